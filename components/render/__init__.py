@@ -1,0 +1,1 @@
+"""Pure renderers: specs in, manifests out; total, ordered and deterministic."""

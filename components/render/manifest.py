@@ -1,0 +1,87 @@
+"""What a renderer returns: Kubernetes objects as plain data, and what is known about applying them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+MANAGEMENT = "management"
+"""Name of the management cluster among the clusters of a region."""
+
+Json: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readiness:
+    """What ``pulumi up`` waits for after an object was applied.
+
+    ``conditions`` are expressions of the annotation ``pulumi.com/waitFor``:
+    ``condition=Type``, ``condition=Type=Status`` or ``jsonpath={.path}=value``; all must hold.
+    """
+
+    conditions: tuple[str, ...]
+    timeout_seconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """One Kubernetes object, whole, and the cluster it belongs to."""
+
+    body: Json
+    cluster: str = MANAGEMENT
+    readiness: Readiness | None = None
+    retain: bool = False
+    """Keep the object in the cluster when it leaves the program (templates that machines may still refer to)."""
+    protect: bool = False
+    """Refuse to delete or replace it (data stores, clusters with tenants)."""
+
+    @property
+    def api_version(self) -> str:
+        """Return the group and version, such as ``cluster.x-k8s.io/v1beta2`` or ``v1``."""
+        return str(self.body["apiVersion"])
+
+    @property
+    def kind(self) -> str:
+        """Return the kind."""
+        return str(self.body["kind"])
+
+    @property
+    def name(self) -> str:
+        """Return the object's name."""
+        return str(self.body["metadata"]["name"])
+
+    @property
+    def namespace(self) -> str | None:
+        """Return the object's namespace; None for a cluster-scoped kind."""
+        namespace = self.body["metadata"].get("namespace")
+        return None if namespace is None else str(namespace)
+
+    @property
+    def key(self) -> str:
+        """Return what identifies the object in a region: ``cluster/group/version/kind/namespace/name``."""
+        return "/".join((self.cluster, self.api_version, self.kind, self.namespace or "-", self.name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestSet:
+    """Objects that are one Pulumi resource: the hosts of a rack."""
+
+    name: str
+    namespace: str
+    """Where the set's parent object lives (ApplySet, KEP-3659)."""
+    members: Mapping[str, Manifest]
+    """By a stable key, in order; all of one cluster."""
+    cluster: str = MANAGEMENT
+
+
+Rendered: TypeAlias = Manifest | ManifestSet
+
+
+def objects(rendered: tuple[Rendered, ...]) -> Iterator[Manifest]:
+    """Yield every single object of ``rendered``, sets opened, in order."""
+    for item in rendered:
+        if isinstance(item, ManifestSet):
+            yield from item.members.values()
+        else:
+            yield item

@@ -1,0 +1,1 @@
+"""Models of the data under ``environments/``: frozen, closed and bounded."""

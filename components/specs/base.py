@@ -1,0 +1,140 @@
+"""What all specs share: a closed, frozen base model and the scalar types of the field.
+
+A spec is data: no Pulumi, no clock, no network, no secrets (error texts echo values).
+Defaults live in specs only.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+SCHEMA_VERSION = 1
+
+
+class Spec(BaseModel):
+    """Base of every spec: immutable, closed to unknown keys, documented under each field."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
+        validate_default=True,
+        ser_json_inf_nan="constants",
+    )
+
+
+class DataFile(Spec):
+    """A spec that is one file of an environment."""
+
+    schema_version: int = Field(ge=SCHEMA_VERSION, le=SCHEMA_VERSION)
+    """Version of the file format; ``jacquard migrate`` moves older files on."""
+
+
+class Stage(StrEnum):
+    """How strict policies are, and whether hardware is real."""
+
+    REHEARSAL = "rehearsal"
+    DEVELOPMENT = "development"
+    STAGING = "staging"
+    PRODUCTION = "production"
+
+
+class StackLayout(StrEnum):
+    """Whether one stack applies a whole environment or each slice has its own."""
+
+    WHOLE = "whole"
+    SLICED = "sliced"
+
+
+_MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
+_QUANTITY = re.compile(r"[1-9][0-9]*(Ki|Mi|Gi|Ti|Pi)")
+_PERCENT = re.compile(r"(100|[1-9]?[0-9])%")
+_RANGE = re.compile(r"(0x[0-9a-f]+|[0-9]+)-(0x[0-9a-f]+|[0-9]+)")
+
+
+def _mac(value: str) -> str:
+    if not _MAC.fullmatch(value):
+        msg = 'a MAC address is six lower-case hex pairs with colons in quotes, like "80:c1:00:00:01:01"'
+        raise ValueError(msg)
+    return value
+
+
+def _percent_or_count(value: int | str) -> int | str:
+    if isinstance(value, str) and not _PERCENT.fullmatch(value):
+        msg = "must be a count or a percentage like 5%"
+        raise ValueError(msg)
+    if isinstance(value, int) and value < 0:
+        msg = "must not be negative"
+        raise ValueError(msg)
+    return value
+
+
+class NumberRange(Spec):
+    """An inclusive range of numbers, written ``first-last`` in decimal or ``0x`` hex."""
+
+    first: int = Field(ge=0)
+    last: int = Field(ge=0)
+
+    def __contains__(self, number: int) -> bool:
+        """Tell whether ``number`` lies in the range, ends included."""
+        return self.first <= number <= self.last
+
+    def __str__(self) -> str:
+        """Return the range as it is written in data, in decimal."""
+        return f"{self.first}-{self.last}"
+
+
+def _range(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if not _RANGE.fullmatch(value):
+        msg = "must be a range like 10000-19999"
+        raise ValueError(msg)
+    first, last = (int(part, 0) for part in value.split("-"))
+    if first > last:
+        msg = "must go upwards, like 10000-19999"
+        raise ValueError(msg)
+    return {"first": first, "last": last}
+
+
+def _prefix_length(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(r"/([0-9]|[12][0-9]|3[0-2])", value):
+        return int(value[1:])
+    msg = "must be a prefix length like /20"
+    raise ValueError(msg)
+
+
+DnsLabel = Annotated[str, StringConstraints(pattern=r"^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$")]
+"""DNS-1035 label: starts with a letter, at most 63 characters."""
+ShortName = Annotated[str, StringConstraints(pattern=r"^[a-z]([-a-z0-9]{0,13}[a-z0-9])?$")]
+"""DNS-1035 label of at most 15 characters: a pool, a VPC, a tenant; names that are joined to others stay short."""
+ClusterName = Annotated[str, StringConstraints(pattern=r"^[a-z]([-a-z0-9]{0,28}[a-z0-9])?$")]
+"""DNS-1035 label of at most 30 characters (CoreWeave's limit; it becomes the TenantControlPlane's name)."""
+Label = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
+"""DNS-1123 label: a rack, a hall, a host, a leaf switch."""
+VersionName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$")]
+"""Name with dots, such as ``gpu-2026.11.1``."""
+KubernetesVersion = Annotated[str, StringConstraints(pattern=r"^v1\.[0-9]{1,2}\.[0-9]{1,2}$")]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Quantity = Annotated[str, StringConstraints(pattern=f"^{_QUANTITY.pattern}$")]
+"""Kubernetes quantity of bytes with a binary unit, such as ``500Gi``."""
+MacAddress = Annotated[str, AfterValidator(_mac)]
+PercentOrCount = Annotated[int | str, AfterValidator(_percent_or_count)]
+Numbers = Annotated[NumberRange, BeforeValidator(_range)]
+PrefixLength = Annotated[int, BeforeValidator(_prefix_length)]
+Network = ipaddress.IPv4Network
+Address = ipaddress.IPv4Address
+Text = Annotated[str, StringConstraints(min_length=1, max_length=253)]
+HttpsUrl = Annotated[str, StringConstraints(pattern=r"^https://[^\s]+$", max_length=512)]
+
+
+def count_of(amount: PercentOrCount, total: int) -> int:
+    """Return ``amount`` as a count of ``total``; a percentage is rounded up."""
+    if isinstance(amount, int):
+        return amount
+    return -(-int(amount.removesuffix("%")) * total // 100)

@@ -1,0 +1,31 @@
+"""An environment: everything the files of one region and the shared catalogue say."""
+
+from __future__ import annotations
+
+from components.specs.base import Spec
+from components.specs.catalog import ImageCatalog, InstanceTypeCatalog, VersionVector
+from components.specs.inventory import HostSpec
+from components.specs.locks import AllocationsLock, ImagesLock
+from components.specs.region import RegionSpec
+from components.specs.tenant import TenantSpec
+from components.specs.vm_offering import VmCatalog
+
+
+class Environment(Spec):
+    """One folder under ``environments/`` with the catalogue, loaded and valid on its own.
+
+    Cross-references are checked by ``components.plan.checks``, not here.
+    """
+
+    name: str
+    """Name of the folder, equal to ``region.region``."""
+    region: RegionSpec
+    tenants: tuple[TenantSpec, ...]
+    hosts: tuple[HostSpec, ...]
+    """In order of file, rack and slot."""
+    images: ImageCatalog
+    instance_types: InstanceTypeCatalog
+    versions: VersionVector
+    vm_catalog: VmCatalog
+    allocations: AllocationsLock
+    image_pins: ImagesLock

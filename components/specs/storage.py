@@ -1,0 +1,50 @@
+"""Storage classes of a region, one model a driver: an unknown parameter key would fail every CreateVolume."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from components.specs.base import Address, DnsLabel, Spec, Text
+
+
+class ReclaimPolicy(StrEnum):
+    """What happens to a volume whose claim is gone."""
+
+    DELETE = "Delete"
+    RETAIN = "Retain"
+
+
+class _ClassSpec(Spec):
+    name: DnsLabel
+    default: bool = False
+    """Exactly one class of a cluster is the default."""
+    reclaim: ReclaimPolicy = ReclaimPolicy.DELETE
+    mount_options: tuple[Text, ...] = ()
+    """Copied to volumes when they are made; older volumes keep theirs."""
+
+
+class NfsClassSpec(_ClassSpec):
+    """A class of csi-driver-nfs. Sizes are labels, not quotas: the driver does not enforce capacity."""
+
+    driver: Literal["nfs"]
+    server: Address | Text
+    share: str = Field(pattern=r"^/[^\s]*$")
+    sub_directory: str = Field(default="${pvc.metadata.namespace}/${pvc.metadata.name}", pattern=r"^[^/][^\s]*$")
+
+
+class VastClassSpec(_ClassSpec):
+    """A class of VAST CSI. Each claim is a view with a quota, so capacity is enforced."""
+
+    driver: Literal["vast"]
+    endpoint: Text
+    vip_pool: Text
+    view_policy: Text
+    root_export: str = Field(pattern=r"^/[^\s]*$")
+    secret: DnsLabel
+    """Secret in the ``vast-csi`` namespace with username and password: a reference, never a value."""
+
+
+StorageClassSpec = Annotated[NfsClassSpec | VastClassSpec, Field(discriminator="driver")]

@@ -1,0 +1,1 @@
+"""What turns a bare machine into one that can run everything here. Standard library only."""
