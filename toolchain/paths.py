@@ -56,7 +56,7 @@ def pulumi_state() -> Path:
 
 
 def passphrase() -> Path:
-    """Return the file with the passphrase of the file backend; one a user, since it outlives clones."""
+    """Return the file with the passphrase of rehearsal stacks, the same for every clone and cache."""
     return cache() / "passphrase"
 
 

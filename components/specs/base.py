@@ -14,6 +14,8 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 SCHEMA_VERSION = 1
+Network = ipaddress.IPv4Network
+Address = ipaddress.IPv4Address
 
 
 class Spec(BaseModel):
@@ -52,7 +54,6 @@ class StackLayout(StrEnum):
 
 
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
-_QUANTITY = re.compile(r"[1-9][0-9]*(Ki|Mi|Gi|Ti|Pi)")
 _PERCENT = re.compile(r"(100|[1-9]?[0-9])%")
 _RANGE = re.compile(r"(0x[0-9a-f]+|[0-9]+)-(0x[0-9a-f]+|[0-9]+)")
 
@@ -90,9 +91,9 @@ class NumberRange(Spec):
 
 
 def _range(value: object) -> object:
-    if not isinstance(value, str):
+    if isinstance(value, dict | NumberRange):
         return value
-    if not _RANGE.fullmatch(value):
+    if not isinstance(value, str) or not _RANGE.fullmatch(value):
         msg = "must be a range like 10000-19999"
         raise ValueError(msg)
     first, last = (int(part, 0) for part in value.split("-"))
@@ -102,6 +103,29 @@ def _range(value: object) -> object:
     return {"first": first, "last": last}
 
 
+def _cidr(value: object) -> object:
+    if isinstance(value, Network):
+        return value
+    try:
+        interface = ipaddress.IPv4Interface(value if isinstance(value, str) and "/" in value else "")
+    except ValueError:
+        msg = "must be a network like 10.64.0.0/16"
+        raise ValueError(msg) from None
+    if interface.ip != interface.network.network_address:
+        msg = f"has bits set beyond its prefix length; write {interface.network}"
+        raise ValueError(msg)
+    return value
+
+
+def _ip(value: object) -> object:
+    try:
+        Address(value if isinstance(value, str | Address) else "")
+    except ValueError:
+        msg = "must be an address like 10.0.0.20"
+        raise ValueError(msg) from None
+    return value
+
+
 def _prefix_length(value: object) -> object:
     if isinstance(value, str) and re.fullmatch(r"/([0-9]|[12][0-9]|3[0-2])", value):
         return int(value[1:])
@@ -109,28 +133,46 @@ def _prefix_length(value: object) -> object:
     raise ValueError(msg)
 
 
-DnsLabel = Annotated[str, StringConstraints(pattern=r"^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$")]
+DNS_LABEL = r"^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"
+SHORT_NAME = r"^[a-z]([-a-z0-9]{0,13}[a-z0-9])?$"
+CLUSTER_NAME = r"^[a-z]([-a-z0-9]{0,28}[a-z0-9])?$"
+LABEL = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
+VERSION_NAME = r"^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$"
+KUBERNETES_VERSION = r"^v1\.[0-9]{1,2}\.[0-9]{1,2}$"
+SHA256 = r"^[0-9a-f]{64}$"
+QUANTITY = r"^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti|Pi)$"
+HTTPS_URL = r"^https://[^\s]+$"
+OCI_URL = r"^oci://[^\s]+$"
+OCI_DIGEST = r"^sha256:[0-9a-f]{64}$"
+BMC_ADDRESS = r"^(redfish|redfish-virtualmedia|idrac-virtualmedia|ilo5-virtualmedia|ipmi)(\+https?)?://[^\s]+$"
+ABSOLUTE_PATH = r"^/[^\s]*$"
+RELATIVE_PATH = r"^[^/\s][^\s]*$"
+PCI_SELECTOR = r"^[0-9A-F]{4}:[0-9A-F]{4}$"
+
+DnsLabel = Annotated[str, StringConstraints(pattern=DNS_LABEL)]
 """DNS-1035 label: starts with a letter, at most 63 characters."""
-ShortName = Annotated[str, StringConstraints(pattern=r"^[a-z]([-a-z0-9]{0,13}[a-z0-9])?$")]
+ShortName = Annotated[str, StringConstraints(pattern=SHORT_NAME)]
 """DNS-1035 label of at most 15 characters: a pool, a VPC, a tenant; names that are joined to others stay short."""
-ClusterName = Annotated[str, StringConstraints(pattern=r"^[a-z]([-a-z0-9]{0,28}[a-z0-9])?$")]
+ClusterName = Annotated[str, StringConstraints(pattern=CLUSTER_NAME)]
 """DNS-1035 label of at most 30 characters (CoreWeave's limit; it becomes the TenantControlPlane's name)."""
-Label = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")]
+Label = Annotated[str, StringConstraints(pattern=LABEL)]
 """DNS-1123 label: a rack, a hall, a host, a leaf switch."""
-VersionName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$")]
+VersionName = Annotated[str, StringConstraints(pattern=VERSION_NAME)]
 """Name with dots, such as ``gpu-2026.11.1``."""
-KubernetesVersion = Annotated[str, StringConstraints(pattern=r"^v1\.[0-9]{1,2}\.[0-9]{1,2}$")]
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-Quantity = Annotated[str, StringConstraints(pattern=f"^{_QUANTITY.pattern}$")]
+KubernetesVersion = Annotated[str, StringConstraints(pattern=KUBERNETES_VERSION)]
+Sha256 = Annotated[str, StringConstraints(pattern=SHA256)]
+Quantity = Annotated[str, StringConstraints(pattern=QUANTITY)]
 """Kubernetes quantity of bytes with a binary unit, such as ``500Gi``."""
 MacAddress = Annotated[str, AfterValidator(_mac)]
 PercentOrCount = Annotated[int | str, AfterValidator(_percent_or_count)]
 Numbers = Annotated[NumberRange, BeforeValidator(_range)]
 PrefixLength = Annotated[int, BeforeValidator(_prefix_length)]
-Network = ipaddress.IPv4Network
-Address = ipaddress.IPv4Address
+Cidr = Annotated[Network, BeforeValidator(_cidr)]
+"""A network in a spec: ``Network`` with an error text for people."""
+IpAddress = Annotated[Address, BeforeValidator(_ip)]
+"""An address in a spec: ``Address`` with an error text for people."""
 Text = Annotated[str, StringConstraints(min_length=1, max_length=253)]
-HttpsUrl = Annotated[str, StringConstraints(pattern=r"^https://[^\s]+$", max_length=512)]
+HttpsUrl = Annotated[str, StringConstraints(pattern=HTTPS_URL, max_length=512)]
 
 
 def count_of(amount: PercentOrCount, total: int) -> int:

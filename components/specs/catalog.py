@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 from enum import StrEnum
 
 from pydantic import Field
 
 from components.specs.base import (
+    OCI_DIGEST,
+    OCI_URL,
     DataFile,
     HttpsUrl,
     KubernetesVersion,
@@ -60,8 +62,8 @@ class GoldenImage(Spec):
 
     version: VersionName
     channel: tuple[Channel, ...] = Field(min_length=1)
-    released: datetime.date
-    expires: datetime.date
+    released: dt.date
+    expires: dt.date
     url: HttpsUrl
     sha256: Sha256
     contents: ImageContents
@@ -131,9 +133,9 @@ class Chart(Spec):
     """A Helm chart in an OCI registry, pinned by version and digest."""
 
     name: Label
-    url: str = Field(pattern=r"^oci://[^\s]+$", max_length=253)
+    url: str = Field(pattern=OCI_URL, max_length=253)
     version: Text
-    digest: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
+    digest: str = Field(pattern=OCI_DIGEST)
 
 
 class VersionVector(DataFile):

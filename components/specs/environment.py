@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pydantic import ConfigDict, Field
+
 from components.specs.base import Spec
 from components.specs.catalog import ImageCatalog, InstanceTypeCatalog, VersionVector
 from components.specs.inventory import HostSpec
 from components.specs.locks import AllocationsLock, ImagesLock
+from components.specs.positions import Positions
 from components.specs.region import RegionSpec
 from components.specs.tenant import TenantSpec
 from components.specs.vm_offering import VmCatalog
@@ -16,6 +19,8 @@ class Environment(Spec):
 
     Cross-references are checked by ``components.plan.checks``, not here.
     """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     name: str
     """Name of the folder, equal to ``region.region``."""
@@ -29,3 +34,5 @@ class Environment(Spec):
     vm_catalog: VmCatalog
     allocations: AllocationsLock
     image_pins: ImagesLock
+    positions: Positions = Field(default_factory=Positions, exclude=True, repr=False)
+    """Where each value stands, for later errors."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from components.specs.base import DnsLabel, Label, MacAddress, Spec, Text
+from components.specs.base import BMC_ADDRESS, DnsLabel, Label, MacAddress, Spec, Text
 
 
 class HostSpec(Spec):
-    """One row of ``inventory/<hall>.csv``: who a machine is and where it stands."""
+    """One row of ``inventory/hall-<hall>.csv``: who a machine is and where it stands."""
 
     rack: Label
     slot: int = Field(ge=1, le=60)
     host: Label
     instance_type: Label
     serial: Text
-    bmc: str = Field(pattern=r"^(redfish|redfish-virtualmedia|idrac-virtualmedia|ilo5-virtualmedia|ipmi)(\+https?)?://[^\s]+$")
+    bmc: str = Field(pattern=BMC_ADDRESS)
     """Address in Metal3's form, with the driver as scheme."""
     bmc_secret: DnsLabel
     """Secret with username and password in the host's namespace: a reference, never a value."""
@@ -24,4 +24,4 @@ class HostSpec(Spec):
     leaf: Label
 
     hall: Label
-    """From the file's name, ``inventory/<hall>.csv``; not a column."""
+    """From the file's name, ``inventory/hall-<hall>.csv``; not a column."""

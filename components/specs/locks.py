@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from components.specs.base import Address, DataFile, Network, Sha256, Spec, VersionName
+from components.specs.base import Cidr, DataFile, IpAddress, Sha256, Spec, VersionName
 
 
 class VpcAllocation(Spec):
@@ -15,16 +15,16 @@ class VpcAllocation(Spec):
 
     vni: int = Field(ge=1, le=16_777_215)
     asn: int = Field(ge=1, le=4_294_967_295)
-    hosts: Network
-    pods: Network
-    services: Network
-    load_balancers: Network
+    hosts: Cidr
+    pods: Cidr
+    services: Cidr
+    load_balancers: Cidr
 
 
 class ClusterAllocation(Spec):
     """Numbers of one cluster."""
 
-    vip: Address
+    vip: IpAddress
     """Address of the hosted control plane."""
 
 
@@ -41,7 +41,7 @@ class AllocationsLock(DataFile):
     vpcs: dict[str, VpcAllocation] = Field(default_factory=dict)
     """By VPC name; VPC names are unique in a region."""
     clusters: dict[str, ClusterAllocation] = Field(default_factory=dict)
-    public_ips: dict[str, Address] = Field(default_factory=dict)
+    public_ips: dict[str, IpAddress] = Field(default_factory=dict)
     """By ``cluster/vm``."""
     hosts: dict[str, str] = Field(default_factory=dict)
     """Host to ``cluster/pool``; a host that is missing here is free."""

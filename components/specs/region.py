@@ -7,11 +7,11 @@ from enum import StrEnum
 from pydantic import Field
 
 from components.specs.base import (
-    Address,
+    Cidr,
     DataFile,
     DnsLabel,
+    IpAddress,
     Label,
-    Network,
     Numbers,
     PercentOrCount,
     Quantity,
@@ -61,16 +61,16 @@ class StateSpec(Spec):
 class NetworksSpec(Spec):
     """Address plan of a region. The numbers taken from it are in ``allocations.lock.yaml``."""
 
-    management: Network
-    bmc: Network
-    storage: Network
-    control_plane_vips: Network
+    management: Cidr
+    bmc: Cidr
+    storage: Cidr
+    control_plane_vips: Cidr
     """One address per hosted control plane is taken from here."""
-    tenants: Network
+    tenants: Cidr
     """VPC prefixes are taken from here."""
-    public: tuple[Network, ...] = ()
+    public: tuple[Cidr, ...] = ()
     """Public addresses for load balancers and VMs."""
-    dpu_loopbacks: Network
+    dpu_loopbacks: Cidr
     """VTEP loopbacks, one a DPU."""
     vni: Numbers
     asn: Numbers
@@ -108,14 +108,18 @@ class DpuControlSpec(Spec):
 
     image: VersionName
     """A DPU image of the catalogue."""
-    vip: Address
+    vip: IpAddress
     """Keepalived address of the DPU cluster's API."""
     vip_interface: Text
     virtual_router_id: int = Field(ge=1, le=255)
     max_dpus: int = Field(default=1000, ge=1, le=1000)
     """DPUs in one DPUCluster (schema limit)."""
     mtu_bytes: int = Field(default=9000, ge=1280, le=9216)
-    ovn_central: Address | None = None
+    management_api: IpAddress | None = None
+    """Address of the management cluster's API as DPUs reach it; DPF needs it to flash over Redfish."""
+    host_interface: Text = "eth0"
+    """Name that golden images give the host's port on its DPU; load balancers of tenants announce through it."""
+    ovn_central: IpAddress | None = None
     """Address of OVN's northbound database; needed when a VPC uses ``dpf-ovn``."""
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.specs.base import Address, DnsLabel, Spec, Text
+from components.specs.base import ABSOLUTE_PATH, RELATIVE_PATH, DnsLabel, IpAddress, Spec, Text
 
 
 class ReclaimPolicy(StrEnum):
@@ -30,9 +30,9 @@ class NfsClassSpec(_ClassSpec):
     """A class of csi-driver-nfs. Sizes are labels, not quotas: the driver does not enforce capacity."""
 
     driver: Literal["nfs"]
-    server: Address | Text
-    share: str = Field(pattern=r"^/[^\s]*$")
-    sub_directory: str = Field(default="${pvc.metadata.namespace}/${pvc.metadata.name}", pattern=r"^[^/][^\s]*$")
+    server: IpAddress | Text
+    share: str = Field(pattern=ABSOLUTE_PATH)
+    sub_directory: str = Field(default="${pvc.metadata.namespace}/${pvc.metadata.name}", pattern=RELATIVE_PATH)
 
 
 class VastClassSpec(_ClassSpec):
@@ -42,7 +42,7 @@ class VastClassSpec(_ClassSpec):
     endpoint: Text
     vip_pool: Text
     view_policy: Text
-    root_export: str = Field(pattern=r"^/[^\s]*$")
+    root_export: str = Field(pattern=ABSOLUTE_PATH)
     secret: DnsLabel
     """Secret in the ``vast-csi`` namespace with username and password: a reference, never a value."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from components.specs.base import (
+    PCI_SELECTOR,
     ClusterName,
     DataFile,
     DnsLabel,
@@ -24,7 +25,7 @@ class VmGpuSpec(Spec):
 
     device: Text
     """Resource name permitted in the KubeVirt object, such as ``nvidia.com/L40S``."""
-    pci_selector: str = Field(pattern=r"^[0-9A-F]{4}:[0-9A-F]{4}$")
+    pci_selector: str = Field(pattern=PCI_SELECTOR)
     """``vendor:product``, as KubeVirt's permittedHostDevices wants it."""
     count: int = Field(ge=1, le=8)
 

@@ -1,0 +1,176 @@
+"""What is named but not declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from components.plan.images import CHANNEL
+from components.plan.pools import DataPath, clusters, inventory_file, pools, problem, tenant_file
+from components.specs.environment import Environment
+from components.specs.inventory import HostSpec
+from components.specs.problems import Problem, listed, suggestion
+from components.specs.region import BareMetalBackend, ControlPlaneBackend
+from components.specs.tenant import TenantSpec
+
+IMAGES = "../catalog/images.yaml"
+INSTANCE_TYPES = "../catalog/instance_types.yaml"
+VERSIONS = "../catalog/versions.yaml"
+VM_OFFERINGS = "../catalog/vm_offerings.yaml"
+REGION = "region.yaml"
+
+_CONTROL_PLANE_CHARTS = {ControlPlaneBackend.KAMAJI: ("cluster-api-operator", "kamaji")}
+_BARE_METAL_CHARTS = {BareMetalBackend.METAL3: ("ironic-standalone-operator", "baremetal-operator")}
+_STORAGE_CHARTS = {"nfs": "csi-driver-nfs", "vast": "vast-csi"}
+_REGION_CHARTS = ("cert-manager", "metallb", "snapshot-controller")
+_VM_CHARTS = ("kubevirt-operator", "cdi-operator")
+
+
+def dpu_image(environment: Environment) -> Iterator[Problem]:
+    """Report a DPU image that is not in the catalogue."""
+    declared = [image.version for image in environment.images.dpu_images]
+    yield from _missing(environment, REGION, ("dpus", "image"), environment.region.dpus.image, declared, IMAGES)
+
+
+def image_instance_types(environment: Environment) -> Iterator[Problem]:
+    """Report instance types that an image claims to fit and nobody knows."""
+    for index, image in enumerate(environment.images.images):
+        for place, name in enumerate(image.fits):
+            path = ("images", index, "fits", place)
+            yield from _missing(environment, IMAGES, path, name, _instance_types(environment), INSTANCE_TYPES)
+
+
+def host_instance_types(environment: Environment) -> Iterator[Problem]:
+    """Report hosts of an unknown instance type."""
+    declared = _instance_types(environment)
+    for host in environment.hosts:
+        if host.instance_type not in declared:
+            yield host_problem(environment, host, "instance_type", _text(host.instance_type, declared, INSTANCE_TYPES))
+
+
+def contracts(environment: Environment) -> Iterator[Problem]:
+    """Report contracts over unknown instance types."""
+    for tenant in environment.tenants:
+        for index, contract in enumerate(tenant.contract):
+            path = ("contract", index, "instance_type")
+            declared = _instance_types(environment)
+            yield from _missing(
+                environment, tenant_file(tenant), path, contract.instance_type, declared, INSTANCE_TYPES
+            )
+
+
+def cluster_references(environment: Environment) -> Iterator[Problem]:
+    """Report versions, VPCs, data stores and storage classes that a cluster names in vain."""
+    stores = [store.name for store in environment.region.control_planes.data_stores]
+    classes = [entry.name for entry in environment.region.storage]
+    for placed in clusters(environment):
+        cluster, file, path = placed.cluster, placed.file, placed.path
+        vpcs = [vpc.name for vpc in placed.tenant.vpcs]
+        yield from _missing(
+            environment, file, (*path, "version"), cluster.version, environment.versions.kubernetes, VERSIONS
+        )
+        yield from _missing(environment, file, (*path, "vpc"), cluster.vpc, vpcs, "vpcs of this file")
+        store_path = (*path, "control_plane", "data_store")
+        yield from _missing(environment, file, store_path, cluster.control_plane.data_store, stores, REGION)
+        for index, name in enumerate(cluster.storage):
+            yield from _missing(environment, file, (*path, "storage", index), name, classes, REGION)
+
+
+def pool_references(environment: Environment) -> Iterator[Problem]:
+    """Report instance types and images that a pool names in vain."""
+    images = [image.version for image in environment.images.images]
+    for placed in pools(environment):
+        pool, file, path = placed.pool, placed.file, placed.path
+        declared = _instance_types(environment)
+        yield from _missing(environment, file, (*path, "instance_type"), pool.instance_type, declared, INSTANCE_TYPES)
+        if pool.image != CHANNEL:
+            yield from _missing(environment, file, (*path, "image"), pool.image, images, IMAGES)
+
+
+def vm_references(environment: Environment) -> Iterator[Problem]:
+    """Report clusters, sizes, images and storage classes that a tenant's VMs name in vain."""
+    for tenant in environment.tenants:
+        if not tenant.vms:
+            continue
+        file, names = tenant_file(tenant), [cluster.name for cluster in tenant.clusters]
+        yield from _missing(environment, file, ("vms", "cluster"), tenant.vms.cluster, names, "clusters of this file")
+        yield from _vm_catalog(environment, tenant)
+        yield from _platform_vms(environment, tenant)
+
+
+def _vm_catalog(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
+    if not tenant.vms:
+        return
+    file = tenant_file(tenant)
+    sizes = [size.name for size in environment.vm_catalog.sizes]
+    images = [image.name for image in environment.vm_catalog.images]
+    for index, name in enumerate(tenant.vms.offerings):
+        yield from _missing(environment, file, ("vms", "offerings", index), name, sizes, VM_OFFERINGS)
+    for index, name in enumerate(tenant.vms.images):
+        yield from _missing(environment, file, ("vms", "images", index), name, images, VM_OFFERINGS)
+    yield from _storage_class(environment, tenant, ("vms", "image_storage_class"), tenant.vms.image_storage_class)
+
+
+def _platform_vms(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
+    if not tenant.vms:
+        return
+    file = tenant_file(tenant)
+    sizes = [size.name for size in environment.vm_catalog.sizes]
+    for index, vm in enumerate(tenant.vms.platform):
+        path = ("vms", "platform", index)
+        yield from _missing(environment, file, (*path, "size"), vm.size, sizes, VM_OFFERINGS)
+        yield from _missing(environment, file, (*path, "image"), vm.image, tenant.vms.images, "vms.images of this file")
+        for place, volume in enumerate(vm.volumes):
+            volume_path = (*path, "volumes", place, "storage_class")
+            yield from _storage_class(environment, tenant, volume_path, volume.storage_class)
+
+
+def charts(environment: Environment) -> Iterator[Problem]:
+    """Report operators and drivers that the data needs and the version vector lacks."""
+    region = environment.region
+    declared = [chart.name for chart in environment.versions.charts]
+    needed: dict[str, tuple[str, DataPath]] = dict.fromkeys(_REGION_CHARTS, (REGION, ("region",)))
+    for name in _CONTROL_PLANE_CHARTS[region.control_planes.backend]:
+        needed[name] = (REGION, ("control_planes", "backend"))
+    for name in _BARE_METAL_CHARTS[region.bare_metal.backend]:
+        needed[name] = (REGION, ("bare_metal", "backend"))
+    needed["dpf-operator"] = (REGION, ("dpus",))
+    for index, entry in enumerate(region.storage):
+        needed.setdefault(_STORAGE_CHARTS[entry.driver], (REGION, ("storage", index, "driver")))
+    for tenant in environment.tenants:
+        for name in _VM_CHARTS if tenant.vms else ():
+            needed.setdefault(name, (tenant_file(tenant), ("vms",)))
+    for name, (file, path) in needed.items():
+        if name not in declared:
+            text = f"needs chart '{name}', which is not in charts of {VERSIONS} ({listed(declared)}); add it there"
+            text += suggestion(name, declared)
+            yield problem(environment, file, path, text)
+
+
+def host_problem(environment: Environment, host: HostSpec, column: str, text: str) -> Problem:
+    """Return a problem in the row of ``host``."""
+    file = inventory_file(host.hall)
+    return Problem(file, environment.positions.line(file, (host.host,)), column, text)
+
+
+def _instance_types(environment: Environment) -> list[str]:
+    return [entry.name for entry in environment.instance_types.instance_types]
+
+
+def _storage_class(environment: Environment, tenant: TenantSpec, path: DataPath, name: str) -> Iterator[Problem]:
+    for cluster in tenant.clusters:
+        if tenant.vms and cluster.name == tenant.vms.cluster:
+            where = f"storage of cluster {cluster.name}"
+            yield from _missing(environment, tenant_file(tenant), path, name, cluster.storage, where)
+
+
+def _missing(
+    environment: Environment, file: str, path: DataPath, name: str, declared: Iterable[str], where: str
+) -> Iterator[Problem]:
+    declared = list(declared)
+    if name not in declared:
+        yield problem(environment, file, path, _text(name, declared, where))
+
+
+def _text(name: str, declared: list[str], where: str) -> str:
+    near = suggestion(name, declared)
+    return f"'{name}' is not declared in {where} (declared: {listed(declared)}); add it there or pick one{near}"

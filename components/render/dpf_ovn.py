@@ -1,0 +1,103 @@
+"""A VPC by OVN on each host's DPU: one logical router, one bridged network (tech preview upstream).
+
+DPF holds a virtual network immutable, and the network of an interface too: both carry the content in their names.
+"""
+
+from __future__ import annotations
+
+from components.render import dpu_services
+from components.render import labels as keys
+from components.render.dpus import NAMESPACE, DpuPlatform
+from components.render.manifest import Manifest
+from components.render.objects import digest, manifest
+from components.render.region import tenant_namespace
+from components.render.vpc import Vpc
+from components.specs.tenant_network import Egress
+
+_VPC_API = "vpc.dpu.nvidia.com/v1alpha1"
+
+
+def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
+    """Return the objects of ``vpc``, in the order they are applied."""
+    network = _virtual_network(vpc)
+    return (
+        _service_configuration(vpc, platform),
+        dpu_services.deployment(
+            platform,
+            vpc.spec.name,
+            service=dpu_services.OVN,
+            hosts={"matchLabels": {keys.TENANT_NETWORK: vpc.spec.name}},
+            switches=((dpu_services.interface_port("p0"), dpu_services.interface_port(dpu_services.OVN_UPLINK)),),
+        ),
+        _vpc(vpc),
+        network,
+        _host_port(vpc, network.name),
+    )
+
+
+def _service_configuration(vpc: Vpc, platform: DpuPlatform) -> Manifest:
+    return manifest(
+        dpu_services.SERVICES,
+        "DPUServiceConfiguration",
+        f"{vpc.spec.name}-{dpu_services.OVN}",
+        namespace=NAMESPACE,
+        spec={
+            "deploymentServiceName": dpu_services.OVN,
+            "serviceConfiguration": {"helmChart": {"values": {"mtu": platform.control.mtu_bytes}}},
+            "upgradePolicy": {"applyNodeEffect": True},
+        },
+    )
+
+
+def _vpc(vpc: Vpc) -> Manifest:
+    return manifest(
+        _VPC_API,
+        "DPUVPC",
+        vpc.spec.name,
+        namespace=tenant_namespace(vpc.tenant),
+        labels={keys.TENANT: vpc.tenant},
+        spec={
+            "tenant": vpc.tenant,
+            "isolationClassName": dpu_services.OVN,
+            "interNetworkAccess": False,
+            "nodeSelector": dpu_services.deployment_selector(vpc.spec.name),
+        },
+    )
+
+
+def _virtual_network(vpc: Vpc) -> Manifest:
+    spec = {
+        "vpcName": vpc.spec.name,
+        "type": "Bridged",
+        "externallyRouted": vpc.spec.egress is Egress.PUBLIC,
+        "masquerade": True,  # the only mode upstream supports
+        "bridgedNetwork": {"ipam": {"ipv4": {"dhcp": True, "subnet": str(vpc.numbers.hosts)}}},
+    }
+    return manifest(
+        _VPC_API,
+        "DPUVirtualNetwork",
+        f"{vpc.spec.name}-{digest(spec, 10)}",
+        namespace=tenant_namespace(vpc.tenant),
+        labels={keys.TENANT: vpc.tenant},
+        spec=spec,
+    )
+
+
+def _host_port(vpc: Vpc, network: str) -> Manifest:
+    return manifest(
+        dpu_services.SERVICES,
+        "DPUServiceInterface",
+        f"{network}-host",
+        namespace=tenant_namespace(vpc.tenant),
+        labels={keys.TENANT: vpc.tenant},
+        spec={
+            "template": {
+                "spec": {
+                    "nodeSelector": dpu_services.deployment_selector(vpc.spec.name),
+                    "template": {
+                        "spec": {"interfaceType": "pf", "pf": {"pfID": 0, "virtualNetwork": network}},
+                    },
+                }
+            }
+        },
+    )

@@ -1,0 +1,175 @@
+"""Configuration of host-based networking (HBN) on a DPU: NVUE documents, built from typed input and written as text.
+
+HBN reads its start-up configuration as a Jinja template of YAML. Addresses that each DPU takes from a pool stay
+template expressions; everything else is decided here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.specs.base import Network, NumberRange
+
+LOOPBACK_POOL = "loopback"
+UPLINKS = ("p0_if", "p1_if")
+HOST_INTERFACE = "pf0hpf_if"
+"""The DPU's side of the host's physical function."""
+_LOOPBACK = "{{ ipaddresses.ip_lo.ip }}"
+_ON = {"enable": "on"}
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./,-]*")
+_WORDS = {"on", "off", "yes", "no", "true", "false", "null", "y", "n"}
+_EXPRESSION = re.compile(r"\{\{ [^{}]* \}\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fabric:
+    """What every DPU of a region shares."""
+
+    loopbacks: Network
+    asns: NumberRange
+    mtu_bytes: int
+    release: str
+    """Version of HBN."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vrf:
+    """A VPC as DPUs know it: one VRF, one VNI, one route target."""
+
+    name: str
+    vni: int
+    asn: int
+    host_pool: str
+    permit: tuple[Network, ...]
+    """Destinations inside denied prefixes that hosts must reach, such as their own control planes."""
+    deny: tuple[Network, ...]
+    """Management networks."""
+    reachable: tuple[Network, ...] | None
+    """All that hosts may reach; None for any destination that is not denied."""
+
+    @property
+    def route_target(self) -> str:
+        """Return the route target, ``<asn>:<vni>``."""
+        return f"{self.asn}:{self.vni}"
+
+
+def startup(fabric: Fabric, vrf: Vrf | None) -> str:
+    """Return the start-up configuration: the underlay, and ``vrf`` when the DPU's host belongs to a VPC."""
+    header = {"model": "BLUEFIELD", "nvue-api-version": "nvue_v1", "rev-id": 1.0, "version": f"HBN {fabric.release}"}
+    settings = _underlay(fabric)
+    if vrf is not None:
+        settings["interface"][HOST_INTERFACE] = _host_interface(fabric, vrf)
+        settings["acl"] = {vrf.name: {"type": "ipv4", "rule": _rules(vrf)}}
+        settings["vrf"][vrf.name] = _tenant(fabric, vrf)
+    return f"- header:\n{yaml_block(header, 4)}- set:\n{yaml_block(settings, 4)}"
+
+
+def _underlay(fabric: Fabric) -> dict[str, Any]:
+    peers = {port: {"peer-group": "underlay", "type": "unnumbered"} for port in UPLINKS}
+    return {
+        "evpn": _ON,
+        "interface": {
+            "lo": {"type": "loopback", "ip": {"address": {f"{_LOOPBACK}/32": {}}}},
+            ",".join(UPLINKS): {"type": "swp", "link": {"mtu": fabric.mtu_bytes}},
+        },
+        "nve": {"vxlan": {**_ON, "source": {"address": _LOOPBACK}}},
+        "router": {"bgp": {**_ON, "autonomous-system": _own_asn(fabric), "router-id": _LOOPBACK}},
+        "vrf": {
+            "default": {
+                "router": {
+                    "bgp": {
+                        **_ON,
+                        "address-family": {
+                            "ipv4-unicast": {**_ON, "redistribute": {"connected": _ON}},
+                            "l2vpn-evpn": _ON,
+                        },
+                        "neighbor": peers,
+                        "peer-group": {"underlay": {"remote-as": "external", "address-family": {"l2vpn-evpn": _ON}}},
+                    }
+                }
+            }
+        },
+    }
+
+
+def _own_asn(fabric: Fabric) -> str:
+    """Return the expression that gives each DPU its own ASN: the last of the range less its place in the loopbacks.
+
+    VPCs take theirs from the first upwards, and hosts of a VPC peer with the DPU: the two must differ.
+    """
+    base = fabric.asns.last + (int(fabric.loopbacks.network_address) & 0xFFFFFF)
+    octets = 'ipaddresses.ip_lo.ip.split(".")'
+    return f"{{{{ {base} - ({octets}[1]|int)*65536 - ({octets}[2]|int)*256 - ({octets}[3]|int) }}}}"
+
+
+def _host_interface(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
+    return {
+        "type": "swp",
+        "link": {"mtu": fabric.mtu_bytes},
+        "ip": {"vrf": vrf.name, "address": {"{{ ipaddresses.ip_host.cidr }}": {}}},
+        "acl": {vrf.name: {"inbound": {}}},
+    }
+
+
+def _rules(vrf: Vrf) -> dict[str, Any]:
+    verdicts = [
+        *((prefix, "permit") for prefix in vrf.permit),
+        *((prefix, "deny") for prefix in vrf.deny),
+        *((prefix, "permit") for prefix in vrf.reachable or (Network("0.0.0.0/0"),)),
+        *(() if vrf.reachable is None else ((Network("0.0.0.0/0"), "deny"),)),
+    ]
+    return {
+        str(10 * number): {"match": {"ip": {"dest-ip": str(prefix)}}, "action": {verdict: {}}}
+        for number, (prefix, verdict) in enumerate(verdicts, start=1)
+    }
+
+
+def _tenant(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
+    target: dict[str, Any] = {"route-target": {vrf.route_target: {}}}
+    return {
+        "evpn": {**_ON, "vni": {str(vrf.vni): {}}},
+        "router": {
+            "bgp": {
+                **_ON,
+                "autonomous-system": _own_asn(fabric),
+                "router-id": _LOOPBACK,
+                "address-family": {
+                    "ipv4-unicast": {
+                        **_ON,
+                        "redistribute": {"connected": _ON},
+                        "route-export": {"to-evpn": _ON},
+                    }
+                },
+                "route-export": {"to-evpn": target},
+                "route-import": {"from-evpn": target},
+                "neighbor": {HOST_INTERFACE: {"peer-group": "host", "type": "unnumbered"}},
+                "peer-group": {"host": {"remote-as": "external"}},
+            }
+        },
+    }
+
+
+def yaml_block(value: Mapping[str, Any], indent: int) -> str:
+    """Return ``value``, nested mappings of scalars, as YAML block text, each line ending with a newline."""
+    lines: list[str] = []
+    for key, inner in value.items():
+        head = f"{' ' * indent}{_scalar(key)}:"
+        if isinstance(inner, Mapping) and inner:
+            lines.append(f"{head}\n{yaml_block(inner, indent + 2)}")
+        else:
+            lines.append(f"{head} {'{}' if isinstance(inner, Mapping) else _scalar(inner)}\n")
+    return "".join(lines)
+
+
+def _scalar(value: object) -> str:
+    """Return ``value`` in YAML; quoted unless it is plainly a word, a number or one template expression."""
+    if isinstance(value, int | float):
+        return str(value)
+    text = str(value)
+    if _EXPRESSION.fullmatch(text) or (_PLAIN.fullmatch(text) and text.lower() not in _WORDS):
+        return text
+    return json.dumps(text)

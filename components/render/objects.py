@@ -1,0 +1,68 @@
+"""How a renderer writes one object down, and the names and digests that objects share."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from components.render import labels as keys
+from components.render.manifest import MANAGEMENT, Json, Manifest, Readiness
+
+LABEL_LIMIT = 63
+"""Longest DNS label and label value."""
+
+
+def manifest(
+    api_version: str,
+    kind: str,
+    name: str,
+    *,
+    namespace: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    cluster: str = MANAGEMENT,
+    readiness: Readiness | None = None,
+    retain: bool = False,
+    protect: bool = False,
+    **sections: Any,
+) -> Manifest:
+    """Return the object of these parts; ``sections`` are its top-level keys besides the metadata, such as ``spec``."""
+    metadata: dict[str, Any] = {"name": name}
+    if namespace is not None:
+        metadata["namespace"] = namespace
+    metadata["labels"] = {keys.MANAGED_BY: "jacquard", **(labels or {})}
+    if annotations:
+        metadata["annotations"] = dict(annotations)
+    return Manifest(
+        body={"apiVersion": api_version, "kind": kind, "metadata": metadata, **sections},
+        cluster=cluster,
+        readiness=readiness,
+        retain=retain,
+        protect=protect,
+    )
+
+
+def namespace(name: str, *, labels: Mapping[str, str] | None = None, cluster: str = MANAGEMENT) -> Manifest:
+    """Return the Namespace called ``name``."""
+    return manifest("v1", "Namespace", name, labels=labels, cluster=cluster)
+
+
+def given(**fields: Any) -> dict[str, Any]:
+    """Return the fields that are there: neither None nor an empty collection."""
+    return {key: value for key, value in fields.items() if value is not None and value not in ((), [], {})}
+
+
+def digest(content: Json, length: int) -> str:
+    """Return the first ``length`` hex digits of the SHA-256 of ``content`` in canonical JSON."""
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:length]
+
+
+def fit(name: str, limit: int) -> str:
+    """Return ``name``, or, when it is longer than ``limit``, its beginning with a digest of the whole."""
+    if len(name) <= limit:
+        return name
+    tail = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: limit - 9].rstrip('-.')}-{tail}"

@@ -1,0 +1,94 @@
+"""Helm charts as Flux objects: one pinned OCIRepository a chart, one HelmRelease a place it is installed.
+
+Flux owns operators and their CRDs; Pulumi owns the instances. Repositories and the region's releases live in a
+namespace of ours, since ``flux-system`` belongs to whoever installed Flux.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from components.render.manifest import Manifest, Readiness
+from components.render.objects import given, manifest
+from components.specs.catalog import Chart
+
+NAMESPACE = "operators"
+CERT_MANAGER = "cert-manager"
+_RETRY = {"name": "RetryOnFailure", "retryInterval": "2m"}
+_CHART_LAYER = {"mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip", "operation": "copy"}
+_INSTALL_SECONDS = 900
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """A chart and where it is installed."""
+
+    chart: str
+    namespace: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    depends_on: tuple[str, ...] = ()
+    """Releases that must be ready first."""
+
+
+def repository(chart: Chart) -> Manifest:
+    """Return the source of ``chart``; the digest decides, the tag is there for people."""
+    return manifest(
+        "source.toolkit.fluxcd.io/v1",
+        "OCIRepository",
+        chart.name,
+        namespace=NAMESPACE,
+        spec={
+            "url": chart.url,
+            "ref": {"tag": chart.version, "digest": chart.digest},
+            "layerSelector": _CHART_LAYER,
+            "interval": "24h",
+        },
+    )
+
+
+def release(operator: Operator) -> Manifest:
+    """Return the release of ``operator`` in the management cluster; it is awaited, since its CRDs come with it."""
+    return _release(operator, NAMESPACE, Readiness(conditions=("condition=Ready",), timeout_seconds=_INSTALL_SECONDS))
+
+
+def tenant_release(operator: Operator, cluster: str, *, awaited: bool) -> Manifest:
+    """Return the release of ``operator`` inside tenant cluster ``cluster``.
+
+    Helm does not wait for pods there: a cluster whose nodes are still booting has the operator's CRDs all the same.
+    ``awaited`` when objects of the operator's own kinds follow.
+    """
+    readiness = Readiness(conditions=("condition=Ready",), timeout_seconds=_INSTALL_SECONDS) if awaited else None
+    remote = {"kubeConfig": {"secretRef": {"name": f"{cluster}-kubeconfig"}}}
+    return _release(operator, cluster, readiness, remote=remote, action={"disableWait": True})
+
+
+def _release(
+    operator: Operator,
+    namespace: str,
+    readiness: Readiness | None,
+    *,
+    remote: Mapping[str, Any] | None = None,
+    action: Mapping[str, Any] | None = None,
+) -> Manifest:
+    step = {**(action or {}), "crds": "CreateReplace", "strategy": _RETRY}
+    return manifest(
+        "helm.toolkit.fluxcd.io/v2",
+        "HelmRelease",
+        operator.chart,
+        namespace=namespace,
+        readiness=readiness,
+        spec={
+            "chartRef": {"kind": "OCIRepository", "name": operator.chart, "namespace": NAMESPACE},
+            "releaseName": operator.chart,
+            "targetNamespace": operator.namespace,
+            "interval": "1h",
+            **given(dependsOn=[{"name": name} for name in operator.depends_on]),
+            **(remote or {}),
+            "install": step,
+            "upgrade": step,
+            "driftDetection": {"mode": "enabled"},
+            **given(values=dict(operator.values)),
+        },
+    )

@@ -1,0 +1,121 @@
+"""What a tenant cluster offers as storage: drivers, classes and snapshot classes.
+
+Kubernetes forbids every change of a class but its labels and options: a class is replaced, and volumes keep what they
+were made with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from components.render.manifest import Manifest
+from components.render.objects import given, manifest, namespace
+from components.render.operators import Operator, tenant_release
+from components.specs.storage import NfsClassSpec, StorageClassSpec, VastClassSpec
+
+NFS_NAMESPACE = "csi-nfs"
+VAST_NAMESPACE = "vast-csi"
+SNAPSHOTS = Operator(chart="snapshot-controller", namespace="snapshot-controller")
+"""The one owner of snapshot CRDs in a cluster."""
+_NFS_DRIVER = "nfs.csi.k8s.io"
+_VAST_DRIVER = "csi.vastdata.com"
+_VAST_SECRETS = ("provisioner", "controller-publish", "node-publish", "controller-expand")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageCatalogInput:
+    """The storage of one cluster."""
+
+    name: str
+    cluster: str
+    classes: tuple[StorageClassSpec, ...]
+
+
+def render_storage_catalog(catalog: StorageCatalogInput) -> tuple[Manifest, ...]:
+    """Return the objects of one cluster's storage, in the order they are applied."""
+    drivers = _drivers(catalog.classes)
+    return (
+        *(namespace(driver.namespace, cluster=catalog.cluster) for driver in drivers),
+        *(tenant_release(driver, catalog.cluster, awaited=driver is SNAPSHOTS) for driver in drivers),
+        *(item for spec in catalog.classes for item in _class(catalog.cluster, spec)),
+    )
+
+
+def _drivers(classes: tuple[StorageClassSpec, ...]) -> tuple[Operator, ...]:
+    vast = [spec for spec in classes if isinstance(spec, VastClassSpec)]
+    nfs = [spec for spec in classes if isinstance(spec, NfsClassSpec)]
+    return (
+        *((SNAPSHOTS,) if classes else ()),
+        *((Operator(chart="csi-driver-nfs", namespace=NFS_NAMESPACE),) if nfs else ()),
+        *((_vast_driver(vast[0]),) if vast else ()),
+    )
+
+
+def _vast_driver(spec: VastClassSpec) -> Operator:
+    """Return the VAST driver; ``spec`` gives the management endpoint of calls that name no class."""
+    values = {"endpoint": spec.endpoint, "secretName": spec.secret, "verifySsl": True}
+    return Operator(chart="vast-csi", namespace=VAST_NAMESPACE, values=values)
+
+
+def _class(cluster: str, spec: StorageClassSpec) -> Iterator[Manifest]:
+    if isinstance(spec, NfsClassSpec):
+        location = {"server": str(spec.server), "share": spec.share}
+        yield _storage_class(cluster, spec, _NFS_DRIVER, {**location, "subDir": spec.sub_directory})
+        # The driver mounts the share again to make a snapshot, and takes the options from here only.
+        options = {"mountOptions": ",".join(spec.mount_options)} if spec.mount_options else {}
+        yield _snapshot_class(cluster, spec, _NFS_DRIVER, {**location, **options})
+    else:
+        yield _storage_class(cluster, spec, _VAST_DRIVER, _vast_parameters(spec))
+        yield _snapshot_class(cluster, spec, _VAST_DRIVER, _secret("snapshotter", spec))
+
+
+def _vast_parameters(spec: VastClassSpec) -> dict[str, str]:
+    secrets = {key: value for role in _VAST_SECRETS for key, value in _secret(role, spec).items()}
+    return {
+        "root_export": spec.root_export,
+        "view_policy": spec.view_policy,
+        "vip_pool_name": spec.vip_pool,
+        **secrets,
+    }
+
+
+def _secret(role: str, spec: VastClassSpec) -> dict[str, str]:
+    return {
+        f"csi.storage.k8s.io/{role}-secret-name": spec.secret,
+        f"csi.storage.k8s.io/{role}-secret-namespace": VAST_NAMESPACE,
+    }
+
+
+def _storage_class(cluster: str, spec: StorageClassSpec, driver: str, parameters: dict[str, str]) -> Manifest:
+    return manifest(
+        "storage.k8s.io/v1",
+        "StorageClass",
+        spec.name,
+        cluster=cluster,
+        annotations=_default("storageclass.kubernetes.io/is-default-class", spec),
+        provisioner=driver,
+        parameters=parameters,
+        reclaimPolicy=spec.reclaim.value,
+        volumeBindingMode="Immediate",
+        allowVolumeExpansion=True,
+        **given(mountOptions=list(spec.mount_options)),
+    )
+
+
+def _snapshot_class(cluster: str, spec: StorageClassSpec, driver: str, parameters: dict[str, Any]) -> Manifest:
+    return manifest(
+        "snapshot.storage.k8s.io/v1",
+        "VolumeSnapshotClass",
+        spec.name,
+        cluster=cluster,
+        annotations=_default("snapshot.storage.kubernetes.io/is-default-class", spec),
+        driver=driver,
+        deletionPolicy=spec.reclaim.value,
+        parameters=parameters,
+    )
+
+
+def _default(key: str, spec: StorageClassSpec) -> dict[str, str]:
+    return {key: "true"} if spec.default else {}

@@ -1,0 +1,179 @@
+"""The only reader of ``environments/``: strict, complete (all problems of all files at once), with positions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from components.specs.base import DataFile
+from components.specs.catalog import ImageCatalog, InstanceTypeCatalog, VersionVector
+from components.specs.environment import Environment
+from components.specs.files import read_text
+from components.specs.inventory import HostSpec
+from components.specs.inventory_csv import InventoryReader
+from components.specs.locks import AllocationsLock, ImagesLock
+from components.specs.positions import Place, Positions
+from components.specs.problems import Problem, SpecError, dotted, listed, suggestion
+from components.specs.region import RegionSpec
+from components.specs.strict_yaml import StrictYamlReader
+from components.specs.tenant import TenantSpec
+from components.specs.translate import mistakes
+from components.specs.vm_offering import VmCatalog
+
+CATALOG = "catalog"
+REGION = "region.yaml"
+ALLOCATIONS = "allocations.lock.yaml"
+IMAGE_PINS = "images.lock.yaml"
+_HALL_FILE = re.compile(r"hall-([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\.csv")
+_TOP_FILES = (REGION, ALLOCATIONS, IMAGE_PINS, "policy.yaml", "waivers.yaml", "README.md")
+_FOLDERS = {"tenants": ".yaml", "inventory": ".csv"}
+_Model = TypeVar("_Model", bound=DataFile)
+
+
+def environments(folder: Path) -> list[str]:
+    """Return the names of all environments in ``folder``, sorted."""
+    return sorted(path.parent.name for path in folder.glob(f"*/{REGION}"))
+
+
+def load_environment(name: str, folder: Path) -> Environment:
+    """Return the environment ``name`` of ``folder`` with the catalogue beside it.
+
+    Lock files that do not exist yet are empty. Cross-references are checked by ``components.plan.checks``.
+
+    Raises:
+        SpecError: with all problems of all files.
+    """
+    known = environments(folder)
+    if name not in known:
+        text = f"does not exist (environments: {listed(known)}){suggestion(name, known)}"
+        raise SpecError(name, [Problem(REGION, 0, "", text)])
+    return _Loader(name, folder).load()
+
+
+class _Loader:
+    def __init__(self, name: str, folder: Path) -> None:
+        self._name = name
+        self._root = folder
+        self._folder = folder / name
+        self._problems: list[Problem] = []
+        self._places: dict[str, Place] = {}
+
+    def load(self) -> Environment:
+        self._refuse_strangers()
+        region = self._yaml(REGION, RegionSpec)
+        tenants = [self._tenant(path) for path in self._listing("tenants", "*.yaml")]
+        hosts = [host for path in self._listing("inventory", "*.csv") for host in self._inventory(path)]
+        images = self._yaml(f"../{CATALOG}/images.yaml", ImageCatalog)
+        instance_types = self._yaml(f"../{CATALOG}/instance_types.yaml", InstanceTypeCatalog)
+        versions = self._yaml(f"../{CATALOG}/versions.yaml", VersionVector)
+        vm_catalog = self._yaml(f"../{CATALOG}/vm_offerings.yaml", VmCatalog)
+        allocations = self._lock(ALLOCATIONS, AllocationsLock)
+        image_pins = self._lock(IMAGE_PINS, ImagesLock)
+        if self._problems or not (region and images and instance_types and versions and vm_catalog):
+            raise SpecError(self._name, self._problems)
+        return Environment(
+            name=self._name,
+            region=region,
+            tenants=tuple(tenant for tenant in tenants if tenant),
+            hosts=tuple(hosts),
+            images=images,
+            instance_types=instance_types,
+            versions=versions,
+            vm_catalog=vm_catalog,
+            allocations=allocations or AllocationsLock(schema_version=1),
+            image_pins=image_pins or ImagesLock(schema_version=1),
+            positions=Positions(self._places),
+        )
+
+    def _listing(self, folder: str, pattern: str) -> list[Path]:
+        return sorted(path for path in (self._folder / folder).glob(pattern) if not path.name.startswith("."))
+
+    def _refuse_strangers(self) -> None:
+        """A misspelt file would be skipped without a word."""
+        for path in self._listing("", "*"):
+            if path.name not in _TOP_FILES and not (path.is_dir() and path.name in _FOLDERS):
+                text = f"is no file of an environment ({', '.join(_TOP_FILES)}){suggestion(path.name, _TOP_FILES)}"
+                self._problem(path.name, 0, text)
+        for folder, suffix in _FOLDERS.items():
+            for path in self._listing(folder, "*"):
+                if path.suffix != suffix:
+                    text = f"is not read; rename it to {path.stem}{suffix} or remove it"
+                    self._problem(f"{folder}/{path.name}", 0, text)
+
+    def _tenant(self, path: Path) -> TenantSpec | None:
+        file = f"tenants/{path.name}"
+        tenant = self._yaml(file, TenantSpec)
+        if tenant and tenant.tenant != path.stem:
+            line = self._places[file].inner["tenant"].line
+            text = f"is '{tenant.tenant}' in {file}; write {path.stem}, or rename the file to {tenant.tenant}.yaml"
+            self._problems.append(Problem(file, line, "tenant", text))
+        return tenant
+
+    def _inventory(self, path: Path) -> Iterator[HostSpec]:
+        file = f"inventory/{path.name}"
+        hall = _HALL_FILE.fullmatch(path.name)
+        if not hall:
+            self._problem(file, 0, "is not named after a hall; rename it to hall-<hall>.csv")
+            return
+        text = self._text(file)
+        if text is None:
+            return
+        reader = InventoryReader(file, hall[1])
+        yield from reader.read(text)
+        self._problems += reader.problems
+        self._places[file] = reader.place
+
+    def _lock(self, file: str, model: type[_Model]) -> _Model | None:
+        path = self._folder / file
+        return self._yaml(file, model) if path.exists() or path.is_symlink() else None
+
+    def _yaml(self, file: str, model: type[_Model]) -> _Model | None:
+        text = self._text(file)
+        if text is None:
+            return None
+        spec, self._places[file], problems = _parsed(file, text, model)
+        self._problems += problems
+        return spec if isinstance(spec, model) else None
+
+    def _text(self, file: str) -> str | None:
+        text, problem = read_text(self._folder / file, file, self._root)
+        if problem:
+            self._problems.append(problem)
+            return None
+        return text
+
+    def _problem(self, file: str, line: int, text: str) -> None:
+        self._problems.append(Problem(file, line, "", text))
+
+
+@lru_cache(maxsize=64)
+def _parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None, Place, tuple[Problem, ...]]:
+    """Return what ``text`` says, where, and what is wrong with it.
+
+    Remembered, since all environments share one catalogue and a program loads an environment more than once.
+    """
+    reader = StrictYamlReader(file)
+    data, place = reader.read(text)
+    refused = reader.problems
+    if not isinstance(data, dict):
+        remedy = "is empty; write its keys" if data is None else "must be a mapping of keys"
+        return None, place, tuple(refused.values()) or (Problem(file, 0, "", remedy),)
+    try:
+        # JSON mode is strict where Python mode would guess: "4" is no number there, 4 no text, 1 no boolean.
+        spec = model.model_validate_json(json.dumps(data), strict=True)
+    except ValidationError as error:
+        positions, found = Positions({file: place}), []
+        for mistake in mistakes(error, model, data):
+            at = mistake.path
+            if at in refused and not mistake.wants_text:
+                refused[at] = Problem(file, refused[at].line, dotted(at), mistake.text)
+            elif not any(at[:depth] in refused for depth in range(len(at) + 1)):
+                found.append(Problem(file, positions.line(file, at), dotted(at), mistake.text))
+        return None, place, (*refused.values(), *found)
+    return spec, place, tuple(refused.values())

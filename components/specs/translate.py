@@ -1,0 +1,186 @@
+"""Turns pydantic's errors into the house's words: path, rule, value got, remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from components.specs import base
+from components.specs.problems import listed, nearest, shown, suggestion
+
+Path = tuple[str | int, ...]
+
+_LABEL = "lower-case letters, digits and '-'"
+_PATTERNS = {
+    base.DNS_LABEL: f"must be a name of {_LABEL} that starts with a letter, at most 63 characters",
+    base.SHORT_NAME: f"must be a name of {_LABEL} that starts with a letter, at most 15 characters",
+    base.CLUSTER_NAME: f"must be a name of {_LABEL} that starts with a letter, at most 30 characters",
+    base.LABEL: f"must be a name of {_LABEL}, at most 63 characters",
+    base.VERSION_NAME: "must be a name of lower-case letters, digits, '-' and '.', at most 63 characters",
+    base.KUBERNETES_VERSION: "must be a Kubernetes version like v1.35.2",
+    base.SHA256: "must be a SHA-256 digest, 64 lower-case hex digits",
+    base.QUANTITY: "must be a size with a binary unit like 500Gi",
+    base.HTTPS_URL: "must be a URL that starts with https://",
+    base.OCI_URL: "must be a chart's URL that starts with oci://",
+    base.OCI_DIGEST: "must be a digest like sha256: and 64 lower-case hex digits",
+    base.BMC_ADDRESS: "must be a BMC address of Metal3 like redfish-virtualmedia+https://10.1.1.1/redfish/v1/Systems/1",
+    base.ABSOLUTE_PATH: "must be a path that starts with /",
+    base.RELATIVE_PATH: "must be a path that does not start with /",
+    base.PCI_SELECTOR: 'must be a PCI vendor and product like "10DE:2330"',
+}
+
+_RULES = {
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "too_short": "needs at least {min_length} entry",
+    "too_long": "may have at most {max_length} entries",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_type": "must be text",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "bool_type": "must be true or false",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a mapping",
+    "model_type": "must be a mapping",
+    "model_attributes_type": "must be a mapping",
+}
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One mistake a model found."""
+
+    path: Path
+    text: str
+    wants_text: bool
+    """False when text would be wrong here however it is written: a number, a mapping, one of a few words."""
+
+
+def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Iterator[Mistake]:
+    """Yield each mistake in ``data`` that ``error`` reports about ``model``, once."""
+    by_path: dict[Path, list[ErrorDetails]] = {}
+    for detail in error.errors(include_url=False):
+        if not _counts_wrong_entries(detail):
+            by_path.setdefault(_path_in(data, detail), []).append(detail)
+    misspelt = {
+        (*path[:-1], near)
+        for path, [detail, *_] in by_path.items()
+        if detail["type"] == "extra_forbidden" and (near := nearest(str(path[-1]), _keys(model, path[:-1], data)))
+    }
+    for path, details in by_path.items():
+        kind = details[0]["type"]
+        if kind == "missing" and path in misspelt:
+            continue
+        yield Mistake(
+            path, _text(details, model, path, data), wants_text=kind.startswith("string") or kind == "value_error"
+        )
+
+
+def _counts_wrong_entries(detail: ErrorDetails) -> bool:
+    """Tell whether a list is called too short only because its entries are wrong."""
+    got = detail.get("input")
+    return detail["type"] == "too_short" and isinstance(got, list) and len(got) >= detail["ctx"]["min_length"]
+
+
+def _path_in(data: Any, detail: ErrorDetails) -> Path:
+    """Return where in ``data`` an error is: pydantic's own location also names members of unions."""
+    path: list[str | int] = []
+    for index, step in enumerate(detail["loc"]):
+        last = index == len(detail["loc"]) - 1
+        if (isinstance(data, dict) and step in data) or (isinstance(data, list) and isinstance(step, int)):
+            data = data[step]  # type: ignore[index]  # a list is indexed by the int just checked
+        elif not (last and detail["type"] == "missing"):
+            continue
+        path.append(step)
+    if detail["type"].startswith("union_tag"):
+        path.append(detail["ctx"]["discriminator"].strip("'"))
+    return tuple(path)
+
+
+def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data: Any) -> str:
+    kind, got, context = details[0]["type"], details[0].get("input"), details[0].get("ctx", {})
+    match kind:
+        case "missing":
+            return "is required; add it"
+        case "extra_forbidden":
+            keys = _keys(model, path[:-1], data)
+            return f"is not a key here (keys: {listed(keys)}){suggestion(str(path[-1]), keys)}"
+        case "union_tag_not_found":
+            return "is required; add it"
+        case "union_tag_invalid":
+            tags = context["expected_tags"].replace("'", "").split(", ")
+            return f"must be one of {listed(tags)} (got '{context['tag']}'){suggestion(context['tag'], tags)}"
+        case "value_error" if ";" in str(context["error"]):
+            rule, remedy = str(context["error"]).split("; ", 1)
+            return f"{rule} (got {shown(got)}); {remedy}"
+    rules = dict.fromkeys(_rule(detail["type"], detail.get("ctx", {})) for detail in details)
+    return f"{' or '.join(rules).replace('or must be', 'or')} (got {shown(got)}){_hint(kind, context, got)}"
+
+
+def _rule(kind: str, context: dict[str, Any]) -> str:
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "string_pattern_mismatch":
+        return _PATTERNS.get(context["pattern"], f"must look like {context['pattern']}")
+    if kind in {"enum", "literal_error"}:
+        return f"must be one of {', '.join(_expected(context))}"
+    if kind.startswith("date"):
+        return "must be a date like 2026-11-03"
+    rule = _RULES.get(kind)
+    return rule.format_map(context) if rule else f"is not valid: {kind.replace('_', ' ')}"
+
+
+def _expected(context: dict[str, Any]) -> list[str]:
+    text: str = context["expected"]
+    return text.replace(" or ", ", ").replace("'", "").split(", ")
+
+
+def _hint(kind: str, context: dict[str, Any], got: Any) -> str:
+    if kind == "string_type" and isinstance(got, int):
+        return f'; write "{shown(got)}" in quotes'
+    if kind == "int_type" and isinstance(got, str) and got.isdecimal():
+        return f"; write {int(got)}"
+    if kind in {"enum", "literal_error"} and isinstance(got, str):
+        return suggestion(got, _expected(context))
+    return ""
+
+
+def _keys(model: type[BaseModel], path: Sequence[str | int], data: Any) -> list[str]:
+    """Return the keys that a mapping at ``path`` may have."""
+    found: Any = model
+    for step in path:
+        data = data[step]
+        found = found.model_fields[step].annotation if _is_model(found) else _entry_type(found)
+        found = _member(found, data)
+    return sorted(found.model_fields) if _is_model(found) else []
+
+
+def _is_model(found: Any) -> bool:
+    return isinstance(found, type) and issubclass(found, BaseModel)
+
+
+def _entry_type(found: Any) -> Any:
+    arguments = [argument for argument in get_args(found) if argument is not Ellipsis]
+    return arguments[-1] if arguments else None
+
+
+def _member(found: Any, data: Any) -> Any:
+    """Return the type behind annotations, and the model a union means by the discriminator in ``data``."""
+    if get_origin(found) is Annotated:
+        return _member(get_args(found)[0], data)
+    if get_origin(found) is Union or type(found).__name__ == "UnionType":
+        models = [member for member in get_args(found) if _is_model(member)]
+        return next((member for member in models if len(models) == 1 or _says(member, data)), None)
+    return found
+
+
+def _says(model: type[BaseModel], data: Any) -> bool:
+    return isinstance(data, dict) and any(
+        get_origin(field.annotation) is Literal and data.get(name) in get_args(field.annotation)
+        for name, field in model.model_fields.items()
+    )

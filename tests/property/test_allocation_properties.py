@@ -1,0 +1,145 @@
+"""Whatever is ordered, added and removed: numbers are disjoint, sums are right, and nobody else is moved."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import Counter
+from functools import cache
+from itertools import combinations, pairwise
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.plan.allocation import attempt, prefixes
+from components.plan.assignment import nodes_within, spares_for, spread
+from components.plan.numbers import free_prefix
+from components.plan.pools import pools
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from components.specs.locks import AllocationsLock, ImagesLock
+from components.specs.tenant import TenantSpec
+
+SECTIONS = ("vpcs", "clusters", "hosts", "groups")
+_EMPTY = {"allocations": AllocationsLock(schema_version=1), "image_pins": ImagesLock(schema_version=1)}
+_TENANTS = ("ant", "bee", "cat", "dog")
+
+orders = st.dictionaries(
+    st.sampled_from(_TENANTS), st.tuples(st.integers(1, 9), st.integers(20, 26)), max_size=len(_TENANTS)
+)
+"""Nodes and length of the pod prefix, by tenant."""
+
+
+@cache
+def _laptop() -> Environment:
+    return load_environment("laptop", Path(__file__).resolve().parents[2] / "environments")
+
+
+def _region(order: dict[str, tuple[int, int]], before: Environment | None = None) -> Environment:
+    """Return the environment with just these tenants, allocated as far as hosts go."""
+    base = before or _laptop().model_copy(update=_EMPTY)
+    region = base.model_copy(update={"tenants": tuple(_tenant(name, *sizes) for name, sizes in sorted(order.items()))})
+    found = attempt(region)
+    return region.model_copy(update={"allocations": found.numbers, "image_pins": found.pins})
+
+
+def _tenant(name: str, nodes: int, pods: int) -> TenantSpec:
+    model = _laptop().tenants[1]
+    [vpc], [cluster] = model.vpcs, model.clusters
+    pool = cluster.pools[0].model_copy(update={"nodes": nodes})
+    return model.model_copy(
+        update={
+            "tenant": name,
+            "vpcs": (vpc.model_copy(update={"name": name, "pods": pods}),),
+            "clusters": (cluster.model_copy(update={"name": f"{name}-one", "vpc": name, "pools": (pool,)}),),
+        }
+    )
+
+
+@given(orders)
+def test_numbers_are_disjoint_and_in_range(order: dict[str, tuple[int, int]]) -> None:
+    region = _region(order)
+    lock, networks = region.allocations, region.region.networks
+
+    every = [network for vpc in lock.vpcs.values() for network in prefixes(vpc).values()]
+    assert all(not one.overlaps(other) for one, other in combinations(every, 2))
+    assert all(network.subnet_of(networks.tenants) for network in every)
+    for numbers in ([vpc.vni for vpc in lock.vpcs.values()], [entry.vip for entry in lock.clusters.values()]):
+        assert len(set(numbers)) == len(numbers) == len(order)
+    assert all(entry.vip in networks.control_plane_vips for entry in lock.clusters.values())
+
+
+@given(orders)
+def test_groups_sum_up_to_their_pool_and_have_their_spares(order: dict[str, tuple[int, int]]) -> None:
+    region = _region(order)
+    short = {problem.file for problem in attempt(region).problems}
+    rack_of = {host.host: host.rack for host in region.hosts}
+    hosts = Counter(f"{pool}/{rack_of[host]}" for host, pool in region.allocations.hosts.items())
+
+    for placed in pools(region):
+        groups = {key: g.nodes for key, g in region.allocations.groups.items() if key.startswith(f"{placed.key}/")}
+        assert (sum(groups.values()) == placed.pool.nodes) == (placed.file not in short)
+        for key, nodes in groups.items():
+            assert hosts[key] >= nodes + spares_for(nodes, region.region.spares)
+
+
+@given(st.lists(orders, min_size=2, max_size=5))
+def test_no_edit_moves_what_another_tenant_has(history: list[dict[str, tuple[int, int]]]) -> None:
+    region = _region(history[0])
+    for before, after in pairwise(history):
+        old, region = region.allocations, _region(after, region)
+        same = [name for name in before if before.get(name) == after.get(name)]
+        for section in SECTIONS:
+            for key, value in getattr(old, section).items():
+                if key in same or any(
+                    str(part).startswith(tuple(f"{name}-one" for name in same)) for part in (key, value)
+                ):
+                    _assert_kept(section, key, value, region.allocations, short=attempt(region).problems != [])
+
+
+def _assert_kept(section: str, key: str, value: object, now: AllocationsLock, *, short: bool) -> None:
+    """A pool that was short before may grow when others leave; nothing it had may go."""
+    kept = getattr(now, section).get(key)
+    if section == "groups":
+        assert kept is not None
+        assert kept.nodes >= value.nodes or short  # type: ignore[attr-defined]  # a GroupAllocation by its section
+    else:
+        assert kept == value
+
+
+@given(orders)
+def test_allocating_twice_changes_nothing(order: dict[str, tuple[int, int]]) -> None:
+    region = _region(order)
+    again = attempt(region)
+    assert (again.numbers, again.pins) == (region.allocations, region.image_pins)
+
+
+@given(st.lists(st.integers(16, 30), max_size=12))
+def test_prefixes_are_aligned_disjoint_and_the_lowest_free(lengths: list[int]) -> None:
+    supernet = ipaddress.IPv4Network("10.64.0.0/14")
+    taken: list[ipaddress.IPv4Network] = []
+    for length in lengths:
+        network = free_prefix(supernet, length, taken)
+        free = (n for n in supernet.subnets(new_prefix=length) if not any(n.overlaps(other) for other in taken))
+        assert network == next(free, None)
+        taken += [network] if network else []
+
+
+@given(st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 40)), st.integers(0, 200), st.data())
+@settings(max_examples=200)
+def test_a_spread_fills_the_room_evenly(room: dict[str, int], nodes: int, data: st.DataObject) -> None:
+    now = {domain: data.draw(st.integers(0, most)) for domain, most in room.items()}
+    split = spread(nodes, now, room)
+
+    assert sum(split.values()) == min(nodes, sum(room.values()))
+    assert all(0 <= split[domain] <= room[domain] for domain in room)
+    fresh = spread(nodes, {}, room)
+    open_domains = [fresh[domain] for domain in room if fresh[domain] < room[domain]]
+    assert max(fresh.values(), default=0) - min(open_domains, default=max(fresh.values(), default=0)) <= 1
+
+
+@given(st.integers(0, 5000), st.one_of(st.integers(0, 10), st.integers(0, 100).map("{}%".format)))
+def test_hosts_carry_as_many_nodes_as_their_spares_allow(hosts: int, spares: int | str) -> None:
+    nodes = nodes_within(hosts, spares)
+    assert nodes == 0 or nodes + spares_for(nodes, spares) <= hosts
+    assert nodes + 1 + spares_for(nodes + 1, spares) > hosts

@@ -1,0 +1,79 @@
+"""Every name fits its kind's limit, whatever the data's names are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.plan.inputs import inputs
+from components.plan.manifests import render
+from components.plan.slices import slices
+from components.render.manifest import objects
+from components.render.node_pool import NodePoolInput
+from components.render.objects import fit
+from components.render.tenant_network import TenantNetworkInput
+from components.specs.loader import load_environment
+from toolchain import paths
+
+LIMITS = {
+    "DPUDeployment": 20,
+    "DPUNode": 48,
+    "BFB": 187,
+    "HelmRelease": 53,
+    "MachineDeployment": 63,
+    "MachineHealthCheck": 63,
+    "KamajiControlPlane": 63,
+    "Cluster": 63,
+    "Namespace": 63,
+    "DataVolume": 63,
+    "VirtualMachine": 63,
+    "Service": 63,
+}
+"""Characters; a kind that is not here takes a DNS subdomain of 253."""
+LAPTOP = load_environment("laptop", paths.ROOT / "environments")
+EVERY = [item for part in slices(LAPTOP) for item in inputs(LAPTOP, part)]
+POOL = next(item for item in EVERY if isinstance(item, NodePoolInput))
+VPCS = [item for item in EVERY if isinstance(item, TenantNetworkInput)]
+
+
+def label(most: int) -> st.SearchStrategy[str]:
+    return st.from_regex(rf"[a-z]([-a-z0-9]{{0,{most - 2}}}[a-z0-9])?", fullmatch=True)
+
+
+def assert_names_fit(items: list[tuple[str, str]]) -> None:
+    for kind, name in items:
+        assert len(name) <= LIMITS.get(kind, 253), f"{kind} {name}"
+        assert name[-1].isalnum()
+
+
+def test_all_names_of_laptop_fit() -> None:
+    assert_names_fit([(item.kind, item.name) for concept in EVERY for item in objects(render(concept))])
+
+
+@given(cluster=label(30), pool=label(15), domain=label(63))
+def test_names_of_a_pool_fit(cluster: str, pool: str, domain: str) -> None:
+    one = replace(
+        POOL,
+        name=f"{cluster}-{pool}",
+        cluster=cluster,
+        pool=POOL.pool.model_copy(update={"name": pool}),
+        groups=(replace(POOL.groups[0], failure_domain=domain),),
+    )
+
+    assert_names_fit([(item.kind, item.name) for item in objects(render(one))])
+
+
+@given(name=label(15))
+def test_names_of_a_vpc_fit(name: str) -> None:
+    for network in VPCS:
+        spec = network.vpc.spec.model_copy(update={"name": name})
+        one = replace(network, name=name, vpc=replace(network.vpc, spec=spec))
+        assert_names_fit([(item.kind, item.name) for item in objects(render(one))])
+
+
+@given(first=label(80), second=label(80), limit=st.integers(20, 63))
+def test_a_cut_name_keeps_two_names_apart(first: str, second: str, limit: int) -> None:
+    assert (fit(first, limit) == fit(second, limit)) == (first == second)
+    assert len(fit(first, limit)) <= limit

@@ -1,0 +1,57 @@
+"""A copy of the example environment that a test may spoil."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from components.plan.allocation import allocate
+from components.plan.checks import check
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from components.specs.problems import SpecError
+from components.specs.store import write_locks
+
+_ENVIRONMENTS = Path(__file__).resolve().parents[2] / "environments"
+
+
+class Workbench:
+    """The files of environment ``laptop`` in a folder of their own."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @property
+    def folder(self) -> Path:
+        return self.root / "laptop"
+
+    def load(self) -> Environment:
+        return load_environment("laptop", self.root)
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace the first ``old`` in ``file`` (relative to the environment), which must be there."""
+        path = self.folder / file
+        text = path.read_text(encoding="utf-8")
+        assert old in text, f"{file} does not contain {old!r}"
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def allocate(self) -> None:
+        environment = self.load()
+        write_locks(environment, self.root, *allocate(environment))
+
+    def report(self) -> str:
+        """Return what ``jacquard check`` would say; empty when all is well."""
+        try:
+            problems = check(self.load())
+        except SpecError as error:
+            return str(error)
+        return str(SpecError("laptop", problems)) if problems else ""
+
+
+@pytest.fixture
+def laptop(tmp_path: Path) -> Workbench:
+    root = tmp_path / "environments"
+    shutil.copytree(_ENVIRONMENTS, root)
+    return Workbench(root)

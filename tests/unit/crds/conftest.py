@@ -1,0 +1,133 @@
+"""Published CustomResourceDefinitions as an oracle: a structural check of an object against its schema, no cluster.
+
+It knows types, required and unknown fields, enums, patterns, lengths, bounds and the keys of list maps. It does not run
+CEL rules, defaulting or webhooks.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from toolchain import paths
+
+CRDS = Path(os.environ.get("CRDS_DIR", paths.ROOT.parent / "shared" / "crds"))
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (Mapping,),
+    "array": (list, tuple),
+    "string": (str,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+}
+_BOUNDS = (
+    ("minimum", lambda value, bound: value >= bound),
+    ("maximum", lambda value, bound: value <= bound),
+    ("minLength", lambda value, bound: len(value) >= bound),
+    ("maxLength", lambda value, bound: len(value) <= bound),
+    ("minItems", lambda value, bound: len(value) >= bound),
+    ("maxItems", lambda value, bound: len(value) <= bound),
+    ("enum", lambda value, allowed: value in allowed),
+    ("pattern", lambda value, pattern: not isinstance(value, str) or re.search(pattern, value) is not None),
+)
+
+
+class PublishedCrds:
+    """The folder of published definitions."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._definitions: dict[tuple[str, str], Mapping[str, Any]] = {}
+
+    def definition(self, api_version: str, kind: str) -> Mapping[str, Any]:
+        """Return the definition of ``kind``; a kind that nobody publishes is an error, not a pass."""
+        group = api_version.partition("/")[0]
+        if (group, kind) not in self._definitions:
+            self._definitions[group, kind] = self._read(group, kind)
+        return self._definitions[group, kind]
+
+    def problems(self, body: Mapping[str, Any]) -> list[str]:
+        """Return what the definition of ``body``'s kind refuses, path first."""
+        definition = self.definition(body["apiVersion"], body["kind"])
+        version = body["apiVersion"].partition("/")[2]
+        served = [item for item in definition["spec"]["versions"] if item["name"] == version and item["served"]]
+        if not served:
+            return [f"apiVersion: {version} is not served"]
+        found = [] if served[0]["storage"] else [f"apiVersion: {version} is not the storage version"]
+        namespaced = definition["spec"]["scope"] == "Namespaced"
+        if namespaced != ("namespace" in body["metadata"]):
+            found.append(f"metadata.namespace: the kind is {definition['spec']['scope']}")
+        rest = {key: value for key, value in body.items() if key not in {"apiVersion", "kind", "metadata"}}
+        schema = served[0]["schema"]["openAPIV3Schema"]
+        required = [key for key in schema.get("required", ()) if key not in {"apiVersion", "kind", "metadata"}]
+        return [*found, *structural_problems({**schema, "required": required}, rest, "")]
+
+    def _read(self, group: str, kind: str) -> Mapping[str, Any]:
+        for path in sorted(self._folder.rglob(f"*{group}*.yaml")):
+            if kind.lower()[:-1] not in path.name:  # the plural may change the last letter
+                continue
+            for document in yaml.load_all(path.read_bytes(), yaml.CSafeLoader):
+                spec = document["spec"]
+                if (spec["group"], spec["names"]["kind"]) == (group, kind):
+                    return dict(document)
+        msg = f"{self._folder} holds no CustomResourceDefinition of {kind} in {group}"
+        raise LookupError(msg)
+
+
+def structural_problems(schema: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
+    """Yield what ``schema`` refuses in ``value``."""
+    if schema.get("x-kubernetes-int-or-string"):
+        if not isinstance(value, int | str) or isinstance(value, bool):
+            yield f"{path}: {value!r} is neither integer nor string"
+            return
+    elif (kind := schema.get("type")) and not _is(kind, value):
+        yield f"{path}: {value!r} is not of type {kind}"
+        return
+    for keyword, holds in _BOUNDS:
+        if keyword in schema and not holds(value, schema[keyword]):
+            yield f"{path}: {value!r} breaks {keyword} {schema[keyword]!r}"
+    if isinstance(value, Mapping):
+        yield from _object_problems(schema, value, path)
+    elif isinstance(value, list | tuple):
+        yield from _list_problems(schema, value, path)
+
+
+def _list_problems(schema: Mapping[str, Any], value: Sequence[Any], path: str) -> Iterator[str]:
+    for index, item in enumerate(value):
+        yield from structural_problems(schema.get("items", {}), item, f"{path}[{index}]")
+    keys = schema.get("x-kubernetes-list-map-keys")
+    if keys and len({tuple(item.get(key) for key in keys) for item in value}) < len(value):
+        yield f"{path}: {', '.join(keys)} is not unique"
+
+
+def _object_problems(schema: Mapping[str, Any], value: Mapping[str, Any], path: str) -> Iterator[str]:
+    properties, extra = schema.get("properties", {}), schema.get("additionalProperties")
+    open_ended = schema.get("x-kubernetes-preserve-unknown-fields") or extra is True
+    for key in schema.get("required", ()):
+        if key not in value:
+            yield f"{path}.{key}: is required"
+    for key, inner in value.items():
+        if key in properties:
+            yield from structural_problems(properties[key], inner, f"{path}.{key}")
+        elif isinstance(extra, Mapping):
+            yield from structural_problems(extra, inner, f"{path}.{key}")
+        elif not open_ended:
+            yield f"{path}.{key}: is unknown"
+
+
+def _is(kind: str, value: object) -> bool:
+    return isinstance(value, _TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
+
+
+@pytest.fixture(scope="session")
+def published() -> PublishedCrds:
+    """Return the published definitions; skip where they are not there."""
+    if not CRDS.is_dir():
+        pytest.skip(f"no folder of published CustomResourceDefinitions at {CRDS}; set CRDS_DIR to one")
+    return PublishedCrds(CRDS)

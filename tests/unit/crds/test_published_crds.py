@@ -1,0 +1,99 @@
+"""Every custom object of environment laptop fits the schema that its project publishes."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import pytest
+
+from components.plan.manifests import manifests
+from components.plan.slices import slices
+from components.render.manifest import Manifest, objects
+from components.specs.loader import load_environment
+from toolchain import paths
+
+BUILT_IN = {"v1", "scheduling.k8s.io/v1", "storage.k8s.io/v1"}
+"""Groups of Kubernetes itself; the end-to-end tests put these to a real API server."""
+
+
+class Oracle(Protocol):
+    """What the fixture ``published`` gives."""
+
+    def problems(self, body: Any) -> list[str]: ...
+
+
+def laptop() -> list[Manifest]:
+    environment = load_environment("laptop", paths.ROOT / "environments")
+    return [item for part in slices(environment) for item in objects(manifests(environment, part))]
+
+
+def test_every_custom_object_of_laptop_fits_its_published_schema(published: Oracle) -> None:
+    custom = [item for item in laptop() if item.api_version not in BUILT_IN]
+
+    refused = {item.key: problems for item in custom if (problems := published.problems(item.body))}
+
+    assert refused == {}
+    assert len({item.kind for item in custom}) > 30
+
+
+HOST = {
+    "apiVersion": "metal3.io/v1alpha1",
+    "kind": "BareMetalHost",
+    "metadata": {"name": "a", "namespace": "inventory"},
+    "spec": {"online": True},
+}
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        ({}, ".spec.online: is required"),
+        ({"online": "yes"}, ".spec.online: 'yes' is not of type boolean"),
+        ({"online": True, "onlin": True}, ".spec.onlin: is unknown"),
+        (
+            {"online": True, "bootMode": "uefi"},
+            ".spec.bootMode: 'uefi' breaks enum ['UEFI', 'UEFISecureBoot', 'legacy']",
+        ),
+        (
+            {"online": True, "bootMACAddress": "02:00"},
+            ".spec.bootMACAddress: '02:00' breaks pattern '[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}'",
+        ),
+        (
+            {"online": True, "raid": {"softwareRAIDVolumes": [{"level": "1", "sizeGibibytes": -1}]}},
+            ".spec.raid.softwareRAIDVolumes[0].sizeGibibytes: -1 breaks minimum 0",
+        ),
+    ],
+)
+def test_the_oracle_refuses_what_the_schema_forbids(published: Oracle, spec: dict[str, Any], problem: str) -> None:
+    assert published.problems(HOST) == []
+    assert published.problems({**HOST, "spec": spec}) == [problem]
+
+
+def test_the_oracle_refuses_a_list_map_with_a_key_twice(published: Oracle) -> None:
+    body = {
+        "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2",
+        "kind": "Metal3Cluster",
+        "metadata": {"name": "a", "namespace": "a"},
+        "spec": {"failureDomains": [{"name": "a01"}, {"name": "a01"}]},
+    }
+
+    assert published.problems(body) == [".spec.failureDomains: name is not unique"]
+
+
+def test_the_oracle_refuses_a_version_that_is_not_stored_and_a_wrong_scope(published: Oracle) -> None:
+    peer = {
+        "apiVersion": "metallb.io/v1beta1",
+        "kind": "BGPPeer",
+        "metadata": {"name": "a"},
+        "spec": {"myASN": 1, "peerASN": 2, "peerAddress": "10.0.0.1"},
+    }
+
+    assert published.problems(peer) == [
+        "apiVersion: v1beta1 is not the storage version",
+        "metadata.namespace: the kind is Namespaced",
+    ]
+
+
+def test_a_kind_that_nobody_publishes_is_an_error(published: Oracle) -> None:
+    with pytest.raises(LookupError, match=r"holds no CustomResourceDefinition of Loom in jacquard\.dev"):
+        published.problems({"apiVersion": "jacquard.dev/v1", "kind": "Loom", "metadata": {"name": "a"}})

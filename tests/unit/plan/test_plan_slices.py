@@ -1,0 +1,100 @@
+"""Slices and their inputs."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.plan.inputs import inputs
+from components.plan.manifests import manifests, render
+from components.plan.slices import SliceKind, slices
+from components.render.manifest import ManifestSet, objects
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from toolchain import paths
+
+RESOURCES_PER_STACK = 300
+
+
+@pytest.fixture(scope="module")
+def laptop() -> Environment:
+    """Return environment laptop."""
+    return load_environment("laptop", paths.ROOT / "environments")
+
+
+def test_slices_come_in_the_order_they_are_applied(laptop: Environment) -> None:
+    assert [part.name for part in slices(laptop)] == [
+        "foundation",
+        "inventory-a",
+        "tenant-acme",
+        "tenant-globex",
+        "cluster-acme-train",
+        "cluster-globex-lab",
+    ]
+    assert [part.kind for part in slices(laptop)][:3] == [
+        SliceKind.FOUNDATION,
+        SliceKind.INVENTORY,
+        SliceKind.TENANT,
+    ]
+    assert [part.subject for part in slices(laptop)][:3] == ["", "a", "acme"]
+
+
+def test_a_tenant_gets_its_network_before_control_planes_and_those_before_pools(laptop: Environment) -> None:
+    [acme] = (part for part in slices(laptop) if part.name == "tenant-acme")
+
+    assert [(type(item).__name__, item.name) for item in inputs(laptop, acme)] == [
+        ("TenantNetworkInput", "acme"),
+        ("HostedControlPlaneInput", "acme-train"),
+        ("NodePoolInput", "acme-train-system"),
+        ("NodePoolInput", "acme-train-train"),
+        ("NodePoolInput", "acme-train-infer"),
+    ]
+
+
+def test_manifests_are_what_the_components_render(laptop: Environment) -> None:
+    for part in slices(laptop):
+        assert manifests(laptop, part) == tuple(item for concept in inputs(laptop, part) for item in render(concept))
+
+
+def test_no_two_components_of_a_kind_share_a_name(laptop: Environment) -> None:
+    names = [(type(item), item.name) for part in slices(laptop) for item in inputs(laptop, part)]
+
+    assert len(set(names)) == len(names)
+
+
+def test_no_object_is_rendered_twice(laptop: Environment) -> None:
+    keys = [item.key for part in slices(laptop) for item in objects(manifests(laptop, part))]
+
+    assert len(set(keys)) == len(keys)
+
+
+def test_rendering_again_from_the_files_gives_the_same_bytes(laptop: Environment) -> None:
+    again = load_environment("laptop", paths.ROOT / "environments")
+
+    def text(environment: Environment) -> str:
+        return repr([manifests(environment, part) for part in slices(environment)])
+
+    assert text(again) == text(laptop)
+
+
+def test_the_whole_environment_stays_within_the_budget_of_one_stack(laptop: Environment) -> None:
+    rendered = [item for part in slices(laptop) for item in manifests(laptop, part)]
+    components = sum(len(inputs(laptop, part)) for part in slices(laptop))
+
+    assert len(rendered) + components <= RESOURCES_PER_STACK
+    assert sum(isinstance(item, ManifestSet) for item in rendered) == len({host.rack for host in laptop.hosts})
+
+
+def test_every_host_of_a_group_can_be_claimed_by_its_machines(laptop: Environment) -> None:
+    rendered = [item for part in slices(laptop) for item in objects(manifests(laptop, part))]
+    hosts = [item for item in rendered if item.kind == "BareMetalHost"]
+
+    for deployment in (item for item in rendered if item.kind == "MachineDeployment"):
+        template = deployment.body["spec"]["template"]["spec"]["infrastructureRef"]["name"]
+        [machine] = (item for item in rendered if item.kind == "Metal3MachineTemplate" and item.name == template)
+        wanted = machine.body["spec"]["template"]["spec"]["hostSelector"]["matchLabels"]
+        matching = [
+            host
+            for host in hosts
+            if host.namespace == deployment.namespace and wanted.items() <= host.body["metadata"]["labels"].items()
+        ]
+        assert len(matching) >= deployment.body["spec"]["replicas"]

@@ -1,0 +1,36 @@
+"""Contradictions between files: the whole report, and the remedy it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from components.plan.promotion import promote
+from components.specs.store import write_locks
+
+_CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "bad_regions.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", _CASES, ids=[case["name"] for case in _CASES])
+def test_a_contradiction_is_told_with_its_remedy_and_the_remedy_works(laptop: Any, case: dict[str, Any]) -> None:
+    for edit in case["edits"]:
+        laptop.edit(*edit)
+    assert laptop.report() + "\n" == case["report"]
+
+    for step in case["remedy"]:
+        _apply(laptop, step)
+    assert laptop.report() == ""
+
+
+def _apply(laptop: Any, step: list[str] | str) -> None:
+    match step if isinstance(step, list) else step.split():
+        case ["allocate"]:
+            laptop.allocate()
+        case ["promote", pool, version]:
+            environment = laptop.load()
+            write_locks(environment, laptop.root, environment.allocations, promote(environment, pool, version))
+        case edit:
+            laptop.edit(*edit)

@@ -1,0 +1,157 @@
+"""VPCs on DPUs, both backends."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any
+
+import pytest
+import yaml
+
+from components.render.manifest import Manifest
+from components.render.nvue import yaml_block
+from components.render.tenant_network import TenantNetworkInput, render_tenant_network
+from components.specs.tenant_network import Egress, Isolation
+
+VIP = IPv4Address("10.3.0.77")
+
+
+def network(inputs_of: Any, isolation: Isolation, **changes: Any) -> TenantNetworkInput:
+    found: TenantNetworkInput = next(
+        item for item in inputs_of(TenantNetworkInput) if item.vpc.spec.isolation is isolation
+    )
+    spec = found.vpc.spec.model_copy(update=changes)
+    return replace(found, vpc=replace(found.vpc, spec=spec, control_planes=(VIP,)))
+
+
+def one(rendered: tuple[Manifest, ...], kind: str) -> Manifest:
+    [item] = [item for item in rendered if item.kind == kind]
+    return item
+
+
+def settings(rendered: tuple[Manifest, ...]) -> dict[str, Any]:
+    """Return the start-up settings as HBN reads them, with template expressions as words."""
+    values = one(rendered, "DPUServiceConfiguration").body["spec"]["serviceConfiguration"]["helmChart"]["values"]
+    text = re.sub(r"\{\{.*?\}\}", "X", values["configuration"]["startupYAMLJ2"])
+    [header, document] = yaml.safe_load(text)
+    assert list(header) == ["header"]
+    found: dict[str, Any] = document["set"]
+    return found
+
+
+def test_a_vpc_is_one_vrf_with_its_vni_and_route_target(inputs_of: Any) -> None:
+    hbn = network(inputs_of, Isolation.DPF_HBN)
+    numbers, name = hbn.vpc.numbers, hbn.vpc.spec.name
+
+    config = settings(render_tenant_network(hbn))
+
+    bgp = config["vrf"][name]["router"]["bgp"]
+    target = {"route-target": {f"{numbers.asn}:{numbers.vni}": {}}}
+    assert config["vrf"][name]["evpn"] == {"enable": "on", "vni": {str(numbers.vni): {}}}
+    assert bgp["route-import"] == {"from-evpn": target}
+    assert bgp["route-export"] == {"to-evpn": target}
+    assert config["interface"]["pf0hpf_if"]["ip"]["vrf"] == name
+    assert set(config["vrf"]) == {"default", name}
+
+
+@pytest.mark.parametrize("egress", list(Egress))
+def test_hosts_reach_their_control_planes_but_no_management_network(inputs_of: Any, egress: Egress) -> None:
+    hbn = network(inputs_of, Isolation.DPF_HBN, egress=egress)
+    config = settings(render_tenant_network(hbn))
+    rules = sorted(config["acl"][hbn.vpc.spec.name]["rule"].items(), key=lambda item: int(item[0]))
+
+    def verdict(address: IPv4Address) -> str:
+        for _, rule in rules:
+            if address in IPv4Network(rule["match"]["ip"]["dest-ip"]):
+                return str(next(iter(rule["action"])))
+        return "none"
+
+    networks, numbers = hbn.platform.networks, hbn.vpc.numbers
+    assert config["interface"]["pf0hpf_if"]["acl"] == {hbn.vpc.spec.name: {"inbound": {}}}
+    assert verdict(VIP) == "permit"
+    for denied in (networks.management, networks.bmc, networks.dpu_loopbacks, networks.control_plane_vips):
+        assert verdict(denied[-1]) == "deny"
+    for allowed in (numbers.hosts, numbers.pods, networks.storage):
+        assert verdict(allowed[-1]) == "permit"
+    assert verdict(IPv4Address("198.51.100.1")) == ("permit" if egress is Egress.PUBLIC else "deny")
+
+
+def test_each_dpu_has_an_asn_of_its_own(inputs_of: Any) -> None:
+    hbn = network(inputs_of, Isolation.DPF_HBN)
+    fabric = hbn.platform.fabric
+    text = one(render_tenant_network(hbn), "DPUServiceConfiguration").body["spec"]["serviceConfiguration"]["helmChart"]
+    [expression] = set(
+        re.findall(r"autonomous-system: \{\{ (.*) \}\}", str(text["values"]["configuration"]["startupYAMLJ2"]))
+    )
+
+    def asn(loopback: IPv4Address) -> int:
+        arithmetic = re.sub(r'ipaddresses\.ip_lo\.ip\.split\("\."\)\[(\d)\]\|int', r"int(octets[\1])", expression)
+        return int(eval(arithmetic, {"octets": str(loopback).split("."), "int": int}))  # noqa: S307 - our own arithmetic
+
+    asns = [asn(loopback) for loopback in fabric.loopbacks]
+
+    assert asns == [fabric.asns.last - place for place in range(len(asns))]
+    assert asns[-1] in fabric.asns
+    assert hbn.vpc.numbers.asn not in asns  # hosts of the VPC peer with their DPU as another system
+
+
+def test_addresses_come_from_pools_that_are_there(inputs_of: Any) -> None:
+    hbn = network(inputs_of, Isolation.DPF_HBN)
+    rendered = render_tenant_network(hbn)
+    daemons = one(rendered, "DPUServiceConfiguration").body["spec"]["serviceConfiguration"]["serviceDaemonSet"]
+
+    requests = json.loads(daemons["annotations"]["k8s.v1.cni.cncf.io/networks"])
+
+    pool = one(rendered, "DPUServiceIPAM")
+    assert [request["cni-args"]["poolNames"] for request in requests] == [["loopback"], [pool.name]]
+    assert pool.body["spec"]["ipv4Network"]["network"] == str(hbn.vpc.numbers.hosts)
+
+
+@pytest.mark.parametrize("isolation", list(Isolation))
+def test_the_dpus_of_a_vpcs_hosts_and_no_others_are_selected(inputs_of: Any, isolation: Isolation) -> None:
+    vpc = network(inputs_of, isolation)
+
+    deployment = one(render_tenant_network(vpc), "DPUDeployment")
+
+    [dpu_set] = deployment.body["spec"]["dpus"]["dpuSets"]
+    assert dpu_set["dpuNodeSelector"] == {"matchLabels": {"jacquard.dev/vpc": vpc.vpc.spec.name}}
+    assert len(deployment.name) <= 20
+
+
+def test_what_dpf_holds_immutable_in_a_virtual_network_makes_new_names(inputs_of: Any) -> None:
+    old = network(inputs_of, Isolation.DPF_OVN)
+    numbers = old.vpc.numbers.model_copy(update={"hosts": IPv4Network("10.99.0.0/24")})
+    new = replace(old, vpc=replace(old.vpc, numbers=numbers))
+
+    for kind in ("DPUVirtualNetwork", "DPUServiceInterface"):
+        assert one(render_tenant_network(old), kind).name != one(render_tenant_network(new), kind).name
+    assert one(render_tenant_network(old), "DPUVPC").body == one(render_tenant_network(new), "DPUVPC").body
+
+
+def test_a_port_of_a_virtual_network_lies_on_the_vpcs_own_dpus_only(inputs_of: Any) -> None:
+    ovn = network(inputs_of, Isolation.DPF_OVN)
+    rendered = render_tenant_network(ovn)
+    vpc, port = one(rendered, "DPUVPC"), one(rendered, "DPUServiceInterface")
+
+    spec = port.body["spec"]["template"]["spec"]
+
+    own = {"matchLabels": {"svc.dpu.nvidia.com/owned-by-dpudeployment": f"dpf-operator-system_{ovn.vpc.spec.name}"}}
+    assert spec["nodeSelector"] == vpc.body["spec"]["nodeSelector"] == own
+    assert spec["template"]["spec"]["pf"]["virtualNetwork"] == one(rendered, "DPUVirtualNetwork").name
+    assert port.namespace == vpc.namespace
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"a": {"b": 1, "c": {}}},
+        {"on": "off", "1": "2"},
+        {"x": "no", "y": "1.0", "z": 'a "b": c'},
+        {"10.0.0.0/8": {"d,e": 1.5}},
+    ],
+)
+def test_written_yaml_reads_back_as_it_was(value: dict[str, Any]) -> None:
+    assert yaml.safe_load(yaml_block(value, 2)) == value
