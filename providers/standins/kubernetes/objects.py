@@ -1,0 +1,144 @@
+"""Whole Kubernetes objects as Pulumi inputs and outputs: pure data in, pure data out."""
+
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from providers.kube import ObjectRef
+from providers.rpc.paths import Path, covered
+from providers.rpc.values import UNKNOWN, Properties
+
+MANAGER = "__fieldManager"
+"""Output that keeps the field manager, as in the vendor's state: it stays when a resource is renamed."""
+
+AUTONAMED = "pulumi.com/autonamed"
+PATCH_FORCE = "pulumi.com/patchForce"
+PATCH_MANAGER = "pulumi.com/patchFieldManager"
+
+_SERVER_METADATA = ("creationTimestamp", "generation", "resourceVersion", "uid")
+_CHANGING_METADATA = ("generation", "resourceVersion")
+_SECRET_DATA: tuple[Path, ...] = (("data",), ("stringData",))
+
+
+def annotation(body: Mapping[str, Any], name: str) -> str:
+    """Return an annotation's value, empty when it is not set or not known yet."""
+    metadata = body.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    value = annotations.get(name) if isinstance(annotations, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def reference(body: Mapping[str, Any], outputs: Mapping[str, Any] | None = None) -> ObjectRef:
+    """Return what identifies the object of some inputs, with the namespace that its outputs know."""
+    metadata = body["metadata"]
+    namespace = metadata.get("namespace") or ((outputs or {}).get("metadata") or {}).get("namespace")
+    return ObjectRef(body["apiVersion"], body["kind"], metadata["name"], namespace)
+
+
+def identity(obj: Mapping[str, Any]) -> str:
+    """Return the Pulumi id of an object: ``namespace/name``, or ``name`` for a kind without namespaces."""
+    metadata = obj["metadata"]
+    namespace = metadata.get("namespace")
+    return f"{namespace}/{metadata['name']}" if namespace else str(metadata["name"])
+
+
+def manager(urn: str, body: Mapping[str, Any], outputs: Mapping[str, Any] | None = None) -> str:
+    """Return the field manager of a resource: stable, its own, and recognisable after a crash."""
+    chosen = annotation(body, PATCH_MANAGER) or (outputs or {}).get(MANAGER)
+    return str(chosen) if chosen else f"pulumi-kubernetes-{hashlib.sha256(urn.encode()).hexdigest()[:8]}"
+
+
+def is_managed_by(obj: Mapping[str, Any], name: str) -> bool:
+    """Return whether ``name`` has applied the object on the server's side."""
+    entries = obj["metadata"].get("managedFields") or ()
+    return any(entry.get("manager") == name and entry.get("operation") == "Apply" for entry in entries)
+
+
+def without_nulls(value: Any) -> Any:
+    """Return ``value`` without map entries that are null: Pulumi's way of leaving a property out."""
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [without_nulls(item) for item in value]
+    return value
+
+
+def outputs(live: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return what the state keeps of an object: all of it but the bookkeeping of field managers."""
+    metadata = {key: value for key, value in live["metadata"].items() if key != "managedFields"}
+    return {**live, "metadata": metadata, MANAGER: name}
+
+
+def planned(body: Mapping[str, Any], old: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the outputs that a preview promises: what only the API server decides is unknown.
+
+    Args:
+        body: the object as the dry-run gave it back, or just the inputs where there was no dry-run.
+        old: the outputs before an update, empty for a create.
+        name: the field manager.
+    """
+    metadata = dict(body.get("metadata") or {}) if isinstance(body.get("metadata"), dict) else {}
+    metadata.pop("managedFields", None)
+    kept = old.get("metadata") or {}
+    for key in _SERVER_METADATA:
+        known = bool(old) and key not in _CHANGING_METADATA and key in kept
+        metadata[key] = kept[key] if known else UNKNOWN
+    rest = {key: value for key, value in body.items() if key != "status"}
+    return {**rest, "metadata": metadata, MANAGER: name}
+
+
+def overlay(given: Any, recorded: Any, live: Any) -> Any:
+    """Return inputs as they would have to read to describe the live object.
+
+    Only what has moved since it was recorded counts: an API server that writes ``1`` where ``1000m`` was given, or
+    drops what it does not keep, is no drift. What is live but was never given belongs to others.
+    """
+    if live == recorded:
+        return given
+    if isinstance(given, dict) and isinstance(live, dict):
+        before = recorded if isinstance(recorded, dict) else {}
+        return {
+            key: overlay(value, before.get(key), live.get(key)) if key in live else value
+            for key, value in given.items()
+            if key in live or key not in before
+        }
+    if isinstance(given, list) and isinstance(live, list):
+        if isinstance(recorded, list) and len(given) == len(live) == len(recorded):
+            return [overlay(one, two, three) for one, two, three in zip(given, recorded, live, strict=True)]
+        return live
+    return live
+
+
+def with_string_data(obj: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a Secret with the ``stringData`` that its ``data`` stands for, as far as ``given`` has such keys."""
+    wanted, data = given.get("stringData"), obj.get("data")
+    if not isinstance(wanted, dict) or not isinstance(data, dict):
+        return dict(obj)
+    texts = {key: base64.b64decode(data[key]).decode(errors="replace") for key in wanted if key in data}
+    return {**obj, "stringData": texts}
+
+
+def imported(live: Mapping[str, Any]) -> dict[str, Any]:
+    """Return inputs for an object that Pulumi has not seen before: everything that is not the API server's."""
+    metadata = {
+        key: value
+        for key, value in live["metadata"].items()
+        if key not in (*_SERVER_METADATA, "managedFields", "selfLink", "ownerReferences")
+    }
+    return {key: value for key, value in live.items() if key != "status"} | {"metadata": metadata}
+
+
+def secret_paths(body: Mapping[str, Any], given: Iterable[Path]) -> frozenset[Path]:
+    """Return the paths to be kept secret: those that came as secrets, and the content of a Secret."""
+    paths = set(given)
+    if body.get("apiVersion") == "v1" and body.get("kind") == "Secret":
+        paths |= {path for path in _SECRET_DATA if path[0] in body}
+    return frozenset(path for path in paths if not covered(path[:-1], paths))
+
+
+def secret_texts(properties: Properties) -> frozenset[str]:
+    """Return every secret text of an object, plain and in base64, to be masked in messages."""
+    marked = Properties(properties.plain, secret_paths(properties.plain, properties.secrets))
+    texts = marked.secret_texts()
+    return texts | {base64.b64encode(text.encode()).decode() for text in texts}

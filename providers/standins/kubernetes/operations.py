@@ -1,0 +1,255 @@
+"""Create, update, read and delete of one object against its API server."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from providers.errors import ProviderError
+from providers.kube import ApiError, ApiServer, KindNotFound, KubeconfigError, ObjectRef, Unreachable
+from providers.kube.wait import WaitCancelled, WaitTimeout, wait_gone
+from providers.rpc.server import Engine
+from providers.rpc.values import Properties
+from providers.standins.kubernetes import objects
+from providers.standins.kubernetes.cluster import NoKubeconfig
+from providers.standins.kubernetes.config import Config
+from providers.standins.kubernetes.failures import PartialFailure, already_there, refused, unreachable
+from providers.standins.kubernetes.waits import Wait, skips_wait_on_delete
+
+PROPAGATION = "pulumi.com/deletionPropagationPolicy"
+
+_PROPAGATIONS: dict[str, Literal["Background", "Foreground", "Orphan"]] = {
+    "background": "Background",
+    "foreground": "Foreground",
+    "orphan": "Orphan",
+}
+_FORBIDDEN = 403
+_CONFLICT = 409
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """An object as Read found it."""
+
+    identity: str
+    outputs: Mapping[str, Any]
+    inputs: Mapping[str, Any]
+
+
+class Operations:
+    """What the provider does with single objects. Every method may be called from any thread."""
+
+    def __init__(self, config: Config, engine: Engine, cancelled: threading.Event) -> None:
+        self._config = config
+        self._engine = engine
+        self._cancelled = cancelled
+        self._said_unchecked = threading.Event()
+
+    def plan(self, urn: str, inputs: Properties, old: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the outputs that an apply will give, from the API server's dry-run where that is possible.
+
+        It is not while an input is unknown, or the cluster, the namespace or the kind is still to come: then from the
+        inputs alone.
+
+        Args:
+            urn: of the resource.
+            inputs: the new inputs.
+            old: outputs before an update; empty for a create.
+
+        Raises:
+            ProviderError: the API server would refuse the object.
+        """
+        body = inputs.plain
+        name = objects.manager(urn, body, old)
+        if inputs.unknowns:
+            return objects.planned(body, old, name)
+        ref = objects.reference(body, old)
+        try:
+            live = self._dry_run(urn, self._config.cluster.api(), body, ref, name, old)
+        except (NoKubeconfig, Unreachable) as error:
+            self._say_unchecked(error)
+            live = body
+        except ApiError as error:
+            if not error.not_found and error.status != _FORBIDDEN:
+                raise refused(error, ref, urn) from None
+            live = body
+        return objects.planned(live, old, name)
+
+    def create(self, urn: str, inputs: Properties, seconds: float) -> dict[str, Any]:
+        """Make the object, wait until it is ready, and return its outputs.
+
+        An object that is there already is refused, unless this very resource made it in a run that was killed before
+        it could record it.
+
+        Raises:
+            PartialFailure: it is there but not ready.
+            ProviderError: the API server refuses it.
+        """
+        body = inputs.plain
+        ref, name = objects.reference(body), objects.manager(urn, body)
+        wait = Wait(body, ref, seconds)
+        api = self._config.cluster.api()
+        try:
+            found = api.get(ref)
+            if found is not None and found["metadata"].get("deletionTimestamp"):
+                self._until_gone(api, ref, found["metadata"]["uid"], wait.seconds)
+                found = None
+            if found is not None and not objects.is_managed_by(found, name):
+                raise already_there(ref, objects.identity(found))
+            live = self._apply(api, body, name)
+        except ApiError as error:
+            raise refused(error, ref, urn) from None
+        return self._when_ready(urn, api, wait, body, live, name)
+
+    def update(self, urn: str, inputs: Properties, old: Properties, seconds: float) -> dict[str, Any]:
+        """Apply new inputs, wait until the object is ready, and return its outputs.
+
+        Raises:
+            PartialFailure: it was changed but is not ready.
+            ProviderError: the API server refuses the change, or other managers own a field.
+        """
+        body = inputs.plain
+        ref, name = objects.reference(body, old.plain), objects.manager(urn, body, old.plain)
+        try:
+            api = self._config.cluster.api()
+            live = self._apply(api, body, name)
+        except (NoKubeconfig, Unreachable) as error:
+            if not self._config.skip_update_unreachable:
+                raise unreachable(error, f"{ref} cannot be updated") from None
+            self._engine.warning(f"{ref} is not updated, its last state is kept: {error}", urn)
+            return dict(old.plain)
+        except ApiError as error:
+            raise refused(error, ref, urn) from None
+        return self._when_ready(urn, api, Wait(body, ref, seconds), body, live, name)
+
+    def read(self, urn: str, ref: ObjectRef, inputs: Mapping[str, Any], state: Mapping[str, Any]) -> Found | None:
+        """Return the object as it is now, or None when it is gone.
+
+        Raises:
+            PartialFailure: it is there but not ready.
+            ProviderError: the cluster does not answer.
+        """
+        try:
+            api = self._config.cluster.api()
+            live = api.get(ref)
+        except KindNotFound:
+            return None
+        except (KubeconfigError, Unreachable) as error:
+            return self._unread(urn, ref, inputs, state, error)
+        if live is None:
+            return None
+        name = objects.manager(urn, inputs, state)
+        given = dict(inputs) or objects.imported(live)
+        recorded = objects.with_string_data(state or live, given)
+        drifted = objects.overlay(given, recorded, objects.with_string_data(live, given))
+        found = Found(identity=objects.identity(live), outputs=objects.outputs(live, name), inputs=drifted)
+        missing = Wait(given, ref).missing(api, live)
+        if missing and inputs:
+            message = f"{ref} is not ready"
+            raise PartialFailure(
+                message, identity=found.identity, outputs=found.outputs, inputs=found.inputs, reasons=missing
+            )
+        return found
+
+    def delete(
+        self, urn: str, ref: ObjectRef, inputs: Mapping[str, Any], state: Mapping[str, Any], seconds: float
+    ) -> None:
+        """Delete the object and wait until it is gone.
+
+        Raises:
+            ProviderError: it is held by finalizers, was made anew by someone else, or the cluster does not answer.
+        """
+        policy = _PROPAGATIONS.get(objects.annotation(inputs, PROPAGATION).lower(), "Foreground")
+        try:
+            api = self._config.cluster.api()
+            live = api.get(ref)
+            if live is None:
+                return
+            uid = (state.get("metadata") or {}).get("uid") or live["metadata"]["uid"]
+            if uid != live["metadata"]["uid"]:
+                raise _made_anew(ref)
+            api.delete(ref, propagation=policy, uid=uid)
+            if not skips_wait_on_delete(inputs):
+                self._until_gone(api, ref, uid, Wait(inputs, ref, seconds).seconds)
+        except KindNotFound:
+            return
+        except (KubeconfigError, Unreachable) as error:
+            if not self._config.delete_unreachable:
+                raise unreachable(error, f"{ref} cannot be deleted") from None
+            self._engine.warning(f"{ref} is dropped from the state without being deleted: {error}", urn)
+        except ApiError as error:
+            if error.status == _CONFLICT:
+                raise _made_anew(ref) from None
+            raise refused(error, ref, urn) from None
+
+    def _dry_run(
+        self,
+        urn: str,
+        api: ApiServer,
+        body: Mapping[str, Any],
+        ref: ObjectRef,
+        name: str,
+        old: Mapping[str, Any],
+    ) -> Mapping[str, Any]:
+        """Return what the API server would make of ``body``; a create over something that is there cannot be asked."""
+        found = None if old else api.get(ref)
+        if found is None:
+            return self._apply(api, body, name, dry_run=True)
+        leaving = found["metadata"].get("deletionTimestamp")
+        if not leaving and not objects.is_managed_by(found, name):
+            self._engine.warning(str(already_there(ref, objects.identity(found))), urn)
+        return body
+
+    def _apply(self, api: ApiServer, body: Mapping[str, Any], name: str, *, dry_run: bool = False) -> dict[str, Any]:
+        force = objects.annotation(body, objects.PATCH_FORCE) == "true"
+        return api.apply(body, field_manager=name, dry_run=dry_run, force=force)
+
+    def _until_gone(self, api: ApiServer, ref: ObjectRef, uid: str, seconds: float) -> None:
+        wait_gone(api, ref, uid=uid, timeout_seconds=seconds, cancelled=self._cancelled)
+
+    def _when_ready(
+        self, urn: str, api: ApiServer, wait: Wait, body: Mapping[str, Any], live: dict[str, Any], name: str
+    ) -> dict[str, Any]:
+        def failed(reasons: list[str], last: dict[str, Any], message: str) -> PartialFailure:
+            return PartialFailure(
+                message,
+                identity=objects.identity(last),
+                outputs=objects.outputs(last, name),
+                inputs=body,
+                reasons=reasons,
+            )
+
+        if str(wait):
+            self._engine.info(f"waiting for {wait}", urn, ephemeral=True)
+        try:
+            live = wait.until_ready(api, live, self._cancelled)
+        except WaitTimeout as error:
+            last = error.last if error.last and error.last["kind"] == live["kind"] else live
+            raise failed([str(error)], last, str(error)) from None
+        except (WaitCancelled, ApiError) as error:
+            raise failed([str(error)], live, str(error)) from None
+        return objects.outputs(live, name)
+
+    def _say_unchecked(self, error: ProviderError) -> None:
+        """Say once for the whole cluster, not for each of its objects, that a plan is made without it."""
+        if not self._said_unchecked.is_set():
+            self._said_unchecked.set()
+            self._engine.warning(f"objects are planned without being checked against their cluster: {error}")
+
+    def _unread(
+        self, urn: str, ref: ObjectRef, inputs: Mapping[str, Any], state: Mapping[str, Any], error: ProviderError
+    ) -> Found | None:
+        if self._config.delete_unreachable:
+            self._engine.warning(f"{ref} is dropped from the state: {error}", urn)
+            return None
+        if self._config.skip_update_unreachable and state:
+            self._engine.warning(f"{ref} is not refreshed, its last state is kept: {error}", urn)
+            return Found(identity=objects.identity(state), outputs=state, inputs=inputs)
+        raise unreachable(error, f"{ref} cannot be read") from None
+
+
+def _made_anew(ref: ObjectRef) -> ProviderError:
+    return ProviderError(
+        f"{ref} was deleted and made anew by someone else, so it is left alone; "
+        "run `pulumi refresh` to take it over, or `pulumi state delete` to forget it"
+    )

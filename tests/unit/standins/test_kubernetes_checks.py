@@ -1,0 +1,157 @@
+"""Check: names, kinds, namespaces, annotations."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from providers.rpc.stubs import provider_pb2
+from providers.rpc.values import UNKNOWN
+from providers.standins.kubernetes import tokens
+from providers.standins.kubernetes.checks import complete
+from providers.standins.kubernetes.cluster import Cluster
+
+URN = "urn:pulumi:dev::toy::my:Parent$kubernetes:core/v1:ConfigMap::cm"
+NOWHERE = Cluster("/nowhere/kubeconfig", None)
+INSTALL = "install the vendor's provider: pulumi plugin install resource kubernetes v4.34.2"
+
+
+def _complete(
+    plain: dict[str, Any],
+    old: dict[str, Any] | None = None,
+    *,
+    urn: str = URN,
+    cluster: Cluster = NOWHERE,
+    **request: Any,
+) -> tuple[dict[str, Any], list[Any]]:
+    return complete(provider_pb2.CheckRequest(urn=urn, **request), plain, old or {}, cluster)
+
+
+def test_the_kind_comes_from_the_type() -> None:
+    body, problems = _complete({"metadata": {"name": "cm"}})
+
+    assert (body, problems) == ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "cm"}}, [])
+
+
+def test_another_kind_than_the_types_is_a_problem() -> None:
+    _, problems = _complete({"apiVersion": "v2", "kind": "Secret", "metadata": {"name": "cm"}})
+
+    assert problems == [
+        (("apiVersion",), "is 'v2', but the resource's type says 'v1'; make them the same"),
+        (("kind",), "is 'Secret', but the resource's type says 'ConfigMap'; make them the same"),
+    ]
+
+
+def test_an_unnamed_object_gets_a_name_that_the_seed_decides() -> None:
+    body, _ = _complete({}, randomSeed=b"seed")
+
+    assert body["metadata"] == {"name": "cm-19b2585", "annotations": {"pulumi.com/autonamed": "true"}}
+
+
+def test_an_unnamed_object_keeps_the_name_it_got() -> None:
+    old = {"metadata": {"name": "cm-1234567", "annotations": {"pulumi.com/autonamed": "true"}}}
+
+    body, _ = _complete({"metadata": {"labels": {"a": "b"}}}, old, randomSeed=b"other")
+
+    assert body["metadata"] == {"labels": {"a": "b"}, **old["metadata"]}
+
+
+def test_a_name_that_is_taken_away_is_not_kept() -> None:
+    body, _ = _complete({}, {"metadata": {"name": "mine"}}, randomSeed=b"seed")
+
+    assert body["metadata"]["name"].startswith("cm-")
+
+
+def test_the_engine_may_propose_a_name() -> None:
+    proposed = provider_pb2.CheckRequest.AutonamingOptions(proposed_name="toy-cm")
+
+    assert _complete({}, autonaming=proposed)[0]["metadata"]["name"] == "toy-cm"
+
+
+def test_autonaming_may_be_switched_off() -> None:
+    off = provider_pb2.CheckRequest.AutonamingOptions(mode=provider_pb2.CheckRequest.AutonamingOptions.DISABLE)
+
+    assert _complete({}, autonaming=off)[1] == [
+        ((), "metadata.name is missing and the stack's configuration switches autonaming off; give it a name")
+    ]
+
+
+def test_generate_name_is_not_done() -> None:
+    assert _complete({"metadata": {"generateName": "a-"}})[1] == [
+        (
+            ("metadata", "generateName"),
+            f"this stand-in for pulumi-kubernetes does not do generateName; give a name or none, or {INSTALL}",
+        )
+    ]
+
+
+def test_annotations_that_steer_waits_are_read_in_check() -> None:
+    annotations = {
+        "pulumi.com/waitFor": "Ready",
+        "pulumi.com/timeoutSeconds": "5m",
+        "pulumi.com/replaceUnready": "true",
+    }
+
+    assert _complete({"metadata": {"name": "cm", "annotations": annotations}})[1] == [
+        (
+            ("metadata", "annotations", "pulumi.com/waitFor"),
+            "waitFor 'Ready' is not understood; write condition=TYPE, condition=TYPE=STATUS or jsonpath={.path}=VALUE",
+        ),
+        (
+            ("metadata", "annotations", "pulumi.com/timeoutSeconds"),
+            "must be a whole number of seconds (got '5m')",
+        ),
+        (
+            ("metadata", "annotations", "pulumi.com/replaceUnready"),
+            f"this stand-in for pulumi-kubernetes does not do pulumi.com/replaceUnready; {INSTALL}",
+        ),
+    ]
+
+
+@pytest.mark.parametrize("metadata", [UNKNOWN, {"name": UNKNOWN, "annotations": UNKNOWN}])
+def test_unknown_metadata_passes(metadata: Any) -> None:
+    body, problems = _complete({"metadata": metadata})
+
+    assert (body["metadata"], problems) == (metadata, [])
+
+
+def test_metadata_of_another_type_is_a_problem() -> None:
+    assert _complete({"metadata": "cm"})[1] == [(("metadata",), "must be a map (got str)")]
+
+
+@pytest.mark.usefixtures("api_server")
+def test_the_namespace_comes_from_the_cluster_for_kinds_that_have_one(tmp_path: Path) -> None:
+    cluster = Cluster(str(tmp_path / "kubeconfig"), None, namespace="here")
+    namespace = "urn:pulumi:dev::toy::kubernetes:core/v1:Namespace::ns"
+    future = "urn:pulumi:dev::toy::kubernetes:future.dev/v1:Thing::x"
+
+    assert _complete({"metadata": {"name": "a"}}, cluster=cluster)[0]["metadata"]["namespace"] == "here"
+    assert "namespace" not in _complete({"metadata": {"name": "a"}}, urn=namespace, cluster=cluster)[0]["metadata"]
+    assert "namespace" not in _complete({"metadata": {"name": "a"}}, urn=future, cluster=cluster)[0]["metadata"]
+
+
+def test_the_namespace_stays_while_the_cluster_is_away() -> None:
+    body, _ = _complete({"metadata": {"name": "a"}}, {"metadata": {"name": "a", "namespace": "before"}})
+
+    assert body["metadata"]["namespace"] == "before"
+
+
+@pytest.mark.parametrize(
+    ("token", "plain"),
+    [
+        ("kubernetes:helm.sh/v3:Release", {}),
+        ("kubernetes:core/v1:ConfigMapPatch", {"kind": "ConfigMap"}),
+        ("kubernetes:core/v1:ConfigMapList", {"items": []}),
+    ],
+)
+def test_types_that_are_no_single_object_are_refused(token: str, plain: dict[str, Any]) -> None:
+    assert tokens.refusal(f"urn:pulumi:dev::toy::{token}::x", plain) == (
+        f"this stand-in for pulumi-kubernetes does not do {token}, only single objects; {INSTALL}"
+    )
+
+
+@pytest.mark.parametrize(
+    "token", ["kubernetes:toy.dev/v1:IpAllowList", "kubernetes:toy.dev/v1:HotPatch", "kubernetes:core/v1:ConfigMap"]
+)
+def test_kinds_that_only_look_like_it_are_not_refused(token: str) -> None:
+    assert tokens.refusal(f"urn:pulumi:dev::toy::{token}::x", {"kind": token.rpartition(":")[2]}) is None

@@ -1,0 +1,118 @@
+"""Objects as inputs and outputs."""
+
+import pytest
+
+from providers.rpc.values import UNKNOWN, Properties
+from providers.standins.kubernetes import objects
+
+URN = "urn:pulumi:dev::toy::kubernetes:core/v1:ConfigMap::cm"
+
+
+@pytest.mark.parametrize(
+    ("given", "recorded", "live", "expected", "why"),
+    [
+        ({"a": "1"}, {"a": "1"}, {"a": "1"}, {"a": "1"}, "nothing moved"),
+        ({"a": "1"}, {"a": "1"}, {"a": "2"}, {"a": "2"}, "changed outside"),
+        ({"a": "1"}, {"a": "1"}, {"a": "1", "b": "x"}, {"a": "1"}, "added by others"),
+        ({"a": "1", "b": "2"}, {"a": "1", "b": "2"}, {"b": "2"}, {"b": "2"}, "removed outside"),
+        ({"cpu": "1000m", "x": 1}, {"cpu": "1", "x": 1}, {"cpu": "1", "x": 2}, {"cpu": "1000m", "x": 2}, "canonical"),
+        ({"gone": 1, "x": 1}, {"x": 1}, {"x": 2}, {"gone": 1, "x": 2}, "a field the server never kept"),
+        (
+            [{"n": 1}, {"n": 2}],
+            [{"n": 1, "d": 0}, {"n": 2}],
+            [{"n": 1, "d": 0}, {"n": 3}],
+            [{"n": 1}, {"n": 3}],
+            "list",
+        ),
+        ([1], [1], [1, 2], [1, 2], "a longer list"),
+        ({"a": {"b": 1}}, {"a": {"b": 1}}, {"a": "text"}, {"a": "text"}, "another type"),
+    ],
+)
+def test_inputs_follow_only_what_moved_outside(
+    given: object, recorded: object, live: object, expected: object, why: str
+) -> None:
+    assert objects.overlay(given, recorded, live) == expected, why
+
+
+def test_outputs_are_the_live_object_without_managed_fields() -> None:
+    live = {"metadata": {"name": "cm", "uid": "u", "managedFields": [{"manager": "m"}]}, "data": {}, "status": {}}
+
+    assert objects.outputs(live, "m") == {
+        "metadata": {"name": "cm", "uid": "u"},
+        "data": {},
+        "status": {},
+        "__fieldManager": "m",
+    }
+
+
+def test_a_planned_create_promises_nothing_that_the_server_decides() -> None:
+    dry_run = {"metadata": {"name": "cm", "uid": "fake", "managedFields": []}, "data": {"a": "1"}, "status": {}}
+
+    assert objects.planned(dry_run, {}, "m") == {
+        "metadata": {
+            "name": "cm",
+            "creationTimestamp": UNKNOWN,
+            "generation": UNKNOWN,
+            "resourceVersion": UNKNOWN,
+            "uid": UNKNOWN,
+        },
+        "data": {"a": "1"},
+        "__fieldManager": "m",
+    }
+
+
+def test_a_planned_update_keeps_the_identity() -> None:
+    old = {"metadata": {"name": "cm", "uid": "u", "creationTimestamp": "then", "generation": 1}}
+
+    metadata = objects.planned({"metadata": {"name": "cm", "uid": "fake"}}, old, "m")["metadata"]
+
+    assert metadata == {
+        "name": "cm",
+        "creationTimestamp": "then",
+        "generation": UNKNOWN,
+        "resourceVersion": UNKNOWN,
+        "uid": "u",
+    }
+
+
+def test_the_field_manager_is_stable_and_one_per_resource() -> None:
+    assert objects.manager(URN, {}) == objects.manager(URN, {}) == "pulumi-kubernetes-13f1723d"
+    assert objects.manager(URN + "2", {}) != objects.manager(URN, {})
+
+
+def test_the_field_manager_survives_a_renamed_resource() -> None:
+    assert objects.manager(URN, {}, {"__fieldManager": "pulumi-kubernetes-0000aaaa"}) == "pulumi-kubernetes-0000aaaa"
+
+
+def test_an_annotation_chooses_the_field_manager() -> None:
+    body = {"metadata": {"annotations": {"pulumi.com/patchFieldManager": "mine"}}}
+
+    assert objects.manager(URN, body, {"__fieldManager": "other"}) == "mine"
+
+
+def test_the_content_of_a_secret_is_secret_however_it_came() -> None:
+    body = {"apiVersion": "v1", "kind": "Secret", "data": {"a": "eA=="}, "stringData": {"b": "y"}}
+
+    assert objects.secret_paths(body, [("stringData", "b")]) == {("data",), ("stringData",)}
+
+
+def test_secret_texts_are_known_plain_and_in_base64() -> None:
+    body = {"apiVersion": "v1", "kind": "Secret", "stringData": {"pw": "geheim"}}
+
+    assert objects.secret_texts(Properties(body)) == {"geheim", "Z2VoZWlt"}
+
+
+def test_nulls_are_left_out() -> None:
+    assert objects.without_nulls({"a": None, "b": [{"c": None, "d": 0}]}) == {"b": [{"d": 0}]}
+
+
+def test_string_data_is_seen_in_the_live_data() -> None:
+    live = {"data": {"pw": "b3RoZXI=", "more": "eA=="}}
+
+    assert objects.with_string_data(live, {"stringData": {"pw": "x"}})["stringData"] == {"pw": "other"}
+
+
+def test_an_imported_object_has_no_input_of_the_server() -> None:
+    live = {"kind": "X", "metadata": {"name": "a", "uid": "u", "labels": {"l": "1"}}, "spec": {}, "status": {}}
+
+    assert objects.imported(live) == {"kind": "X", "metadata": {"name": "a", "labels": {"l": "1"}}, "spec": {}}

@@ -1,0 +1,111 @@
+"""Refresh and import against a small API server, and what happens without one."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from providers.errors import ProviderError
+from providers.rpc.errors import InitFailed
+from providers.rpc.stubs import provider_pb2
+from providers.rpc.values import decode, encode
+
+CM_PATH = "/api/v1/namespaces/toy/configmaps/a"
+SECRET_PATH = "/api/v1/namespaces/toy/secrets/a"
+LOOM_PATH = "/apis/toy.dev/v1/namespaces/toy/looms/a"
+AWAITED = {"pulumi.com/waitFor": "condition=Ready", "pulumi.com/timeoutSeconds": "0"}
+
+
+def body(kind: str = "ConfigMap", *, annotations: dict[str, str] | None = None, **fields: Any) -> dict[str, Any]:
+    metadata = {"name": "a", "namespace": "toy", **({"annotations": annotations} if annotations else {})}
+    return {"apiVersion": "toy.dev/v1" if kind == "Loom" else "v1", "kind": kind, "metadata": metadata, **fields}
+
+
+def test_refresh_finds_drift_in_given_fields_only(kube: Any, api_server: Any) -> None:
+    inputs = body(data={"v": "1"})
+    state = decode(kube.create(inputs).properties).plain
+    api_server.objects[CM_PATH]["metadata"]["labels"] = {"by": "others"}
+    assert decode(kube.read(inputs, state).inputs).plain == inputs
+
+    api_server.objects[CM_PATH]["data"] = {"v": "outside"}
+    assert decode(kube.read(inputs, state).inputs).plain == body(data={"v": "outside"})
+
+
+def test_refresh_finds_drift_of_string_data(kube: Any, api_server: Any) -> None:
+    inputs = body("Secret", stringData={"pw": "geheim"})
+    live = body("Secret", data={"pw": "Z2VoZWlt"})
+    api_server.objects[SECRET_PATH] = live
+    assert decode(kube.read(inputs, live).inputs).plain == inputs
+
+    api_server.objects[SECRET_PATH] = body("Secret", data={"pw": "b3RoZXI="})
+    drifted = decode(kube.read(inputs, live).inputs)
+    assert (drifted.plain["stringData"], drifted.secrets) == ({"pw": "other"}, {("stringData",)})
+
+
+def test_refresh_of_an_object_or_a_kind_that_is_gone(kube: Any) -> None:
+    assert kube.read(body(), body()).id == ""
+    unserved = provider_pb2.ReadRequest(urn="urn:pulumi:dev::toy::kubernetes:future.dev/v1:X::x", id="toy/a")
+    assert kube.provider.Read(unserved, None).id == ""
+
+
+def test_refresh_says_what_is_not_ready(kube: Any, api_server: Any) -> None:
+    inputs = body("Loom", annotations=AWAITED)
+    api_server.objects[LOOM_PATH] = inputs
+
+    with pytest.raises(InitFailed) as error:
+        kube.read(inputs, inputs)
+
+    assert list(error.value.detail.reasons) == ["condition=Ready: not reported yet"]
+
+
+def test_import_takes_the_whole_live_object_as_inputs(kube: Any, api_server: Any) -> None:
+    api_server.objects[CM_PATH] = {**body(data={"v": "1"}), "status": {}}
+
+    assert decode(kube.read({}, {}).inputs).plain == body(data={"v": "1"})
+
+
+def test_an_unreachable_cluster_keeps_the_state(configure: Any, tmp_path: Path) -> None:
+    kube = configure(kubeconfig=str(tmp_path / "none"))
+    state = decode(encode(body(data={"v": "1"}))).plain
+    why = (
+        f"{tmp_path / 'none'}: there is no such kubeconfig (yet); bring the cluster up first (`jacquard up "
+        "ENVIRONMENT` "
+        "writes the file), or let the provider depend on what writes it; the state keeps the object. When the cluster "
+        "is gone for good, set deleteUnreachable on the provider to drop its objects from the state"
+    )
+
+    for verb, call in (
+        ("read", lambda: kube.read(body(), state)),
+        ("updated", lambda: kube.update(state, body(data={"v": "2"}))),
+        ("deleted", lambda: kube.delete(body(), state)),
+    ):
+        with pytest.raises(ProviderError) as error:
+            call()
+        assert str(error.value) == f"ConfigMap toy/a cannot be {verb}: {why}"
+
+
+def test_skip_update_unreachable_keeps_the_last_state(configure: Any, engine: Any, tmp_path: Path) -> None:
+    kube = configure(kubeconfig=str(tmp_path / "none"), skipUpdateUnreachable="true")
+    state = body(data={"v": "1"})
+
+    assert decode(kube.read(body(data={"v": "0"}), state).inputs).plain == body(data={"v": "0"})
+    assert decode(kube.update(state, body(data={"v": "2"})).properties).plain == state
+    assert [text.partition(":")[0] for text in engine.said] == [
+        "ConfigMap toy/a is not refreshed, its last state is kept",
+        "ConfigMap toy/a is not updated, its last state is kept",
+    ]
+
+
+def test_what_is_not_done_is_an_error_that_says_so(kube: Any) -> None:
+    remedy = "only single objects; install the vendor's provider: pulumi plugin install resource kubernetes v4.34.2"
+    for call in (
+        lambda: kube.provider.Invoke(provider_pb2.InvokeRequest(tok="kubernetes:yaml:decode"), None),
+        lambda: kube.provider.Construct(provider_pb2.ConstructRequest(type="kubernetes:yaml:decode"), None),
+    ):
+        with pytest.raises(ProviderError) as error:
+            call()
+        assert str(error.value) == f"this stand-in for pulumi-kubernetes does not do kubernetes:yaml:decode, {remedy}"
+
+
+def test_it_says_the_version_it_stands_in_for(kube: Any) -> None:
+    assert kube.provider.GetPluginInfo(None, None).version == "4.34.2"

@@ -1,0 +1,93 @@
+"""Delete against a small API server."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from providers.errors import ProviderError
+from providers.rpc.stubs import provider_pb2
+from providers.rpc.values import decode, encode
+
+CM_PATH = "/api/v1/namespaces/toy/configmaps/a"
+
+
+def body(kind: str = "ConfigMap", *, annotations: dict[str, str] | None = None, **fields: Any) -> dict[str, Any]:
+    metadata = {"name": "a", "namespace": "toy", **({"annotations": annotations} if annotations else {})}
+    return {"apiVersion": "toy.dev/v1" if kind == "Loom" else "v1", "kind": kind, "metadata": metadata, **fields}
+
+
+def test_delete_is_foreground_and_bound_to_the_uid(kube: Any, api_server: Any) -> None:
+    state = decode(kube.create(body()).properties).plain
+    kube.delete(body(), state)
+
+    assert (api_server.objects, api_server.writes()[-1]) == ({}, ("DELETE", CM_PATH))
+    kube.delete(body(), state)  # gone already is as good
+
+
+def test_delete_waits_for_finalizers_and_names_them(kube: Any, api_server: Any) -> None:
+    inputs = body(annotations={"pulumi.com/timeoutSeconds": "0"})
+    state = decode(kube.create(inputs).properties).plain
+    api_server.objects[CM_PATH]["metadata"]["finalizers"] = ["toy.dev/hold"]
+
+    with pytest.raises(ProviderError) as error:
+        kube.delete(inputs, state)
+
+    assert str(error.value) == "ConfigMap toy/a: not gone after 0 s: deletion is held by toy.dev/hold"
+
+
+def test_delete_leaves_an_object_that_others_made_anew(kube: Any, api_server: Any) -> None:
+    state = decode(kube.create(body()).properties).plain
+    api_server.objects[CM_PATH]["metadata"]["uid"] = "theirs"
+
+    with pytest.raises(ProviderError) as error:
+        kube.delete(body(), state)
+
+    assert str(error.value) == (
+        "ConfigMap toy/a was deleted and made anew by someone else, so it is left alone; run `pulumi refresh` to take "
+        "it over, or `pulumi state delete` to forget it"
+    )
+    assert CM_PATH in api_server.objects
+
+
+def test_delete_with_skip_await_does_not_wait(kube: Any, api_server: Any) -> None:
+    metadata = {"name": "a", "annotations": {"pulumi.com/skipAwait": "true"}}
+    inputs = {**body("Namespace"), "metadata": metadata}
+    api_server.objects["/api/v1/namespaces/a"] = {**inputs, "metadata": {"name": "a", "uid": "u", "finalizers": ["f"]}}
+
+    request = provider_pb2.DeleteRequest(
+        urn="urn:pulumi:dev::toy::kubernetes:core/v1:Namespace::r", id="a", old_inputs=encode(inputs)
+    )
+    kube.provider.Delete(request, None)
+
+    assert api_server.writes() == [("DELETE", "/api/v1/namespaces/a")]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "policy"), [("", "Foreground"), ("background", "Background"), ("Orphan", "Orphan")]
+)
+def test_an_annotation_chooses_how_dependents_are_deleted(
+    kube: Any, api_server: Any, annotation: str, policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs = body(annotations={"pulumi.com/deletionPropagationPolicy": annotation})
+    state = decode(kube.create(inputs).properties).plain
+    bodies: list[Any] = []
+    answer = api_server.answer
+    monkeypatch.setattr(
+        api_server, "answer", lambda method, path, query, sent: bodies.append(sent) or answer(method, path, query, sent)
+    )
+
+    kube.delete(inputs, state)
+
+    assert [sent["propagationPolicy"] for sent in bodies if sent] == [policy]
+
+
+def test_delete_unreachable_drops_objects_from_the_state(configure: Any, engine: Any, tmp_path: Path) -> None:
+    kube = configure(kubeconfig=str(tmp_path / "none"), deleteUnreachable="true")
+
+    assert kube.read(body(), body()).id == ""
+    kube.delete(body(), body())
+    assert [text.partition(":")[0] for text in engine.said] == [
+        "ConfigMap toy/a is dropped from the state",
+        "ConfigMap toy/a is dropped from the state without being deleted",
+    ]
