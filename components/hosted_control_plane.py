@@ -1,0 +1,34 @@
+"""A tenant's Kubernetes API as pods of the management cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+
+from components.render.hosted_control_plane import API_PORT, HostedControlPlaneInput, render_hosted_control_plane
+from components.resources import PACKAGE, Clusters, register
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostedControlPlaneArgs:
+    """What a HostedControlPlane is made from."""
+
+    control_plane: HostedControlPlaneInput
+    clusters: Clusters
+
+
+class HostedControlPlane(pulumi.ComponentResource):
+    """The control plane of one cluster. Done when its API answers.
+
+    Children: one resource per item of `render_hosted_control_plane`.
+    """
+
+    endpoint: pulumi.Output[str]
+    """URL of the API."""
+
+    def __init__(self, name: str, args: HostedControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(f"{PACKAGE}:HostedControlPlane", name, {}, opts)
+        register(self, name, render_hosted_control_plane(args.control_plane), args.clusters)
+        self.endpoint = pulumi.Output.from_input(f"https://{args.control_plane.vip}:{API_PORT}")
+        self.register_outputs({"endpoint": self.endpoint})

@@ -1,0 +1,191 @@
+"""Manifests as Pulumi resources: the only place where one becomes the other.
+
+Objects reach a cluster by an explicit provider only, which always names its kubeconfig and its ``clusterIdentifier``:
+without the one, objects of a tenant could land in whatever cluster is ambient; without the other, a rewritten
+kubeconfig would replace everything in the cluster.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property
+from importlib.metadata import version
+from itertools import groupby
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pulumi
+
+from components.render.manifest import MANAGEMENT, Json, Manifest, ManifestSet, Rendered
+
+FIELD_MANAGER = "jacquard"
+"""Owner of the fields we apply. Without a name the vendor's provider invents one for each resource."""
+PACKAGE = "jacquard:components"
+"""Package and module of every component's type token."""
+_Key: TypeAlias = tuple[str, str, str]
+"""Cluster, kind and name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    """A cluster that objects are applied to."""
+
+    name: str
+    kubeconfig: Path
+    """Stable path; the file may still be missing in a preview."""
+    identifier: str
+    """What the cluster is called for ever: ``environment/cluster``. A change replaces every object in it."""
+    context: str | None = None
+    """Context of the kubeconfig; its current one when None."""
+    depends_on: tuple[pulumi.Resource, ...] = ()
+    """What must be done before the cluster can be reached."""
+
+    @cached_property
+    def kubernetes(self) -> pulumi.ProviderResource:
+        """Return the provider of single objects."""
+        # Spelt out so that the vendor's provider and the stand-in behave alike whatever their defaults are.
+        ways = {
+            "enableServerSideApply": "true",
+            "enableConfigMapMutable": "true",
+            "enableSecretMutable": "true",
+        }
+        return self._provider("kubernetes", ways, version("pulumi-kubernetes"))
+
+    @cached_property
+    def object_sets(self) -> pulumi.ProviderResource:
+        """Return the provider of object sets; made on first use, since each provider is a process."""
+        return self._provider("jacquard", {}, None)
+
+    def _provider(self, package: str, ways: Mapping[str, str], plugin: str | None) -> pulumi.ProviderResource:
+        props = {"kubeconfig": str(self.kubeconfig), "clusterIdentifier": self.identifier, **ways}
+        if self.context is not None:
+            props["context"] = self.context
+        opts = pulumi.ResourceOptions(version=plugin, depends_on=list(self.depends_on))
+        return pulumi.ProviderResource(package, self.name, props, opts)
+
+
+Clusters: TypeAlias = Mapping[str, Cluster]
+"""Clusters by name."""
+
+
+class KubernetesObject(pulumi.CustomResource):
+    """One object of a cluster, with the top-level keys it has in Kubernetes."""
+
+    def __init__(self, name: str, manifest: Manifest, opts: pulumi.ResourceOptions) -> None:
+        super().__init__(type_token(manifest), name, {**manifest.body, "metadata": _metadata(manifest)}, opts)
+
+
+class ObjectSet(pulumi.CustomResource):
+    """Many objects as one resource: the hosts of a rack."""
+
+    def __init__(self, name: str, objects: ManifestSet, opts: pulumi.ResourceOptions) -> None:
+        props = {
+            "setName": objects.name,
+            "namespace": objects.namespace,
+            "members": {key: dict(member.body) for key, member in objects.members.items()},
+        }
+        super().__init__("jacquard:index:ObjectSet", name, props, opts)
+
+
+def type_token(manifest: Manifest) -> str:
+    """Return the resource type that the Kubernetes provider serves ``manifest`` under."""
+    group = "core/v1" if manifest.api_version == "v1" else manifest.api_version
+    return f"kubernetes:{group}:{manifest.kind}"
+
+
+def child_name(component: str, item: Rendered) -> str:
+    """Return the Pulumi name of ``item`` under ``component``: ``component-kind-object``, in lower case.
+
+    Cluster and namespace join where they say more than the component's name does. The name depends on nothing else,
+    so that a further object never renames, and thereby re-creates, its neighbours.
+    """
+    kind = item.kind if isinstance(item, Manifest) else "ObjectSet"
+    cluster = "" if item.cluster == MANAGEMENT else item.cluster
+    scope = [part for part in (cluster, item.namespace or "") if part and not f"{component}-".startswith(f"{part}-")]
+    return "-".join((component, kind, *dict.fromkeys(scope), item.name)).lower()
+
+
+def register(component: pulumi.ComponentResource, name: str, rendered: Sequence[Rendered], clusters: Clusters) -> None:
+    """Register ``rendered`` as children of ``component``.
+
+    Objects that are awaited, operators apart from all others, are a gate for what comes after them. Besides, an object
+    follows its namespace and what it refers to, where it comes after those. All else is applied at once: controllers
+    settle the rest, and every edge costs time and state.
+    """
+    known: dict[_Key, pulumi.Resource] = {}
+    gate: list[pulumi.Resource] = []
+    for stage, items in groupby(rendered, _stage):
+        children: list[pulumi.Resource] = []
+        for item in items:
+            needs = [*gate, *(known[need] for need in _needs(item, clusters) if need in known)]
+            child = _resource(component, child_name(name, item), item, clusters[item.cluster], needs)
+            children.append(child)
+            if isinstance(item, Manifest):
+                known[item.cluster, item.kind, item.name] = child
+        if stage is not _Stage.AT_ONCE:
+            gate = children
+
+
+class _Stage(Enum):
+    AT_ONCE = auto()
+    OPERATOR = auto()
+    AWAITED = auto()
+
+
+def _stage(item: Rendered) -> _Stage:
+    if isinstance(item, ManifestSet) or item.readiness is None:
+        return _Stage.AT_ONCE
+    # An operator brings the kinds of what follows it, of further awaited objects too.
+    return _Stage.OPERATOR if item.kind == "HelmRelease" else _Stage.AWAITED
+
+
+def _needs(item: Rendered, clusters: Iterable[str]) -> Iterator[_Key]:
+    if item.namespace is not None:
+        yield item.cluster, "Namespace", item.namespace
+    if isinstance(item, Manifest):
+        yield from dict.fromkeys((item.cluster, kind, name) for kind, name in _references(item.body))
+        # Flux installs into a namespace of this or another cluster, and tries again only after minutes.
+        if target := item.body.get("spec", {}).get("targetNamespace"):
+            yield from ((cluster, "Namespace", target) for cluster in clusters)
+
+
+def _references(value: Any) -> Iterator[tuple[str, str]]:
+    """Yield kind and name of everything that ``value`` refers to."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get("kind"), str) and isinstance(value.get("name"), str):
+            yield value["kind"], value["name"]
+        for inner in value.values():
+            yield from _references(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _references(inner)
+
+
+def _resource(
+    component: pulumi.ComponentResource, name: str, item: Rendered, cluster: Cluster, needs: list[pulumi.Resource]
+) -> pulumi.Resource:
+    if isinstance(item, ManifestSet):
+        opts = pulumi.ResourceOptions(parent=component, provider=cluster.object_sets, depends_on=needs)
+        return ObjectSet(name, item, opts)
+    opts = pulumi.ResourceOptions(
+        parent=component,
+        provider=cluster.kubernetes,
+        depends_on=needs,
+        protect=item.protect or None,
+        retain_on_delete=item.retain or None,
+    )
+    return KubernetesObject(name, item, opts)
+
+
+def _metadata(manifest: Manifest) -> Json:
+    metadata: dict[str, Any] = dict(manifest.body["metadata"])
+    annotations = {"pulumi.com/patchFieldManager": FIELD_MANAGER}
+    if manifest.readiness is not None:
+        conditions = manifest.readiness.conditions
+        annotations["pulumi.com/waitFor"] = conditions[0] if len(conditions) == 1 else json.dumps(conditions)
+        annotations["pulumi.com/timeoutSeconds"] = str(manifest.readiness.timeout_seconds)
+    metadata["annotations"] = {**metadata.get("annotations", {}), **annotations}
+    return metadata

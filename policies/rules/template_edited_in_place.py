@@ -1,0 +1,56 @@
+"""template-edited-in-place: a machine template whose content is not the one its name stands for.
+
+Why: machines keep the template they were made from. A template that changes under its name leaves old machines
+different from new ones without any rollout, and Cluster API never notices.
+
+Refused: another image in the template ``acme-train-infer-a01-0123456789``.
+Right: a new template, whose name ends with the digest of its new content; the pool is pointed at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from components.render.objects import digest
+from policies.facts import UNKNOWN, Context, Fact
+from policies.node_image import TEMPLATE
+from policies.verdict import PASS, Finding, Rule, Severity, undecided, violation
+
+_DIGITS = 10
+"""Hex digits of the digest in a template's name."""
+
+
+def find(fact: Fact, context: Context) -> Finding:
+    """Compare the digest in a template's name with that of its content."""
+    del context
+    name, spec = fact.at("metadata", "name"), fact.at("spec")
+    if name is UNKNOWN or _holds_unknown(spec):
+        return undecided("metadata.name" if name is UNKNOWN else "spec")
+    right = digest(spec, _DIGITS)
+    stem, _, written = str(name).rpartition("-")
+    if written == right:
+        return PASS
+    return violation(
+        found=f"a spec with digest {right} under a name that ends with {written}",
+        allowed=f"{stem or name}-{right}: a template's name ends with the digest of its spec",
+        fix="change the pool's data and let the library render a new template; never edit one that is rendered",
+    )
+
+
+def _holds_unknown(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(_holds_unknown(inner) for inner in value.values())
+    if isinstance(value, list | tuple):
+        return any(_holds_unknown(inner) for inner in value)
+    return value is UNKNOWN
+
+
+RULE = Rule(
+    name="template-edited-in-place",
+    description="A machine template is never edited: new content is a new template.",
+    why="machines of one pool would differ without any rollout, and nothing would notice",
+    severity=Severity.CRITICAL,
+    kinds=frozenset({TEMPLATE, "KubeadmConfigTemplate"}),
+    find=find,
+)

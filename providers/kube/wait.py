@@ -1,0 +1,184 @@
+"""Waiting for an object in the words of the annotation ``pulumi.com/waitFor``."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from providers.errors import ProviderError
+from providers.kube.client import ApiServer, ObjectRef
+from providers.kube.jsonpath import JsonPathError, evaluate, parse
+
+POLL_SECONDS = 1.0
+"""Pause between two looks at an object; the first ones come faster."""
+
+
+class WaitExpressionError(ProviderError):
+    """A wait expression that cannot be read."""
+
+
+class WaitTimeout(ProviderError):  # noqa: N818 - named like what happened
+    """An object did not get ready, or did not go, in time.
+
+    Attributes:
+        unmet: What is still missing, in words.
+        last: The object as last seen, None when it was not there.
+    """
+
+    def __init__(
+        self, ref: ObjectRef, seconds: float, unmet: list[str], last: dict[str, Any] | None, *, goal: str = "ready"
+    ) -> None:
+        super().__init__(f"{ref}: not {goal} after {seconds:g} s: {'; '.join(unmet)}")
+        self.unmet = unmet
+        self.last = last
+
+
+class WaitCancelled(ProviderError):  # noqa: N818 - named like what happened
+    """The wait was given up because the whole run is being cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitCondition:
+    """One thing to wait for: a status condition, or a value at a JSONPath. Exactly one of the two paths is set."""
+
+    text: str
+    type: str = ""
+    path: tuple[Any, ...] = ()
+    value: str | None = None
+    """Status of the condition, or value at the path; None: the path must lead to something."""
+
+
+def parse_wait_for(text: str) -> tuple[WaitCondition, ...]:
+    """Return the conditions of an annotation: one expression, or a JSON array of them of which all must hold.
+
+    Raises:
+        WaitExpressionError: Naming the expression and the forms that are understood.
+    """
+    expressions: object = [text]
+    if text.strip().startswith("["):
+        try:
+            expressions = json.loads(text)
+        except ValueError:
+            expressions = None
+        if not isinstance(expressions, list) or not all(isinstance(item, str) for item in expressions):
+            msg = f"waitFor '{text}' is no JSON array of strings; write [\"condition=Ready\", ...]"
+            raise WaitExpressionError(msg)
+    assert isinstance(expressions, list)  # noqa: S101 - said for the type checker
+    return tuple(_parse_one(item.strip()) for item in expressions)
+
+
+def _parse_one(text: str) -> WaitCondition:
+    form, _, rest = text.partition("=")
+    if form == "condition" and rest:
+        name, _, status = rest.partition("=")
+        return WaitCondition(text, type=name, value=status or "True")
+    if form == "jsonpath" and rest.startswith("{"):
+        inner, brace, value = rest[1:].partition("}")
+        try:
+            path = parse(inner)
+        except JsonPathError as error:
+            msg = f"waitFor '{text}': {error}"
+            raise WaitExpressionError(msg) from None
+        if brace and (not value or value.startswith("=")):
+            return WaitCondition(text, path=path, value=value[1:] if value else None)
+    msg = f"waitFor '{text}' is not understood; write condition=TYPE, condition=TYPE=STATUS or jsonpath={{.path}}=VALUE"
+    raise WaitExpressionError(msg)
+
+
+def unmet(obj: Mapping[str, Any], conditions: Iterable[WaitCondition]) -> list[str]:
+    """Return in words what ``obj`` still lacks; an empty list means that all ``conditions`` hold.
+
+    A condition that was observed on an older generation does not count; a JSONPath looks at values only.
+    """
+    return [why for condition in conditions if (why := _unmet_one(obj, condition))]
+
+
+def _unmet_one(obj: Mapping[str, Any], wanted: WaitCondition) -> str:
+    if wanted.path:
+        found = evaluate(wanted.path, obj)
+        if wanted.value is None:
+            return "" if found else f"{wanted.text}: nothing there yet"
+        words = [_word(item) for item in found]
+        return "" if wanted.value in words else f"{wanted.text}: is {', '.join(words) or 'absent'}"
+    generation = obj.get("metadata", {}).get("generation") or 0
+    status = obj.get("status") or {}
+    for condition in status.get("conditions") or ():
+        if str(condition.get("type")).casefold() != wanted.type.casefold():
+            continue
+        seen = condition.get("observedGeneration") or status.get("observedGeneration") or generation
+        if seen < generation:
+            return f"{wanted.text}: seen for generation {seen} of {generation}"
+        if str(condition.get("status")).casefold() == str(wanted.value).casefold():
+            return ""
+        return f"{wanted.text}: is {_explained(condition)}"
+    return f"{wanted.text}: not reported yet"
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _explained(condition: Mapping[str, Any]) -> str:
+    why = ": ".join(str(condition[key]) for key in ("reason", "message") if condition.get(key))
+    return f"{condition.get('status')} ({why})" if why else str(condition.get("status"))
+
+
+def wait_for(
+    api: ApiServer,
+    ref: ObjectRef,
+    conditions: Iterable[WaitCondition],
+    *,
+    timeout_seconds: float,
+    cancelled: threading.Event | None = None,
+) -> dict[str, Any]:
+    """Look at an object until ``conditions`` hold and return it.
+
+    Raises:
+        WaitTimeout: Naming what is missing, with the object's last state.
+        WaitCancelled: ``cancelled`` was set.
+        ApiError: The server refused to answer.
+    """
+    conditions, cancelled = tuple(conditions), cancelled or threading.Event()
+    deadline, pause = time.monotonic() + timeout_seconds, POLL_SECONDS / 8
+    while True:
+        last = api.get(ref)
+        missing = [f"{ref.kind} is not there"] if last is None else unmet(last, conditions)
+        if last is not None and not missing:
+            return last
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise WaitTimeout(ref, timeout_seconds, missing, last)
+        if cancelled.wait(min(pause, left)):
+            msg = f"{ref}: gave up waiting because the run was cancelled: {'; '.join(missing)}"
+            raise WaitCancelled(msg)
+        pause = min(pause * 2, POLL_SECONDS)
+
+
+def wait_gone(
+    api: ApiServer, ref: ObjectRef, *, uid: str, timeout_seconds: float, cancelled: threading.Event | None = None
+) -> None:
+    """Look at an object until it is gone, or another one (by ``uid``) has taken its name.
+
+    Raises:
+        WaitTimeout: Naming the finalizers that hold it.
+        WaitCancelled: ``cancelled`` was set.
+        ApiError: The server refused to answer.
+    """
+    cancelled = cancelled or threading.Event()
+    deadline, pause = time.monotonic() + timeout_seconds, POLL_SECONDS / 8
+    while True:
+        last = api.get(ref)
+        if last is None or last["metadata"]["uid"] != uid:
+            return
+        held = ", ".join(last["metadata"].get("finalizers") or ()) or "its dependents"
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise WaitTimeout(ref, timeout_seconds, [f"deletion is held by {held}"], last, goal="gone")
+        if cancelled.wait(min(pause, left)):
+            msg = f"{ref}: gave up waiting because the run was cancelled: deletion is held by {held}"
+            raise WaitCancelled(msg)
+        pause = min(pause * 2, POLL_SECONDS)

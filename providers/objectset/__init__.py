@@ -1,0 +1,1 @@
+"""Jacquard's own Pulumi provider: many Kubernetes objects as one resource."""

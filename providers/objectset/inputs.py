@@ -1,0 +1,169 @@
+"""The properties of an ObjectSet, and what must be true of them before anything is sent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from providers.kube import ObjectRef
+from providers.objectset.applyset import PART_OF, applyset_id
+from providers.rpc.errors import check_failure
+from providers.rpc.paths import Path
+from providers.rpc.stubs import provider_pb2
+from providers.rpc.values import UNKNOWN
+
+INPUTS = ("setName", "namespace", "members")
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+class Identity(NamedTuple):
+    """What makes an object the same object, whatever the version of its API."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectSet:
+    """Objects that live and die as one resource. The representation shows no member."""
+
+    name: str
+    namespace: str
+    members: Mapping[str, Any] = field(repr=False)
+    """Whole objects by a stable key, in the order of the keys."""
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> ObjectSet:
+        """Return the set of checked inputs, or of recorded ones."""
+        members = plain.get("members") or {}
+        known = {} if members is UNKNOWN else {key: members[key] for key in sorted(members)}
+        return cls(str(plain.get("setName")), str(plain.get("namespace")), known)
+
+    @property
+    def id(self) -> str:
+        """Return the resource's id, which names the parent object."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def applyset(self) -> str:
+        """Return the id of the ApplySet, which every member carries."""
+        return applyset_id(self.name, self.namespace)
+
+    def identity(self, body: Mapping[str, Any]) -> Identity:
+        """Return what identifies a member; one without a namespace is taken to live in the set's."""
+        group = str(body["apiVersion"]).rpartition("/")[0]
+        metadata = body["metadata"]
+        namespace = str(metadata.get("namespace") or self.namespace)
+        return Identity(group, str(body["kind"]), namespace, str(metadata["name"]))
+
+    def identities(self) -> dict[Identity, str]:
+        """Return the key of each member by its identity; members whose identity is unknown yet are left out."""
+        return {self.identity(body): key for key, body in self.members.items() if _is_known(body)}
+
+    def ref(self, body: Mapping[str, Any]) -> ObjectRef:
+        """Return the reference of a member."""
+        identity = self.identity(body)
+        return ObjectRef(str(body["apiVersion"]), identity.kind, identity.name, identity.namespace)
+
+    def versions(self) -> dict[tuple[str, str], str]:
+        """Return the apiVersion in use for each group and kind."""
+        known = [(body["apiVersion"], body["kind"]) for body in self.members.values() if _is_known(body)]
+        return {(version.rpartition("/")[0], kind): version for version, kind in known}
+
+    def namespaces(self) -> set[str]:
+        """Return every namespace of the set, the parent's included."""
+        return {self.namespace, *(identity.namespace for identity in self.identities())}
+
+
+def check(plain: Mapping[str, Any]) -> list[provider_pb2.CheckFailure]:
+    """Return every problem of the inputs, each at a path that exists in them."""
+    return [check_failure(path, reason) for path, reason in _problems(plain)]
+
+
+def _problems(plain: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    for key in plain:
+        if key not in INPUTS:
+            yield (key,), f"is no input of an ObjectSet; its inputs are {', '.join(INPUTS)}"
+    for key in ("setName", "namespace"):
+        value = plain.get(key)
+        if value is not UNKNOWN and not (isinstance(value, str) and _NAME.fullmatch(value)):
+            at = (key,) if key in plain else ()
+            yield at, f"{_got(key, value)} but names an object: 1 to 63 of a-z, 0-9 and -, no - at either end"
+    members = plain.get("members")
+    if members is UNKNOWN:
+        return
+    if not isinstance(members, dict):
+        at = ("members",) if "members" in plain else ()
+        yield at, f"{_got('members', members)} but must map a stable key to each whole object"
+        return
+    yield from _member_problems(members, plain.get("namespace"))
+
+
+def _member_problems(members: Mapping[str, Any], namespace: object) -> Iterator[tuple[Path, str]]:
+    seen: dict[Identity, str] = {}
+    place = ObjectSet("", namespace if isinstance(namespace, str) else "", {})
+    for key in sorted(members):
+        body = members[key]
+        problems = list(_body_problems(body, ("members", key)))
+        yield from problems
+        if problems or not _is_known(body):
+            continue
+        identity = place.identity(body)
+        if identity in seen:
+            reason = f"is {identity}, which members[{seen[identity]!r}] is already; an object is in a set once"
+            yield ("members", key), reason
+        seen.setdefault(identity, key)
+
+
+def _is_known(body: Any) -> bool:
+    """Return whether it is known which object this is."""
+    if body is UNKNOWN or UNKNOWN in (body["apiVersion"], body["kind"], body["metadata"]):
+        return False
+    return UNKNOWN not in (body["metadata"]["name"], body["metadata"].get("namespace"))
+
+
+def _body_problems(body: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    if body is UNKNOWN:
+        return
+    if not isinstance(body, dict):
+        yield path, f"{_got('member', body)} but must be a whole object with apiVersion, kind and metadata"
+        return
+    for key in ("apiVersion", "kind"):
+        if not _is_text(body.get(key)):
+            yield (*path, key) if key in body else path, f"{_got(key, body.get(key))} but must be a text"
+    metadata = body.get("metadata")
+    if metadata is UNKNOWN:
+        return
+    if not isinstance(metadata, dict):
+        yield (
+            (*path, "metadata") if "metadata" in body else path,
+            f"{_got('metadata', metadata)} but must be a map with a name",
+        )
+        return
+    at = (*path, "metadata")
+    if not _is_text(metadata.get("name")):
+        reason = f"{_got('metadata.name', metadata.get('name'))} but must be a text; names are never generated"
+        yield (*at, "name") if "name" in metadata else at, reason
+    if "namespace" in metadata and not _is_text(metadata["namespace"]):
+        yield (*at, "namespace"), f"{_got('metadata.namespace', metadata['namespace'])} but must be a text"
+    labels = metadata.get("labels")
+    if isinstance(labels, dict) and PART_OF in labels:
+        yield (*at, "labels", PART_OF), "is written by the set itself; remove it"
+
+
+def _is_text(value: object) -> bool:
+    return value is UNKNOWN or (isinstance(value, str) and value != "")
+
+
+def _got(name: str, value: object) -> str:
+    """Return what is wrong with a value without quoting more of it than a short text or number."""
+    if value is None:
+        return f"{name} is missing"
+    return f"{name} is {value!r}" if isinstance(value, str | int | float) else f"{name} is a {type(value).__name__}"

@@ -1,0 +1,47 @@
+"""What the provider tells tools about itself: its one resource and its settings."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from typing import Any
+
+from providers.objectset.config import KEYS
+
+TYPE = "jacquard:index:ObjectSet"
+_TEXT = {"type": "string"}
+_OBJECTS = {"type": "object", "additionalProperties": {"$ref": "pulumi.json#/Any"}}
+_TEXTS = {"type": "object", "additionalProperties": _TEXT}
+
+
+def plugin_version() -> str:
+    """Return the version of the installed package."""
+    return version("jacquard")
+
+
+def schema() -> str:
+    """Return the Pulumi package schema as JSON."""
+    config: dict[str, Any] = {key: {**_TEXT, "description": words} for key, words in KEYS.items()}
+    place = {
+        "setName": {**_TEXT, "description": "name of the set and of its parent ConfigMap; a change replaces"},
+        "namespace": {**_TEXT, "description": "namespace of the parent ConfigMap; a change replaces"},
+    }
+    members = {**_OBJECTS, "description": "whole Kubernetes objects by a stable key"}
+    uids = {**_TEXTS, "description": "uid of each object by its key"}
+    return json.dumps(
+        {
+            "name": "jacquard",
+            "version": plugin_version(),
+            "description": "Sets of Kubernetes objects that are one resource",
+            "provider": {"inputProperties": config, "requiredInputs": ["kubeconfig", "clusterIdentifier"]},
+            "resources": {
+                TYPE: {
+                    "description": "Objects applied side by side, found again and pruned by ApplySet labels",
+                    "inputProperties": {**place, "members": members},
+                    "requiredInputs": ["setName", "namespace", "members"],
+                    "properties": {**place, "uids": uids},
+                    "required": ["setName", "namespace", "uids"],
+                }
+            },
+        }
+    )

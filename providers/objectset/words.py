@@ -1,0 +1,36 @@
+"""What went wrong with a member, in words a user can act on."""
+
+from __future__ import annotations
+
+import re
+
+from providers.errors import ProviderError
+from providers.kube import ApiError, KindNotFound
+from providers.objectset.inputs import Identity
+
+_MANAGER = re.compile(r'conflict with "([^"]*)"')
+_UNDECLARED = re.compile(r"(\S+): field not declared in schema")
+
+
+def explain(identity: Identity, error: ProviderError) -> str:
+    """Return one sentence with the object, what the server said, and what to do where that is known."""
+    return f"{identity}: {_reason(error)}"
+
+
+def _reason(error: ProviderError) -> str:
+    if not isinstance(error, ApiError):
+        return str(error)
+    if isinstance(error, KindNotFound):
+        return f"{error.message}; install its CRD first"
+    if error.conflicts:
+        owned = ", ".join(f"{cause.field} ('{_manager(cause.message)}')" for cause in error.conflicts)
+        return f"fields belong to other managers: {owned}; remove them from the program or from that manager"
+    if error.undeclared_field:
+        fields = ", ".join(dict.fromkeys(_UNDECLARED.findall(error.message))) or error.message
+        return f"{fields} is not declared in the schema of this kind; correct or remove the field"
+    return str(error)
+
+
+def _manager(message: str) -> str:
+    match = _MANAGER.search(message)
+    return match.group(1) if match else message

@@ -1,0 +1,1 @@
+"""The Pulumi program: stack name, environment and slices, components."""

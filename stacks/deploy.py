@@ -1,0 +1,124 @@
+"""The components of a stack, in the order they come up.
+
+Edges run between components only, along what really waits for what. The children of a component wait with it, so that
+a chain of a few gates orders everything: region, networks, control planes, pools, what is inside the clusters; and
+the other way round on the way down, when hosts must be given back before they leave the inventory.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import assert_never
+
+import pulumi
+from pulumi_command import local
+
+from components.hosted_control_plane import HostedControlPlane, HostedControlPlaneArgs
+from components.inventory import Inventory, InventoryArgs
+from components.node_pool import NodePool, NodePoolArgs
+from components.plan.inputs import Input
+from components.region import Region, RegionArgs
+from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.render.inventory import InventoryInput
+from components.render.manifest import MANAGEMENT
+from components.render.node_pool import NodePoolInput
+from components.render.region import RegionInput
+from components.render.storage import StorageCatalogInput
+from components.render.tenant_network import TenantNetworkInput
+from components.render.vm_offering import VmOfferingInput
+from components.resources import Cluster
+from components.specs.region import RegionSpec
+from components.storage import StorageCatalog, StorageCatalogArgs
+from components.tenant_network import TenantNetwork, TenantNetworkArgs
+from components.vm_offering import VmOffering, VmOfferingArgs
+from stacks import kubeconfig
+from stacks.commands import python
+
+KUBECONFIG_TIMEOUT_SECONDS = 900
+
+
+class Deployment:
+    """One stack of an environment while it is being put together."""
+
+    def __init__(self, region: RegionSpec, kubeconfigs: Path) -> None:
+        self._region = region
+        self._kubeconfigs = kubeconfigs
+        self._clusters = {MANAGEMENT: self._cluster(MANAGEMENT, context=region.context)}
+        self._regions: list[Region] = []
+        self._halls: list[Inventory] = []
+        self._networks: dict[str, TenantNetwork] = {}
+        self._control_planes: dict[str, HostedControlPlane] = {}
+        self._pools: dict[str, list[pulumi.Resource]] = {}
+        self._catalogs: dict[str, StorageCatalog] = {}
+
+    def add(self, concept: Input) -> None:
+        """Register the component of ``concept``; what it waits for was added before, or is in another stack."""
+        name, clusters = concept.name, self._clusters
+        match concept:
+            case RegionInput():
+                self._regions.append(Region(name, RegionArgs(region=concept, clusters=clusters)))
+            case InventoryInput():
+                hall = Inventory(name, InventoryArgs(inventory=concept, clusters=clusters), _after(self._regions))
+                self._halls.append(hall)
+            case TenantNetworkInput():
+                network = TenantNetworkArgs(network=concept, clusters=clusters)
+                self._networks[name] = TenantNetwork(name, network, _after(self._regions))
+            case HostedControlPlaneInput():
+                args = HostedControlPlaneArgs(control_plane=concept, clusters=clusters)
+                after = _after(_named(self._networks, concept.cluster.vpc))
+                self._control_planes[name] = HostedControlPlane(name, args, after)
+            case NodePoolInput():
+                after = _after([*self._halls, *_named(self._control_planes, concept.cluster)])
+                pool = NodePool(name, NodePoolArgs(pool=concept, clusters=clusters), after)
+                self._pools.setdefault(concept.cluster, []).append(pool)
+            case StorageCatalogInput():
+                after = self._inside(concept.cluster)
+                self._catalogs[name] = StorageCatalog(
+                    name, StorageCatalogArgs(catalog=concept, clusters=clusters), after
+                )
+            case VmOfferingInput():
+                after = self._inside(concept.cluster)
+                VmOffering(name, VmOfferingArgs(offering=concept, clusters=clusters), after)
+            case _:
+                assert_never(concept)
+
+    def export(self) -> None:
+        """Export what a person asks a stack for: small and plain, since nothing reads it but people."""
+        pulumi.export("networks", {name: network.vni for name, network in self._networks.items()})
+        pulumi.export("control_planes", {name: plane.endpoint for name, plane in self._control_planes.items()})
+        pulumi.export("storage_classes", {name: catalog.classes for name, catalog in self._catalogs.items()})
+
+    def _cluster(self, name: str, *needs: pulumi.Resource, context: str | None = None) -> Cluster:
+        return Cluster(
+            name=name,
+            kubeconfig=kubeconfig.path(self._kubeconfigs, name),
+            identifier=f"{self._region.region}/{name}",
+            context=context,
+            depends_on=needs,
+        )
+
+    def _inside(self, cluster: str) -> pulumi.ResourceOptions:
+        """Return the options of what is inside ``cluster``, which is reached from here on."""
+        if cluster not in self._clusters:
+            command = f"stacks.kubeconfig {self._region.region} {cluster}"
+            context = f" --context {shlex.quote(self._region.context)}" if self._region.context else ""
+            fetched = local.Command(
+                f"{cluster}-kubeconfig",
+                **python(
+                    create=f"{command} --timeout {KUBECONFIG_TIMEOUT_SECONDS}{context}", delete=f"{command} --forget"
+                ),
+                opts=_after(_named(self._control_planes, cluster)),
+            )
+            self._clusters[cluster] = self._cluster(cluster, fetched)
+        reached = self._clusters[cluster].depends_on
+        return _after([*reached, *self._pools.get(cluster, []), *_named(self._catalogs, cluster)])
+
+
+def _named(resources: Mapping[str, pulumi.Resource], name: str) -> list[pulumi.Resource]:
+    return [resources[name]] if name in resources else []
+
+
+def _after(resources: Iterable[pulumi.Resource]) -> pulumi.ResourceOptions:
+    return pulumi.ResourceOptions(depends_on=list(resources))

@@ -1,0 +1,120 @@
+"""Kubeconfigs of tenant clusters, kept as files at stable paths and never in a stack's state.
+
+Cluster API leaves a cluster's kubeconfig in the Secret ``<cluster>-kubeconfig`` of the management cluster and renews
+it. The program refreshes the files before each operation; the first time a command in the graph waits for the Secret.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from components.render.manifest import MANAGEMENT
+from providers.errors import ProviderError
+from providers.kube import ApiServer, ObjectRef
+
+FOLDER_VARIABLE = "JACQUARD_KUBECONFIGS"
+_POLL_SECONDS = 1.0
+
+
+class KubeconfigMissingError(ProviderError):
+    """A kubeconfig, or the folder of all of them, that is not where it is looked for."""
+
+
+def folder(environment: str, variables: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder that holds the kubeconfigs of ``environment``.
+
+    Raises:
+        KubeconfigMissingError: the variable that names it is not set.
+    """
+    chosen = variables.get(FOLDER_VARIABLE)
+    if not chosen:
+        msg = (
+            f"{FOLDER_VARIABLE} is not set, so the clusters of environment '{environment}' cannot be found; "
+            f'run eval "$(jacquard env {environment})" in this shell, or jacquard up {environment}'
+        )
+        raise KubeconfigMissingError(msg)
+    return Path(chosen)
+
+
+def path(kubeconfigs: Path, cluster: str) -> Path:
+    """Return the file of ``cluster`` in the folder ``kubeconfigs``."""
+    return kubeconfigs / f"{cluster}.yaml"
+
+
+def refresh(management: ApiServer, kubeconfigs: Path, cluster: str) -> bool:
+    """Write the kubeconfig of ``cluster`` if the management cluster has it, and tell whether it does.
+
+    Raises:
+        ApiError: the management cluster does not answer, or refuses.
+    """
+    secret = management.get(ObjectRef("v1", "Secret", f"{cluster}-kubeconfig", cluster))
+    value = (secret or {}).get("data", {}).get("value")
+    if not value:
+        return False
+    _write(path(kubeconfigs, cluster), base64.b64decode(value))
+    return True
+
+
+def wait(management: ApiServer, kubeconfigs: Path, cluster: str, *, timeout_seconds: float) -> Path:
+    """Wait until the management cluster has the kubeconfig of ``cluster``, and return the file it was written to.
+
+    Raises:
+        KubeconfigMissingError: the time is over.
+        ApiError: the management cluster does not answer, or refuses.
+    """
+    deadline = time.monotonic() + timeout_seconds
+    while not refresh(management, kubeconfigs, cluster):
+        if time.monotonic() >= deadline:
+            msg = (
+                f"secret {cluster}/{cluster}-kubeconfig of the management cluster did not come within "
+                f"{timeout_seconds:g} s; see why the control plane is not up: "
+                f"kubectl --kubeconfig {path(kubeconfigs, MANAGEMENT)} describe -n {cluster} cluster {cluster}"
+            )
+            raise KubeconfigMissingError(msg)
+        time.sleep(min(_POLL_SECONDS, max(0.0, deadline - time.monotonic())))
+    return path(kubeconfigs, cluster)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run ``python -m stacks.kubeconfig``; print the path only, never what is in the file."""
+    parser = argparse.ArgumentParser(prog="python -m stacks.kubeconfig", description=refresh.__doc__)
+    parser.add_argument("environment")
+    parser.add_argument("cluster")
+    parser.add_argument("--timeout", type=float, default=0.0, metavar="SECONDS", help="how long to wait for it")
+    parser.add_argument("--context", help="context of the management cluster's kubeconfig")
+    parser.add_argument("--forget", action="store_true", help="remove the file instead")
+    chosen = parser.parse_args(arguments)
+    try:
+        kubeconfigs = folder(chosen.environment)
+        if chosen.forget:
+            path(kubeconfigs, chosen.cluster).unlink(missing_ok=True)
+            return 0
+        management = ApiServer.from_kubeconfig(path(kubeconfigs, MANAGEMENT), chosen.context)
+        written = wait(management, kubeconfigs, chosen.cluster, timeout_seconds=chosen.timeout)
+    except ProviderError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    sys.stdout.write(f"{written}\n")
+    return 0
+
+
+def _write(target: Path, content: bytes) -> None:
+    if target.exists() and target.read_bytes() == content:
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # Made by mkstemp with mode 0600, and renamed so that nobody ever reads half a file.
+    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+    Path(temporary).replace(target)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""What a stack's name asks for: an environment, and which of its slices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from components.plan.checks import check
+from components.plan.slices import Slice, slices
+from components.specs.base import StackLayout, Stage
+from components.specs.environment import Environment
+from components.specs.loader import environments, load_environment
+from components.specs.problems import SpecError, listed
+
+BOOTSTRAP = "bootstrap"
+"""Name of the stack, after the environment's, that makes the clusters of a rehearsal."""
+
+
+class StackError(Exception):
+    """A stack that no environment has; its text is for the user."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What one stack applies."""
+
+    environment: Environment
+    slices: tuple[Slice, ...]
+    """In the order they are applied; empty for the bootstrap stack."""
+    bootstrap: bool = False
+
+
+def load_target(stack: str, folder: Path) -> Target:
+    """Return what ``stack`` applies, from the data in ``folder``.
+
+    Raises:
+        StackError: the name fits no environment, or not the layout of its environment.
+        SpecError: the data of the environment is wrong.
+    """
+    name, _, part = stack.partition(".")
+    known = environments(folder)
+    if name not in known:
+        msg = (
+            f"stack '{stack}': there is no environment '{name}' (there are: {listed(known)}); "
+            "call a stack <environment>, or <environment>.<slice> where the environment is applied in slices"
+        )
+        raise StackError(msg)
+    environment = load_environment(name, folder)
+    problems = check(environment)
+    if problems:
+        raise SpecError(name, problems)
+    if part == BOOTSTRAP:
+        return _bootstrap(stack, environment)
+    return Target(environment=environment, slices=_chosen(stack, part, environment))
+
+
+def stack_names(environment: Environment) -> tuple[str, ...]:
+    """Return the stacks of ``environment`` in the order they are applied, the bootstrap stack left out."""
+    if environment.region.stacks is StackLayout.WHOLE:
+        return (environment.name,)
+    return tuple(f"{environment.name}.{piece.name}" for piece in slices(environment))
+
+
+def _bootstrap(stack: str, environment: Environment) -> Target:
+    stage = environment.region.stage
+    if stage is not Stage.REHEARSAL:
+        msg = (
+            f"stack '{stack}': only an environment of stage rehearsal makes its own clusters, and stage is {stage} in "
+            f"environments/{environment.name}/region.yaml; name the management cluster in context: there"
+        )
+        raise StackError(msg)
+    return Target(environment=environment, slices=(), bootstrap=True)
+
+
+def _chosen(stack: str, part: str, environment: Environment) -> tuple[Slice, ...]:
+    pieces = slices(environment)
+    names = stack_names(environment)
+    where = f"stacks: {environment.region.stacks} in environments/{environment.name}/region.yaml"
+    if environment.region.stacks is StackLayout.WHOLE:
+        if not part:
+            return pieces
+        msg = f"stack '{stack}': environment '{environment.name}' is one stack ({where}); use {names[0]}"
+        raise StackError(msg)
+    chosen = tuple(piece for piece in pieces if piece.name == part)
+    if chosen:
+        return chosen
+    wrong = f"has no slice '{part}'" if part else "is applied in slices"
+    msg = f"stack '{stack}': environment '{environment.name}' {wrong} ({where}); use one of {listed(names)}"
+    raise StackError(msg)

@@ -1,0 +1,135 @@
+"""Benchmark: ``pulumi up`` of single objects in relation to a bare apply loop on the same API server.
+
+The floor is 1,000 server-side applies from Python over 8 connections. What is judged is the ratio: seconds of an `up`
+of N ConfigMaps over seconds of that floor, beside the same ratio of the vendor's provider (2.8 s over 1.1 s for 100).
+
+    python tests/bench/single_objects.py --kubeconfig FILE [--objects 100] [--rounds 3] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from providers.kube import ApiServer
+from toolchain import environment, paths
+
+VENDOR_UP_SECONDS = 2.8
+"""Vendor's provider, 100 ConfigMaps, file backend."""
+VENDOR_FLOOR_SECONDS = 1.1
+"""1,000 applies from Python, 8 connections, same machine and day as the figure above."""
+FLOOR_OBJECTS = 1000
+CONNECTIONS = 8
+PROGRAM = """
+import pulumi, os
+class Provider(pulumi.ProviderResource):
+    def __init__(self, name, kubeconfig):
+        super().__init__("kubernetes", name, {"kubeconfig": kubeconfig, "clusterIdentifier": "bench"},
+                         pulumi.ResourceOptions(version="4.34.2"))
+cluster = Provider("bench", os.environ["BENCH_KUBECONFIG"])
+for number in range(int(os.environ["BENCH_OBJECTS"])):
+    name = f"single-{number}"
+    pulumi.CustomResource("kubernetes:core/v1:ConfigMap", name,
+        {"apiVersion": "v1", "kind": "ConfigMap", 
+         "metadata": {"name": name, "namespace": os.environ["BENCH_NAMESPACE"]}, "data": {"v": "1"}}, pulumi.ResourceOptions(provider=cluster))
+"""
+
+
+def config_map(namespace: str, name: str) -> dict[str, object]:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": namespace},
+        "data": {"v": "1"},
+    }
+
+
+def floor_seconds(api: ApiServer, namespace: str) -> float:
+    """Return the seconds that applying 1,000 new ConfigMaps takes."""
+    bodies = [config_map(namespace, f"floor-{number}") for number in range(FLOOR_OBJECTS)]
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        start = time.perf_counter()
+        list(pool.map(lambda body: api.apply(body, field_manager="bench"), bodies))
+        return time.perf_counter() - start
+
+
+class Project:
+    """A throw-away Pulumi project with a file backend of its own."""
+
+    def __init__(self, folder: Path, kubeconfig: Path, objects: int) -> None:
+        self.folder = folder
+        (folder / "state").mkdir()
+        (folder / "__main__.py").write_text(PROGRAM)
+        (folder / "Pulumi.yaml").write_text(
+            f"name: bench\nruntime: {{name: python, options: {{virtualenv: {paths.VENV}}}}}\n"
+        )
+        self.variables = {
+            **os.environ,
+            **environment.engine("bench", backend_url=f"file://{folder / 'state'}"),
+            "BENCH_KUBECONFIG": str(kubeconfig),
+            "BENCH_OBJECTS": str(objects),
+        }
+
+    def pulumi(self, *arguments: str) -> float:
+        start = time.perf_counter()
+        done = subprocess.run(
+            ["pulumi", *arguments], cwd=self.folder, env=self.variables, capture_output=True, text=True, check=False
+        )
+        seconds = time.perf_counter() - start
+        if done.returncode:
+            sys.exit(f"pulumi {' '.join(arguments)} failed:\n{done.stdout}\n{done.stderr}")
+        return seconds
+
+
+def one_round(api: ApiServer, kubeconfig: Path, objects: int) -> dict[str, float]:
+    namespace = f"bench-{uuid.uuid4().hex[:8]}"
+    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}, field_manager="bench")
+    folder = Path(tempfile.mkdtemp(prefix="jacquard-bench-"))
+    try:
+        project = Project(folder, kubeconfig, objects)
+        project.variables["BENCH_NAMESPACE"] = namespace
+        project.pulumi("stack", "init", "bench", "--non-interactive")
+        figures = {
+            "floor": floor_seconds(api, namespace),
+            "up": project.pulumi("up", "-s", "bench", "--yes", "--skip-preview", "--non-interactive"),
+            "no-op preview": project.pulumi("preview", "-s", "bench", "--expect-no-changes", "--non-interactive"),
+            "destroy": project.pulumi("destroy", "-s", "bench", "--yes", "--skip-preview", "--non-interactive"),
+        }
+        figures["up over floor"] = figures["up"] / figures["floor"]
+        return figures
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main() -> None:
+    """Run the rounds, print medians and judge the ratio."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kubeconfig", type=Path, required=True, help="kubeconfig of a cluster that may be written to")
+    parser.add_argument("--objects", type=int, default=100, help="ConfigMaps in the stack (default 100)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds (default 3)")
+    parser.add_argument("--json", type=Path, help="also write the figures of all rounds here")
+    chosen = parser.parse_args()
+    api = ApiServer.from_kubeconfig(chosen.kubeconfig, connections=CONNECTIONS)
+    rounds = [one_round(api, chosen.kubeconfig, chosen.objects) for _ in range(chosen.rounds)]
+    vendor = VENDOR_UP_SECONDS / VENDOR_FLOOR_SECONDS
+    for name in rounds[0]:
+        values = sorted(figures[name] for figures in rounds)
+        print(f"{name:<16} median {statistics.median(values):6.2f}   {values[0]:.2f} .. {values[-1]:.2f}")
+    ratio = statistics.median(figures["up over floor"] for figures in rounds) / vendor
+    print(f"up over floor, in relation to the vendor's {vendor:.2f}: {ratio:.2f} (at most 1.30)")
+    if chosen.json:
+        chosen.json.write_text(json.dumps({"rounds": rounds, "vendor": vendor, "ratio": ratio}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""host-beyond-identity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from policies.facts import UNKNOWN, Context, Fact, object_fact
+from policies.rules.host_beyond_identity import RULE
+from policies.verdict import Verdict
+
+SPEC: dict[str, Any] = {
+    "online": True,
+    "bmc": {"address": "redfish://10.1.1.1/redfish/v1/Systems/1", "credentialsName": "bmc-a01"},
+    "bootMACAddress": "02:00:00:01:01:01",
+    "bootMode": "UEFI",
+    "automatedCleaningMode": "metadata",
+}
+
+
+def host(spec: Any) -> Fact:
+    metadata = {"name": "a01-u01", "namespace": "acme-train"}
+    return object_fact({"kind": "BareMetalHost", "metadata": metadata, "spec": spec}, "management")
+
+
+def test_passes_identity(context: Context) -> None:
+    assert RULE.judge(host(SPEC), context).verdict is Verdict.PASS
+
+
+def test_passes_every_host_of_laptop(rendered: Callable[[str], list[Fact]], context: Context) -> None:
+    facts = rendered("BareMetalHost")
+
+    assert len(facts) == 30
+    assert {RULE.judge(fact, context).verdict for fact in facts} == {Verdict.PASS}
+
+
+def test_refuses_a_host_with_an_image_and_a_disk_of_its_own(context: Context, text: Callable[..., str]) -> None:
+    fact = host(SPEC | {"image": {"url": "x"}, "rootDeviceHints": {"deviceName": "/dev/sda"}})
+
+    assert text(RULE, fact, context) == (
+        "host-beyond-identity: BareMetalHost acme-train/a01-u01 in cluster management\n"
+        "  found:   spec.image, spec.rootDeviceHints\n"
+        "  allowed: spec.bmc.address, spec.bmc.credentialsName, spec.bootMACAddress, spec.online from "
+        "inventory/<hall>.csv, and spec.automatedCleaningMode metadata, spec.bootMode UEFI on every host\n"
+        "  why:     a host that differs from its pool is found only when a job fails on it\n"
+        "  fix:     remove the field; if the machine really differs, give it an instance type of its own in "
+        "environments/catalog/instance_types.yaml and a pool of that type\n"
+        '  waiver:  for one reviewed run, --policy-pack-config with {"host-beyond-identity": "advisory"}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "found"),
+    [
+        (SPEC | {"bootMode": "legacy"}, "spec.bootMode"),
+        (SPEC | {"automatedCleaningMode": "disabled"}, "spec.automatedCleaningMode"),
+        (
+            SPEC | {"bmc": SPEC["bmc"] | {"disableCertificateVerification": True}},
+            "spec.bmc.disableCertificateVerification",
+        ),
+        (SPEC | {"bmc": "redfish://10.1.1.1"}, "spec.bmc"),
+        (SPEC | {"image": UNKNOWN}, "spec.image"),
+    ],
+)
+def test_refuses_what_only_one_host_would_have(spec: dict[str, Any], found: str, context: Context) -> None:
+    finding = RULE.judge(host(spec), context)
+
+    assert (finding.verdict, finding.found) == (Verdict.VIOLATION, found)
+
+
+@pytest.mark.parametrize(
+    ("spec", "what"),
+    [
+        (UNKNOWN, "spec"),
+        (SPEC | {"bmc": UNKNOWN}, "spec.bmc"),
+        (SPEC | {"bootMode": UNKNOWN}, "spec.bootMode"),
+    ],
+)
+def test_an_unknown_part_is_refused_as_undecided(spec: Any, what: str, context: Context) -> None:
+    finding = RULE.judge(host(spec), context)
+
+    assert (finding.verdict, finding.found) == (
+        Verdict.UNDECIDED,
+        f"{what} is unknown until apply, so the rule cannot decide",
+    )

@@ -1,0 +1,101 @@
+"""unpinned-image."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from policies.facts import UNKNOWN, Context, Fact, object_fact
+from policies.rules.unpinned_image import RULE
+from policies.verdict import Verdict
+
+URL = "https://images.cloud.example/gpu-2026.11.1.raw"
+SHA256 = "b13f7705e3724cc35993b9e3e3071932539c60ca87404877b8d58949598a02e7"
+OTHER_SHA256 = "97e48efb44c0b4d9fe9e4fc38de45ad221078f1082bac897841dbf0f247f7030"
+RIGHT = {"url": URL, "checksum": SHA256, "checksumType": "sha256"}
+Text = Callable[..., str]
+Template = Callable[..., Fact]
+
+
+def test_passes_an_image_of_the_catalogue_by_its_digest(template: Template, context: Context) -> None:
+    assert RULE.judge(template(**RIGHT), context).verdict is Verdict.PASS
+
+
+def test_passes_everything_that_laptop_renders(rendered: Callable[[str], list[Fact]], context: Context) -> None:
+    facts = rendered("Metal3MachineTemplate")
+
+    assert len(facts) == 7
+    assert {RULE.judge(fact, context).verdict for fact in facts} == {Verdict.PASS}
+
+
+def test_is_not_applicable_to_other_kinds(context: Context) -> None:
+    fact = object_fact({"kind": "ConfigMap", "metadata": {"name": "x"}}, "management")
+
+    assert RULE.judge(fact, context).verdict is Verdict.NOT_APPLICABLE
+
+
+def test_refuses_a_checksum_that_is_a_url(template: Template, context: Context, text: Text) -> None:
+    fact = template(**RIGHT | {"checksum": f"{URL}.sha256sum"})
+
+    assert text(RULE, fact, context) == (
+        "unpinned-image: Metal3MachineTemplate acme-train/acme-train-infer-a03-0123456789 in cluster management\n"
+        f"  found:   checksum {URL}.sha256sum, which is not the 64 hex digits of a SHA-256\n"
+        f"  allowed: sha256 {SHA256} for gpu-2026.11.1 (environments/catalog/images.yaml)\n"
+        "  why:     what is not pinned can change under us, and two nodes of one pool would boot different software\n"
+        "  fix:     name a version of the catalogue as the pool's image, and let jacquard promote pin its digest\n"
+        '  waiver:  for one reviewed run, --policy-pack-config with {"unpinned-image": "advisory"}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("image", "found"),
+    [
+        ({}, "no image"),
+        (RIGHT | {"checksumType": "md5"}, f"checksumType md5 (checksum {SHA256})"),
+        ({"url": URL, "checksum": SHA256}, f"checksumType missing (checksum {SHA256})"),
+        ({"url": URL, "checksumType": "sha256"}, "checksum missing, which is not the 64 hex digits of a SHA-256"),
+        (RIGHT | {"checksum": SHA256[:-1]}, f"checksum {SHA256[:-1]}, which is not the 64 hex digits of a SHA-256"),
+        (
+            RIGHT | {"checksum": SHA256.upper()},
+            f"checksum {SHA256.upper()}, which is not the 64 hex digits of a SHA-256",
+        ),
+        (RIGHT | {"checksum": OTHER_SHA256}, f"{URL} with sha256 {OTHER_SHA256} of gpu-2026.10.2"),
+        (RIGHT | {"checksum": "0" * 64}, f"{URL} with sha256 {'0' * 64}, which the catalogue does not have"),
+        (
+            RIGHT | {"url": "https://evil.example/x.raw"},
+            f"https://evil.example/x.raw with sha256 {SHA256} of gpu-2026.11.1",
+        ),
+    ],
+)
+def test_refuses_whatever_is_not_the_catalogues_digest(
+    image: dict[str, Any], found: str, template: Template, context: Context
+) -> None:
+    finding = RULE.judge(template(**image), context)
+
+    assert (finding.verdict, finding.found) == (Verdict.VIOLATION, found)
+
+
+def test_refuses_everything_without_a_catalogue(template: Template) -> None:
+    finding = RULE.judge(template(**RIGHT), Context(stack="nowhere"))
+
+    assert (finding.verdict, finding.allowed) == (
+        Verdict.VIOLATION,
+        "the images of environments/catalog/images.yaml: none",
+    )
+
+
+@pytest.mark.parametrize("field", ["url", "checksum", "checksumType"])
+def test_an_unknown_value_is_refused_as_undecided(field: str, template: Template, context: Context, text: Text) -> None:
+    fact = template(**RIGHT | {field: UNKNOWN})
+
+    assert RULE.judge(fact, context).verdict is Verdict.UNDECIDED
+    assert text(RULE, fact, context) == (
+        "unpinned-image: Metal3MachineTemplate acme-train/acme-train-infer-a03-0123456789 in cluster management\n"
+        f"  found:   spec.template.spec.image.{field} is unknown until apply, so the rule cannot decide\n"
+        "  allowed: a value that stands in the data of the environment\n"
+        "  why:     what is not pinned can change under us, and two nodes of one pool would boot different software\n"
+        "  fix:     render the value from the data instead of taking it from another resource's output\n"
+        '  waiver:  for one reviewed run, --policy-pack-config with {"unpinned-image": "advisory"}'
+    )

@@ -1,0 +1,222 @@
+"""Manifests become resources: types, names, providers, options, order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+
+from components.render.manifest import Manifest, ManifestSet, Readiness, Rendered
+from components.resources import Cluster, child_name, register, type_token
+
+Run = Callable[..., list[Any]]
+KUBECONFIGS = Path("/kubeconfigs")
+
+
+def manifest(kind: str, name: str, namespace: str | None = None, **known: Any) -> Manifest:
+    spec = known.pop("spec", {})
+    api_version = known.pop("api_version", "example.com/v1")
+    metadata = {"name": name} if namespace is None else {"name": name, "namespace": namespace}
+    return Manifest(body={"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}, **known)
+
+
+def cluster(name: str = "management") -> Cluster:
+    return Cluster(name=name, kubeconfig=KUBECONFIGS / f"{name}.yaml", identifier=f"lab/{name}")
+
+
+class Group(pulumi.ComponentResource):
+    """A component of given manifests."""
+
+    def __init__(self, name: str, *rendered: Rendered, tenants: tuple[str, ...] = ()) -> None:
+        super().__init__("test:components:Group", name, {})
+        register(self, name, rendered, {key: cluster(key) for key in ("management", *tenants)})
+        self.register_outputs({})
+
+
+def children(registered: list[Any]) -> dict[str, Any]:
+    return {item.name: item for item in registered if item.parent}
+
+
+def test_an_object_is_registered_whole_with_its_readiness_and_a_stable_field_manager(run: Run) -> None:
+    store = manifest(
+        "DataStore",
+        "shared-a",
+        spec={"driver": "etcd"},
+        readiness=Readiness(conditions=("condition=Ready", "jsonpath={.status.ready}=true"), timeout_seconds=60),
+        protect=True,
+    )
+
+    found = children(run(lambda: Group("lab", store)))["lab-datastore-shared-a"]
+
+    assert found.type == "kubernetes:example.com/v1:DataStore"
+    assert found.inputs == {
+        "apiVersion": "example.com/v1",
+        "kind": "DataStore",
+        "metadata": {
+            "name": "shared-a",
+            "annotations": {
+                "pulumi.com/patchFieldManager": "jacquard",
+                "pulumi.com/waitFor": '["condition=Ready", "jsonpath={.status.ready}=true"]',
+                "pulumi.com/timeoutSeconds": "60",
+            },
+        },
+        "spec": {"driver": "etcd"},
+    }
+    assert (found.provider, found.protect, found.retain) == ("kubernetes/management", True, False)
+
+
+def test_a_single_condition_is_written_as_itself(run: Run) -> None:
+    awaited = manifest("Thing", "x", readiness=Readiness(conditions=("condition=Ready",), timeout_seconds=5))
+
+    found = children(run(lambda: Group("lab", awaited)))["lab-thing-x"]
+
+    assert found.inputs["metadata"]["annotations"]["pulumi.com/waitFor"] == "condition=Ready"
+
+
+def test_what_the_renderer_annotated_is_kept(run: Run) -> None:
+    body = {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "x", "annotations": {"a": "b"}}}
+
+    found = children(run(lambda: Group("lab", Manifest(body=body))))["lab-thing-x"]
+
+    assert found.inputs["metadata"]["annotations"] == {"a": "b", "pulumi.com/patchFieldManager": "jacquard"}
+
+
+def test_providers_name_their_kubeconfig_and_their_cluster_for_ever(run: Run) -> None:
+    rack = ManifestSet(name="rack-a01", namespace="inventory", members={"h/Host": manifest("Host", "h", "inventory")})
+    here, there = manifest("Thing", "x"), manifest("Thing", "x", cluster="acme")
+
+    registered = run(lambda: Group("lab", here, there, rack, tenants=("acme",)))
+
+    providers = {
+        (item.type, item.name): item.inputs for item in registered if item.type.startswith("pulumi:providers:")
+    }
+    ways = {"enableServerSideApply": "true", "enableConfigMapMutable": "true", "enableSecretMutable": "true"}
+    assert providers == {
+        ("pulumi:providers:kubernetes", "management"): {
+            "kubeconfig": "/kubeconfigs/management.yaml",
+            "clusterIdentifier": "lab/management",
+            **ways,
+        },
+        ("pulumi:providers:kubernetes", "acme"): {
+            "kubeconfig": "/kubeconfigs/acme.yaml",
+            "clusterIdentifier": "lab/acme",
+            **ways,
+        },
+        ("pulumi:providers:jacquard", "management"): {
+            "kubeconfig": "/kubeconfigs/management.yaml",
+            "clusterIdentifier": "lab/management",
+        },
+    }
+    assert {name: item.provider for name, item in children(registered).items()} == {
+        "lab-thing-x": "kubernetes/management",
+        "lab-thing-acme-x": "kubernetes/acme",
+        "lab-objectset-inventory-rack-a01": "jacquard/management",
+    }
+
+
+def test_a_context_is_named_where_the_region_names_one(run: Run) -> None:
+    def program() -> None:
+        _ = Cluster(name="m", kubeconfig=KUBECONFIGS / "m.yaml", identifier="lab/m", context="admin@lab").kubernetes
+
+    [provider] = run(program)
+
+    assert provider.inputs["context"] == "admin@lab"
+
+
+def test_a_set_is_one_resource_with_its_members_by_key(run: Run) -> None:
+    host = manifest("BareMetalHost", "a01-u01", "inventory", spec={"online": True})
+    rack = ManifestSet(name="rack-a01", namespace="inventory", members={"a01-u01/BareMetalHost": host})
+
+    found = children(run(lambda: Group("a", rack)))["a-objectset-inventory-rack-a01"]
+
+    assert found.type == "jacquard:index:ObjectSet"
+    assert found.inputs == {
+        "setName": "rack-a01",
+        "namespace": "inventory",
+        "members": {"a01-u01/BareMetalHost": host.body},
+    }
+
+
+def test_a_template_is_retained_and_what_refers_to_it_follows(run: Run) -> None:
+    template = manifest("Template", "pool-0123456789", "acme", retain=True)
+    deployment = manifest("Deployment", "pool", "acme", spec={"ref": {"kind": "Template", "name": "pool-0123456789"}})
+
+    found = children(run(lambda: Group("acme-pool", template, deployment)))
+
+    assert found["acme-pool-template-pool-0123456789"].retain
+    assert "acme-pool-template-pool-0123456789" in found["acme-pool-deployment-pool"].dependencies
+
+
+def test_awaited_objects_are_a_gate_and_operators_come_before_other_awaited_objects(run: Run) -> None:
+    ready = Readiness(conditions=("condition=Ready",), timeout_seconds=5)
+    rendered = (
+        manifest("HelmRelease", "one", readiness=ready),
+        manifest("HelmRelease", "two", readiness=ready),
+        manifest("KubeVirt", "kubevirt", readiness=ready),
+        manifest("Size", "small"),
+    )
+
+    found = children(run(lambda: Group("vms", *rendered)))
+
+    waits = {name: item.dependencies - {"management", "vms"} for name, item in found.items()}
+    assert waits == {
+        "vms-helmrelease-one": set(),
+        "vms-helmrelease-two": set(),
+        "vms-kubevirt-kubevirt": {"vms-helmrelease-one", "vms-helmrelease-two"},
+        "vms-size-small": {"vms-kubevirt-kubevirt"},
+    }
+
+
+def test_an_object_follows_its_namespace_in_its_own_cluster(run: Run) -> None:
+    rendered = (
+        manifest("Namespace", "csi", api_version="v1"),
+        manifest("Namespace", "csi", api_version="v1", cluster="acme"),
+        manifest("Thing", "x", "csi", cluster="acme"),
+    )
+
+    found = children(run(lambda: Group("store", *rendered, tenants=("acme",))))
+
+    assert found["store-thing-acme-csi-x"].dependencies - {"acme", "store"} == {"store-namespace-acme-csi"}
+
+
+def test_a_release_follows_the_namespace_it_installs_into_in_any_cluster(run: Run) -> None:
+    rendered = (
+        manifest("Namespace", "csi", api_version="v1", cluster="acme"),
+        manifest("HelmRelease", "csi", "acme", spec={"targetNamespace": "csi"}),
+    )
+
+    found = children(run(lambda: Group("acme", *rendered, tenants=("acme",))))
+
+    assert "acme-namespace-csi" in found["acme-helmrelease-csi"].dependencies
+
+
+@pytest.mark.parametrize(
+    ("component", "item", "name"),
+    [
+        ("laptop", manifest("Namespace", "acme-train"), "laptop-namespace-acme-train"),
+        ("laptop", manifest("HelmRelease", "kamaji", "operators"), "laptop-helmrelease-operators-kamaji"),
+        ("acme-train", manifest("Cluster", "acme-train", "acme-train"), "acme-train-cluster-acme-train"),
+        ("acme-train-h100", manifest("MachineDeployment", "x", "acme-train"), "acme-train-h100-machinedeployment-x"),
+        ("acme", manifest("Thing", "x", "acme-train"), "acme-thing-acme-train-x"),
+        ("laptop", manifest("Thing", "x", cluster="acme"), "laptop-thing-acme-x"),
+        ("laptop", manifest("Thing", "x", "acme", cluster="acme"), "laptop-thing-acme-x"),
+        ("a", ManifestSet(name="rack-a01", namespace="inventory", members={}), "a-objectset-inventory-rack-a01"),
+    ],
+)
+def test_child_names_say_what_the_component_does_not(component: str, item: Rendered, name: str) -> None:
+    assert child_name(component, item) == name
+
+
+@pytest.mark.parametrize(
+    ("api_version", "token"),
+    [
+        ("v1", "kubernetes:core/v1:Thing"),
+        ("apps/v1", "kubernetes:apps/v1:Thing"),
+        ("cluster.x-k8s.io/v1beta2", "kubernetes:cluster.x-k8s.io/v1beta2:Thing"),
+    ],
+)
+def test_type_tokens_are_the_vendors(api_version: str, token: str) -> None:
+    assert type_token(manifest("Thing", "x", api_version=api_version)) == token

@@ -1,0 +1,289 @@
+"""Create and Update: what is sent, in which order, what is refused, what is recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+import pytest
+
+from providers.objectset.applyset import ID, KINDS, NAMESPACES, PART_OF, TOOLING, applyset_id
+from providers.rpc.values import UNKNOWN
+
+SET = applyset_id("rack-a01", "inventory")
+CONFLICT = (
+    409,
+    {
+        "reason": "Conflict",
+        "message": "Apply failed with 1 conflict",
+        "details": {
+            "causes": [
+                {
+                    "reason": "FieldManagerConflict",
+                    "field": ".spec.online",
+                    "message": 'conflict with "kubectl-edit" using metal3.io/v1alpha1',
+                }
+            ]
+        },
+    },
+)
+
+
+def host(name: str, namespace: str = "inventory", **spec: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": namespace}
+    return {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": metadata, "spec": spec}
+
+
+def rack(*names: str, **spec: Any) -> dict[str, Any]:
+    members = {name: host(name, **spec) for name in names}
+    return {"setName": "rack-a01", "namespace": "inventory", "members": members}
+
+
+def applied(kube: Any) -> list[str]:
+    """Return the names of what was written, the parent first, members in order."""
+    names = [line.partition("?")[0].rpartition("/")[2] for line in kube.writes()]
+    return names[:1] + sorted(names[1:])
+
+
+def test_applyset_id_follows_the_kep() -> None:
+    # printf 'rack-a01.inventory.ConfigMap.' | sha256sum, base64url without padding
+    assert SET == "applyset-6issV3GurpsP4hLG8B9jqWiSaTxRTIbXQt11Lg6sEp8-v1"
+
+
+def test_create_writes_the_parent_first_and_labels_every_member(provider: Any, kube: Any) -> None:
+    outputs = provider.create(rack("u01", "u02", online=True))
+
+    assert kube.writes()[0].startswith("PATCH /api/v1/namespaces/inventory/configmaps/rack-a01")
+    parent = kube.objects["configmaps", "inventory", "rack-a01"]["metadata"]
+    assert parent["labels"] == {ID: SET}
+    assert parent["annotations"] == {TOOLING: "jacquard/v1", KINDS: "BareMetalHost.metal3.io"}
+    assert kube.objects["baremetalhosts", "inventory", "u01"]["metadata"]["labels"] == {PART_OF: SET}
+    uids = {name: kube.objects["baremetalhosts", "inventory", name]["metadata"]["uid"] for name in ("u01", "u02")}
+    assert outputs == {"setName": "rack-a01", "namespace": "inventory", "uids": uids}
+
+
+def test_members_are_applied_strictly_under_our_own_manager_without_force(provider: Any, kube: Any) -> None:
+    provider.create(rack("u01"))
+
+    [line] = [line for line in kube.writes() if "baremetalhosts" in line]
+    assert line.partition("?")[2] == "fieldManager=jacquard-objectset&fieldValidation=Strict"
+
+
+def test_preview_changes_nothing_and_knows_no_uid(provider: Any, kube: Any) -> None:
+    outputs = provider.create(rack("u01"), preview=True)
+
+    assert outputs["uids"] == {"u01": UNKNOWN}
+    assert kube.writes() == []
+    assert [line for line in kube.log if "dryRun=All" in line]
+
+
+def test_preview_passes_while_the_namespace_or_the_kind_is_still_to_come(provider: Any, kube: Any) -> None:
+    kube.kinds = {}
+    kube.namespaces = set()
+
+    provider.create(rack("u01", "u02"), preview=True)
+    kube.kinds = {"baremetalhosts": "BareMetalHost"}
+    provider.create(rack("u01", "u02"), preview=True)
+
+    assert provider.engine.lines == ["2 of 2 objects not checked: their kind or namespace is not there yet"] * 2
+
+
+def test_preview_names_every_object_the_server_would_refuse(provider: Any, kube: Any) -> None:
+    kube.refused["u02"] = CONFLICT
+    inputs = rack("u01", "u02", "u03")
+    inputs["members"]["u01"]["spec"] = {"onlin": True}
+
+    with pytest.raises(grpc.RpcError) as error:
+        provider.create(inputs, preview=True)
+
+    assert provider.failure(error.value).text == (
+        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
+        "  BareMetalHost inventory/u01: .spec.onlin is not declared in the schema of this kind;"
+        " correct or remove the field\n"
+        "  BareMetalHost inventory/u02: fields belong to other managers: .spec.online ('kubectl-edit');"
+        " remove them from the program or from that manager"
+    )
+
+
+def test_create_refuses_every_stranger_before_anything_is_sent(provider: Any, kube: Any) -> None:
+    kube.host("u01")
+    kube.host("u02", labels={PART_OF: "applyset-other-v1"})
+
+    with pytest.raises(grpc.RpcError) as error:
+        provider.create(rack("u01", "u02", "u03"))
+
+    assert provider.failure(error.value).text == (
+        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
+        "  BareMetalHost inventory/u01 exists and belongs to no set; delete it, or remove it from this set\n"
+        "  BareMetalHost inventory/u02 exists and belongs to applyset-other-v1; delete it, or remove it from this set"
+    )
+    assert kube.writes() == []
+
+
+def test_a_large_set_finds_strangers_by_one_list(provider: Any, kube: Any) -> None:
+    kube.host("u007")
+    names = [f"u{number:03}" for number in range(80)]
+
+    with pytest.raises(grpc.RpcError, match="BareMetalHost inventory/u007 exists and belongs to no set"):
+        provider.create(rack(*names))
+
+    assert len([line for line in kube.log if "baremetalhosts" in line]) == 1
+
+
+def test_create_refuses_the_parent_of_another_tool(provider: Any, kube: Any) -> None:
+    metadata = {"name": "rack-a01", "namespace": "inventory", "annotations": {TOOLING: "kubectl/v1.36"}}
+    kube.store(("configmaps", "inventory", "rack-a01"), {"metadata": metadata})
+
+    with pytest.raises(grpc.RpcError) as error:
+        provider.create(rack("u01"))
+
+    assert provider.failure(error.value).text == (
+        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
+        "  ConfigMap inventory/rack-a01 is the parent of an ApplySet of 'kubectl/v1.36';"
+        " choose another setName or remove it"
+    )
+
+
+def test_a_set_whose_state_was_lost_is_adopted_and_its_orphans_pruned(provider: Any, kube: Any) -> None:
+    before = provider.create(rack("u01", "u02", "u03"))
+
+    after = provider.create(rack("u01", "u02"))
+
+    assert after["uids"] == {name: before["uids"][name] for name in ("u01", "u02")}
+    assert ("baremetalhosts", "inventory", "u03") not in kube.objects
+
+
+def test_a_create_done_in_part_says_what_is_there_and_the_next_run_goes_on(provider: Any, kube: Any) -> None:
+    broken = rack("u01", "u02")
+    broken["members"]["u02"]["spec"] = {"onlin": True}
+
+    with pytest.raises(grpc.RpcError) as error:
+        provider.create(broken)
+
+    failure = provider.failure(error.value)
+    assert failure.text == "ObjectSet inventory/rack-a01: 1 problem(s); the next run goes on from here"
+    [reason] = failure.reasons
+    assert reason == (
+        "BareMetalHost inventory/u02: .spec.onlin is not declared in the schema of this kind;"
+        " correct or remove the field"
+    )
+    assert list(failure.outputs.plain["uids"]) == ["u01"]
+    assert applied(kube) == ["rack-a01", "u01", "u02"]
+
+    kube.log.clear()
+    outputs = provider.update(broken, rack("u01", "u02"), failure.outputs.plain)
+    assert sorted(outputs["uids"]) == ["u01", "u02"]
+    assert applied(kube) == ["u02"]
+
+
+def test_an_update_done_in_part_is_put_right_even_when_the_program_goes_back(provider: Any, kube: Any) -> None:
+    old = rack("u01", "u02", "u03", online=True)
+    outputs = provider.create(old)
+    kube.refused["u01"] = CONFLICT
+    new = {**rack("u01", "u02", online=False), "namespace": "inventory"}
+    new["members"]["u04"] = host("u04")
+
+    with pytest.raises(grpc.RpcError) as error:
+        provider.update(old, new, outputs)
+
+    failure = provider.failure(error.value)
+    assert failure.outputs.plain["uids"] == {}
+    assert kube.objects["baremetalhosts", "inventory", "u02"]["spec"] == {"online": False}
+    assert ("baremetalhosts", "inventory", "u03") in kube.objects
+
+    kube.refused.clear()
+    back = provider.update(old, old, failure.outputs.plain)  # after a failed update the engine keeps the old inputs
+    assert back == outputs
+    assert kube.objects["baremetalhosts", "inventory", "u02"]["spec"] == {"online": True}
+    assert ("baremetalhosts", "inventory", "u04") not in kube.objects
+
+
+def test_update_sends_only_what_changed(provider: Any, kube: Any) -> None:
+    old = rack("u01", "u02", online=True)
+    outputs = provider.create(old)
+    new = rack("u01", "u02", online=True)
+    new["members"]["u02"]["spec"]["online"] = False
+    kube.log.clear()
+
+    assert provider.update(old, new, outputs) == outputs
+    assert [line.partition("?")[0].rpartition("/")[2] for line in kube.writes()] == ["u02"]
+
+
+def test_a_renamed_key_touches_no_object(provider: Any, kube: Any) -> None:
+    old = rack("u01")
+    outputs = provider.create(old)
+    new = {**old, "members": {"first": old["members"]["u01"]}}
+    kube.log.clear()
+
+    assert provider.update(old, new, outputs)["uids"] == {"first": outputs["uids"]["u01"]}
+    assert kube.writes() == []
+
+
+def test_the_parent_is_widened_before_members_move_and_narrowed_after_the_prune(provider: Any, kube: Any) -> None:
+    kube.namespaces.add("north")
+    old = rack("u01")
+    outputs = provider.create(old)
+    kube.log.clear()
+    both = {**old, "members": {**old["members"], "u02": host("u02", "north")}}
+    outputs = provider.update(old, both, outputs)
+    assert [line.partition("?")[0].rpartition("/")[2] for line in kube.writes()] == ["rack-a01", "u02"]
+    assert kube.objects["configmaps", "inventory", "rack-a01"]["metadata"]["annotations"][NAMESPACES] == "north"
+
+    kube.log.clear()
+    provider.update(both, old, outputs)
+    assert [line.partition("?")[0].rpartition("/")[2] for line in kube.writes()] == ["u02", "rack-a01"]
+    assert NAMESPACES not in kube.objects["configmaps", "inventory", "rack-a01"]["metadata"]["annotations"]
+
+
+def test_a_missing_namespace_fails_with_the_servers_word_for_it(provider: Any) -> None:
+    with pytest.raises(grpc.RpcError) as error:
+        provider.create({**rack("u01"), "namespace": "nowhere"})
+
+    assert provider.failure(error.value).text == (
+        'ConfigMap nowhere/rack-a01: namespaces "nowhere" not found (404 NotFound)'
+    )
+
+
+def test_cancelled_work_is_not_begun_and_the_next_run_does_it(provider: Any, kube: Any, monkeypatch: Any) -> None:
+    store = kube.store
+
+    def cancel_after_first_member(key: Any, body: Any) -> Any:
+        if body["kind"] == "BareMetalHost":
+            provider.servicer.cancel()
+        return store(key, body)
+
+    monkeypatch.setattr(kube, "store", cancel_after_first_member)
+    names = [f"u{number:02}" for number in range(40)]
+    with pytest.raises(grpc.RpcError) as error:
+        provider.create(rack(*names))
+
+    failure = provider.failure(error.value)
+    done = sorted(failure.outputs.plain["uids"])
+    assert done == sorted(name for plural, _, name in kube.objects if plural == "baremetalhosts")
+    assert failure.reasons == [f"{40 - len(done)} objects not begun because the run was cancelled"]
+
+
+def test_secrets_reach_the_cluster_and_stay_out_of_errors(provider: Any, kube: Any) -> None:
+    inputs = rack("u01", "u02", description="hunter2")
+    kube.refused["u02"] = (422, {"reason": "Invalid", "message": 'description: Invalid value: "hunter2"'})
+
+    with pytest.raises(grpc.RpcError) as error:
+        provider.create(inputs, secrets=[("members", "u01", "spec", "description")])
+
+    failure = provider.failure(error.value)
+    assert failure.reasons == ['BareMetalHost inventory/u02: description: Invalid value: "[secret]" (422 Invalid)']
+    assert kube.objects["baremetalhosts", "inventory", "u01"]["spec"] == {"description": "hunter2"}
+    assert not any("hunter2" in line for line in provider.engine.lines)
+
+
+def test_a_preview_without_a_kubeconfig_warns_and_an_apply_fails(unconfigured: Any, tmp_path: Any) -> None:
+    path = tmp_path / "later.yaml"
+    unconfigured.configure(kubeconfig=str(path), clusterIdentifier="north")
+    why = f"{path}: there is no such kubeconfig; the cluster is not there yet, or was not brought up here"
+
+    unconfigured.create(rack("u01"), preview=True)
+    with pytest.raises(grpc.RpcError) as error:
+        unconfigured.create(rack("u01"))
+
+    assert unconfigured.engine.lines == [f"1 objects not checked: {why}"]
+    assert unconfigured.failure(error.value).text == why

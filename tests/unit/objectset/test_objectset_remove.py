@@ -1,0 +1,196 @@
+"""What leaves the cluster, what never does, and what is read back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+import pytest
+
+from providers.objectset.applyset import PART_OF
+
+
+def host(name: str, **spec: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "inventory"}
+    return {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": metadata, "spec": spec}
+
+
+def rack(*names: str, **spec: Any) -> dict[str, Any]:
+    members = {name: host(name, **spec) for name in names}
+    return {"setName": "rack-a01", "namespace": "inventory", "members": members}
+
+
+def live(kube: Any, name: str) -> Any:
+    return kube.objects.get(("baremetalhosts", "inventory", name))
+
+
+def test_a_removed_member_is_deleted_as_it_was_seen(provider: Any, kube: Any) -> None:
+    old = rack("u01", "u02")
+    outputs = provider.create(old)
+    metadata = live(kube, "u02")["metadata"]
+
+    provider.update(old, rack("u01"), outputs)
+
+    assert live(kube, "u02") is None
+    [options] = [body for body in kube.bodies if body and body.get("kind") == "DeleteOptions"]
+    assert options["preconditions"] == {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
+
+
+def test_a_removed_member_without_our_label_is_left_alone(provider: Any, kube: Any) -> None:
+    old = rack("u01", "u02")
+    outputs = provider.create(old)
+    del live(kube, "u02")["metadata"]["labels"][PART_OF]
+
+    provider.update(old, rack("u01"), outputs)
+
+    assert live(kube, "u02")
+    [line] = provider.engine.lines
+    assert line == (
+        "no longer in the set, and without its label left alone: BareMetalHost inventory/u02;"
+        " delete by hand what nobody needs"
+    )
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_hosts_in_use_are_never_pruned_and_nothing_else_happens(provider: Any, kube: Any, *, preview: bool) -> None:
+    old = rack("u01", "u02", "u03", "u04", online=True)
+    outputs = provider.create(old)
+    live(kube, "u02")["status"] = {"provisioning": {"state": "provisioned"}}
+    live(kube, "u03")["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": "lab-0"}
+    live(kube, "u04")["status"] = {"provisioning": {"state": "available"}}
+    kube.log.clear()
+
+    with pytest.raises(grpc.RpcError) as error:
+        provider.update(old, rack("u01", online=False), outputs, preview=preview)
+
+    assert provider.failure(error.value).text == (
+        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
+        "  BareMetalHost inventory/u02 is provisioned; release and wipe it first\n"
+        "  BareMetalHost inventory/u03 is claimed by lab-0; release and wipe it first"
+    )
+    assert kube.writes() == []
+
+
+def test_a_member_held_by_a_finalizer_is_named_and_the_next_run_goes_on(provider: Any, kube: Any) -> None:
+    old = rack("u01", "u02")
+    outputs = provider.create(old)
+    live(kube, "u02")["metadata"]["finalizers"] = ["baremetalhost.metal3.io"]
+
+    with pytest.raises(grpc.RpcError) as error:
+        provider.update(old, rack("u01"), outputs, timeout=0.1)
+
+    failure = provider.failure(error.value)
+    assert failure.reasons == [
+        "BareMetalHost inventory/u02: is being deleted but not gone after 0.1 s; held by baremetalhost.metal3.io"
+    ]
+    assert failure.outputs.plain["uids"] == {"u01": outputs["uids"]["u01"]}
+
+    del kube.objects["baremetalhosts", "inventory", "u02"]
+    assert provider.update(old, rack("u01"), outputs)["uids"] == {"u01": outputs["uids"]["u01"]}
+
+
+def test_delete_takes_members_and_then_the_parent(provider: Any, kube: Any) -> None:
+    inputs = rack("u01", "u02")
+    provider.create(inputs)
+    kube.log.clear()
+
+    provider.delete(inputs)
+
+    assert kube.objects == {}
+    assert kube.writes()[-1] == "DELETE /api/v1/namespaces/inventory/configmaps/rack-a01"
+
+
+def test_delete_finds_members_that_the_state_has_forgotten(provider: Any, kube: Any) -> None:
+    provider.create(rack("u01", "u02"))
+
+    provider.delete({**rack(), "members": {}})
+
+    assert kube.objects == {}
+
+
+def test_delete_refuses_while_a_host_is_in_use(provider: Any, kube: Any) -> None:
+    inputs = rack("u01", "u02")
+    provider.create(inputs)
+    live(kube, "u01")["status"] = {"provisioning": {"state": "externally provisioned"}}
+    kube.log.clear()
+
+    with pytest.raises(grpc.RpcError) as error:
+        provider.delete(inputs)
+
+    assert provider.failure(error.value).text == (
+        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
+        "  BareMetalHost inventory/u01 is externally provisioned; release and wipe it first"
+    )
+    assert kube.writes() == []
+
+
+def test_delete_names_what_is_still_held_and_keeps_the_parent(provider: Any, kube: Any) -> None:
+    inputs = rack("u01", "u02")
+    provider.create(inputs)
+    live(kube, "u01")["metadata"]["finalizers"] = ["baremetalhost.metal3.io"]
+
+    with pytest.raises(grpc.RpcError) as error:
+        provider.delete(inputs, timeout=0.1)
+
+    assert provider.failure(error.value).text == (
+        "ObjectSet inventory/rack-a01: 1 of 2 members are still there:\n"
+        "  BareMetalHost inventory/u01: is being deleted but not gone after 0.1 s; held by baremetalhost.metal3.io"
+    )
+    assert ("configmaps", "inventory", "rack-a01") in kube.objects
+
+
+def test_refresh_shows_drift_in_declared_fields_only(provider: Any, kube: Any) -> None:
+    inputs = rack("u01", "u02", online=True, description="d")
+    outputs = provider.create(inputs)
+    live(kube, "u01")["spec"] |= {"online": False, "bootMACAddress": "02:00:00:00:00:01"}
+    del live(kube, "u02")["spec"]["description"]
+
+    id_, found, read_outputs = provider.read(inputs, [("members", "u01", "spec", "description")])
+
+    assert id_ == "inventory/rack-a01"
+    assert found.plain["members"] == {
+        "u01": host("u01", online=False, description="d"),
+        "u02": host("u02", online=True),
+    }
+    assert found.secrets == {("members", "u01", "spec", "description")}
+    assert read_outputs == outputs
+
+
+def test_refresh_drops_a_member_that_is_gone(provider: Any, kube: Any) -> None:
+    inputs = rack("u01", "u02")
+    outputs = provider.create(inputs)
+    del kube.objects["baremetalhosts", "inventory", "u02"]
+
+    _, found, read_outputs = provider.read(inputs)
+
+    assert found.plain == rack("u01")
+    assert read_outputs["uids"] == {"u01": outputs["uids"]["u01"]}
+
+
+def test_refresh_of_a_set_that_is_gone_has_no_id(provider: Any) -> None:
+    assert provider.read(rack("u01"))[0] == ""
+
+
+def test_refresh_marks_a_set_without_its_parent_for_repair(provider: Any, kube: Any) -> None:
+    inputs = rack("u01")
+    outputs = provider.create(inputs)
+    del kube.objects["configmaps", "inventory", "rack-a01"]
+
+    with pytest.raises(grpc.RpcError) as error:
+        provider.read(inputs)
+    provider.update(inputs, inputs, outputs)
+
+    assert provider.failure(error.value).reasons == [
+        "ConfigMap inventory/rack-a01, the set's parent, is missing; the next up writes it again"
+    ]
+    assert ("configmaps", "inventory", "rack-a01") in kube.objects
+
+
+def test_import_says_how_a_set_is_adopted(provider: Any) -> None:
+    with pytest.raises(grpc.RpcError) as error:
+        provider.read({})
+
+    assert provider.failure(error.value).text == (
+        "ObjectSet inventory/rack-a01 cannot be imported; "
+        "declare it and run up: objects that carry its label are adopted as they are"
+    )

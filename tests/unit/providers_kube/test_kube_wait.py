@@ -1,0 +1,151 @@
+"""Wait expressions: what they mean, and what is said while they do not hold."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from providers.kube import ObjectRef
+from providers.kube.jsonpath import JsonPathError, evaluate, parse
+from providers.kube.wait import (
+    WaitCancelled,
+    WaitExpressionError,
+    WaitTimeout,
+    parse_wait_for,
+    unmet,
+    wait_for,
+    wait_gone,
+)
+
+REF = ObjectRef("v1", "ConfigMap", "a", "n")
+GONE = (404, {"reason": "NotFound", "message": "gone"})
+
+
+def machine(**status: Any) -> dict[str, Any]:
+    return {"metadata": {"generation": 3}, "status": status}
+
+
+def ready(status: str, **more: Any) -> dict[str, Any]:
+    return machine(conditions=[{"type": "Ready", "status": status, **more}])
+
+
+@pytest.mark.parametrize(
+    ("text", "obj", "missing"),
+    [
+        ("condition=Ready", ready("True"), []),
+        ("condition=ready=true", ready("True"), []),
+        ("condition=Ready=False", ready("False"), []),
+        (
+            "condition=Ready",
+            ready("False", reason="Booting", message="power on"),
+            ["condition=Ready: is False (Booting: power on)"],
+        ),
+        (
+            "condition=Ready",
+            ready("True", observedGeneration=2),
+            ["condition=Ready: seen for generation 2 of 3"],
+        ),
+        (
+            "condition=Ready",
+            machine(observedGeneration=2, conditions=[{"type": "Ready", "status": "True"}]),
+            ["condition=Ready: seen for generation 2 of 3"],
+        ),
+        ("condition=Ready", machine(conditions=None), ["condition=Ready: not reported yet"]),
+        ("condition=Ready", {"metadata": {}}, ["condition=Ready: not reported yet"]),
+        ("jsonpath={.status.phase}=Running", machine(phase="Running"), []),
+        ("jsonpath={.status.phase}=Running", machine(phase="Off"), ["jsonpath={.status.phase}=Running: is Off"]),
+        ("jsonpath={.status.replicas}=3", machine(replicas=3), []),
+        ("jsonpath={.status.ready}=true", machine(), ["jsonpath={.status.ready}=true: is absent"]),
+        ("jsonpath={.status.address}", machine(address="x"), []),
+        ("jsonpath={.status.address}", machine(), ["jsonpath={.status.address}: nothing there yet"]),
+        (
+            '["condition=Ready", "jsonpath={.status.phase}=Up"]',
+            machine(phase="Down"),
+            ["condition=Ready: not reported yet", "jsonpath={.status.phase}=Up: is Down"],
+        ),
+    ],
+)
+def test_what_is_missing_is_said_in_words(text: str, obj: dict[str, Any], missing: list[str]) -> None:
+    assert unmet(obj, parse_wait_for(text)) == missing
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "Ready",
+            "waitFor 'Ready' is not understood; write condition=TYPE, condition=TYPE=STATUS or jsonpath={.path}=VALUE",
+        ),
+        ("[1]", "waitFor '[1]' is no JSON array of strings; write [\"condition=Ready\", ...]"),
+        (
+            "jsonpath={.a[}=b",
+            "waitFor 'jsonpath={.a[}=b': JSONPath '.a[' is not understood from '[' on",
+        ),
+    ],
+)
+def test_expressions_that_cannot_be_read_are_quoted(text: str, message: str) -> None:
+    with pytest.raises(WaitExpressionError) as error:
+        parse_wait_for(text)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        (".a.b", [1]),
+        ("$.a['b']", [1]),
+        ('.a["x.y/z"]', [2]),
+        (".l[0].v", [3]),
+        (".l[-1].v", [4]),
+        (".l[7]", []),
+        (".l[*].v", [3, 4]),
+        ('.l[?(@.k=="two")].v', [4]),
+        (".l[?@.k=='one'].v", [3]),
+        (".nothing.at.all", []),
+    ],
+)
+def test_jsonpath_leads_to_values(path: str, found: list[int]) -> None:
+    obj = {"a": {"b": 1, "x.y/z": 2}, "l": [{"k": "one", "v": 3}, {"k": "two", "v": 4}]}
+    assert evaluate(parse(path), obj) == found
+
+
+def test_an_empty_jsonpath_is_refused() -> None:
+    with pytest.raises(JsonPathError, match=r"^JSONPath is empty$"):
+        parse("$")
+
+
+def test_waiting_ends_when_the_object_is_ready(script: Any) -> None:
+    script.answers = [GONE, (200, ready("False")), (200, ready("True"))]
+    found = wait_for(script.api(), REF, parse_wait_for("condition=Ready"), timeout_seconds=5)
+    assert found == ready("True")
+
+
+def test_a_timeout_names_the_object_and_what_is_missing(script: Any) -> None:
+    script.answers = [(200, ready("False"))]
+    with pytest.raises(WaitTimeout) as error:
+        wait_for(script.api(), REF, parse_wait_for("condition=Ready"), timeout_seconds=0)
+    assert str(error.value) == "ConfigMap n/a: not ready after 0 s: condition=Ready: is False"
+    assert error.value.last == ready("False")
+
+
+def test_a_cancelled_wait_ends_at_once(script: Any) -> None:
+    cancelled = threading.Event()
+    cancelled.set()
+    script.answers = [GONE]
+    with pytest.raises(WaitCancelled, match=r"^ConfigMap n/a: gave up waiting because the run was cancelled: "):
+        wait_for(script.api(), REF, (), timeout_seconds=5, cancelled=cancelled)
+
+
+def test_an_object_is_gone_when_another_has_its_name(script: Any) -> None:
+    script.answers = [(200, {"metadata": {"uid": "old"}}), (200, {"metadata": {"uid": "new"}})]
+    wait_gone(script.api(), REF, uid="old", timeout_seconds=5)
+    assert len(script.asked) == 2
+
+
+def test_a_deletion_that_hangs_names_the_finalizers(script: Any) -> None:
+    script.answers = [(200, {"metadata": {"uid": "u", "finalizers": ["a.io/x", "b.io/y"]}})]
+    with pytest.raises(WaitTimeout) as error:
+        wait_gone(script.api(), REF, uid="u", timeout_seconds=0)
+    assert str(error.value) == "ConfigMap n/a: not gone after 0 s: deletion is held by a.io/x, b.io/y"

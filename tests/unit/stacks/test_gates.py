@@ -1,0 +1,171 @@
+"""What a stack waits for, and how it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+
+from components.plan.inputs import Input, inputs
+from components.plan.slices import slices
+from components.render.manifest import Manifest
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from providers.kube import KindNotFound, ObjectRef, Unreachable
+from stacks import gates
+from toolchain import paths
+
+READY = {"status": {"initialization": {"controlPlaneInitialized": True}}}
+
+
+class Management:
+    """A management cluster that serves some kinds and holds some objects."""
+
+    def __init__(self, *, lacks: tuple[str, ...] = (), holds: dict[str, dict[str, Any]] | None = None) -> None:
+        self.lacks = lacks
+        self.holds = holds or {}
+
+    def resource(self, api_version: str, kind: str) -> None:
+        if kind in self.lacks:
+            raise KindNotFound(api_version, kind)
+
+    def get(self, ref: ObjectRef) -> dict[str, Any] | None:
+        self.resource(ref.api_version, ref.kind)
+        return self.holds.get(f"{ref.kind} {ref.name}")
+
+
+@pytest.fixture(scope="module")
+def environment() -> Environment:
+    return load_environment("laptop", paths.ROOT / "environments")
+
+
+def concepts(environment: Environment, *names: str) -> list[Input]:
+    return [
+        concept
+        for piece in slices(environment)
+        if not names or piece.name in names
+        for concept in inputs(environment, piece)
+    ]
+
+
+@pytest.fixture
+def through(environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """Return a function that passes the gates of some slices and gives the warnings."""
+
+    def run(management: Any, *names: str, preview: bool = False) -> list[str]:
+        warnings: list[str] = []
+        monkeypatch.setattr(gates.ApiServer, "from_kubeconfig", lambda *_, **__: management)
+        monkeypatch.setattr(pulumi.log, "warn", warnings.append)
+        gates.pass_gates("laptop", environment.region, concepts(environment, *names), tmp_path, preview=preview)
+        return warnings
+
+    return run
+
+
+def test_everything_there_passes_without_a_word(through: Callable[..., list[str]]) -> None:
+    assert through(Management()) == []
+
+
+def test_all_that_is_awaited_is_told_at_once_with_the_command_that_resumes(through: Callable[..., list[str]]) -> None:
+    management = Management(lacks=("DPUVirtualNetwork", "MachineDeployment"))
+
+    with pytest.raises(pulumi.RunError) as error:
+        through(management, "tenant-acme", "tenant-globex")
+
+    assert str(error.value) == (
+        "waiting: stack laptop needs 2 things that are not there yet\n"
+        "  kind DPUVirtualNetwork (vpc.dpu.nvidia.com/v1alpha1) is not served by the management cluster: its operator "
+        "has not brought the CRD\n"
+        "  kind MachineDeployment (cluster.x-k8s.io/v1beta2) is not served by the management cluster: its operator "
+        "has not brought the CRD\n"
+        "resume with: pulumi up -s laptop"
+    )
+
+
+def test_a_cluster_slice_waits_for_its_control_plane(through: Callable[..., list[str]]) -> None:
+    with pytest.raises(pulumi.RunError) as error:
+        through(Management(holds={"Cluster globex-lab": {"status": {}}}), "cluster-globex-lab")
+
+    assert str(error.value) == (
+        "waiting: stack laptop needs 1 thing that is not there yet\n"
+        "  control plane of cluster globex-lab is not initialized: the stack of its tenant makes it\n"
+        "resume with: pulumi up -s laptop"
+    )
+
+
+def test_a_cluster_slice_passes_once_its_control_plane_is_initialized(through: Callable[..., list[str]]) -> None:
+    assert through(Management(holds={"Cluster globex-lab": READY}), "cluster-globex-lab") == []
+
+
+def test_a_preview_goes_on_without_a_tenant_cluster_and_says_what_it_did_not_check(
+    through: Callable[..., list[str]],
+) -> None:
+    assert through(Management(), "cluster-globex-lab", preview=True) == [
+        "cluster globex-lab is not there yet: 4 objects not checked"
+    ]
+
+
+def test_a_preview_waits_for_kinds_as_well(through: Callable[..., list[str]]) -> None:
+    with pytest.raises(pulumi.RunError, match=r"^waiting: "):
+        through(Management(lacks=("HelmRelease",)), preview=True)
+
+
+def test_one_object_is_counted_in_the_singular() -> None:
+    item = Manifest(body={"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}, cluster="acme")
+
+    assert gates.unchecked([item], ["acme"]) == ["cluster acme is not there yet: 1 object not checked"]
+
+
+def test_a_region_needs_only_what_its_own_operators_do_not_bring(environment: Environment) -> None:
+    kinds = {item.kind for item in gates.gated(concepts(environment))}
+
+    assert kinds == {"Namespace", "PriorityClass", "OCIRepository", "HelmRelease"}
+
+
+def test_kinds_of_tenant_clusters_are_not_asked_of_the_management_cluster(environment: Environment) -> None:
+    management: Any = Management(lacks=("StorageClass", "VolumeSnapshotClass"))
+
+    assert gates.missing_kinds(management, gates.gated(concepts(environment, "cluster-globex-lab"))) == []
+
+
+def test_a_missing_management_cluster_is_told_with_the_remedy(environment: Environment, tmp_path: Path) -> None:
+    with pytest.raises(pulumi.RunError) as error:
+        gates.pass_gates("laptop", environment.region, concepts(environment), tmp_path, preview=True)
+
+    assert str(error.value).startswith(f"{tmp_path}/management.yaml: ")
+    assert str(error.value).endswith(
+        "; bring the clusters up with: pulumi up -s laptop.bootstrap, or jacquard up laptop"
+    )
+
+
+def test_a_silent_management_cluster_is_told_with_the_remedy(
+    through: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = "https://127.0.0.1:1"
+
+    def silent(*_: Any) -> None:
+        raise Unreachable(server, "connection refused")
+
+    monkeypatch.setattr(Management, "resource", silent)
+
+    with pytest.raises(pulumi.RunError) as error:
+        through(Management())
+
+    assert str(error.value) == (
+        "https://127.0.0.1:1 does not answer: connection refused; bring the clusters up with: "
+        "pulumi up -s laptop.bootstrap, or jacquard up laptop"
+    )
+
+
+def test_outside_a_rehearsal_the_remedy_names_the_context(environment: Environment, tmp_path: Path) -> None:
+    region = environment.region.model_copy(update={"stage": "production", "context": "admin@ewr2"})
+
+    with pytest.raises(pulumi.RunError) as error:
+        gates.pass_gates("laptop", region, concepts(environment), tmp_path, preview=True)
+
+    assert str(error.value).endswith(
+        f"; see that {tmp_path}/management.yaml reaches context admin@ewr2 from this machine"
+    )

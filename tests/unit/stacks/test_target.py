@@ -1,0 +1,105 @@
+"""Stack names: what they stand for, and how a wrong one is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.specs.problems import SpecError
+from stacks.target import StackError, load_target, stack_names
+
+SLICES = (
+    "foundation",
+    "inventory-a",
+    "tenant-acme",
+    "tenant-globex",
+    "cluster-acme-train",
+    "cluster-globex-lab",
+)
+
+
+def test_a_whole_environment_is_one_stack_of_all_slices(laptop: Any) -> None:
+    target = load_target("laptop", laptop.root)
+
+    assert (target.environment.name, target.bootstrap) == ("laptop", False)
+    assert tuple(piece.name for piece in target.slices) == SLICES
+    assert stack_names(target.environment) == ("laptop",)
+
+
+def test_a_slice_of_a_sliced_environment_is_a_stack(laptop: Any) -> None:
+    laptop.edit("region.yaml", "stacks: whole", "stacks: sliced")
+
+    target = load_target("laptop.tenant-acme", laptop.root)
+
+    assert [piece.name for piece in target.slices] == ["tenant-acme"]
+    assert stack_names(target.environment) == tuple(f"laptop.{name}" for name in SLICES)
+
+
+def test_a_rehearsal_has_a_bootstrap_stack_in_either_layout(laptop: Any) -> None:
+    target = load_target("laptop.bootstrap", laptop.root)
+    laptop.edit("region.yaml", "stacks: whole", "stacks: sliced")
+    sliced = load_target("laptop.bootstrap", laptop.root)
+
+    assert (target.bootstrap, target.slices) == (sliced.bootstrap, sliced.slices) == (True, ())
+
+
+@pytest.mark.parametrize("stack", ["lab", "lab.foundation", "", "catalog"])
+def test_a_stack_of_no_environment_is_told_which_there_are(stack: str, laptop: Any) -> None:
+    with pytest.raises(StackError) as error:
+        load_target(stack, laptop.root)
+
+    assert str(error.value) == (
+        f"stack '{stack}': there is no environment '{stack.partition('.')[0]}' (there are: laptop); "
+        "call a stack <environment>, or <environment>.<slice> where the environment is applied in slices"
+    )
+
+
+@pytest.mark.parametrize("part", ["foundation", "tenant-acme", "nonsense"])
+def test_a_whole_environment_refuses_slices(part: str, laptop: Any) -> None:
+    with pytest.raises(StackError) as error:
+        load_target(f"laptop.{part}", laptop.root)
+
+    assert str(error.value) == (
+        f"stack 'laptop.{part}': environment 'laptop' is one stack "
+        "(stacks: whole in environments/laptop/region.yaml); use laptop"
+    )
+
+
+@pytest.mark.parametrize(
+    ("stack", "what"),
+    [("laptop", "is applied in slices"), ("laptop.tenant-initech", "has no slice 'tenant-initech'")],
+)
+def test_a_sliced_environment_refuses_all_but_its_slices(stack: str, what: str, laptop: Any) -> None:
+    laptop.edit("region.yaml", "stacks: whole", "stacks: sliced")
+
+    with pytest.raises(StackError) as error:
+        load_target(stack, laptop.root)
+
+    assert str(error.value) == (
+        f"stack '{stack}': environment 'laptop' {what} (stacks: sliced in environments/laptop/region.yaml); "
+        f"use one of {', '.join(f'laptop.{name}' for name in SLICES)}"
+    )
+
+
+def test_only_a_rehearsal_makes_its_own_clusters(laptop: Any) -> None:
+    laptop.edit(
+        "region.yaml",
+        "stage: rehearsal",
+        "stage: production\nstate: {backend: s3://x, secrets_provider: awskms://x}\ncontext: admin@laptop\n#",
+    )
+
+    with pytest.raises(StackError) as error:
+        load_target("laptop.bootstrap", laptop.root)
+
+    assert str(error.value) == (
+        "stack 'laptop.bootstrap': only an environment of stage rehearsal makes its own clusters, and stage is "
+        "production in environments/laptop/region.yaml; name the management cluster in context: there"
+    )
+
+
+def test_wrong_data_is_told_before_anything_is_registered(laptop: Any) -> None:
+    laptop.edit("tenants/globex.yaml", "vpc: globex", "vpc: initech")
+
+    with pytest.raises(SpecError, match=r"^environments/laptop: 1 problem\n  tenants/globex\.yaml:\d+ "):
+        load_target("laptop", laptop.root)
