@@ -31,17 +31,19 @@ VENDOR_FLOOR_SECONDS = 1.1
 FLOOR_OBJECTS = 1000
 CONNECTIONS = 8
 PROGRAM = """
-import pulumi, os
+import os
+import pulumi
+
 class Provider(pulumi.ProviderResource):
     def __init__(self, name, kubeconfig):
-        super().__init__("kubernetes", name, {"kubeconfig": kubeconfig, "clusterIdentifier": "bench"},
-                         pulumi.ResourceOptions(version="4.34.2"))
-cluster = Provider("bench", os.environ["BENCH_KUBECONFIG"])
+        inputs = {"kubeconfig": kubeconfig, "clusterIdentifier": "bench"}
+        super().__init__("kubernetes", name, inputs, pulumi.ResourceOptions(version="4.34.2"))
+
+options = pulumi.ResourceOptions(provider=Provider("bench", os.environ["BENCH_KUBECONFIG"]))
 for number in range(int(os.environ["BENCH_OBJECTS"])):
-    name = f"single-{number}"
-    pulumi.CustomResource("kubernetes:core/v1:ConfigMap", name,
-        {"apiVersion": "v1", "kind": "ConfigMap", 
-         "metadata": {"name": name, "namespace": os.environ["BENCH_NAMESPACE"]}, "data": {"v": "1"}}, pulumi.ResourceOptions(provider=cluster))
+    metadata = {"name": f"single-{number}", "namespace": os.environ["BENCH_NAMESPACE"]}
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"v": "1"}}
+    pulumi.CustomResource("kubernetes:core/v1:ConfigMap", metadata["name"], body, options)
 """
 
 

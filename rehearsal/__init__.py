@@ -1,0 +1,1 @@
+"""The local region: real API servers and the real Cluster API controller, simulated hardware."""

@@ -1,0 +1,110 @@
+"""The process with all simulated joins of a region: ``python -m rehearsal.operators FOLDER``."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from providers.kube import ApiError, ApiServer, KubeconfigError
+from rehearsal.kubeconfigs import embedded
+from rehearsal.operators import (
+    control_planes,
+    dpus,
+    hosts,
+    load_balancers,
+    nodes,
+    references,
+    virtual_machines,
+    volumes,
+)
+from rehearsal.operators.view import LOG, View
+from rehearsal.region import MANAGEMENT, Region
+
+_PAUSE_SECONDS = 0.5
+_QUIET_PAUSE_SECONDS = 1.0
+"""After a round in which nothing had to be done."""
+
+
+class Servers:
+    """The API servers of a region that answer, and a view of each for one round."""
+
+    def __init__(self, region: Region) -> None:
+        self._region = region
+        self._open: dict[str, tuple[float, ApiServer]] = {}
+        self.views: dict[str, View] = {}
+
+    def look(self) -> None:
+        """Begin a round."""
+        self.views = {}
+        for cluster in {*self._region.clusters(), MANAGEMENT}:
+            try:
+                api = self._server(cluster)
+                api.request("GET", "/readyz")
+            except (ApiError, KubeconfigError, OSError):
+                continue
+            self.views[cluster] = View(api)
+
+    def kubeconfig(self, cluster: str) -> str | None:
+        """Return the self-contained kubeconfig of a hosted cluster that answers."""
+        if cluster not in self.views or cluster == MANAGEMENT:
+            return None
+        return embedded(self._region.kubeconfig(cluster), cluster)
+
+    def _server(self, cluster: str) -> ApiServer:
+        path = self._region.kubeconfig(cluster)
+        changed = path.stat().st_mtime
+        if cluster not in self._open or self._open[cluster][0] != changed:
+            api = ApiServer.from_kubeconfig(path, user_agent="rehearsal-operators", connections=2, timeout_seconds=10)
+            self._open[cluster] = (changed, api)
+        return self._open[cluster][1]
+
+
+def round_of(servers: Servers) -> int:
+    """Move everything one step on; return how many changes were made."""
+    servers.look()
+    management = servers.views.get(MANAGEMENT)
+    if management is not None:
+
+        def hosted(cluster: str) -> View | None:
+            secret = management.find("v1", "Secret", f"{cluster}-kubeconfig", cluster)
+            return servers.views.get(cluster) if secret and cluster != MANAGEMENT else None
+
+        _try(MANAGEMENT, lambda: control_planes.reconcile(management, servers.kubeconfig))
+        _try(MANAGEMENT, lambda: hosts.reconcile(management))
+        _try(MANAGEMENT, lambda: nodes.reconcile(management, hosted))
+        _try(MANAGEMENT, lambda: dpus.reconcile(management))
+        _try(MANAGEMENT, lambda: references.report(management))
+    for cluster, view in servers.views.items():
+        if cluster != MANAGEMENT:
+            for join in (volumes.reconcile, virtual_machines.reconcile, load_balancers.reconcile):
+                _try(cluster, lambda join=join, view=view: join(view))  # type: ignore[misc]  # mypy cannot infer it
+    return sum(view.changes for view in servers.views.values())
+
+
+def _try(cluster: str, join: Callable[[], None]) -> None:
+    """Run one join. An object that nobody expected must not stop the others."""
+    try:
+        join()
+    except ApiError as error:
+        LOG.warning("%s: %s", cluster, error)
+    except Exception:  # noqa: BLE001 - logged with its traceback; the other joins go on
+        LOG.exception("%s: a join failed", cluster)
+
+
+def main() -> None:
+    """Run until the region's folder is gone."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    folder = Path(sys.argv[-1])
+    servers = Servers(Region(folder.name, folder))
+    while folder.is_dir():
+        began = time.monotonic()
+        changes = round_of(servers)
+        took = time.monotonic() - began
+        time.sleep(max(_PAUSE_SECONDS if changes else _QUIET_PAUSE_SECONDS, took))
+
+
+if __name__ == "__main__":
+    main()

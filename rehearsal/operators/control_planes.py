@@ -1,0 +1,141 @@
+"""What Kamaji's control-plane provider and the kubeadm bootstrap provider do across objects."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+
+from rehearsal.operators.hosts import CLUSTER, CLUSTER_LABEL
+from rehearsal.operators.nodes import KUBEADM
+from rehearsal.operators.view import Object, View, conditions, deleting, dig, owned_by, owner, reported
+
+API = "controlplane.cluster.x-k8s.io/v1alpha2"
+KAMAJI = "kamaji.clastix.io/v1alpha1"
+_SECRET_TYPE = "cluster.x-k8s.io/secret"  # noqa: S105 - a type, not a secret
+_PORT = 6443
+
+
+def reconcile(view: View, kubeconfig: Callable[[str], str | None]) -> None:
+    """Move every hosted control plane one step on, and give joining machines their bootstrap data.
+
+    Args:
+        view: The management cluster.
+        kubeconfig: Returns the kubeconfig of the API server that plays a control plane, None while it does not answer.
+    """
+    for control_plane in view.all(API, "KamajiControlPlane"):
+        if not deleting(control_plane) and owner(control_plane, "Cluster"):
+            _control_plane(view, control_plane, kubeconfig(control_plane["metadata"]["name"]))
+    for config in view.all(*KUBEADM):
+        if not deleting(config) and not dig(config, "status", "initialization", "dataSecretCreated"):
+            _bootstrap(view, config)
+
+
+def _control_plane(view: View, control_plane: Object, kubeconfig: str | None) -> None:
+    if dig(control_plane, "status", "initialization", "controlPlaneInitialized") and kubeconfig:
+        _publish(view, control_plane, kubeconfig)
+    if reported(control_plane, "TenantControlPlaneAddressReady"):
+        return
+    metadata = control_plane["metadata"]
+    store = dig(control_plane, "spec", "dataStoreName")
+    found = view.find(KAMAJI, "DataStore", store)
+    if not dig(found, "status", "ready"):
+        why = f"DataStore '{store}' {'is not ready' if found else 'not found'}"
+        _report(view, control_plane, TenantControlPlaneCreated=("False", "TenantControlPlaneCreationFailed", why))
+        return
+    tenant = view.find(KAMAJI, "TenantControlPlane", metadata["name"], metadata["namespace"])
+    if tenant is None or dig(tenant, "spec", "kubernetes", "version") != dig(control_plane, "spec", "version"):
+        view.apply(_tenant_control_plane(view, control_plane))
+        return
+    made = ("True", "TenantControlPlaneCreated", "")
+    version = dig(tenant, "status", "kubernetesResources", "version") or {}
+    up = version.get("status") == "Ready" and version.get("version") == dig(control_plane, "spec", "version")
+    answers = up and kubeconfig is not None
+    why = "" if answers else "the API server does not answer" if up else "the control plane is not ready"
+    address = ("True" if answers else "False", "TenantControlPlaneAddressReady" if answers else "Waiting", why)
+    _report(view, control_plane, TenantControlPlaneCreated=made, TenantControlPlaneAddressReady=address)
+
+
+def _report(view: View, control_plane: Object, **changed: tuple[str, str, str]) -> None:
+    patch = conditions(control_plane, **changed)
+    if not patch:
+        return
+    required = {"externalManagedControlPlane": True, "ready": False, "version": ""}
+    view.status(control_plane, {**({} if dig(control_plane, "status", "version") else required), **patch})
+
+
+def _tenant_control_plane(view: View, control_plane: Object) -> Object:
+    metadata, spec = control_plane["metadata"], control_plane["spec"]
+    cluster = view.find(*CLUSTER, owner(control_plane, "Cluster"), metadata["namespace"]) or {}
+    infrastructure = dig(cluster, "spec", "infrastructureRef") or {}
+    endpoint = view.find(
+        "infrastructure.cluster.x-k8s.io/v1beta2",
+        infrastructure.get("kind", ""),
+        infrastructure.get("name"),
+        metadata["namespace"],
+    )
+    address = dig(spec, "network", "serviceAddress") or dig(endpoint, "spec", "controlPlaneEndpoint", "host") or ""
+    port = dig(cluster, "spec", "clusterNetwork", "apiServerPort") or _PORT
+    return {
+        "apiVersion": KAMAJI,
+        "kind": "TenantControlPlane",
+        "metadata": {
+            "name": metadata["name"],
+            "namespace": metadata["namespace"],
+            "labels": {CLUSTER_LABEL: owner(control_plane, "Cluster")},
+            "ownerReferences": owned_by(control_plane),
+        },
+        "spec": {
+            "dataStore": spec["dataStoreName"],
+            "kubernetes": {"version": spec["version"], "kubelet": {"cgroupfs": "systemd"}},
+            "controlPlane": {
+                "deployment": {"replicas": spec.get("replicas", 2)},
+                "service": {"serviceType": dig(spec, "network", "serviceType") or "LoadBalancer"},
+            },
+            "networkProfile": {"address": address, "port": port},
+        },
+    }
+
+
+def _publish(view: View, control_plane: Object, kubeconfig: str) -> None:
+    """Write ``<cluster>-kubeconfig``, again when the API server has moved to another port."""
+    metadata = control_plane["metadata"]
+    cluster = owner(control_plane, "Cluster")
+    value = base64.b64encode(kubeconfig.encode()).decode()
+    secret = view.find("v1", "Secret", f"{cluster}-kubeconfig", metadata["namespace"])
+    if dig(secret, "data", "value") != value:
+        view.apply(_secret(f"{cluster}-kubeconfig", control_plane, str(cluster), {"value": value}))
+
+
+def _bootstrap(view: View, config: Object) -> None:
+    metadata = config["metadata"]
+    name = (metadata.get("labels") or {}).get(CLUSTER_LABEL)
+    cluster = view.find(*CLUSTER, name, metadata["namespace"])
+    started = dig(cluster, "status", "initialization") or {}
+    if not owner(config, "Machine") or not started.get("infrastructureProvisioned"):
+        return
+    if not started.get("controlPlaneInitialized"):
+        patch = conditions(config, DataSecretAvailable=("False", "NotAvailable", "the control plane is not up"))
+        if patch:
+            view.status(config, patch)
+        return
+    text = "## template: jinja\n#cloud-config\n# simulated: a real one carries a join token\n"
+    data = {"value": base64.b64encode(text.encode()).decode(), "format": base64.b64encode(b"cloud-config").decode()}
+    view.apply(_secret(metadata["name"], config, str(name), data))
+    done = conditions(config, Ready=("True", "Ready", ""), DataSecretAvailable=("True", "Available", ""))
+    status = {"dataSecretName": metadata["name"], "initialization": {"dataSecretCreated": True}, **done}
+    view.status(config, {**status, "observedGeneration": metadata.get("generation")})
+
+
+def _secret(name: str, made_by: Object, cluster: str, data: dict[str, str]) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": _SECRET_TYPE,
+        "metadata": {
+            "name": name,
+            "namespace": made_by["metadata"]["namespace"],
+            "labels": {CLUSTER_LABEL: cluster},
+            "ownerReferences": owned_by(made_by),
+        },
+        "data": data,
+    }

@@ -1,0 +1,152 @@
+"""What each kind refers to: a simulated object gets ready only when that is there in the same API server.
+
+A table and one loop. Real controllers report in a condition whether the prerequisites of an object hold; the loop
+writes that condition, and the kind's stage waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from rehearsal.operators.view import Object, View, conditions, deleting, dig, reported
+
+_DPF = "provisioning.dpu.nvidia.com/v1alpha1"
+_SERVICES = "svc.dpu.nvidia.com/v1alpha1"
+_VPC = "vpc.dpu.nvidia.com/v1alpha1"
+_SOURCE = "source.toolkit.fluxcd.io/v1"
+_HELM = "helm.toolkit.fluxcd.io/v2"
+_KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A field that names another object: a name, or a mapping with name and perhaps kind and namespace."""
+
+    path: str
+    """Keys with dots; ``[]`` after a key goes through its list or the values of its mapping."""
+    api_version: str
+    kind: str = ""
+    """Kind referred to when the mapping does not say."""
+    ready: str = ""
+    """Condition that must be True there; empty: being there is enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A kind with references, and how its controller reports on them."""
+
+    api_version: str
+    kind: str
+    references: tuple[Reference, ...]
+    met: tuple[str, str] = ("PrerequisitesReady", "Success")
+    """Condition and reason when all are there."""
+    unmet: tuple[str, str] = ("PrerequisitesReady", "Pending")
+    """Condition (then False) and reason when one is missing."""
+    ready: str = "Ready"
+    """Condition after which the object is left alone until it changes."""
+    initial: dict[str, Any] = field(default_factory=dict)
+    """Status to begin with, where the schema requires more than conditions."""
+
+
+_KUBECONFIG = Reference("spec.kubeConfig.secretRef", "v1", "Secret")
+
+SUBJECTS = (
+    Subject(
+        _HELM,
+        "HelmRelease",
+        (
+            Reference("spec.chartRef", _SOURCE, "OCIRepository", ready="Ready"),
+            Reference("spec.chart.spec.sourceRef", _SOURCE, "HelmRepository", ready="Ready"),
+            Reference("spec.dependsOn[]", _HELM, "HelmRelease", ready="Ready"),
+            Reference("spec.valuesFrom[]", "v1", "ConfigMap"),
+            _KUBECONFIG,
+        ),
+        met=("Reconciling", "Progressing"),
+        unmet=("Ready", "SourceNotReady"),
+    ),
+    Subject(
+        _KUSTOMIZE,
+        "Kustomization",
+        (
+            Reference("spec.sourceRef", _SOURCE, "OCIRepository", ready="Ready"),
+            Reference("spec.dependsOn[]", _KUSTOMIZE, "Kustomization", ready="Ready"),
+            _KUBECONFIG,
+        ),
+        met=("Reconciling", "Progressing"),
+        unmet=("Ready", "ArtifactFailed"),
+    ),
+    Subject(
+        _SERVICES,
+        "DPUDeployment",
+        (
+            Reference("spec.dpus.bfb", _DPF, "BFB"),
+            Reference("spec.dpus.flavor", _DPF, "DPUFlavor"),
+            Reference("spec.services[].serviceTemplate", _SERVICES, "DPUServiceTemplate", ready="Ready"),
+            Reference("spec.services[].serviceConfiguration", _SERVICES, "DPUServiceConfiguration"),
+        ),
+    ),
+    Subject(
+        _DPF,
+        "DPU",
+        (
+            Reference("spec.bfb", _DPF, "BFB", ready="Ready"),
+            Reference("spec.dpuFlavor", _DPF, "DPUFlavor"),
+            Reference("spec.dpuNodeName", _DPF, "DPUNode"),
+            Reference("spec.dpuDeviceName", _DPF, "DPUDevice"),
+            Reference("spec.cluster", _DPF, "DPUCluster", ready="Ready"),
+        ),
+        initial={"phase": "Initializing"},
+    ),
+    Subject(_VPC, "DPUVPC", (Reference("spec.isolationClassName", _VPC, "IsolationClass"),)),
+    Subject(_VPC, "DPUVirtualNetwork", (Reference("spec.vpcName", _VPC, "DPUVPC", ready="Ready"),)),
+)
+
+
+def report(view: View) -> None:
+    """Write for every object of the table whether what it refers to is there."""
+    for subject in SUBJECTS:
+        for obj in view.all(subject.api_version, subject.kind):
+            if deleting(obj) or dig(obj, "spec", "suspend") is True or reported(obj, subject.ready):
+                continue
+            lacking = missing(view, obj, subject.references)
+            name, reason = subject.unmet if lacking else subject.met
+            patch = conditions(obj, **{name: ("False" if lacking else "True", reason, "; ".join(lacking))})
+            if patch:
+                view.status(obj, {**({} if "status" in obj else subject.initial), **patch})
+
+
+def missing(view: View, obj: Object, references: tuple[Reference, ...]) -> list[str]:
+    """Return in words which of the ``references`` of ``obj`` lead nowhere, or to something that is not ready."""
+    found = []
+    for reference in references:
+        for value in values(obj, reference.path):
+            named = value if isinstance(value, dict) else {"name": value}
+            if not named.get("name"):
+                continue
+            kind = named.get("kind") or reference.kind
+            namespace = named.get("namespace") or obj["metadata"].get("namespace")
+            target = view.find(reference.api_version, kind, named["name"], namespace)
+            place = f"{kind} '{named['name']}'"
+            if target is None:
+                found.append(f"{place} not found")
+            elif reference.ready and not reported(target, reference.ready):
+                found.append(f"{place} is not ready")
+    return found
+
+
+def values(obj: Any, path: str) -> Iterator[Any]:
+    """Yield what is at a path of the form described at `Reference`."""
+    head, _, rest = path.partition(".")
+    inner = obj.get(head.removesuffix("[]")) if isinstance(obj, dict) else None
+    if inner is None:
+        return
+    items = [inner]
+    if head.endswith("[]"):
+        items = list(inner.values()) if isinstance(inner, dict) else inner
+    for item in items:
+        if rest:
+            yield from values(item, rest)
+        else:
+            yield item

@@ -1,0 +1,161 @@
+"""One look at the objects of an API server, and the few ways to change them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from providers.kube import ApiError, ApiServer, KindNotFound, ObjectRef, Unreachable
+
+Object: TypeAlias = dict[str, Any]
+FIELD_MANAGER = "rehearsal-operators"
+CONFLICT = 409
+LOG = logging.getLogger("operators")
+
+
+class View:
+    """The objects of one API server, each kind listed at most once; thrown away after each round.
+
+    A change that the server refuses because someone else was faster is dropped: the next round sees why.
+    """
+
+    def __init__(self, api: ApiServer) -> None:
+        self.api = api
+        self.changes = 0
+        self._lists: dict[tuple[str, str], dict[tuple[str, str], Object]] = {}
+
+    def all(self, api_version: str, kind: str) -> Iterator[Object]:
+        """Yield the objects of a kind in a stable order; none when the kind is not served (yet)."""
+        yield from self._index(api_version, kind).values()
+
+    def find(self, api_version: str, kind: str, name: str | None, namespace: str | None = None) -> Object | None:
+        """Return an object, or None. ``namespace`` does not matter for a cluster-scoped kind."""
+        index = self._index(api_version, kind)
+        return index.get((namespace or "", name or "")) or index.get(("", name or ""))
+
+    def create(self, body: Object) -> None:
+        """Create an object unless it is there."""
+        self._change("create", body, lambda: self.api.create(body, field_manager=FIELD_MANAGER))
+
+    def apply(self, body: Object) -> None:
+        """Make the fields of ``body`` so."""
+        self._change("apply", body, lambda: self.api.apply(body, field_manager=FIELD_MANAGER, force=True))
+
+    def patch(self, obj: Object, patch: Object, subresource: str | None = None) -> None:
+        """Merge into an object that nobody has changed since it was listed."""
+        guarded = {**patch, "metadata": {**patch.get("metadata", {}), "resourceVersion": _version(obj)}}
+        ref = ObjectRef.of(obj)
+        self._change(
+            "patch", obj, lambda: self.api.patch(ref, guarded, subresource=subresource, field_manager=FIELD_MANAGER)
+        )
+
+    def status(self, obj: Object, patch: Object) -> None:
+        """Merge into the status of an object."""
+        self.patch(obj, {"status": patch}, "status")
+
+    def delete(self, obj: Object) -> None:
+        """Ask for an object's deletion."""
+        self._change("delete", obj, lambda: self.api.delete(ObjectRef.of(obj), uid=obj["metadata"]["uid"]))
+
+    def _index(self, api_version: str, kind: str) -> dict[tuple[str, str], Object]:
+        key = (api_version, kind)
+        if key not in self._lists:
+            self._lists[key] = {
+                (item["metadata"].get("namespace", ""), item["metadata"]["name"]): item
+                for item in self._list(api_version, kind)
+            }
+        return self._lists[key]
+
+    def _list(self, api_version: str, kind: str) -> Iterator[Object]:
+        try:
+            path = self.api.resource(api_version, kind).collection(None)
+        except KindNotFound:
+            return
+        # Version 0: from the API server's memory, without a question to etcd.
+        answer = self.api.request("GET", path, query={"resourceVersion": "0"})
+        for item in answer.get("items") or ():
+            yield {"apiVersion": api_version, "kind": kind, **item}
+
+    def _change(self, verb: str, obj: Object, send: Any) -> None:
+        metadata = obj["metadata"]
+        name = f"{obj['kind']} {metadata.get('namespace', '')}/{metadata['name']}"
+        try:
+            send()
+        except Unreachable:
+            raise
+        except ApiError as error:
+            level = logging.DEBUG if error.status == CONFLICT or error.not_found else logging.WARNING
+            LOG.log(level, "%s %s: %s", verb, name, error)
+            return
+        self.changes += 1
+        LOG.info("%s %s", verb, name)
+
+
+def dig(obj: Any, *path: str) -> Any:
+    """Return what is at a path of keys, or None."""
+    for key in path:
+        if not isinstance(obj, dict):
+            return None
+        obj = obj.get(key)
+    return obj
+
+
+def deleting(obj: Object) -> bool:
+    """Return whether an object is being deleted."""
+    return "deletionTimestamp" in obj["metadata"]
+
+
+def owner(obj: Object, kind: str) -> str | None:
+    """Return the name of the owner of ``kind``, or None."""
+    owners = obj["metadata"].get("ownerReferences") or ()
+    return next((reference["name"] for reference in owners if reference["kind"] == kind), None)
+
+
+def owned_by(obj: Object) -> list[Object]:
+    """Return the owner references of an object that ``obj`` controls."""
+    return [
+        {
+            "apiVersion": obj["apiVersion"],
+            "kind": obj["kind"],
+            "name": obj["metadata"]["name"],
+            "uid": obj["metadata"]["uid"],
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+    ]
+
+
+def reported(obj: Object, name: str) -> bool:
+    """Return whether a condition is True, for this generation of the object where it says for which it was observed."""
+    generation = obj["metadata"].get("generation")
+    return any(
+        condition["type"] == name
+        and condition["status"] == "True"
+        and condition.get("observedGeneration", generation) == generation
+        for condition in dig(obj, "status", "conditions") or ()
+    )
+
+
+def conditions(obj: Object, **changed: tuple[str, str, str]) -> Object:
+    """Return a status patch that sets conditions, each (status, reason, message), and keeps the others.
+
+    Return an empty patch when they are so already.
+    """
+    before = dig(obj, "status", "conditions") or []
+    generation = obj["metadata"].get("generation")
+    now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    after = [condition for condition in before if condition["type"] not in changed]
+    same = True
+    for name, (status, reason, message) in changed.items():
+        old: Object = next((condition for condition in before if condition["type"] == name), {})
+        new = {"type": name, "status": status, "reason": reason, "message": message, "observedGeneration": generation}
+        same = same and new.items() <= old.items()
+        moved = old.get("lastTransitionTime", now) if old.get("status") == status else now
+        after.append({**new, "lastTransitionTime": moved})
+    return {} if same else {"conditions": after}
+
+
+def _version(obj: Object) -> str:
+    return str(obj["metadata"]["resourceVersion"])

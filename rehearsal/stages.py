@@ -1,0 +1,116 @@
+"""What simulated controllers write, as kwok Stages made from the short form in ``stages/*.yaml``.
+
+One entry of a file says: an object of these kinds, when this jq expression holds, gets this status after a while.
+A stage writes only what the real controller writes and reads nothing that is Jacquard's own. What needs a look at a
+second object is in `rehearsal.operators`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from providers.kube import ApiServer
+from rehearsal.crds import FIELD_MANAGER
+from rehearsal.errors import RehearsalError
+from rehearsal.kinds import stand_ins
+from rehearsal.region import MANAGEMENT
+
+VARIABLE = "JACQUARD_SPEED"
+FOLDER = Path(__file__).parent / "stages"
+API = "kwok.x-k8s.io/v1alpha1"
+FILES = {True: ("hosts", "control_planes", "flux", "dpus"), False: ("nodes", "vms", "volumes", "gpus")}
+"""Files of the management cluster (True) and of hosted ones (False)."""
+DEFINITIONS = (
+    "def alive: .metadata.deletionTimestamp == null; "
+    'def state: .status.provisioning.state // ""; '
+    "def reported(t): .metadata.generation as $now | "
+    'any(.status.conditions[]?; .type == t and .status == "True" and (.observedGeneration // $now) == $now); '
+)
+"""What ``when`` may use: not being deleted, a host's state, a condition that is True for the current generation."""
+_CONDITION = (
+    '  - {{type: {type}, status: "True", reason: "{reason}", message: "", '
+    "observedGeneration: {{{{ .metadata.generation }}}}, lastTransitionTime: {{{{ Now | Quote }}}}}}"
+)
+
+
+def speed() -> float:
+    """Return the factor by which simulated things are faster than their files say.
+
+    Raises:
+        RehearsalError: ``JACQUARD_SPEED`` is no positive number.
+    """
+    chosen = os.environ.get(VARIABLE, "1")
+    try:
+        factor = float(chosen)
+    except ValueError:
+        factor = 0.0
+    if factor > 0 and math.isfinite(factor):
+        return factor
+    msg = f"{VARIABLE}: '{chosen}' is not a number above 0; write 1 for the usual speed, 10 for ten times as fast"
+    raise RehearsalError(msg)
+
+
+def sources(cluster: str) -> list[Path]:
+    """Return the files with the stages of one cluster."""
+    return [FOLDER / f"{name}.yaml" for name in FILES[cluster == MANAGEMENT]]
+
+
+def stages(cluster: str, factor: float) -> list[dict[str, Any]]:
+    """Return the Stage objects of one cluster, with delays divided by ``factor``."""
+    entries = [entry for path in sources(cluster) for entry in yaml.load(path.read_text(), yaml.CSafeLoader)]
+    bare = {(f"{kind.group}/{kind.version}", kind.kind) for kind in stand_ins(cluster) if not kind.status}
+    return [stage for entry in entries for stage in _expanded(entry, factor, bare)]
+
+
+def install(api: ApiServer, wanted: list[dict[str, Any]]) -> None:
+    """Apply stages and remove those that are no longer wanted."""
+    for stage in wanted:
+        api.apply(stage, field_manager=FIELD_MANAGER, force=True)
+    names = {stage["metadata"]["name"] for stage in wanted}
+    for stage in api.list(API, "Stage"):
+        if stage["metadata"]["name"] not in names:
+            api.request("DELETE", f"/apis/{API}/stages/{stage['metadata']['name']}")
+
+
+def _expanded(entry: dict[str, Any], factor: float, bare: set[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    api_version, *kinds = entry["of"].split()
+    shortest, longest = (round(milliseconds / factor) for milliseconds in entry["after_milliseconds"])
+    for kind in kinds:
+        yield {
+            "apiVersion": API,
+            "kind": "Stage",
+            "metadata": {"name": f"{entry['name']}-{kind.lower()}" if len(kinds) > 1 else entry["name"]},
+            "spec": {
+                "resourceRef": {"apiGroup": api_version, "kind": kind},
+                "selector": {
+                    "matchExpressions": [
+                        {"jq": {"key": DEFINITIONS + entry["when"], "operator": "In", "values": ["true"]}}
+                    ]
+                },
+                "delay": {"durationMilliseconds": shortest, "jitterDurationMilliseconds": longest},
+                "steps": list(_steps(entry, status_subresource=(api_version, kind) not in bare)),
+            },
+        }
+
+
+def _steps(entry: dict[str, Any], *, status_subresource: bool) -> Iterator[dict[str, Any]]:
+    if finalizer := entry.get("add_finalizer"):
+        yield {"finalizers": {"add": [{"value": finalizer}]}}
+    template = entry.get("status", "")
+    if conditions := entry.get("conditions"):
+        lines = [_CONDITION.format(type=name, reason=reason) for name, reason in conditions.items()]
+        template += "\n".join(["conditions:", *lines, ""])
+    if template:
+        patch = {"root": "status", "type": "merge", "template": template}
+        yield {"patch": {"subresource": "status", **patch} if status_subresource else patch}
+    if finalizer := entry.get("remove_finalizer"):
+        yield {"finalizers": {"remove": [{"value": finalizer}]}}
+    if entry.get("delete"):
+        yield {"finalizers": {"empty": True}}
+        yield {"delete": True}

@@ -1,0 +1,136 @@
+"""The story of a region: up, nothing to do, drift, one image bumped, two at once.
+
+The tests run in the order of the file on one region: each leaves it as the next one expects it.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from local_region import ENVIRONMENT, UP, LocalRegion, Outcome
+
+pytestmark = pytest.mark.e2e
+
+CLUSTER = "acme-train"
+BUMPED = "infer"
+OTHERS = ("system", "train")
+NEW_IMAGE = "gpu-2026.11.1"
+MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine", CLUSTER)
+
+
+def machines(region: LocalRegion, pool: str) -> set[str]:
+    return region.uids(*MACHINE, f"jacquard.dev/pool={pool}")
+
+
+def steps(preview: Outcome) -> dict[str, list[str]]:
+    """Return the changing steps of ``pulumi preview --json``: operation to sorted resource types and names."""
+    assert preview.code == 0, preview.text
+    found: dict[str, list[str]] = {}
+    for step in json.loads(preview.stdout)["steps"]:
+        if step["op"] != "same":
+            kind, name = step["urn"].split("::")[2:]
+            found.setdefault(step["op"], []).append(f"{kind.rsplit('$', 1)[-1].rsplit(':', 1)[-1]} {name}")
+    return {operation: sorted(names) for operation, names in found.items()}
+
+
+def test_up_brings_every_pool_to_its_size(region: LocalRegion) -> None:
+    outcome = region.jacquard("up", ENVIRONMENT)
+
+    assert outcome.code == 0, outcome.text
+    status = region.status()
+    assert status["settled"] is True
+    sizes = {f"{pool['cluster']}/{pool['name']}": (pool["ready"], pool["total"]) for pool in status["pools"]}
+    assert sizes == {
+        "acme-train/system": (2, 2),
+        "acme-train/train": (10, 10),
+        "acme-train/infer": (4, 4),
+        "globex-lab/lab": (4, 4),
+    }
+
+
+def test_machines_run_on_hosts_and_nodes_stand_in_the_tenants_cluster(region: LocalRegion) -> None:
+    nodes = region.api(CLUSTER).list("v1", "Node")
+    hosts = region.api().list("metal3.io/v1alpha1", "BareMetalHost", namespace=CLUSTER)
+
+    assert len(nodes) == 16
+    provisioned = [host for host in hosts if host["status"]["provisioning"]["state"] == "provisioned"]
+    assert len(provisioned) == 16
+
+
+def test_a_second_up_changes_nothing(region: LocalRegion) -> None:
+    before = {pool: machines(region, pool) for pool in (BUMPED, *OTHERS)}
+
+    outcome = region.jacquard("up", ENVIRONMENT)
+
+    assert outcome.code == 0, outcome.text
+    assert "no changes" in outcome.stdout
+    assert {pool: machines(region, pool) for pool in (BUMPED, *OTHERS)} == before
+
+
+def test_plain_pulumi_with_the_policy_pack_sees_no_change(region: LocalRegion) -> None:
+    outcome = region.pulumi("preview", "-s", ENVIRONMENT, "--policy-pack", "policies", "--expect-no-changes")
+
+    assert outcome.code == 0, outcome.text
+
+
+def test_state_holds_no_credential(region: LocalRegion) -> None:
+    outcome = region.pulumi("stack", "export", "-s", ENVIRONMENT)
+
+    assert outcome.code == 0, outcome.text
+    for trace in ("PRIVATE KEY", "client-key-data", "certificate-authority-data"):
+        assert trace not in outcome.stdout
+
+
+def test_a_host_edited_by_hand_is_seen_as_drift_by_refresh(region: LocalRegion) -> None:
+    api = region.api()
+    host = api.list("metal3.io/v1alpha1", "BareMetalHost", namespace=CLUSTER)[0]
+    body = {
+        "apiVersion": host["apiVersion"],
+        "kind": host["kind"],
+        "metadata": {"name": host["metadata"]["name"], "namespace": CLUSTER},
+        "spec": {"online": False},
+    }
+    api.apply(body, field_manager="somebody", force=True)
+
+    drift = region.pulumi("refresh", "-s", ENVIRONMENT, "--preview-only", "--diff", "--expect-no-changes")
+    api.apply(body | {"spec": {"online": True}}, field_manager="jacquard-objectset", force=True)
+
+    assert drift.code != 0, drift.text
+    assert host["metadata"]["name"] in drift.text
+
+
+def test_an_image_bump_replaces_exactly_the_machines_of_its_pool(region: LocalRegion) -> None:
+    before = {pool: machines(region, pool) for pool in (BUMPED, *OTHERS)}
+    promoted = region.jacquard("promote", ENVIRONMENT, f"{CLUSTER}/{BUMPED}", "--to", NEW_IMAGE)
+    assert promoted.code == 0, promoted.text
+
+    planned = steps(region.pulumi("preview", "-s", ENVIRONMENT, "--json"))
+    groups = sorted({name.split(" ")[1] for name in planned["update"]})
+    assert all(name.startswith("MachineDeployment ") and f"-{BUMPED}-" in name for name in planned["update"])
+    created = planned["create"]
+    assert all(name.split(" ")[0] in {"Metal3MachineTemplate", "KubeadmConfigTemplate"} for name in created)
+    assert all(f"-{BUMPED}-" in name for name in created)
+    assert set(planned) <= {"create", "update", "delete"}
+    assert groups
+
+    outcome = region.jacquard("up", ENVIRONMENT)
+    assert outcome.code == 0, outcome.text
+
+    after = {pool: machines(region, pool) for pool in (BUMPED, *OTHERS)}
+    assert {pool: after[pool] for pool in OTHERS} == {pool: before[pool] for pool in OTHERS}
+    assert len(after[BUMPED]) == len(before[BUMPED])
+    assert not after[BUMPED] & before[BUMPED]
+    pool = next(pool for pool in region.status()["pools"] if (pool["cluster"], pool["name"]) == (CLUSTER, BUMPED))
+    assert pool["images"] == {NEW_IMAGE: 4}
+
+
+def test_of_two_ups_at_once_one_refuses(region: LocalRegion) -> None:
+    first = region.start(*UP)
+    second = region.start(*UP)
+    outputs = [process.communicate(timeout=300) for process in (first, second)]
+    codes = sorted(process.returncode for process in (first, second))
+
+    assert codes[0] == 0, outputs
+    assert codes[1] != 0, outputs
+    assert any("another" in "".join(output) or "lock" in "".join(output) for output in outputs)

@@ -1,0 +1,82 @@
+"""A program that breaks every rule is refused by the engine before anything of it is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from local_region import ENVIRONMENT, LocalRegion
+
+from policies.rules import RULES
+from toolchain import paths
+
+pytestmark = pytest.mark.e2e
+
+OFFENDER = '''
+import os
+import pulumi
+
+
+class Provider(pulumi.ProviderResource):
+    """Says which kubeconfig, but not which cluster that is."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("kubernetes", name, {"kubeconfig": os.environ["KUBECONFIG"]})
+
+
+def template(name: str, image: dict[str, str]) -> None:
+    body = {"image": image, "hostSelector": {"matchLabels": {"a": "b"}}}
+    pulumi.CustomResource(
+        "kubernetes:infrastructure.cluster.x-k8s.io/v1beta2:Metal3MachineTemplate",
+        name,
+        {
+            "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2",
+            "kind": "Metal3MachineTemplate",
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {"template": {"spec": body}},
+        },
+        pulumi.ResourceOptions(provider=cluster),
+    )
+
+
+cluster = Provider("nowhere")
+template("moving-0123456789", {"url": "https://images.cloud.example/latest.raw", "checksum": "latest"})
+template("tomorrow-0123456789", {"url": "CANDIDATE_URL", "checksum": "CANDIDATE_SHA", "checksumType": "sha256"})
+pulumi.CustomResource(
+    "kubernetes:metal3.io/v1alpha1:BareMetalHost",
+    "snowflake",
+    {
+        "apiVersion": "metal3.io/v1alpha1",
+        "kind": "BareMetalHost",
+        "metadata": {"name": "snowflake", "namespace": "default"},
+        "spec": {"online": True, "rootDeviceHints": {"model": "just this one"}},
+    },
+    pulumi.ResourceOptions(provider=cluster),
+)
+'''
+
+
+def test_a_program_that_breaks_every_rule_makes_nothing(running: LocalRegion, tmp_path: Path) -> None:
+    images = (running.environments / "catalog" / "images.yaml").read_text()
+    candidate = images[images.index("gpu-2026.12.0") :]
+    url = candidate.split("url: ", 1)[1].split("\n", 1)[0]
+    digest = candidate.split("sha256: ", 1)[1].split("\n", 1)[0]
+    program = OFFENDER.replace("CANDIDATE_URL", url).replace("CANDIDATE_SHA", digest)
+    (tmp_path / "__main__.py").write_text(program)
+    (tmp_path / "Pulumi.yaml").write_text(
+        f"name: offender\nruntime: {{name: python, options: {{virtualenv: {paths.VENV}}}}}\n"
+    )
+    pack = str(paths.ROOT / "policies")
+    before = running.uids("metal3.io/v1alpha1", "BareMetalHost", "default")
+
+    created = running.pulumi("-C", str(tmp_path), "stack", "init", ENVIRONMENT)
+    assert created.code == 0, created.text
+    preview = running.pulumi("-C", str(tmp_path), "preview", "-s", ENVIRONMENT, "--policy-pack", pack)
+    up = running.pulumi("-C", str(tmp_path), "up", "-s", ENVIRONMENT, "--policy-pack", pack, "--yes", "--skip-preview")
+
+    assert preview.code != 0
+    assert up.code != 0
+    unnamed = [rule.name for rule in RULES if rule.name not in preview.text]
+    assert unnamed == [], preview.text
+    assert running.uids("metal3.io/v1alpha1", "BareMetalHost", "default") == before
+    assert running.uids("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3MachineTemplate", "default") == set()

@@ -1,0 +1,129 @@
+"""A local region that tests drive by the commands a user types.
+
+The region lives in a home of its own and reads a copy of the data, so that a test may edit an environment as its
+users would, and a region that somebody runs from the same clone is left alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from providers.kube import ApiServer
+from toolchain import paths
+
+CRDS = Path(os.environ.get("CRDS_DIR", paths.ROOT.parent / "shared" / "crds"))
+ENVIRONMENT = "laptop"
+UP_TIMEOUT_SECONDS = 600
+JACQUARD = str(Path(sys.executable).parent / "jacquard")
+UP = (JACQUARD, "up", ENVIRONMENT)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command left behind."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def text(self) -> str:
+        return self.stdout + self.stderr
+
+
+class LocalRegion:
+    """The laptop region, driven by the commands a user types."""
+
+    def __init__(self, folder: Path) -> None:
+        self.environments = folder / "environments"
+        self.home = folder / "home"
+        shutil.copytree(paths.ROOT / "environments", self.environments)
+        self.variables = {
+            **os.environ,
+            "JACQUARD_HOME": str(self.home),
+            "JACQUARD_ENVIRONMENTS": str(self.environments),
+            "JACQUARD_SPEED": "8",
+            "NO_COLOR": "1",
+            "COLUMNS": "120",
+        }
+        if CRDS.is_dir():
+            self.variables["CRDS_DIR"] = str(CRDS)
+
+    def start(self, *command: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            command,
+            cwd=paths.ROOT,
+            env=self.variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *command: str, timeout_seconds: float = UP_TIMEOUT_SECONDS) -> Outcome:
+        process = self.start(*command)
+        stdout, stderr = process.communicate(timeout=timeout_seconds)
+        return Outcome(process.returncode, stdout, stderr)
+
+    def jacquard(self, *arguments: str) -> Outcome:
+        return self.run(JACQUARD, *arguments)
+
+    def pulumi(self, *arguments: str) -> Outcome:
+        """Run ``pulumi`` as a user does after ``eval "$(jacquard env laptop)"``."""
+        line = f'eval "$({JACQUARD} env {ENVIRONMENT})" && exec pulumi "$@"'
+        return self.run("bash", "-c", line, "pulumi", *arguments)
+
+    def status(self) -> dict[str, Any]:
+        outcome = self.jacquard("status", ENVIRONMENT, "--format", "json")
+        assert outcome.code == 0, outcome.text
+        return dict(json.loads(outcome.stdout))
+
+    def api(self, cluster: str = "management") -> ApiServer:
+        return ApiServer.from_kubeconfig(self.home / "regions" / ENVIRONMENT / "kubeconfigs" / f"{cluster}.yaml")
+
+    def is_up(self) -> bool:
+        outcome = self.jacquard("status", ENVIRONMENT, "--format", "json")
+        return outcome.code == 0 and bool(json.loads(outcome.stdout)["settled"])
+
+    def uids(self, api_version: str, kind: str, namespace: str, selector: str | None = None) -> set[str]:
+        found = self.api().list(api_version, kind, namespace=namespace, label_selector=selector)
+        return {item["metadata"]["uid"] for item in found}
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        path = self.environments / file
+        text = path.read_text()
+        assert old in text, f"{file} has no {old!r}"
+        path.write_text(text.replace(old, new))
+
+
+def wait_until(reached: Callable[[], bool], *, timeout_seconds: float, what: str) -> None:
+    """Wait for a state of the region; the time is a bound on the simulation, not an expectation."""
+    deadline = time.monotonic() + timeout_seconds
+    while not reached():
+        assert time.monotonic() < deadline, f"{what}: not reached within {timeout_seconds:.0f} s"
+        time.sleep(0.5)
+
+
+def processes_of(home: Path) -> list[str]:
+    """Return the command lines of all processes that work in ``home``."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if str(home) in line:
+            found.append(line)
+    return found

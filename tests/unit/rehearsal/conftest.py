@@ -1,0 +1,73 @@
+"""A region's objects in memory, in the shape of `rehearsal.operators.view.View`."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+
+class Objects:
+    """What a `View` offers, over a dictionary; each object gets what the API server would add."""
+
+    def __init__(self, *objects: dict[str, Any]) -> None:
+        self._numbers = itertools.count(1)
+        self.store: dict[tuple[str, str, str], dict[str, Any]] = {}
+        for obj in objects:
+            self.create(obj)
+
+    def all(self, api_version: str, kind: str) -> Iterator[dict[str, Any]]:
+        found = [obj for obj in self.store.values() if (obj["apiVersion"], obj["kind"]) == (api_version, kind)]
+        return iter(copy.deepcopy(found))
+
+    def find(self, api_version: str, kind: str, name: str | None, namespace: str | None = None) -> Any:
+        for place in (namespace or "", ""):
+            obj = self.store.get((kind, place, name or ""))
+            if obj and obj["apiVersion"] == api_version:
+                return copy.deepcopy(obj)
+        return None
+
+    def create(self, body: dict[str, Any]) -> None:
+        obj = copy.deepcopy(body)
+        obj["metadata"].setdefault("uid", f"uid-{next(self._numbers)}")
+        obj["metadata"].setdefault("generation", 1)
+        self.store.setdefault(self._key(obj), obj)
+
+    def apply(self, body: dict[str, Any]) -> None:
+        self.create(body)
+        self._merge(self.store[self._key(body)], copy.deepcopy(body))
+
+    def patch(self, obj: dict[str, Any], patch: dict[str, Any]) -> None:
+        self._merge(self.store[self._key(obj)], copy.deepcopy(patch))
+
+    def status(self, obj: dict[str, Any], patch: dict[str, Any]) -> None:
+        self.patch(obj, {"status": patch})
+
+    def delete(self, obj: dict[str, Any]) -> None:
+        del self.store[self._key(obj)]
+
+    def get(self, kind: str, name: str, namespace: str = "") -> dict[str, Any]:
+        return self.store[kind, namespace, name]
+
+    @staticmethod
+    def _key(obj: dict[str, Any]) -> tuple[str, str, str]:
+        return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
+
+    def _merge(self, into: dict[str, Any], patch: dict[str, Any]) -> None:
+        for key, value in patch.items():
+            if value is None:
+                into.pop(key, None)
+            elif isinstance(value, dict):
+                into[key] = into[key] if isinstance(into.get(key), dict) else {}
+                self._merge(into[key], value)
+            else:
+                into[key] = value
+
+
+@pytest.fixture
+def objects() -> type[Objects]:
+    """Return the class, so that a test says what is there."""
+    return Objects

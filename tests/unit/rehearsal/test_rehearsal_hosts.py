@@ -1,0 +1,222 @@
+"""Machines claim hosts and give them back; hosts become nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rehearsal.operators import hosts, nodes
+
+CAPI = "cluster.x-k8s.io/v1beta2"
+LABEL = {"cluster.x-k8s.io/cluster-name": "acme"}
+
+
+def host(name: str, state: str = "available", labels: Any = None, **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "metal3.io/v1alpha1",
+        "kind": "BareMetalHost",
+        "metadata": {"name": name, "namespace": "acme", "uid": f"uid-{name}", "labels": labels or {"sku": "h100"}},
+        "spec": spec,
+        "status": {"provisioning": {"state": state}, "errorMessage": ""},
+    }
+
+
+def machine(**metadata: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": hosts.API,
+        "kind": "Metal3Machine",
+        "metadata": {
+            "name": "m1",
+            "namespace": "acme",
+            "labels": LABEL,
+            "ownerReferences": [{"kind": "Machine", "name": "m1"}],
+            **metadata,
+        },
+        "spec": {
+            "image": {"url": "https://x/gpu-1.raw", "checksum": "c", "checksumType": "sha256", "diskFormat": "raw"},
+            "hostSelector": {"matchLabels": {"sku": "h100"}},
+        },
+    }
+
+
+def capi(*, data: str | None = "m1", provisioned: bool = True, **spec: Any) -> list[dict[str, Any]]:
+    cluster = {"apiVersion": CAPI, "kind": "Cluster", "metadata": {"name": "acme", "namespace": "acme"}, "spec": {}}
+    cluster["status"] = {"initialization": {"infrastructureProvisioned": provisioned}}
+    bootstrap = {"dataSecretName": data, "configRef": {"name": "m1"}}
+    body = {"clusterName": "acme", "bootstrap": bootstrap, "version": "v1.35.2", **spec}
+    return [
+        cluster,
+        {"apiVersion": CAPI, "kind": "Machine", "metadata": {"name": "m1", "namespace": "acme"}, "spec": body},
+    ]
+
+
+def claimed(view: Any, name: str = "h1") -> bool:
+    return "consumerRef" in view.get("BareMetalHost", name, "acme")["spec"]
+
+
+@pytest.mark.parametrize(
+    ("selector", "matches"),
+    [
+        ({}, True),
+        ({"matchLabels": {"sku": "h100"}}, True),
+        ({"matchLabels": {"sku": "h200"}}, False),
+        ({"matchExpressions": [{"key": "rack", "operator": "in", "values": ["a01"]}]}, True),
+        ({"matchExpressions": [{"key": "rack", "operator": "In", "values": ["a02"]}]}, False),
+        ({"matchExpressions": [{"key": "rack", "operator": "notin", "values": ["a02"]}]}, True),
+        ({"matchExpressions": [{"key": "gone", "operator": "exists", "values": []}]}, False),
+        ({"matchExpressions": [{"key": "gone", "operator": "DoesNotExist"}]}, True),
+        ({"matchExpressions": [{"key": "rack", "operator": "=", "values": ["a01"]}]}, True),
+    ],
+)
+def test_a_selector_matches_labels(selector: Any, *, matches: bool) -> None:
+    assert hosts.selects(selector, {"sku": "h100", "rack": "a01"}) is matches
+
+
+def test_a_machine_with_bootstrap_data_claims_a_host(objects: Any) -> None:
+    view = objects(machine(), host("h1"), *capi())
+
+    hosts.reconcile(view)
+
+    found = view.get("BareMetalHost", "h1", "acme")
+    assert found["spec"] == {
+        "consumerRef": {"apiVersion": hosts.API, "kind": "Metal3Machine", "name": "m1", "namespace": "acme"},
+        "image": {"url": "https://x/gpu-1.raw", "checksum": "c", "checksumType": "sha256", "format": "raw"},
+        "userData": {"name": "m1", "namespace": "acme"},
+        "online": True,
+    }
+    assert found["metadata"]["labels"] == {"sku": "h100", **LABEL}
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [host("h1"), *capi(data=None)],
+        [host("h1"), *capi(provisioned=False)],
+        [host("h1", state="inspecting"), *capi()],
+        [host("h1", labels={"sku": "h200"}), *capi()],
+        [host("h1", consumerRef={"kind": "Metal3Machine", "name": "m2", "namespace": "acme"}), *capi()],
+    ],
+    ids=["no bootstrap data", "cluster not ready", "host not available", "host does not match", "host is taken"],
+)
+def test_a_machine_waits(objects: Any, others: Any) -> None:
+    view = objects(machine(), *others)
+    before = dict(view.get("BareMetalHost", "h1", "acme")["spec"])
+
+    hosts.reconcile(view)
+
+    assert view.get("BareMetalHost", "h1", "acme")["spec"] == before
+
+
+def test_a_machine_whose_data_template_is_missing_claims_nothing_and_says_so(objects: Any) -> None:
+    waiting = machine()
+    waiting["spec"]["dataTemplate"] = {"name": "gone"}
+    view = objects(waiting, host("h1"), *capi())
+
+    hosts.reconcile(view)
+
+    assert not claimed(view)
+    [condition] = view.get("Metal3Machine", "m1", "acme")["status"]["conditions"]
+    assert (condition["type"], condition["status"], condition["message"]) == (
+        "AssociateBareMetalHost",
+        "False",
+        "Metal3DataTemplate 'gone' not found",
+    )
+
+
+def test_two_machines_never_share_a_host(objects: Any) -> None:
+    second = machine(name="m2")
+    view = objects(machine(), second, host("h1"), *capi())
+
+    hosts.reconcile(view)
+
+    assert view.get("BareMetalHost", "h1", "acme")["spec"]["consumerRef"]["name"] == "m1"
+
+
+def test_a_host_of_the_machines_failure_domain_comes_first(objects: Any) -> None:
+    far = host("h1")
+    near = host("h2", labels={"sku": "h100", "infrastructure.cluster.x-k8s.io/failure-domain": "a02"})
+    view = objects(machine(), far, near, *capi(failureDomain="a02"))
+
+    hosts.reconcile(view)
+
+    assert (claimed(view, "h1"), claimed(view, "h2")) == (False, True)
+
+
+def test_a_provisioned_host_makes_its_machine_ready(objects: Any) -> None:
+    view = objects(machine(), host("h1"), *capi())
+    hosts.reconcile(view)
+    hosts.reconcile(view)
+    waiting = view.get("Metal3Machine", "m1", "acme")
+    assert waiting["metadata"]["annotations"] == {"metal3.io/BareMetalHost": "acme/h1"}
+    assert "providerID" not in waiting["spec"]
+
+    view.get("BareMetalHost", "h1", "acme")["status"]["provisioning"]["state"] = "provisioned"
+    hosts.reconcile(view)
+    hosts.reconcile(view)
+
+    ready = view.get("Metal3Machine", "m1", "acme")
+    assert ready["spec"]["providerID"] == "metal3://acme/h1/m1"
+    assert ready["status"]["initialization"] == {"provisioned": True}
+
+
+def test_a_deleted_machine_goes_only_when_its_host_is_clean(objects: Any) -> None:
+    view = objects(machine(), host("h1"), *capi())
+    hosts.reconcile(view)
+    hosts.reconcile(view)
+    bare = view.get("BareMetalHost", "h1", "acme")
+    going = view.get("Metal3Machine", "m1", "acme")
+    bare["status"]["provisioning"]["state"] = "provisioned"
+    going["metadata"]["deletionTimestamp"] = "now"
+
+    hosts.reconcile(view)
+    assert ("image" in bare["spec"], "consumerRef" in bare["spec"]) == (False, True)
+    bare["status"]["provisioning"]["state"] = "deprovisioning"
+    hosts.reconcile(view)
+    assert "consumerRef" in bare["spec"]
+    bare["status"]["provisioning"]["state"] = "available"
+    hosts.reconcile(view)
+    assert "consumerRef" not in bare["spec"]
+    assert bare["metadata"]["labels"] == {"sku": "h100"}
+    assert going["metadata"]["finalizers"] == ["metal3machine.infrastructure.cluster.x-k8s.io"]
+    hosts.reconcile(view)
+    assert going["metadata"]["finalizers"] == []
+
+
+def test_a_provisioned_host_joins_its_cluster_as_a_node(objects: Any) -> None:
+    joined = machine()
+    joined["spec"]["providerID"] = "metal3://acme/h1/m1"
+    consumer = {"kind": "Metal3Machine", "name": "m1", "namespace": "acme"}
+    bare = host("h1", "provisioned", consumerRef=consumer, image={"url": "https://x/gpu-1.raw"})
+    bare["status"]["hardware"] = {"cpu": {"count": 64}, "ramMebibytes": 1024}
+    labels = {"name": "node-labels", "value": "metal3.io/uuid={{ ds.meta_data.uuid }},pool=train"}
+    config = {
+        "apiVersion": nodes.KUBEADM[0],
+        "kind": nodes.KUBEADM[1],
+        "metadata": {"name": "m1", "namespace": "acme"},
+        "spec": {"joinConfiguration": {"nodeRegistration": {"kubeletExtraArgs": [labels]}}},
+    }
+    cluster = objects()
+
+    nodes.reconcile(objects(joined, bare, config, *capi()), lambda name: cluster if name == "acme" else None)
+
+    node = cluster.get("Node", "h1")
+    assert node["spec"] == {"providerID": "metal3://acme/h1/m1", "taints": []}
+    assert node["metadata"]["labels"] == {
+        "kubernetes.io/hostname": "h1",
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        "metal3.io/uuid": "uid-h1",
+        "pool": "train",
+    }
+    assert node["metadata"]["annotations"] == {"kwok.x-k8s.io/node": "fake"}
+    assert (node["status"]["nodeInfo"]["osImage"], node["status"]["nodeInfo"]["kubeletVersion"]) == ("gpu-1", "v1.35.2")
+    assert node["status"]["capacity"]["cpu"] == "64"
+
+
+def test_a_host_whose_cluster_does_not_answer_waits(objects: Any) -> None:
+    joined = machine()
+    joined["spec"]["providerID"] = "metal3://acme/h1/m1"
+    bare = host("h1", "provisioned", consumerRef={"kind": "Metal3Machine", "name": "m1", "namespace": "acme"})
+
+    nodes.reconcile(objects(joined, bare, *capi()), lambda _: None)

@@ -1,0 +1,143 @@
+"""Clusters of processes, with a fake kwokctl."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rehearsal import kwok, processes
+from rehearsal.errors import RehearsalError
+from rehearsal.region import Region
+from toolchain import binaries
+from toolchain.errors import ToolchainError
+
+FAKE = """#!/bin/sh
+# A kwokctl whose API server never gets to listen.
+folder="$KWOK_WORKDIR/clusters/acme"
+mkdir -p "$folder/pids" "$folder/logs"
+echo "$@" >> "$KWOK_WORKDIR/calls"
+echo "starting" > "$folder/logs/kube-apiserver.log"
+echo "$REASON" >> "$folder/logs/kube-apiserver.log"
+printf 999999999 > "$folder/pids/kube-apiserver.pid"
+exec sleep 60
+"""
+
+
+@pytest.fixture
+def region(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Region]:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("etcd", "kwok", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"):
+        (programs / name).touch()
+    (programs / "kwokctl").write_text(FAKE)
+    (programs / "kwokctl").chmod(stat.S_IRWXU)
+    monkeypatch.setenv("JACQUARD_BINARIES", str(programs))
+    monkeypatch.setenv("JACQUARD_HOME", str(tmp_path / "home"))
+    region = Region.of("lab")
+    yield region
+    processes.kill(processes.running(region.folder))
+
+
+@pytest.mark.usefixtures("region")
+def test_everything_listens_on_loopback_at_the_chosen_ports() -> None:
+    options = kwok.configuration([21001, 21002, 21003, 21004, 21005, 21006])["options"]
+
+    assert options["bindAddress"] == "127.0.0.1"
+    assert (options["runtime"], options["enableCRDs"]) == ("binary", ["Stage"])
+    assert {key: value for key, value in options.items() if key.endswith("Port")} == {
+        "etcdPort": 21001,
+        "kubeApiserverPort": 21002,
+        "kubeControllerManagerPort": 21003,
+        "kubeSchedulerPort": 21004,
+        "kwokControllerPort": 21005,
+        "etcdPeerPort": 21006,
+    }
+
+
+def test_a_port_taken_meanwhile_is_tried_again_with_others(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REASON", "listen tcp 127.0.0.1:21002: bind: address already in use")
+    said: list[str] = []
+    ports = []
+    write = kwok.write_private
+
+    def remember(path: Path, text: str) -> None:
+        ports.append(json.loads(text)["options"]["kubeApiserverPort"])
+        write(path, text)
+
+    monkeypatch.setattr(kwok, "write_private", remember)
+
+    with pytest.raises(RehearsalError) as caught:
+        kwok.ensure(region, "acme", said.append)
+
+    assert len(set(ports)) == 5
+    assert said == ["acme: a port was taken meanwhile; choosing others"] * 5
+    log = region.cluster_folder("acme") / "logs" / "kube-apiserver.log"
+    assert str(caught.value) == (
+        "cluster acme: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kwok-controller did not come up; "
+        f"the end of {log}:\n  starting\n  listen tcp 127.0.0.1:21002: bind: address already in use"
+    )
+    assert not region.cluster_folder("acme").exists()
+
+
+def test_another_failure_is_told_at_once(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REASON", "unknown flag: --frob")
+
+    with pytest.raises(RehearsalError) as caught:
+        kwok.ensure(region, "acme", lambda _: None)
+
+    assert str(caught.value).endswith("  starting\n  unknown flag: --frob")
+    assert (region.workdir / "calls").read_text().count("create cluster") == 1
+
+
+def test_a_half_made_cluster_is_made_anew(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REASON", "no luck")
+    left = region.cluster_folder("acme") / "etcd" / "half"
+    left.parent.mkdir(parents=True)
+    left.touch()
+
+    with pytest.raises(RehearsalError):
+        kwok.ensure(region, "acme", lambda _: None)
+
+    assert not left.exists()
+    assert "create cluster" in (region.workdir / "calls").read_text()
+
+
+def test_a_missing_binary_is_named(region: Region, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("JACQUARD_BINARIES")
+    monkeypatch.setenv("JACQUARD_CACHE", str(tmp_path / "cache"))
+
+    with pytest.raises(ToolchainError, match=r"^etcd: .* is not built; run `python3 -m toolchain`$"):
+        kwok.ensure(region, "acme", lambda _: None)
+
+
+def test_other_ports_are_written_everywhere_and_nothing_else_changes(region: Region) -> None:
+    folder = region.cluster_folder("acme")
+    folder.mkdir(parents=True)
+    numbers = dict(zip([*kwok.PARTS.values(), "etcdPeerPort"], range(21001, 21007), strict=True))
+    config = {
+        "options": {**numbers, "quota": 210011},
+        "components": [{"args": ["--etcd-servers=http://127.0.0.1:21001"]}],
+    }
+    (folder / "kwok.yaml").write_text(json.dumps(config))
+    (folder / "kubeconfig.yaml").write_text("server: https://127.0.0.1:21002\n")
+
+    kwok._renumber(region, "acme")
+
+    written = json.loads((folder / "kwok.yaml").read_text())
+    new = written["options"]
+    assert not set(numbers.values()) & {new[name] for name in numbers}
+    assert written["components"] == [{"args": [f"--etcd-servers=http://127.0.0.1:{new['etcdPort']}"]}]
+    assert new["quota"] == 210011
+    assert (folder / "kubeconfig.yaml").read_text() == f"server: https://127.0.0.1:{new['kubeApiserverPort']}\n"
+
+
+@pytest.mark.usefixtures("region")
+def test_the_binaries_are_the_toolchains() -> None:
+    options = kwok.configuration([1, 2, 3, 4, 5, 6])["options"]
+
+    assert options["kubeApiserverBinary"] == str(binaries.path("kube-apiserver"))
+    assert options["kwokControllerBinary"] == str(binaries.path("kwok"))

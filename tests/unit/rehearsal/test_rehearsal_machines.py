@@ -1,0 +1,170 @@
+"""Joins for volumes and virtual machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rehearsal.operators import virtual_machines, volumes
+from rehearsal.operators.view import reported
+
+
+def obj(api_version: str, kind: str, name: str, spec: Any = None, **more: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": more.pop("namespace", "ns"), **more.pop("metadata", {})}
+    made = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec or {}, **more}
+    if not metadata["namespace"]:
+        del metadata["namespace"]
+    return made
+
+
+def claim(**spec: Any) -> dict[str, Any]:
+    whole = {"resources": {"requests": {"storage": "1Gi"}}, "accessModes": ["ReadWriteMany"], **spec}
+    return obj("v1", "PersistentVolumeClaim", "data", whole, metadata={"uid": "u1"}, status={"phase": "Pending"})
+
+
+def storage_class(name: str = "vast", **annotations: str) -> dict[str, Any]:
+    made = obj("storage.k8s.io/v1", "StorageClass", name, namespace="", metadata={"annotations": annotations})
+    return {**made, "provisioner": "csi.vastdata.com", "reclaimPolicy": "Delete"}
+
+
+def test_a_claim_gets_a_volume_only_from_a_class_that_exists(objects: Any) -> None:
+    view = objects(claim(storageClassName="vast"))
+    volumes.reconcile(view)
+    assert list(view.all("v1", "PersistentVolume")) == []
+
+    view.create(storage_class())
+    volumes.reconcile(view)
+
+    [volume] = view.all("v1", "PersistentVolume")
+    assert volume["spec"]["csi"] == {"driver": "csi.vastdata.com", "volumeHandle": "pvc-u1"}
+    assert (volume["spec"]["claimRef"]["name"], volume["spec"]["claimRef"]["uid"]) == ("data", "u1")
+
+
+def test_a_released_volume_is_deleted_only_when_its_class_says_so(objects: Any) -> None:
+    made = {"annotations": {"pv.kubernetes.io/provisioned-by": "x"}}
+    released = {
+        policy: obj(
+            "v1",
+            "PersistentVolume",
+            policy.lower(),
+            {"persistentVolumeReclaimPolicy": policy},
+            namespace="",
+            metadata=dict(made),
+            status={"phase": "Released"},
+        )
+        for policy in ("Delete", "Retain")
+    }
+    view = objects(*released.values())
+
+    volumes.reconcile(view)
+
+    assert [volume["metadata"]["name"] for volume in view.all("v1", "PersistentVolume")] == ["retain"]
+
+
+def test_an_import_waits_for_its_class_and_then_for_its_claim(objects: Any) -> None:
+    spec = {"storage": {"storageClassName": "vast", "resources": {"requests": {"storage": "10Gi"}}}}
+    view = objects(obj(volumes.CDI, "DataVolume", "image", spec))
+    volumes.reconcile(view)
+    status = view.get("DataVolume", "image", "ns")["status"]
+    assert (status["phase"], status["conditions"][0]["message"]) == ("Pending", "StorageClass 'vast' not found")
+
+    view.create(storage_class())
+    volumes.reconcile(view)
+    assert view.get("PersistentVolumeClaim", "image", "ns")["spec"]["storageClassName"] == "vast"
+    assert view.get("DataVolume", "image", "ns")["status"]["phase"] == "Pending"
+    view.get("PersistentVolumeClaim", "image", "ns")["status"] = {"phase": "Bound"}
+    volumes.reconcile(view)
+
+    assert view.get("DataVolume", "image", "ns")["status"]["phase"] == "ImportScheduled"
+
+
+def test_an_import_without_a_class_takes_the_default_one(objects: Any) -> None:
+    default = {"storageclass.kubernetes.io/is-default-class": "true"}
+    spec = {"storage": {"resources": {"requests": {"storage": "10Gi"}}}}
+    view = objects(
+        obj(volumes.CDI, "DataVolume", "image", spec), storage_class("nfs"), storage_class("vast", **default)
+    )
+
+    volumes.reconcile(view)
+
+    assert view.get("PersistentVolumeClaim", "image", "ns")["spec"]["storageClassName"] == "vast"
+
+
+def test_a_data_source_is_ready_when_its_image_is_imported(objects: Any) -> None:
+    source = obj(volumes.CDI, "DataSource", "ubuntu", {"source": {"pvc": {"name": "image", "namespace": "ns"}}})
+    importing = obj(volumes.CDI, "DataVolume", "image", status={"phase": "ImportInProgress"})
+    bound = obj("v1", "PersistentVolumeClaim", "image", status={"phase": "Bound"})
+    view = objects(source, importing, bound)
+
+    volumes.reconcile(view)
+    assert not reported(view.get("DataSource", "ubuntu", "ns"), "Ready")
+    view.get("DataVolume", "image", "ns")["status"]["phase"] = "Succeeded"
+    volumes.reconcile(view)
+
+    assert reported(view.get("DataSource", "ubuntu", "ns"), "Ready")
+
+
+def vm(**spec: Any) -> dict[str, Any]:
+    whole = {
+        "runStrategy": "Always",
+        "instancetype": {"name": "cpu-4"},
+        "template": {"metadata": {"labels": {"vm": "login"}}, "spec": {"volumes": [{"dataVolume": {"name": "root"}}]}},
+        **spec,
+    }
+    return obj(virtual_machines.API, "VirtualMachine", "login", whole)
+
+
+SIZE = obj("instancetype.kubevirt.io/v1beta1", "VirtualMachineClusterInstancetype", "cpu-4", namespace="")
+ROOT = obj(volumes.CDI, "DataVolume", "root", status={"phase": "Succeeded"})
+
+
+def printable(view: Any) -> str:
+    return str(view.get("VirtualMachine", "login", "ns")["status"]["printableStatus"])
+
+
+@pytest.mark.parametrize(
+    ("there", "status", "why"),
+    [
+        ([ROOT], "Stopped", "VirtualMachineClusterInstancetype 'cpu-4' not found"),
+        ([SIZE], "ErrorDataVolumeNotFound", "DataVolume 'root' not found"),
+        ([SIZE, {**ROOT, "status": {"phase": "Pending"}}], "Provisioning", "a volume is not filled yet"),
+    ],
+)
+def test_a_vm_waits_for_its_parts(objects: Any, there: Any, status: str, why: str) -> None:
+    view = objects(vm(), *there)
+
+    virtual_machines.reconcile(view)
+
+    assert printable(view) == status
+    assert view.get("VirtualMachine", "login", "ns")["status"]["conditions"][0]["message"] == why
+    assert list(view.all(virtual_machines.API, "VirtualMachineInstance")) == []
+
+
+def test_a_vm_follows_its_instance(objects: Any) -> None:
+    view = objects(vm(), SIZE, ROOT)
+
+    virtual_machines.reconcile(view)
+    instance = view.get("VirtualMachineInstance", "login", "ns")
+    assert (printable(view), instance["metadata"]["labels"]) == ("Starting", {"vm": "login"})
+    instance["status"] = {"phase": "Running"}
+    virtual_machines.reconcile(view)
+    assert (printable(view), view.get("VirtualMachine", "login", "ns")["status"]["ready"]) == ("Running", True)
+
+    view.get("VirtualMachine", "login", "ns")["spec"]["runStrategy"] = "Halted"
+    virtual_machines.reconcile(view)
+    virtual_machines.reconcile(view)
+    assert printable(view) == "Stopped"
+
+
+def test_a_vm_is_scheduled_only_to_a_node_that_takes_work(objects: Any) -> None:
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    cordoned = obj("v1", "Node", "n1", {"unschedulable": True}, namespace="", status=ready)
+    view = objects(obj(virtual_machines.API, "VirtualMachineInstance", "x", status={"phase": "Scheduling"}), cordoned)
+    virtual_machines.reconcile(view)
+    assert "nodeName" not in view.get("VirtualMachineInstance", "x", "ns")["status"]
+
+    view.create(obj("v1", "Node", "n2", namespace="", status=ready))
+    virtual_machines.reconcile(view)
+
+    assert view.get("VirtualMachineInstance", "x", "ns")["status"]["nodeName"] == "n2"

@@ -1,0 +1,87 @@
+"""Finding and ending the processes of a region."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rehearsal import processes
+
+
+@pytest.fixture
+def region(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "region"
+    for place in (folder / "bin", folder / "kwok" / "clusters" / "acme" / "bin"):
+        place.mkdir(parents=True)
+        (place / "sleep").symlink_to(shutil.which("sleep") or "/bin/sleep")
+    yield folder
+    processes.kill(processes.running(folder))
+
+
+def start(folder: Path, *arguments: str) -> None:
+    processes.launch(list(arguments), log=folder / "log", environment=os.environ, folder=folder)
+
+
+def test_a_part_is_known_by_the_path_it_was_started_with() -> None:
+    folder = Path("/x/regions/laptop")
+
+    def part(*arguments: str) -> str | None:
+        return processes.part_of(arguments, folder)
+
+    assert part("/x/regions/laptop/bin/cluster-api-manager", "--leader-elect=false") == "cluster-api-manager"
+    assert part("/x/regions/laptop/kwok/clusters/acme/bin/etcd") == "acme/etcd"
+    assert part("/usr/bin/python", "-m", "rehearsal.operators", "/x/regions/laptop") == "operators"
+    assert part("/usr/bin/python", "-m", "rehearsal.operators", "/x/regions/laptop2") is None
+    assert part("/x/regions/laptop2/bin/cluster-api-manager") is None
+    assert part("vim", "/x/regions/laptop/bin/cluster-api-manager") is None
+    assert part("tail", "-f", "/x/regions/laptop/logs/operators.log") is None
+    assert part("") is None
+
+
+def test_running_parts_are_found_without_any_file_about_them(region: Path) -> None:
+    start(region, str(region / "bin" / "sleep"), "60")
+    start(region, str(region / "kwok" / "clusters" / "acme" / "bin" / "sleep"), "60")
+    (region / "log").unlink()
+
+    assert [process.part for process in processes.running(region)] == ["acme/sleep", "sleep"]
+    assert [process.part for process in processes.running(region / "kwok" / "clusters" / "acme")] == ["sleep"]
+    process = processes.running(region)[-1]
+    assert abs((process.since() or 0) - time.time()) < 30
+
+
+def test_killed_parts_are_gone_when_kill_returns(region: Path) -> None:
+    start(region, str(region / "bin" / "sleep"), "60")
+
+    processes.kill(processes.running(region))
+
+    assert processes.running(region) == []
+
+
+def test_a_process_that_got_a_dead_parts_number_is_never_killed() -> None:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as other:
+        dead = processes.Process("etcd", other.pid, "1", ("etcd",))
+
+        processes.kill([dead])
+
+        assert not dead.alive()
+        assert other.poll() is None
+        other.kill()
+
+
+def test_a_process_that_only_waits_to_be_noticed_is_dead(region: Path) -> None:
+    with subprocess.Popen([str(region / "bin" / "sleep"), "60"]) as child:
+        [found] = processes.running(region)
+        child.kill()
+        end = time.monotonic() + 10
+        while found.alive() and time.monotonic() < end:
+            time.sleep(0.01)
+
+        assert not found.alive()
+        assert processes.running(region) == []
