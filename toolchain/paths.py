@@ -55,11 +55,6 @@ def pulumi_state() -> Path:
     return home() / "pulumi" / "state"
 
 
-def passphrase() -> Path:
-    """Return the file with the passphrase of rehearsal stacks, the same for every clone and cache."""
-    return cache() / "passphrase"
-
-
 def region(environment: str) -> Path:
     """Return the folder of the local region of a rehearsal environment."""
     return home() / "regions" / environment

@@ -16,8 +16,9 @@ SPARE = "+"
 def picture(environment: Environment) -> str:
     """Return the region as text of at most 100 columns: one cell a host, one line a rack, pool and VPC."""
     marks = _marks(environment)
+    region = environment.region
     lines = [
-        f"region {environment.name} · {environment.region.stage} · images from channel {environment.region.image_channel}",
+        f"region {environment.name} · {region.stage} · images from channel {region.image_channel}",
         "",
         *_control_planes(environment),
         "",
@@ -101,4 +102,5 @@ def _networks(environment: Environment) -> Iterator[str]:
     for tenant in environment.tenants:
         for vpc in tenant.vpcs:
             numbers = environment.allocations.vpcs[vpc.name]
-            yield f"  vpc {vpc.name:<10} {vpc.isolation:<8} VNI {numbers.vni}   hosts {numbers.hosts}   pods {numbers.pods}"
+            ranges = f"hosts {numbers.hosts}   pods {numbers.pods}"
+            yield f"  vpc {vpc.name:<10} {vpc.isolation:<8} VNI {numbers.vni}   {ranges}"

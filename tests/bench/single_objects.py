@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import statistics
 import subprocess
@@ -76,8 +75,8 @@ class Project:
             f"name: bench\nruntime: {{name: python, options: {{virtualenv: {paths.VENV}}}}}\n"
         )
         self.variables = {
-            **os.environ,
-            **environment.engine("bench", backend_url=f"file://{folder / 'state'}"),
+            **environment.process("bench", backend_url=f"file://{folder / 'state'}"),
+            "PULUMI_CONFIG_PASSPHRASE": environment.REHEARSAL_PASSPHRASE,
             "BENCH_KUBECONFIG": str(kubeconfig),
             "BENCH_OBJECTS": str(objects),
         }

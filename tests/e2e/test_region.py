@@ -8,7 +8,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from local_region import ENVIRONMENT, UP, LocalRegion, Outcome
+from local_region import CRDS, ENVIRONMENT, UP, LocalRegion, Outcome
+
+from components.plan.manifests import manifests
+from components.plan.slices import slices
+from components.render.manifest import objects
+from components.specs.loader import load_environment
+from providers.kube import ApiError
 
 pytestmark = pytest.mark.e2e
 
@@ -56,6 +62,20 @@ def test_machines_run_on_hosts_and_nodes_stand_in_the_tenants_cluster(region: Lo
     assert len(nodes) == 16
     provisioned = [host for host in hosts if host["status"]["provisioning"]["state"] == "provisioned"]
     assert len(provisioned) == 16
+
+
+@pytest.mark.skipif(not CRDS.is_dir(), reason=f"no published CRDs at {CRDS}; set CRDS_DIR to a folder that has them")
+def test_every_object_is_accepted_strictly_with_the_published_crds(region: LocalRegion) -> None:
+    environment = load_environment(ENVIRONMENT, region.environments)
+    refused = []
+    for piece in slices(environment):
+        for manifest in objects(manifests(environment, piece)):
+            try:
+                region.api(manifest.cluster).apply(manifest.body, field_manager="strict", dry_run=True, force=True)
+            except ApiError as error:
+                refused.append(f"{manifest.key}: {error}")
+
+    assert refused == []
 
 
 def test_a_second_up_changes_nothing(region: LocalRegion) -> None:

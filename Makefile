@@ -1,0 +1,44 @@
+# Everything is reached from here; `make` alone lists it. Only Python, Go, git and make must be there beforehand.
+PYTHON ?= python3
+BIN := .venv/bin
+ENVIRONMENT ?= laptop
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup up down check test e2e test-nightly bench lint lock clean
+
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## make this clone ready: .venv, pinned binaries, plugins (done by all below)
+	@$(PYTHON) -m toolchain
+
+up: setup ## bring a small GPU region up on this machine and say what is in it
+	@$(BIN)/jacquard up $(ENVIRONMENT)
+
+down: ## remove that region, its state and its processes
+	@test ! -x $(BIN)/jacquard || $(BIN)/jacquard down $(ENVIRONMENT)
+
+lint: setup ## ruff, mypy, import-linter
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
+
+check: lint ## linters and unit tests only
+	@$(BIN)/python -m pytest tests/unit
+
+test: lint ## everything that must pass before a merge, end-to-end tests last
+	@$(BIN)/python -m pytest -m "not nightly" $(wildcard $(addprefix tests/,unit golden property policies e2e))
+
+e2e: setup ## end-to-end tests only
+	@$(BIN)/python -m pytest -m "not nightly" tests/e2e
+
+test-nightly: setup ## the slow proofs
+	@$(BIN)/python -m pytest -m nightly
+
+bench: setup ## the figures of docs/performance.md
+	@$(BIN)/python tests/bench
+
+lock: setup ## pin the Python dependencies anew (needs uv)
+	@uv pip compile --universal --python-version 3.11 --generate-hashes --extra dev --upgrade pyproject.toml -o requirements.lock
+
+clean: ## remove what set-up made in this clone; regions and their state stay
+	@$(PYTHON) -m toolchain clean

@@ -1,0 +1,1 @@
+"""The jacquard command: thin, no logic of its own."""

@@ -1,0 +1,51 @@
+"""Arguments and options that several commands share, so that they look and read the same everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli import data
+from cli.console import Format
+
+
+def _complete(incomplete: str) -> list[str]:
+    return [name for name in data.names() if name.startswith(incomplete)]
+
+
+Env = Annotated[
+    str,
+    typer.Argument(metavar="ENV", help="An environment: a folder under environments/.", autocompletion=_complete),
+]
+Envs = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[ENV]...", help="Environments; all of them when none is named.", autocompletion=_complete),
+]
+FormatOption = Annotated[Format, typer.Option("--format", help="How to answer.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; a rehearsal never asks.")]
+SpeedOption = Annotated[
+    float | None,
+    typer.Option(
+        "--speed",
+        min=0.1,
+        max=1000,
+        help="Factor on the delays of simulated hardware; 10 is ten times faster. Default: JACQUARD_SPEED, or 1.",
+        show_default=False,
+    ),
+]
+TimeoutOption = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        min=0,
+        metavar="SECONDS",
+        help="How long to wait for the node pools; default 600 for a rehearsal, else 0.",
+        show_default=False,
+    ),
+]
+OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write; made when missing.")]
+CheckOption = Annotated[bool, typer.Option("--check", help="Write nothing; end with 1 when a file would change.")]
+DiffOption = Annotated[bool, typer.Option("--diff", help="Show pulumi's own diff, property by property.")]
+FollowOption = Annotated[bool, typer.Option("--follow", "-f", help="Go on as the log grows.")]

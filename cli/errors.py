@@ -1,0 +1,84 @@
+"""Exit codes of the `jacquard` command, and how a mistake becomes one clear message instead of a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+from rich.text import Text
+from typer import Exit
+from typer.core import TyperGroup
+
+from cli.console import stderr
+from components.specs.problems import SpecError, listed, suggestion
+from providers.errors import ProviderError
+from stacks.target import StackError
+from toolchain.errors import ToolchainError
+
+
+class ExitCode(IntEnum):
+    """What a script may rely on."""
+
+    OK = 0
+    FAILED = 1
+    BAD_DATA = 2
+    """Also wrong usage."""
+    WAITING = 3
+    """Nothing is wrong, but something must happen first; the same command resumes."""
+    REFUSED = 4
+    """A mandatory policy."""
+    INTERRUPTED = 130
+
+
+_WORDS = {ExitCode.WAITING: "waiting", ExitCode.REFUSED: "refused", ExitCode.INTERRUPTED: "interrupted"}
+
+
+class Stop(Exception):  # noqa: N818 - not every stop is an error: a gate waits
+    """Ends a command with a message and an exit code.
+
+    Args:
+        message: lower case, no full stop; the first line says what, further lines give detail.
+        code: what a script sees.
+    """
+
+    def __init__(self, message: str, code: ExitCode = ExitCode.FAILED) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def unknown(got: str, known: Sequence[str], *, what: str, remedy: str) -> Stop:
+    """Return the stop for a name that nothing carries, with the nearest one that exists."""
+    hint = suggestion(got, known) or f"; {remedy}"
+    return Stop(f"{what} '{got}' is unknown (known: {listed(known)}){hint}", ExitCode.BAD_DATA)
+
+
+class Group(TyperGroup):
+    """The command group that turns known failures into messages and exit codes."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the chosen command.
+
+        Raises:
+            Exit: with the code of the failure.
+        """
+        try:
+            return super().invoke(ctx)
+        except Stop as stop:
+            show(str(stop), _WORDS.get(stop.code, "error"))
+            raise Exit(stop.code) from None
+        except SpecError as error:
+            stderr().print(Text(str(error)), soft_wrap=True)
+            raise Exit(ExitCode.BAD_DATA) from None
+        except (ProviderError, StackError, ToolchainError) as error:
+            show(str(error), "error")
+            raise Exit(ExitCode.FAILED) from None
+        except KeyboardInterrupt:
+            show("the same command goes on from here", "interrupted")
+            raise Exit(ExitCode.INTERRUPTED) from None
+
+
+def show(message: str, word: str) -> None:
+    """Print ``message`` to standard error, led by a coloured ``word``."""
+    style = {"error": "bold red", "refused": "bold red", "warning": "bold yellow"}.get(word, "bold cyan")
+    stderr().print(Text.assemble((f"{word}: ", style), message), soft_wrap=True)

@@ -1,0 +1,33 @@
+"""Small ways into Kubernetes objects as they come from an API server."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+Object: TypeAlias = dict[str, Any]
+
+
+def dig(body: Any, *path: str) -> Any:
+    """Return the value at ``path``; None where the way ends (a status may be null right after apply)."""
+    for key in path:
+        body = body.get(key) if isinstance(body, dict) else None
+    return body
+
+
+def condition(body: Object, kind: str) -> Object:
+    """Return the condition ``kind`` of an object, or an empty one."""
+    for item in dig(body, "status", "conditions") or []:
+        if item.get("type") == kind:
+            return dict(item)
+    return {}
+
+
+def holds(body: Object, kind: str, status: str = "True") -> bool:
+    """Tell whether the condition ``kind`` of an object has ``status``; one that is not set has none."""
+    return condition(body, kind).get("status") == status
+
+
+def key(body: Object) -> tuple[str, str]:
+    """Return namespace and name; the namespace of a cluster-scoped object is empty."""
+    metadata = body["metadata"]
+    return str(metadata.get("namespace", "")), str(metadata["name"])

@@ -1,0 +1,88 @@
+"""Reads the clusters of a region, once: which objects are there, and which cluster did not answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from components.render.manifest import MANAGEMENT
+from components.specs.environment import Environment
+from providers.errors import ProviderError
+from providers.kube import ApiError, ApiServer
+from toolchain import paths
+
+_ANSWER_SECONDS = 10.0
+_MANAGEMENT_KINDS = (
+    ("cluster.x-k8s.io/v1beta2", "Cluster"),
+    ("cluster.x-k8s.io/v1beta2", "MachineDeployment"),
+    ("cluster.x-k8s.io/v1beta2", "MachineSet"),
+    ("cluster.x-k8s.io/v1beta2", "Machine"),
+    ("controlplane.cluster.x-k8s.io/v1alpha2", "KamajiControlPlane"),
+    ("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3Machine"),
+    ("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3MachineTemplate"),
+    ("metal3.io/v1alpha1", "BareMetalHost"),
+    ("provisioning.dpu.nvidia.com/v1alpha1", "DPU"),
+)
+_TENANT_KINDS = (("storage.k8s.io/v1", "StorageClass"), ("kubevirt.io/v1", "VirtualMachine"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What the API servers of a region answered."""
+
+    objects: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
+    """By cluster and kind."""
+    unreachable: dict[str, str] = field(default_factory=dict)
+
+    def of(self, kind: str, cluster: str = MANAGEMENT) -> list[dict[str, Any]]:
+        """Return all objects of a kind in a cluster; none when it did not answer."""
+        return self.objects.get((cluster, kind), [])
+
+    def one(self, kind: str, namespace: str, name: str) -> dict[str, Any] | None:
+        """Return one object of the management cluster, or None."""
+        for body in self.of(kind):
+            if body["metadata"]["name"] == name and body["metadata"].get("namespace") == namespace:
+                return body
+        return None
+
+
+def connect(environment: str, cluster: str) -> ApiServer:
+    """Return a client of one cluster of a region, by its stable kubeconfig path.
+
+    Raises:
+        KubeconfigError: the cluster was not made yet, or its kubeconfig cannot be used.
+    """
+    return ApiServer.from_kubeconfig(paths.kubeconfig(environment, cluster), timeout_seconds=_ANSWER_SECONDS)
+
+
+def observe(environment: Environment, connect: Callable[[str, str], ApiServer] = connect) -> Observation:
+    """Read the management cluster and all tenant clusters, side by side."""
+    clusters: dict[str, tuple[tuple[str, str], ...]] = {MANAGEMENT: _MANAGEMENT_KINDS}
+    clusters |= {cluster.name: _TENANT_KINDS for tenant in environment.tenants for cluster in tenant.clusters}
+
+    def read(cluster: str) -> Observation:
+        try:
+            api = connect(environment.name, cluster)
+            return Observation(
+                objects={(cluster, kind): _list(api, version, kind) for version, kind in clusters[cluster]}
+            )
+        except (ProviderError, OSError) as error:
+            return Observation(unreachable={cluster: str(error)})
+
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        answers = list(pool.map(read, clusters))
+    return Observation(
+        objects={key: value for answer in answers for key, value in answer.objects.items()},
+        unreachable={key: value for answer in answers for key, value in answer.unreachable.items()},
+    )
+
+
+def _list(api: ApiServer, api_version: str, kind: str) -> list[dict[str, Any]]:
+    try:
+        return api.list(api_version, kind)
+    except ApiError as error:
+        if error.not_found:  # the kind is not served here, so there are no objects of it
+            return []
+        raise

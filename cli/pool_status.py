@@ -1,0 +1,176 @@
+"""How far the node pools of a region are: counted by machines, judged by the rules of Cluster API.
+
+A group counts as settled when the controller has seen the last change, all counters agree, its conditions say so, and
+as many Machines exist as were ordered, all of the pinned image. The counters alone stay at zero during a large
+scale-up and look finished before a roll has begun.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from cli.objects import Object, condition, dig, holds, key
+from cli.observe import Observation
+from components.specs.environment import Environment
+from components.specs.hosted_control_plane import ClusterSpec
+from components.specs.node_pool import NodePoolSpec
+
+UNKNOWN_IMAGE = "unknown"
+_CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
+_DEPLOYMENT = "cluster.x-k8s.io/deployment-name"
+_REASONS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """One rollout group: the nodes of a pool in one failure domain."""
+
+    name: str
+    failure_domain: str
+    image: str
+    """What is pinned."""
+    total: int
+    machines: int
+    ready: int
+    updated: int
+    images: dict[str, int]
+    """Image to the number of machines that were made with it."""
+    settled: bool
+    why: list[str]
+    """What is missing, in words; empty when settled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """A node pool: the sum of its rollout groups."""
+
+    cluster: str
+    name: str
+    instance_type: str
+    total: int
+    ready: int
+    updated: int
+    images: dict[str, int]
+    settled: bool
+    groups: list[Group]
+
+
+@dataclass(slots=True)
+class Pools:
+    """Indexes over all machines, so that a region of thousands is walked once."""
+
+    environment: Environment
+    seen: Observation
+    machines: dict[tuple[str, str], list[Object]] = field(init=False)
+    """By namespace and MachineDeployment."""
+    image_of: dict[tuple[str, str], str] = field(init=False)
+    """By namespace and infrastructure machine: the image of the template it was cloned from."""
+
+    def __post_init__(self) -> None:
+        versions = {image.sha256: image.version for image in self.environment.images.images}
+        templates = {
+            key(body): versions.get(str(dig(body, "spec", "template", "spec", "image", "checksum")), UNKNOWN_IMAGE)
+            for body in self.seen.of("Metal3MachineTemplate")
+        }
+        self.image_of = {}
+        for body in self.seen.of("Metal3Machine"):
+            namespace, name = key(body)
+            template = str(dig(body, "metadata", "annotations", _CLONED_FROM))
+            self.image_of[namespace, name] = templates.get((namespace, template), UNKNOWN_IMAGE)
+        self.machines = {}
+        for body in self.seen.of("Machine"):
+            deployment = str(dig(body, "metadata", "labels", _DEPLOYMENT))
+            self.machines.setdefault((key(body)[0], deployment), []).append(body)
+
+    def pool(self, cluster: ClusterSpec, pool: NodePoolSpec) -> Pool:
+        """Return the state of one pool."""
+        prefix = f"{cluster.name}/{pool.name}/"
+        groups = [
+            self.group(cluster.name, pool.name, group.removeprefix(prefix), allocation.nodes)
+            for group, allocation in sorted(self.environment.allocations.groups.items())
+            if group.startswith(prefix)
+        ]
+        images: Counter[str] = Counter()
+        for group in groups:
+            images.update(group.images)
+        return Pool(
+            cluster=cluster.name,
+            name=pool.name,
+            instance_type=pool.instance_type,
+            total=pool.nodes,
+            ready=sum(group.ready for group in groups),
+            updated=sum(group.updated for group in groups),
+            images=dict(sorted(images.items())),
+            settled=bool(groups) and all(group.settled for group in groups),
+            groups=groups,
+        )
+
+    def group(self, cluster: str, pool: str, domain: str, total: int) -> Group:
+        """Return the state of one rollout group that is ordered with ``total`` nodes."""
+        name = f"{cluster}-{pool}-{domain}"
+        deployment = self.seen.one("MachineDeployment", cluster, name)
+        machines = [
+            body for body in self.machines.get((cluster, name), []) if not dig(body, "metadata", "deletionTimestamp")
+        ]
+        pin = self.environment.image_pins.groups.get(f"{cluster}/{pool}/{domain}")
+        images = Counter(
+            self.image_of.get((cluster, str(dig(body, "spec", "infrastructureRef", "name"))), UNKNOWN_IMAGE)
+            for body in machines
+        )
+        why = _unsettled(deployment, machines, total) or _old_images(pin.image if pin else None, images)
+        return Group(
+            name=name,
+            failure_domain=domain,
+            image=pin.image if pin else UNKNOWN_IMAGE,
+            total=total,
+            machines=len(machines),
+            ready=sum(holds(body, "Ready") for body in machines),
+            updated=sum(holds(body, "UpToDate") for body in machines),
+            images=dict(sorted(images.items())),
+            settled=not why,
+            why=why + _hints(self.seen, cluster, name, machines) if why else [],
+        )
+
+
+def _unsettled(deployment: Object | None, machines: list[Object], total: int) -> list[str]:
+    """Return why a MachineDeployment is not settled, the nearest cause only."""
+    if deployment is None:
+        return ["its MachineDeployment does not exist"]
+    status = deployment.get("status") or {}
+    if status.get("observedGeneration") != dig(deployment, "metadata", "generation"):
+        return ["the controller has not seen the last change yet"]
+    wanted = dig(deployment, "spec", "replicas")
+    if wanted != total:
+        return [f"the cluster orders {wanted} nodes, the data {total}"]
+    ready = sum(holds(body, "Ready") for body in machines)
+    if len(machines) != total or ready != total:
+        return [f"{ready} of {total} nodes ready, {len(machines)} machines exist"]
+    names = ("replicas", "readyReplicas", "availableReplicas", "upToDateReplicas")
+    behind = [f"{name} {status.get(name, 0)}" for name in names if status.get(name, 0) != total]
+    if behind:
+        return [f"{', '.join(behind)} of {total}"]
+    expected = {"Available": "True", "RollingOut": "False", "MachinesUpToDate": "True"}
+    wrong = [kind for kind, value in expected.items() if not holds(deployment, kind, value)]
+    return [f"condition {kind} is {condition(deployment, kind).get('status', 'not set')}" for kind in wrong]
+
+
+def _old_images(pinned: str | None, images: Counter[str]) -> list[str]:
+    return [
+        f"{count} machines run {image}, pinned is {pinned}"
+        for image, count in sorted(images.items())
+        if image != pinned
+    ]
+
+
+def _hints(seen: Observation, cluster: str, deployment: str, machines: list[Object]) -> list[str]:
+    """Return what the controllers themselves say, each message once, the first few."""
+    sets = [
+        body
+        for body in seen.of("MachineSet")
+        if key(body)[0] == cluster and dig(body, "metadata", "labels", _DEPLOYMENT) == deployment
+    ]
+    said = [condition(body, "ScalingUp").get("message") for body in sets if holds(body, "ScalingUp")]
+    said += [condition(body, "Ready").get("message") for body in machines if not holds(body, "Ready")]
+    lines = [" ".join(str(message).split()).removeprefix("* ") for message in said if message]
+    return list(dict.fromkeys(lines))[:_REASONS_SHOWN]

@@ -1,0 +1,56 @@
+"""Every benchmark, one after the other: ``python tests/bench [--json FOLDER]``.
+
+Each is a command of its own with ``--help``. They run on the API server of a local region that is made for them
+and removed afterwards, so nothing that a user runs is disturbed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from toolchain import paths
+
+REGION = "bench"
+FOLDER = Path(__file__).parent
+
+
+def run(*command: str | Path) -> int:
+    """Run one command with its output shown and return its exit code."""
+    print(f"\n$ {' '.join(str(part) for part in command)}", flush=True)
+    return subprocess.run([str(part) for part in command], cwd=paths.ROOT, check=False).returncode
+
+
+def main() -> int:
+    """Run all benchmarks; the exit code is 1 when one misses its bar."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, help="folder that takes the figures of each benchmark as JSON")
+    chosen = parser.parse_args()
+    if chosen.json:
+        chosen.json.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="jacquard-bench-") as home:
+        os.environ["JACQUARD_HOME"] = home
+        rehearsal = (sys.executable, "-m", "rehearsal")
+        if run(*rehearsal, "up", REGION, "--cluster", "management"):
+            return 1
+        try:
+            codes = [
+                run(sys.executable, FOLDER / name, *_options(name, chosen.json))
+                for name in ("start_up.py", "single_objects.py", "objectset_create.py")
+            ]
+        finally:
+            run(*rehearsal, "down", REGION)
+    return int(any(codes))
+
+
+def _options(name: str, folder: Path | None) -> list[str | Path]:
+    kubeconfig = [] if name == "start_up.py" else ["--kubeconfig", paths.kubeconfig(REGION, "management")]
+    return [*kubeconfig, *(["--json", folder / f"{Path(name).stem}.json"] if folder else [])]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

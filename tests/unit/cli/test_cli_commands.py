@@ -1,0 +1,255 @@
+"""The commands as a person meets them: exit codes, exact texts, nothing written that was not asked for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from cli.env import exports
+from components.specs.environment import Environment
+from policies.facts import Fact
+from policies.rules import RULES
+from policies.verdict import Violation, violation
+
+Invoke = Callable[..., Result]
+Edit = Callable[[Path, str, str], None]
+VERBS = ("up", "preview", "down", "status", "logs", "env", "check", "render", "allocate", "promote", "doctor")
+
+
+def test_help_names_all_verbs_and_the_exit_codes(invoke: Invoke) -> None:
+    result = invoke("--help")
+
+    assert result.exit_code == 0
+    assert all(f" {verb} " in result.output for verb in VERBS)
+    assert "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting, 4 refused by a policy" in result.output
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself(invoke: Invoke, verb: str) -> None:
+    result = invoke(verb, "--help")
+
+    assert result.exit_code == 0
+    assert f"Usage: jacquard {verb}" in result.output.replace("root", "jacquard")
+
+
+def test_the_version_is_that_of_the_package(invoke: Invoke) -> None:
+    assert invoke("--version").output == "jacquard 0.1.0\n"
+
+
+@pytest.mark.parametrize("verb", ["up", "preview", "down", "status", "logs", "env", "allocate", "check"])
+def test_an_unknown_environment_is_named_with_the_nearest_one(invoke: Invoke, verb: str) -> None:
+    result = invoke(verb, "latpop")
+
+    assert result.exit_code == 2
+    assert result.stderr == "error: environment 'latpop' is unknown (known: laptop); did you mean 'laptop'?\n"
+
+
+def test_an_environment_like_no_other_is_refused_with_the_remedy(invoke: Invoke, data_folder: Path) -> None:
+    result = invoke("status", "moon")
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "error: environment 'moon' is unknown (known: laptop); "
+        f"an environment is a folder of {data_folder} with a region.yaml\n"
+    )
+
+
+def test_check_says_one_line_for_each_environment(invoke: Invoke) -> None:
+    result = invoke("check")
+
+    assert result.exit_code == 0, result.output
+    [line] = result.stdout.splitlines()
+    assert line.startswith("laptop: ok, ")
+    assert f" objects, {len(RULES)} policies, " in line
+
+
+def test_check_answers_as_data(invoke: Invoke) -> None:
+    [answer] = json.loads(invoke("check", "laptop", "--format", "json").stdout)
+
+    assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", "problems", "violations"]
+    assert (answer["environment"], answer["ok"], answer["problems"], answer["violations"]) == ("laptop", True, [], [])
+
+
+def test_check_reports_all_problems_at_once(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    edit(data_folder / "laptop" / "region.yaml", "image_channel: stable", "image_channels: stable")
+    edit(data_folder / "laptop" / "tenants" / "acme.yaml", "nodes: 10", "nodes: none")
+
+    result = invoke("check")
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    report = result.stderr.splitlines()
+    assert report[0].startswith("environments/laptop: ")
+    assert any("region.yaml" in line and "image_channels" in line for line in report)
+    assert any("tenants/acme.yaml" in line and "nodes" in line for line in report)
+
+
+def test_check_without_any_environment_says_where_it_looked(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(tmp_path / "nowhere"))
+
+    result = invoke("check")
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"error: there is no environment in {tmp_path / 'nowhere'}; an environment is a folder with a region.yaml\n"
+    )
+
+
+def test_what_a_policy_refuses_ends_with_4_and_nothing_is_applied(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = RULES[0]
+    fact = Fact(kind="Machine", title="Machine a/b of cluster management", body={})
+    found = Violation(rule=rule, fact=fact, finding=violation(found="f", allowed="a", fix="x"))
+    monkeypatch.setattr("cli.check.judge", lambda _: [found])
+
+    check, up = invoke("check", "laptop"), invoke("up", "laptop")
+
+    assert (check.exit_code, up.exit_code) == (4, 4)
+    assert check.stderr.startswith("laptop: 1 policy violation, ")
+    assert f"  {rule.name}: Machine a/b of cluster management\n    found:   f\n" in check.stderr
+    assert up.stderr == f"refused: laptop: 1 policy violation, nothing was applied\n{found}\n"
+
+
+def test_preview_refuses_a_base_clearly(invoke: Invoke) -> None:
+    result = invoke("preview", "laptop", "--base", "origin/main")
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "error: --base origin/main: comparing with another revision is not built yet; "
+        "leave it out to compare with the region\n"
+    )
+
+
+def test_allocate_has_nothing_to_do_where_the_lock_files_fit(invoke: Invoke) -> None:
+    result = invoke("allocate", "laptop", "--check")
+
+    assert (result.exit_code, result.output) == (0, "laptop: everything is allocated, nothing to change\n")
+
+
+def test_allocate_check_shows_the_difference_and_writes_nothing(invoke: Invoke, data_folder: Path) -> None:
+    lock = data_folder / "laptop" / "allocations.lock.yaml"
+    lines = lock.read_text().splitlines(keepends=True)
+    [gone] = [line for line in lines if line.startswith("  acme: ")]
+    lock.write_text("".join(line for line in lines if line != gone))
+    before = lock.read_text()
+
+    result = invoke("allocate", "laptop", "--check")
+
+    assert result.exit_code == 1
+    assert f"+{gone.rstrip()}\n" in result.stdout
+    assert result.stderr == (
+        "error: laptop: lock files do not fit the data; run 'jacquard allocate laptop' and review it\n"
+    )
+    assert lock.read_text() == before
+    assert invoke("allocate", "laptop").exit_code == 0
+    assert lock.read_text() == "".join(lines)
+
+
+def newer_image(laptop: Environment) -> str:
+    pinned = laptop.image_pins.groups["acme-train/train/a01"].image
+    return next(
+        image.version
+        for image in laptop.images.images
+        if image.version != pinned and "h100-ib-8" in image.fits and laptop.region.image_channel in image.channel
+    )
+
+
+def test_promote_moves_wave_by_wave_and_then_has_nothing_to_do(
+    invoke: Invoke, data_folder: Path, laptop: Environment
+) -> None:
+    version = newer_image(laptop)
+    promote = ("promote", "laptop", "acme-train/train", "--to", version, "--format", "json")
+
+    first = json.loads(invoke(*promote, "--wave", "1").stdout)
+    second = json.loads(invoke(*promote).stdout)
+    third = invoke("promote", "laptop", "acme-train/train", "--to", version)
+
+    assert (first["groups"], second["groups"]) == (["acme-train/train/a01"], ["acme-train/train/a02"])
+    assert third.output == (
+        f"acme-train/train: every rollout group is pinned to {version} already, nothing to change\n"
+    )
+    text = (data_folder / "laptop" / "images.lock.yaml").read_text()
+    assert f"acme-train/train/a01: {{image: {version}," in text
+
+
+def test_promote_to_an_unknown_image_writes_nothing(invoke: Invoke, data_folder: Path) -> None:
+    before = (data_folder / "laptop" / "images.lock.yaml").read_text()
+
+    result = invoke("promote", "laptop", "acme-train/train", "--to", "gpu-9999")
+
+    assert result.exit_code == 2
+    assert "'gpu-9999'" in result.stderr
+    assert (data_folder / "laptop" / "images.lock.yaml").read_text() == before
+
+
+def test_status_of_a_region_that_is_not_there_says_how_to_bring_it_up(invoke: Invoke) -> None:
+    result = invoke("status", "laptop")
+
+    assert result.exit_code == 0
+    assert "laptop: not settled" in result.stdout
+    assert result.stdout.endswith("nothing of it answers here; bring it up with: jacquard up laptop\n")
+
+
+def test_status_of_a_region_that_is_not_there_is_data_as_well(invoke: Invoke) -> None:
+    answer = json.loads(invoke("status", "laptop", "--format", "json").stdout)
+
+    assert answer["settled"] is False
+    assert set(answer["unreachable"]) == {"management", "acme-train", "globex-lab"}
+
+
+def test_exports_survive_the_shell_whatever_is_in_them() -> None:
+    wild = {"PLAIN": "/a/b", "WILD": 'it\'s $HOME `id` "x"\nsecond line; exit 1 #'}
+    script = exports(wild) + 'printf "%s\\0%s" "$PLAIN" "$WILD"'
+
+    shown = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+
+    assert shown.stdout.split("\0") == list(wild.values())
+
+
+def test_env_prints_what_the_toolchain_names(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    variables = {"PULUMI_HOME": "/a b", "KUBECONFIG": "/k"}
+    monkeypatch.setattr("toolchain.environment.engine", lambda name, backend_url: variables)  # noqa: ARG005 - its signature
+
+    assert invoke("env", "laptop").stdout == "export PULUMI_HOME='/a b'\nexport KUBECONFIG=/k\n"
+    assert json.loads(invoke("env", "laptop", "--format", "json").stdout) == variables
+
+
+def staged(data_folder: Path, edit: Edit) -> None:
+    """Make the laptop an environment whose hardware is real."""
+    edit(
+        data_folder / "laptop" / "region.yaml",
+        "stage: rehearsal ",
+        'state: {backend: "s3://state", secrets_provider: "awskms://alias/x"}\ncontext: lab\nstage: staging ',
+    )
+
+
+def test_a_real_environment_is_not_applied_unasked(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    staged(data_folder, edit)
+
+    result = invoke("up", "laptop")
+
+    assert result.exit_code == 2
+    assert result.stderr == ("error: laptop: is of stage staging, so 'up' asks first; without a terminal say --yes\n")
+
+
+@pytest.mark.parametrize(("typed", "got"), [((), "it is missing"), (("--yes-destroy", "laptob"), "got 'laptob'")])
+def test_a_real_environment_is_destroyed_only_by_its_name(
+    invoke: Invoke, data_folder: Path, edit: Edit, typed: tuple[str, ...], got: str
+) -> None:
+    staged(data_folder, edit)
+
+    result = invoke("down", "laptop", *typed)
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "error: laptop: is of stage staging; --yes-destroy must name the region that is to be destroyed "
+        f"({got}); say --yes-destroy laptop if you mean it\n"
+    )

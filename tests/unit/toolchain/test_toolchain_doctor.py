@@ -1,0 +1,73 @@
+"""The doctor says what is used from where, and how to get what is missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from toolchain import command, doctor, setup, tools
+from toolchain.doctor import Item, State
+from toolchain.progress import Progress
+
+Said = Callable[[Callable[[Progress], None]], str]
+
+
+def test_status_is_for_people_and_for_programs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = [
+        Item(name="git", state=State.OK, used="2.39.5", where="/usr/bin/git"),
+        Item(name="go", state=State.OLD, used="1.20.0", where="/usr/bin/go", remedy="install a newer one"),
+    ]
+    monkeypatch.setattr(doctor, "report", lambda: items)
+
+    assert command.run(["status"]) == 1
+    assert capsys.readouterr().out == (
+        "ok       git  2.39.5  /usr/bin/git\nold      go   1.20.0  /usr/bin/go\n              install a newer one\n"
+    )
+    assert command.run(["status", "--format", "json"]) == 1
+    assert json.loads(capsys.readouterr().out)[1] == {
+        "name": "go",
+        "state": "old",
+        "used": "1.20.0",
+        "where": "/usr/bin/go",
+        "remedy": "install a newer one",
+    }
+    items.pop()
+    assert command.run(["status"]) == 0
+
+
+@pytest.mark.usefixtures("pip", "search_path")
+def test_the_doctor_of_a_bare_machine_names_every_remedy_and_makes_nothing(cache: Path) -> None:
+    found = {item.name: item for item in doctor.report()}
+
+    assert found["python"].state is State.OK
+    assert found["go"].remedy == "go: is not on PATH; install Go 1.26 or newer from go.dev/dl"
+    assert found["kube-apiserver"].remedy.endswith("is not built; run `python3 -m toolchain`")
+    missing = {name for name, item in found.items() if item.state is not State.OK}
+    assert set(found) - missing == {"python", "disk", "cache"}
+    assert all(found[name].remedy for name in missing)
+    assert not cache.exists()
+
+
+@pytest.mark.usefixtures("machine")
+def test_an_old_go_does_no_harm_once_everything_is_built(search_path: Path, said: Said) -> None:
+    said(setup.set_up)
+    (search_path / "go").write_text("#!/bin/sh\necho go1.20.1\n")
+    said(setup.set_up)
+
+    [go] = [item for item in doctor.report() if item.name == "go"]
+    assert (go.state, go.used) == (State.OK, "not needed, everything is built")
+
+
+def test_tools_are_not_asked_for_a_version_for_ever(search_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = search_path / "git"
+    slow.write_text("#!/bin/sh\nexec /bin/sleep 600\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr(tools, "_TIMEOUT_SECONDS", 0.2)
+    found = tools.find("git")
+    assert found is not None
+    assert found.known_version == "of unknown version"

@@ -1,0 +1,149 @@
+"""The command as a user meets it: old Python, problems, a whole set-up, cleaning, progress."""
+
+from __future__ import annotations
+
+import ast
+import io
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolchain import __main__ as entry
+from toolchain import command, doctor, paths, setup
+from toolchain.doctor import State
+from toolchain.errors import ToolchainError
+from toolchain.progress import Progress
+
+Said = Callable[[Callable[[Progress], None]], str]
+
+
+def test_the_entry_parses_under_python_3_6() -> None:
+    for name in ("__init__.py", "__main__.py"):
+        ast.parse((paths.ROOT / "toolchain" / name).read_text(), feature_version=(3, 6))
+
+
+def test_an_old_python_is_told_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 9, 2, "final", 0))
+    assert entry.main() == 1
+    assert capsys.readouterr().err == (
+        f"python: {sys.executable} is 3.9.2, needs 3.11 or newer; "
+        "install a newer one and name it: make PYTHON=python3.11\n"
+    )
+
+
+@pytest.mark.usefixtures("pip", "search_path")
+def test_a_bare_machine_is_told_everything_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.run([]) == 1
+    assert capsys.readouterr().err == (
+        "go: is not on PATH; install Go 1.26 or newer from go.dev/dl\n"
+        "git: is not on PATH; install it with the system's package manager\n"
+        "make: is not on PATH; install it with the system's package manager\n"
+    )
+    assert not paths.VENV.exists()
+
+
+@pytest.mark.usefixtures("pip", "search_path")
+def test_an_unusable_engine_is_one_of_the_problems(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("JACQUARD_TOOLCHAIN", "vendor")
+    assert command.run(["setup"]) == 1
+    first, second, *_ = capsys.readouterr().err.splitlines()
+    assert first == "pulumi: pulumi is not on PATH; install it, or set JACQUARD_TOOLCHAIN=build"
+    assert second == "go: is not on PATH; install Go 1.26 or newer from go.dev/dl"
+
+
+@pytest.mark.usefixtures("machine")
+def test_a_whole_set_up_leaves_the_tree_clean_and_a_second_has_nothing_to_do(tree: Path, said: Said) -> None:
+    before = {path for path in tree.rglob("*") if paths.VENV not in (path, *path.parents)}
+    said(setup.set_up)
+
+    assert {path for path in tree.rglob("*") if paths.VENV not in (path, *path.parents)} == before
+    assert {item.name: item.remedy for item in doctor.report() if item.state is not State.OK} == {
+        "provider jacquard": "run `python3 -m toolchain`",  # entry points are pip's work, which is simulated here
+    }
+    again = said(setup.set_up).splitlines()
+    assert [line.split()[0] for line in again] == ["engine", ".venv", "binaries", "ready"]
+    assert "up to date" in again[1]
+
+
+def test_clusters_of_others_need_no_kubernetes(
+    machine: Any, cache: Path, monkeypatch: pytest.MonkeyPatch, said: Said
+) -> None:
+    monkeypatch.setenv("JACQUARD_CLUSTER", "kind")
+    said(setup.set_up)
+    assert machine.calls == ["venv", "download", "dependencies", "project"]
+    assert sorted(path.name.split("-")[0] for path in (cache / "binaries").iterdir()) == [
+        "cluster",
+        "crds",
+        "kwok",
+        "pulumi",
+    ]
+
+
+@pytest.mark.usefixtures("machine")
+def test_cleaning_removes_what_set_up_made_and_keeps_regions(tree: Path, cache: Path, said: Said) -> None:
+    said(setup.set_up)
+    (tree / "jacquard.egg-info").mkdir()
+    (tree / ".mypy_cache").mkdir()
+    said(partial(setup.clean, shared=False))
+
+    assert sorted(path.name for path in tree.iterdir()) == ["cli", "pyproject.toml", "requirements.lock", "toolchain"]
+    assert paths.pulumi_state().is_dir()
+    assert (cache / "binaries").is_dir()
+
+    said(partial(setup.clean, shared=True))
+    assert not (cache / "binaries").exists()
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "text"),
+    [
+        (ToolchainError("go: is not on PATH"), 1, "go: is not on PATH\n"),
+        (OSError(28, "No space left on device", "/cache/x"), 1, "/cache/x: No space left on device\n"),
+        (KeyboardInterrupt(), 130, "interrupted; the same command goes on where this one was\n"),
+    ],
+)
+def test_every_end_is_one_message_and_a_code(
+    raised: BaseException, code: int, text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_progress: Progress) -> None:
+        raise raised
+
+    monkeypatch.setattr(setup, "set_up", fail)
+    assert command.run([]) == code
+    assert capsys.readouterr().err == text
+
+
+def test_wrong_usage_is_exit_code_2() -> None:
+    with pytest.raises(SystemExit) as caught:
+        command.run(["up"])
+    assert caught.value.code == 2
+
+
+class Terminal(io.StringIO):
+    """A stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_elapsed_and_expected_time_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    stream = Terminal()
+    progress = Progress(stream)
+    tick = progress.running("etcd", 45)
+    tick(72.4)
+    progress.say("etcd", "done")
+
+    clear = "\r\033[K"
+    assert stream.getvalue() == (
+        f"{clear}  etcd                        0 s of about 45 s"
+        f"{clear}  etcd                        1 min 12 s of about 45 s"
+        f"{clear}  etcd                        done\n"
+    )

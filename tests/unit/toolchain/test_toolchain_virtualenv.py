@@ -1,0 +1,92 @@
+"""`.venv` is made once, made again when it is half made, renewed only as far as a change goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from toolchain import paths, virtualenv
+from toolchain.progress import Progress
+
+Said = Callable[[Callable[[Progress], None]], str]
+
+
+def overwrite(name: str, text: str) -> None:
+    (paths.ROOT / name).write_text(text)
+
+
+def remove(name: str) -> None:
+    (paths.ROOT / name).unlink()
+
+
+def test_the_virtual_environment_is_made_once(pip: Any, said: Said) -> None:
+    assert not virtualenv.fresh()
+    assert said(virtualenv.ensure).startswith("  .venv                       made in 4 s, Python ")
+    assert pip.calls == ["venv", "download", "dependencies", "project"]
+    assert virtualenv.current()
+
+    said(virtualenv.ensure)
+    assert pip.calls == ["venv", "download", "dependencies", "project"]
+
+
+@pytest.mark.parametrize(
+    ("step", "again"),
+    [
+        ("venv", ["venv", "download", "dependencies", "project"]),
+        ("download", ["venv", "download", "dependencies", "project"]),
+        ("dependencies", ["venv", "dependencies", "project"]),
+    ],
+)
+def test_a_half_made_virtual_environment_is_made_again(pip: Any, step: str, again: list[str], said: Said) -> None:
+    pip.fails_at = step
+    with pytest.raises(KeyboardInterrupt):
+        said(virtualenv.ensure)
+    assert not virtualenv.fresh()
+
+    pip.calls, pip.fails_at = [], ""
+    said(virtualenv.ensure)
+    assert pip.calls == again
+
+
+def test_an_interrupted_installation_of_the_project_keeps_the_dependencies(pip: Any, said: Said) -> None:
+    pip.fails_at = "project"
+    with pytest.raises(KeyboardInterrupt):
+        said(virtualenv.ensure)
+
+    pip.calls, pip.fails_at = [], ""
+    said(virtualenv.ensure)
+    assert pip.calls == ["project"]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda: overwrite("requirements.lock", "other==1"), ["venv", "download", "dependencies", "project"]),
+        (lambda: remove(".venv/bin/python"), ["venv", "dependencies", "project"]),
+        (lambda: overwrite(".venv/jacquard-stamp.json", '"half'), ["venv", "dependencies", "project"]),
+        (lambda: overwrite("pyproject.toml", "[project]"), ["project"]),
+        (lambda: overwrite("previews/__init__.py", ""), ["project"]),
+        (lambda: overwrite("cli/more.py", ""), []),
+    ],
+    ids=["lock", "no interpreter", "damaged stamp", "settings", "new package", "new module"],
+)
+def test_only_what_a_change_concerns_is_renewed(
+    pip: Any, change: Callable[[], object], expected: list[str], said: Said
+) -> None:
+    (paths.ROOT / "previews").mkdir()
+    said(virtualenv.ensure)
+    pip.calls = []
+    change()
+
+    said(virtualenv.ensure)
+    assert pip.calls == expected
+
+
+def test_another_python_makes_another_environment(pip: Any, monkeypatch: pytest.MonkeyPatch, said: Said) -> None:
+    said(virtualenv.ensure)
+    pip.calls = []
+    monkeypatch.setattr(virtualenv.platform, "python_version", lambda: "3.99.0")
+    said(virtualenv.ensure)
+    assert pip.calls == ["venv", "dependencies", "project"]

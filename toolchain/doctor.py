@@ -1,0 +1,160 @@
+"""What is used, from where, and what is missing: the facts behind ``jacquard doctor``."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from toolchain import binaries, checks, engine, families, paths, tools, versions, virtualenv
+from toolchain.engine import Engine
+from toolchain.errors import ToolchainError
+from toolchain.families import Family
+from toolchain.tools import Tool
+
+_SET_UP = "run `python3 -m toolchain`"
+
+
+class State(StrEnum):
+    """Whether something can be used."""
+
+    OK = "ok"
+    MISSING = "missing"
+    OLD = "old"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One thing that Jacquard uses."""
+
+    name: str
+    state: State
+    used: str
+    """Version or kind of what is used."""
+    where: str
+    remedy: str = ""
+
+
+def report() -> list[Item]:
+    """Return everything that is used, in the order it is needed; changes nothing."""
+    go = tools.find("go")
+    try:
+        chosen: Engine | None = engine.choose(fetch=False)
+        complaint = ""
+    except ToolchainError as error:
+        chosen, complaint = None, str(error)
+    needed = families.needed(
+        engine=chosen is not None and chosen.vendor is None, cluster=os.environ.get("JACQUARD_CLUSTER", "kwok")
+    )
+    missing = binaries.missing(needed, checks.usable(go))
+    items = [_python(), _go(go, missing), _tool("git"), _tool("make"), _disk(missing), _venv()]
+    items += [item for family in needed for item in _family(family)]
+    items += (
+        _engine(chosen) if chosen else [Item(name="engine", state=State.MISSING, used="", where="", remedy=complaint)]
+    )
+    return [*items, _own_provider(), _cache()]
+
+
+def _python() -> Item:
+    return Item(name="python", state=State.OK, used=platform.python_version(), where=sys.executable)
+
+
+def _go(go: Tool | None, missing: Sequence[Family]) -> Item:
+    problem = checks.go_problem(go)
+    where = str(go.path) if go else ""
+    if problem and missing:
+        return Item(
+            name="go",
+            state=State.OLD if go else State.MISSING,
+            used=go.known_version if go else "",
+            where=where,
+            remedy=problem,
+        )
+    return Item(
+        name="go",
+        state=State.OK,
+        used=go.known_version if go and not problem else "not needed, everything is built",
+        where=where,
+    )
+
+
+def _tool(name: str) -> Item:
+    tool = tools.find(name)
+    if not tool:
+        return Item(name=name, state=State.MISSING, used="", where="", remedy=checks.missing_tool(name))
+    return Item(name=name, state=State.OK, used=tool.known_version, where=str(tool.path))
+
+
+def _disk(missing: Sequence[Family]) -> Item:
+    folder = checks.existing(paths.cache())
+    problem = checks.space_problem(missing)
+    return Item(
+        name="disk",
+        state=State.MISSING if problem else State.OK,
+        used=f"{checks.size(shutil.disk_usage(folder).free)} free",
+        where=str(folder),
+        remedy=problem,
+    )
+
+
+def _venv() -> Item:
+    state = State.OK if virtualenv.current() else State.OLD if virtualenv.python().exists() else State.MISSING
+    used = f"Python {platform.python_version()}" if state is State.OK else ""
+    remedy = "" if state is State.OK else _SET_UP
+    return Item(name=".venv", state=state, used=used, where=str(paths.VENV), remedy=remedy)
+
+
+def _family(family: Family) -> Iterator[Item]:
+    for binary in family.binaries:
+        try:
+            where = binaries.path(binary.name)
+        except ToolchainError as error:
+            yield Item(name=binary.name, state=State.MISSING, used="", where="", remedy=str(error))
+            continue
+        used = f"{binaries.OVERRIDE}, version unchecked" if binaries.overridden(binary.name) else family.version
+        yield Item(name=binary.name, state=State.OK, used=used, where=str(where))
+    for data in family.data:
+        try:
+            folder = binaries.data(data.name)
+        except ToolchainError as error:
+            yield Item(name=f"{data.name} files", state=State.MISSING, used="", where="", remedy=str(error))
+            continue
+        version = versions.of_module(family.folder / "go.mod", data.module)
+        yield Item(name=f"{data.name} files", state=State.OK, used=version, where=str(folder))
+
+
+def _engine(chosen: Engine) -> Iterator[Item]:
+    if chosen.vendor:
+        used = f"vendor's {chosen.version}"
+        yield Item(name="engine", state=State.OK, used=used, where=str(chosen.vendor))
+        yield Item(name="language host", state=State.OK, used="vendor's", where=str(chosen.vendor.resolve().parent))
+        for provider, folder in chosen.plugins.items():
+            used = f"vendor's {versions.of_package(f'pulumi-{provider}')}"
+            yield Item(name=f"provider {provider}", state=State.OK, used=used, where=str(folder))
+        return
+    pulumi = paths.pulumi_bin() / "pulumi"
+    yield _laid_out("engine", f"built here {chosen.version} ({chosen.why})", pulumi)
+    yield _laid_out("language host", "stand-in of this repository", paths.pulumi_bin() / "pulumi-language-python")
+    for provider in engine.PROVIDERS:
+        executable = paths.pulumi_home() / "plugins" / engine.plugin(provider) / f"pulumi-resource-{provider}"
+        yield _laid_out(f"provider {provider}", "stand-in of this repository", executable)
+
+
+def _own_provider() -> Item:
+    return _laid_out("provider jacquard", "part of this repository", paths.VENV / "bin" / "pulumi-resource-jacquard")
+
+
+def _laid_out(name: str, used: str, where: Path) -> Item:
+    if where.exists():
+        return Item(name=name, state=State.OK, used=used, where=str(where))
+    return Item(name=name, state=State.MISSING, used="", where=str(where), remedy=_SET_UP)
+
+
+def _cache() -> Item:
+    total = checks.folder_bytes(paths.cache())
+    return Item(name="cache", state=State.OK, used=checks.size(total), where=str(paths.cache()))

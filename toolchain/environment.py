@@ -1,0 +1,54 @@
+"""The environment variables with which plain ``pulumi`` works in this clone."""
+
+from __future__ import annotations
+
+import os
+
+from toolchain import paths, plugins
+from toolchain.engine import choose
+
+REHEARSAL_PASSPHRASE = "rehearsal"  # noqa: S105 - see the docstring
+"""Well known on purpose: a rehearsal keeps no secret, and no new clone or new cache may lock its stacks out."""
+
+_OWN = ("JACQUARD_CACHE", "JACQUARD_HOME", "JACQUARD_ENVIRONMENTS")
+
+
+def engine(environment: str, *, backend_url: str | None = None) -> dict[str, str]:
+    """Return the variables for one environment, and see to it that what they name is there.
+
+    Args:
+        environment: name of the environment.
+        backend_url: where state is kept. Default is the file backend of this clone, with the passphrase of rehearsals;
+            whoever keeps state elsewhere names a secrets provider as well.
+
+    Raises:
+        ToolchainError: no engine is built or installed.
+    """
+    plugins.lay_out(choose(fetch=False))
+    return {
+        "PATH": _search_path(),
+        "PULUMI_HOME": str(paths.pulumi_home()),
+        "PULUMI_BACKEND_URL": backend_url or f"file://{paths.pulumi_state()}",
+        **({} if backend_url else {"PULUMI_CONFIG_PASSPHRASE": REHEARSAL_PASSPHRASE}),
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
+        "PULUMI_DISABLE_REGISTRY_RESOLVE": "true",
+        "KUBECONFIG": str(paths.kubeconfig(environment, "management")),
+        "JACQUARD_KUBECONFIGS": str(paths.kubeconfigs(environment)),
+        **{name: os.environ[name] for name in _OWN if os.environ.get(name)},
+    }
+
+
+def process(environment: str, *, backend_url: str | None = None) -> dict[str, str]:
+    """Return the whole environment of a process that runs ``pulumi``: this one's with those of `engine` in it.
+
+    Raises:
+        ToolchainError: as `engine`.
+    """
+    return {**os.environ, **engine(environment, backend_url=backend_url)}
+
+
+def _search_path() -> str:
+    first = str(paths.pulumi_bin())
+    return os.pathsep.join([first, *(folder for folder in os.get_exec_path() if folder != first)])

@@ -1,0 +1,54 @@
+"""Says what happens: one line a step, rewritten in place on a terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from typing import TextIO
+
+_SUBJECT_WIDTH = 27
+
+
+class Progress:
+    """Reports steps to a stream, by default standard output."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stdout
+        self._live = self._stream.isatty() and os.environ.get("TERM") != "dumb"
+
+    def say(self, subject: str, text: str) -> None:
+        """Report something that is done or decided."""
+        self._write(f"{_line(subject, text)}\n")
+
+    def running(self, subject: str, expected_seconds: float) -> Callable[[float], None]:
+        """Return what reports the elapsed time of a step; only a terminal shows it."""
+
+        def tick(elapsed: float) -> None:
+            if self._live:
+                width = shutil.get_terminal_size().columns - 1
+                text = f"{duration(elapsed)} of about {duration(expected_seconds)}"
+                self._write(_line(subject, text)[:width])
+
+        tick(0)
+        return tick
+
+    def end_line(self) -> None:
+        """Leave the line of an unfinished step behind."""
+        if self._live:
+            self._write("")
+
+    def _write(self, text: str) -> None:
+        self._stream.write(f"\r\033[K{text}" if self._live else text)
+        self._stream.flush()
+
+
+def duration(seconds: float) -> str:
+    """Return seconds for people."""
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60:02} s"  # noqa: PLR2004  (a minute)
+
+
+def _line(subject: str, text: str) -> str:
+    return f"  {subject:<{_SUBJECT_WIDTH}} {text}"

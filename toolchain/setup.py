@@ -1,0 +1,71 @@
+"""The set-up: checks, ``.venv``, engine, binaries, plugins; each step finds out by itself whether it has work."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+
+from toolchain import binaries, build, checks, engine, families, paths, plugins, tools, virtualenv
+from toolchain.engine import Engine
+from toolchain.errors import ToolchainError
+from toolchain.lock import held
+from toolchain.progress import Progress, duration
+
+
+def set_up(progress: Progress) -> None:
+    """Make this clone able to run everything.
+
+    Raises:
+        ToolchainError: something is missing that the user must bring, or a step fails.
+    """
+    start = time.monotonic()
+    go = tools.find("go")
+    problems = []
+    try:
+        chosen = engine.choose(fetch=True)
+    except ToolchainError as error:
+        problems.append(str(error))
+        chosen = Engine(version="", why="")
+    needed = families.needed(engine=chosen.vendor is None, cluster=os.environ.get("JACQUARD_CLUSTER", "kwok"))
+    missing = binaries.missing(needed, checks.usable(go))
+    problems += checks.problems(missing, go=go, venv=not virtualenv.fresh())
+    if problems:
+        raise ToolchainError("\n".join(problems))
+    progress.say("engine", _described(chosen))
+    with held(paths.home() / "setup.lock", "setting up", lambda text: progress.say("set-up", text)):
+        virtualenv.ensure(progress)
+        if missing and go:
+            build.build(missing, go, progress)
+        progress.say("binaries", f"{paths.cache() / 'binaries'}")
+        plugins.lay_out(chosen)
+    progress.say("ready", f"in {duration(time.monotonic() - start)}")
+
+
+def clean(progress: Progress, *, shared: bool) -> None:
+    """Remove what set-up made in this clone; local regions and the state of stacks stay (``jacquard down``).
+
+    Args:
+        progress: is told what is removed.
+        shared: also remove the binaries and fetched plugins that all clones share.
+    """
+    made = [paths.VENV, *paths.ROOT.glob("*.egg-info"), *(paths.ROOT / name for name in _TOOL_CACHES)]
+    with (
+        held(paths.home() / "setup.lock", "cleaning", lambda text: progress.say("clean", text)),
+        held(paths.cache() / "build.lock", "cleaning", lambda text: progress.say("clean", text)),
+    ):
+        made.append(binaries.workspace())
+        made += [paths.cache() / name for name in ("binaries", "plugins", "logs")] if shared else []
+        for folder in made:
+            if folder.exists():
+                progress.say("remove", str(folder))
+                shutil.rmtree(folder)
+
+
+_TOOL_CACHES = (".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".import_linter_cache")
+
+
+def _described(chosen: Engine) -> str:
+    if chosen.vendor:
+        return f"{chosen.vendor} {chosen.version}, {chosen.why}"
+    return f"pulumi {chosen.version} built here, providers by stand-ins ({chosen.why})"
