@@ -63,14 +63,16 @@ def _readable(name: str) -> Environment | None:
 
 def _end_rehearsal(console: Console, spec: Environment) -> None:
     engine = Engine(spec.name, spec.region.state, {})
-    for stack in reversed(stack_names(spec)):
-        if engine.exists(stack):
-            _empty(console, engine, spec, stack)
-    bootstrap = f"{spec.name}.{BOOTSTRAP}"
-    if engine.exists(bootstrap):
-        _try(console, engine, bootstrap, "clusters")
-    # The last word: it finds what a killed command left behind, which no stack knows of.
-    local_region.remove(spec.name, engine.variables)
+    try:
+        for stack in reversed(stack_names(spec)):
+            if engine.exists(stack):
+                _empty(console, engine, spec, stack)
+        bootstrap = f"{spec.name}.{BOOTSTRAP}"
+        if engine.exists(bootstrap):
+            _try(console, engine, bootstrap, "clusters")
+    finally:
+        # The last word, even over a state that cannot be read: it finds what no stack knows of.
+        local_region.remove(spec.name, engine.variables)
 
 
 def _empty(console: Console, engine: Engine, spec: Environment, stack: str) -> None:

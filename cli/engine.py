@@ -67,7 +67,7 @@ class Engine:
     def file_state(self) -> Path | None:
         """Return the folder of the file backend; None for any other backend."""
         url = self.variables["PULUMI_BACKEND_URL"]
-        return Path(url.removeprefix("file://")) if url.startswith("file://") else None
+        return Path(url.removeprefix("file://").partition("?")[0]) if url.startswith("file://") else None
 
     def prepare(self, stack: str) -> list[str]:
         """Make ``stack`` ready for an operation and return what had to be repaired, in words.

@@ -28,7 +28,8 @@ def engine(environment: str, *, backend_url: str | None = None) -> dict[str, str
     return {
         "PATH": _search_path(),
         "PULUMI_HOME": str(paths.pulumi_home()),
-        "PULUMI_BACKEND_URL": backend_url or f"file://{paths.pulumi_state()}",
+        # No sidecar files of metadata: one that a killed engine left half written makes the whole state unreadable.
+        "PULUMI_BACKEND_URL": backend_url or f"file://{paths.pulumi_state()}?metadata=skip",
         **({} if backend_url else {"PULUMI_CONFIG_PASSPHRASE": REHEARSAL_PASSPHRASE}),
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",

@@ -33,7 +33,7 @@ def has_namespace(region: LocalRegion, name: str) -> bool:
 
 def test_up_after_the_program_and_then_the_api_server_were_killed(region: LocalRegion) -> None:
     killed = region.start(*UP)
-    wait_until(lambda: has_namespace(region, "acme-train"), timeout_seconds=240, what="the up has begun")
+    wait_until(lambda: has_namespace(region, "acme-train"), timeout_seconds=240, what="the up has begun", during=killed)
     os.killpg(killed.pid, signal.SIGKILL)
     killed.communicate(timeout=30)
     assert killed.returncode == -signal.SIGKILL
@@ -43,6 +43,7 @@ def test_up_after_the_program_and_then_the_api_server_were_killed(region: LocalR
         lambda: bool(region.uids("cluster.x-k8s.io/v1beta2", "Cluster", "acme-train")),
         timeout_seconds=240,
         what="the second up has begun",
+        during=struck,
     )
     servers = [pid for pid in pids_of(region, "kube-apiserver") if pid]
     os.kill(servers[0], signal.SIGKILL)

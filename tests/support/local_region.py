@@ -106,10 +106,15 @@ class LocalRegion:
         path.write_text(text.replace(old, new))
 
 
-def wait_until(reached: Callable[[], bool], *, timeout_seconds: float, what: str) -> None:
-    """Wait for a state of the region; the time is a bound on the simulation, not an expectation."""
+def wait_until(
+    reached: Callable[[], bool], *, timeout_seconds: float, what: str, during: subprocess.Popen[str] | None = None
+) -> None:
+    """Wait for a state of the region while ``during`` runs; the time is a bound on the simulation, no expectation."""
     deadline = time.monotonic() + timeout_seconds
     while not reached():
+        if during is not None and during.poll() is not None:
+            message = f"{what}: the command ended before that: {during.communicate()}"
+            raise AssertionError(message)
         assert time.monotonic() < deadline, f"{what}: not reached within {timeout_seconds:.0f} s"
         time.sleep(0.5)
 

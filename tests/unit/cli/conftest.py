@@ -109,7 +109,7 @@ def pulumi(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> FakeP
         return {
             **os.environ,
             "PATH": f"{folder}:{os.environ['PATH']}",
-            "PULUMI_BACKEND_URL": backend_url or f"file://{home}/pulumi/state",
+            "PULUMI_BACKEND_URL": backend_url or f"file://{home}/pulumi/state?metadata=skip",
         }
 
     monkeypatch.setattr("toolchain.environment.process", process)

@@ -209,6 +209,15 @@ def test_down_ends_the_clusters_even_when_the_region_cannot_be_emptied(
     assert local.calls == ["down laptop"]
 
 
+def test_down_ends_the_clusters_even_when_the_state_cannot_be_read(invoke: Invoke, pulumi: Any, local: Local) -> None:
+    pulumi.answer("stack ls", stderr="error: EOF\n", code=255)
+
+    result = invoke("down", "laptop")
+
+    assert (result.exit_code, result.stderr) == (1, "error: the stacks cannot be listed: EOF\n")
+    assert local.calls == ["down laptop"]
+
+
 def test_down_where_nothing_was_ever_up_is_harmless(invoke: Invoke, pulumi: Any, local: Local) -> None:
     pulumi.answer("stack ls", stdout="[]")
 

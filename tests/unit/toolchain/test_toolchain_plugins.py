@@ -162,7 +162,7 @@ def test_the_engines_variables(cache: Path, search_path: Path, monkeypatch: pyte
     assert environment.engine("laptop") == {
         "PATH": f"{home}/pulumi/bin:{search_path}",
         "PULUMI_HOME": f"{home}/pulumi/home",
-        "PULUMI_BACKEND_URL": f"file://{home}/pulumi/state",
+        "PULUMI_BACKEND_URL": f"file://{home}/pulumi/state?metadata=skip",
         "PULUMI_CONFIG_PASSPHRASE": environment.REHEARSAL_PASSPHRASE,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
