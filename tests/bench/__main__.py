@@ -44,11 +44,13 @@ def main() -> int:
             ]
         finally:
             run(*rehearsal, "down", REGION)
+    codes.append(run(sys.executable, FOLDER / "make_up.py", *_options("make_up.py", chosen.json)))
     return int(any(codes))
 
 
 def _options(name: str, folder: Path | None) -> list[str | Path]:
-    kubeconfig = [] if name == "start_up.py" else ["--kubeconfig", paths.kubeconfig(REGION, "management")]
+    bare = name in {"start_up.py", "make_up.py"}
+    kubeconfig = [] if bare else ["--kubeconfig", paths.kubeconfig(REGION, "management")]
     return [*kubeconfig, *(["--json", folder / f"{Path(name).stem}.json"] if folder else [])]
 
 
