@@ -10,14 +10,15 @@ ENVIRONMENT ?= laptop
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: ## make this clone ready: .venv, pinned binaries, plugins (done by all below)
+setup: ## make this clone ready: .venv, pinned binaries, plugins (`up` and the tests do this themselves)
 	@$(PYTHON) -m toolchain
 
 up: setup ## bring a small GPU region up on this machine and say what is in it
 	@$(BIN)/jacquard up $(ENVIRONMENT)
 
 down: ## remove that region, its state and its processes
-	@test ! -x $(BIN)/jacquard || $(BIN)/jacquard down $(ENVIRONMENT)
+	@if test -x $(BIN)/jacquard; then $(BIN)/jacquard down $(ENVIRONMENT); \
+	else echo "nothing is set up in this clone; if a region of it runs all the same: make setup down"; fi
 
 lint: setup ## ruff, mypy, import-linter
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

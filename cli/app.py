@@ -10,6 +10,7 @@ import typer
 
 from cli.allocations import allocate, promote
 from cli.check import check
+from cli.console import open_closed_streams
 from cli.doctor import doctor
 from cli.down import down
 from cli.env import env
@@ -66,4 +67,5 @@ def build() -> typer.Typer:
 
 def main() -> None:
     """Run the command line."""
+    open_closed_streams()
     build()()

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -18,6 +19,13 @@ class Format(StrEnum):
 
     HUMAN = "human"
     JSON = "json"
+
+
+def open_closed_streams() -> None:
+    """Let standard streams that were closed lead nowhere, so that no file opened later takes their numbers."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 - open to the end
 
 
 def stdout() -> Console:

@@ -17,8 +17,8 @@ from toolchain.doctor import Item, State, report
 def doctor(output: arguments.FormatOption = Format.HUMAN) -> None:
     """Show what is used, and what is missing.
 
-    Versions and places of all parts on this machine, and how to get what is missing. Changes nothing. Ends with 1
-    when something is missing.
+    Settings, versions and places of all parts on this machine, and how to get what is missing. Changes nothing. Ends
+    with 1 when something is missing, too old or wrong.
     """
     items = report()
     if output is Format.JSON:
@@ -43,7 +43,7 @@ def _show(items: list[Item]) -> None:
     if not wrong:
         console.print(Text("everything is there", "green"))
         return
-    console.print(Text(f"{plural(len(wrong), 'part')} missing or too old:", "bold red"))
+    console.print(Text(f"{plural(len(wrong), 'part')} missing, too old or wrong:", "bold red"))
     for remedy in dict.fromkeys(item.remedy for item in wrong):
         names = ", ".join(item.name for item in wrong if item.remedy == remedy)
         console.print(Text(f"  {names}: {remedy.removeprefix(f'{names}: ')}"), soft_wrap=True)

@@ -14,7 +14,7 @@ from cli.console import stderr
 from components.specs.problems import SpecError, listed, suggestion
 from providers.errors import ProviderError
 from stacks.target import StackError
-from toolchain.errors import ToolchainError
+from toolchain.errors import SettingError, ToolchainError, explained
 
 
 class ExitCode(IntEnum):
@@ -70,8 +70,16 @@ class Group(TyperGroup):
         except SpecError as error:
             stderr().print(Text(str(error)), soft_wrap=True)
             raise Exit(ExitCode.BAD_DATA) from None
+        except SettingError as error:
+            show(str(error), "error")
+            raise Exit(ExitCode.BAD_DATA) from None
         except (ProviderError, StackError, ToolchainError) as error:
             show(str(error), "error")
+            raise Exit(ExitCode.FAILED) from None
+        except BrokenPipeError:
+            raise  # nobody reads on, as after `| head`, which is no mistake
+        except OSError as error:
+            show(explained(error), "error")
             raise Exit(ExitCode.FAILED) from None
         except KeyboardInterrupt:
             show("the same command goes on from here", "interrupted")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -14,7 +13,6 @@ from rich.text import Text
 from cli import arguments, data
 from cli.console import Format, print_json, seconds, stderr, stdout
 from cli.engine import POLICY_PACK, Engine, Run
-from cli.errors import ExitCode, Stop
 from cli.events import Progress, Urn, is_object
 from cli.failures import raise_for
 from cli.progress_view import phase
@@ -42,20 +40,12 @@ def preview(
     environment: arguments.Env,
     *,
     diff: arguments.DiffOption = False,
-    base: Annotated[
-        str | None, typer.Option(metavar="REF", help="Compare with another revision (not built yet).")
-    ] = None,
     output: arguments.FormatOption = Format.HUMAN,
 ) -> None:
     """Show what 'up' would do, and what policies refuse.
 
     Counts resources by component; nothing is changed. Ends with 4 when a policy refuses.
     """
-    if base is not None:
-        msg = (
-            f"--base {base}: comparing with another revision is not built yet; leave it out to compare with the region"
-        )
-        raise Stop(msg, ExitCode.BAD_DATA)
     spec = data.checked(environment)
     engine = Engine(environment, spec.region.state, {})
     runs = [_run(engine, stack, diff=diff) for stack in stack_names(spec)]

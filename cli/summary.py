@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -15,6 +18,7 @@ from cli.region_status import RegionStatus
 from components.plan.images import objections
 from components.plan.pools import pools
 from components.specs.environment import Environment
+from toolchain import paths
 
 _PAST = {
     "create": "created",
@@ -90,8 +94,10 @@ def _next(environment: Environment) -> Table:
 
 def _commands(environment: Environment) -> Iterator[tuple[str, str]]:
     name = environment.name
+    # In a new shell the command is not on PATH; afterwards it is.
+    command = "jacquard" if shutil.which("jacquard") else shlex.quote(os.path.relpath(paths.VENV / "bin" / "jacquard"))
+    yield f'eval "$({command} env {name})"', "jacquard, pulumi and kubectl in this shell"
     yield f"jacquard status {name}", "what it is like now"
-    yield f'eval "$(jacquard env {name})"', "plain pulumi and kubectl in this shell"
     for placed in pools(environment):
         pinned = {pin.image for key, pin in environment.image_pins.groups.items() if key.startswith(f"{placed.key}/")}
         newest = max((image.released for image in environment.images.images if image.version in pinned), default=None)

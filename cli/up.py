@@ -25,6 +25,7 @@ from components.plan.slices import slices
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from stacks.target import BOOTSTRAP, stack_names
+from toolchain import settings
 
 _REHEARSAL_WAIT_SECONDS = 600.0
 _POLLS_AFTER_A_CHANGE = 3
@@ -110,6 +111,7 @@ def up(
     and changes nothing when there is nothing to change. Ends with 3 when something must happen first, with 4 when a
     policy refuses.
     """
+    settings.check()
     spec = data.checked(environment)
     refuse(spec)
     rehearsal = spec.region.stage is Stage.REHEARSAL
@@ -141,4 +143,4 @@ def _confirm(environment: Environment) -> None:
 
 
 def _variables(speed: float | None) -> Mapping[str, str]:
-    return {} if speed is None else {"JACQUARD_SPEED": f"{speed:g}"}
+    return {} if speed is None else {settings.SPEED: f"{speed:g}"}

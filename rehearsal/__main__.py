@@ -16,17 +16,20 @@ from providers.errors import ProviderError
 from rehearsal.errors import RehearsalError
 from rehearsal.region import MANAGEMENT, Region
 from rehearsal.state import parts
-from toolchain.errors import ToolchainError
+from toolchain.errors import SettingError, ToolchainError, explained
 
 _LINES = 100
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit status: 0 done, 1 failed, 130 interrupted."""
+    """Run one command; return its exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
     chosen = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         _COMMANDS[chosen.command](chosen)
+    except SettingError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
     except (RehearsalError, ToolchainError, ProviderError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -35,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         return 0
+    except OSError as error:
+        sys.stderr.write(f"{explained(error)}\n")
+        return 1
     return 0
 
 
@@ -46,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     status = commands.add_parser("status", help="say which parts run")
     logs = commands.add_parser("logs", help="show the end of the logs")
     for command in (up, down, status, logs):
-        command.add_argument("environment")
+        command.add_argument("environment", help="its name, such as laptop")
     up.add_argument("--cluster", default=MANAGEMENT, help="management (the default) or a tenant's cluster")
     down.add_argument("--cluster", help="only this cluster")
     status.add_argument("--format", choices=("text", "json"), default="text")
@@ -87,8 +93,11 @@ def _logs(chosen: argparse.Namespace) -> None:
     region = Region.of(chosen.environment)
     paths = {str(path.relative_to(region.logs))[: -len(".log")]: path for path in _log_files(region)}
     wanted = {name: path for name, path in paths.items() if name.startswith(chosen.part or "")}
+    if not paths:
+        msg = f"{chosen.environment}: there are no logs; the local region writes them once it is brought up"
+        raise RehearsalError(msg)
     if not wanted:
-        msg = f"part '{chosen.part or ''}' has no log; there are: {', '.join(paths) or 'none'}"
+        msg = f"part '{chosen.part}' has no log; there are: {', '.join(paths)}"
         raise RehearsalError(msg)
     for name, path in wanted.items():
         _write(f"==> {name}  ({path})")

@@ -12,9 +12,9 @@ from typing import Protocol
 from rehearsal import kubeconfigs, kwok, ports, processes
 from rehearsal.errors import RehearsalError
 from rehearsal.region import MANAGEMENT, Region, write_private
-from toolchain import binaries, paths
+from toolchain import binaries, paths, settings
+from toolchain.settings import CLUSTER
 
-VARIABLE = "JACQUARD_CLUSTER"
 KIND_IMAGE = "JACQUARD_KIND_IMAGE"
 _KIND_DEFAULT_IMAGE = "kindest/node:v1.36.1"
 
@@ -67,9 +67,7 @@ class Kind:
             try:
                 _run("docker", "image", "inspect", "--format", "{{.Id}}", image)
             except RehearsalError as error:
-                msg = (
-                    f"docker: image {image} is not here; pull it, or name another in {KIND_IMAGE}, or unset {VARIABLE}"
-                )
+                msg = f"docker: image {image} is not here; pull it, or name another in {KIND_IMAGE}, or unset {CLUSTER}"
                 raise RehearsalError(msg) from error
             say(f"{cluster}: kind makes {name}")
             folder.mkdir(parents=True, exist_ok=True)
@@ -104,7 +102,7 @@ class Context:
         try:
             text = _run(*command, "--context", self.context, environment=_users_own(region))
         except RehearsalError as error:
-            msg = f"{VARIABLE}: no context '{self.context}' in the kubeconfig; `kubectl config get-contexts` lists them"
+            msg = f"{CLUSTER}: no context '{self.context}' in the kubeconfig; `kubectl config get-contexts` lists them"
             raise RehearsalError(msg) from error
         write_private(region.cluster_folder(cluster) / "kubeconfig.yaml", text)
         _adopt(region, cluster)
@@ -118,35 +116,23 @@ def chosen() -> Backend:
     """Return the backend that ``JACQUARD_CLUSTER`` names.
 
     Raises:
-        RehearsalError: It names none, or what it needs is not installed.
+        RehearsalError: What it needs is not installed.
+        SettingError: It names none.
     """
-    backend = named(os.environ.get(VARIABLE) or "kwok")
+    backend = named(settings.cluster())
     if isinstance(backend, Kind):
         absent = [program for program in ("docker", "kind") if not shutil.which(program)]
         if absent:
-            msg = f"{VARIABLE}: 'kind' needs {' and '.join(absent)} on PATH; install, or unset {VARIABLE} to use kwok"
+            msg = f"{CLUSTER}: 'kind' needs {' and '.join(absent)} on PATH; install, or unset {CLUSTER} to use kwok"
             raise RehearsalError(msg)
     return backend
 
 
 def named(name: str) -> Backend:
-    """Return the backend of a name.
-
-    Raises:
-        RehearsalError: There is none.
-    """
-    kind, colon, context = name.partition(":")
+    """Return the backend of a name that `settings.cluster` gave, now or when a cluster was made."""
     if name == "kwok":
         return Kwok()
-    if name == "kind":
-        return Kind()
-    if kind == "context" and context:
-        return Context(context)
-    if kind == "context" and colon:
-        msg = f"{VARIABLE}: '{name}' names no context; write context:NAME, the current one is never taken"
-        raise RehearsalError(msg)
-    msg = f"{VARIABLE}: '{name}' is unknown; write kwok, kind or context:NAME"
-    raise RehearsalError(msg)
+    return Kind() if name == "kind" else Context(name.removeprefix("context:"))
 
 
 def kind_name(region: Region, cluster: str) -> str:

@@ -7,6 +7,7 @@ the pid can be given to another program, and then that is killed.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -102,7 +103,8 @@ def kill(processes: Iterable[Process]) -> None:
     waiting = list(processes)
     for process in waiting:
         if process.alive():
-            os.kill(process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it ended by itself meanwhile
+                os.kill(process.pid, signal.SIGKILL)
     end = time.monotonic() + _GONE_SECONDS
     while waiting := [process for process in waiting if process.alive()]:
         if time.monotonic() > end:

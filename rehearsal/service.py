@@ -16,6 +16,7 @@ from rehearsal.errors import RehearsalError
 from rehearsal.kinds import Kind, stand_ins
 from rehearsal.locks import held
 from rehearsal.region import MANAGEMENT, Region, checked, write_private
+from toolchain import settings
 from toolchain.paths import ROOT
 
 STAGE = Kind("kwok.x-k8s.io", "v1alpha1", "Stage", cluster_scoped=True)
@@ -30,15 +31,16 @@ def up(region: Region, cluster: str, say: Callable[[str], None]) -> None:
 
     Raises:
         RehearsalError: Something does not come up.
+        SettingError: An environment variable has a value that nothing can be done with.
     """
     checked("cluster", cluster)
     backend = backends.chosen()
     mark = region.backend_mark(cluster)
-    content = stages.stages(cluster, stages.speed())
+    content = stages.stages(cluster, settings.speed())
     with held(_lock(region), f"up {cluster}", shared=True), held(_lock(region, cluster), f"up {cluster}"):
         made_with = mark.read_text() if mark.exists() else backend.name
         if made_with != backend.name:
-            remedy = f"set {backends.VARIABLE}={made_with}, or take it down first"
+            remedy = f"set {settings.CLUSTER}={made_with}, or take it down first"
             msg = f"cluster {cluster} was made with {made_with}; {remedy}"
             raise RehearsalError(msg)
         write_private(mark, backend.name)

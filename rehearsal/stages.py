@@ -7,8 +7,6 @@ second object is in `rehearsal.operators`.
 
 from __future__ import annotations
 
-import math
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,11 +15,9 @@ import yaml
 
 from providers.kube import ApiServer
 from rehearsal.crds import FIELD_MANAGER
-from rehearsal.errors import RehearsalError
 from rehearsal.kinds import stand_ins
 from rehearsal.region import MANAGEMENT
 
-VARIABLE = "JACQUARD_SPEED"
 FOLDER = Path(__file__).parent / "stages"
 API = "kwok.x-k8s.io/v1alpha1"
 FILES = {True: ("hosts", "control_planes", "flux", "dpus"), False: ("nodes", "vms", "volumes", "gpus")}
@@ -37,23 +33,6 @@ _CONDITION = (
     '  - {{type: {type}, status: "True", reason: "{reason}", message: "", '
     "observedGeneration: {{{{ .metadata.generation }}}}, lastTransitionTime: {{{{ Now | Quote }}}}}}"
 )
-
-
-def speed() -> float:
-    """Return the factor by which simulated things are faster than their files say.
-
-    Raises:
-        RehearsalError: ``JACQUARD_SPEED`` is no positive number.
-    """
-    chosen = os.environ.get(VARIABLE, "1")
-    try:
-        factor = float(chosen)
-    except ValueError:
-        factor = 0.0
-    if factor > 0 and math.isfinite(factor):
-        return factor
-    msg = f"{VARIABLE}: '{chosen}' is not a number above 0; write 1 for the usual speed, 10 for ten times as fast"
-    raise RehearsalError(msg)
 
 
 def sources(cluster: str) -> list[Path]:

@@ -17,6 +17,7 @@ from toolchain.versions import Version
 
 VENV_BYTES = 400 << 20
 """What ``.venv`` needs while it is made."""
+OTHER_FOLDER = "make it writable or name another folder:"
 
 
 def size(count: int) -> str:
@@ -100,10 +101,11 @@ def problems(
             "python: the modules venv and ensurepip are missing; install them "
             "(Debian and Ubuntu: apt-get install python3-venv)"
         )
-    unwritable = _unwritable(paths.cache(), "JACQUARD_CACHE")
+    unwritable = _unwritable("cache", paths.cache(), f"{OTHER_FOLDER} JACQUARD_CACHE")
     found.append(unwritable)
     if paths.cache() not in paths.home().parents:
-        found.append(_unwritable(paths.home(), "JACQUARD_HOME"))
+        found.append(_unwritable("cache", paths.home(), f"{OTHER_FOLDER} JACQUARD_HOME"))
+    found.append(_unwritable("clone", paths.ROOT, "make it writable, or clone to another folder"))
     if not unwritable:
         found.append(space_problem(missing, free))
     if venv:
@@ -111,14 +113,14 @@ def problems(
     return [problem for problem in found if problem]
 
 
-def _unwritable(folder: Path, variable: str) -> str:
+def _unwritable(what: str, folder: Path, remedy: str) -> str:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return ""
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        return f"cache: cannot write to {folder} ({reason}); make it writable or name another folder: {variable}"
+        return f"{what}: cannot write to {folder} ({reason}); {remedy}"
 
 
 def _space(folder: Path, need: int, what: str, remedy: str, free: Callable[[Path], int]) -> str:

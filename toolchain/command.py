@@ -13,9 +13,10 @@ from typing import NoReturn
 
 from toolchain import doctor, setup
 from toolchain.doctor import Item, State
-from toolchain.errors import ToolchainError
+from toolchain.errors import SettingError, ToolchainError, explained
 from toolchain.progress import Progress
 
+_USAGE = 2
 _INTERRUPTED = 130
 _DESCRIPTION = """\
 Make this clone ready: virtual environment, pinned binaries, plugins. Needs Python >= 3.11, Go >= 1.26, git and make.
@@ -28,7 +29,8 @@ environment variables:
                        vendor: the vendor's or an error; build: never the vendor's
   JACQUARD_CACHE       what all clones share; default is "jacquard" in the user's cache folder
   JACQUARD_HOME        what this clone runs; default is a folder in the cache
-  JACQUARD_CLUSTER     kwok (default), kind or context:<name>; only kwok needs Kubernetes binaries
+  JACQUARD_CLUSTER     kwok (default), kind or context:<name>; kind needs no Kubernetes binaries
+  JACQUARD_SPEED       factor on the delays of simulated hardware (default 1; 10 is ten times faster)
   JACQUARD_BINARIES    a folder whose binaries are used before the built ones (for work on this repository)
 """
 _VERBS = {
@@ -59,10 +61,10 @@ def run(arguments: Sequence[str]) -> int:
     except ToolchainError as error:
         progress.end_line()
         print(error, file=sys.stderr)
-        return 1
+        return _USAGE if isinstance(error, SettingError) else 1
     except OSError as error:
         progress.end_line()
-        print(f"{error.filename or 'set-up'}: {error.strerror or error}", file=sys.stderr)
+        print(explained(error), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         progress.end_line()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from toolchain import binaries, checks, engine, families, paths, tools, versions, virtualenv
+from toolchain import binaries, checks, engine, families, paths, settings, tools, versions, virtualenv
 from toolchain.engine import Engine
 from toolchain.errors import ToolchainError
 from toolchain.families import Family
@@ -26,6 +26,7 @@ class State(StrEnum):
     OK = "ok"
     MISSING = "missing"
     OLD = "old"
+    WRONG = "wrong"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,16 +49,25 @@ def report() -> list[Item]:
         complaint = ""
     except ToolchainError as error:
         chosen, complaint = None, str(error)
-    needed = families.needed(
-        engine=chosen is not None and chosen.vendor is None, cluster=os.environ.get("JACQUARD_CLUSTER", "kwok")
-    )
+    # What a wrong setting needs nobody knows; the default is shown beside the complaint.
+    cluster = "kwok" if settings.CLUSTER in settings.problems() else settings.cluster()
+    needed = families.needed(engine=chosen is not None and chosen.vendor is None, cluster=cluster)
     missing = binaries.missing(needed, checks.usable(go))
-    items = [_python(), _go(go, missing), _tool("git"), _tool("make"), _disk(missing), _venv()]
+    items = [*_settings(), _python(), _go(go, missing), _tool("git"), _tool("make"), _disk(missing), _venv()]
     items += [item for family in needed for item in _family(family)]
     items += (
         _engine(chosen) if chosen else [Item(name="engine", state=State.MISSING, used="", where="", remedy=complaint)]
     )
     return [*items, _own_provider(), _cache()]
+
+
+def _settings() -> Iterator[Item]:
+    problems = settings.problems()
+    for name, value in sorted(os.environ.items()):
+        if name.startswith("JACQUARD_") and value:
+            problem = problems.get(name, "")
+            state = State.WRONG if problem else State.OK
+            yield Item(name=name, state=state, used=value, where="environment", remedy=problem)
 
 
 def _python() -> Item:
@@ -113,16 +123,16 @@ def _family(family: Family) -> Iterator[Item]:
     for binary in family.binaries:
         try:
             where = binaries.path(binary.name)
-        except ToolchainError as error:
-            yield Item(name=binary.name, state=State.MISSING, used="", where="", remedy=str(error))
+        except ToolchainError:
+            yield Item(name=binary.name, state=State.MISSING, used="", where="", remedy=_SET_UP)
             continue
         used = f"{binaries.OVERRIDE}, version unchecked" if binaries.overridden(binary.name) else family.version
         yield Item(name=binary.name, state=State.OK, used=used, where=str(where))
     for data in family.data:
         try:
             folder = binaries.data(data.name)
-        except ToolchainError as error:
-            yield Item(name=f"{data.name} files", state=State.MISSING, used="", where="", remedy=str(error))
+        except ToolchainError:
+            yield Item(name=f"{data.name} files", state=State.MISSING, used="", where="", remedy=_SET_UP)
             continue
         version = versions.of_module(family.folder / "go.mod", data.module)
         yield Item(name=f"{data.name} files", state=State.OK, used=version, where=str(folder))
@@ -156,5 +166,10 @@ def _laid_out(name: str, used: str, where: Path) -> Item:
 
 
 def _cache() -> Item:
-    total = checks.folder_bytes(paths.cache())
-    return Item(name="cache", state=State.OK, used=checks.size(total), where=str(paths.cache()))
+    folder = paths.cache()
+    nearest = checks.existing(folder)
+    problem = ""
+    if not (nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)):
+        problem = f"cache: cannot write to {folder}; {checks.OTHER_FOLDER} JACQUARD_CACHE"
+    used = checks.size(checks.folder_bytes(folder))
+    return Item(name="cache", state=State.WRONG if problem else State.OK, used=used, where=str(folder), remedy=problem)

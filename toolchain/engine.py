@@ -14,11 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from toolchain import paths, tools, versions
+from toolchain import paths, settings, tools, versions
 from toolchain.errors import ToolchainError
 
-MODE = "JACQUARD_TOOLCHAIN"
-MODES = ("auto", "vendor", "build")
 PROVIDERS = ("kubernetes", "command")
 """The providers of the vendor's that the components use."""
 MARK = "made by `python3 -m toolchain`"
@@ -62,20 +60,18 @@ def choose(*, fetch: bool) -> Engine:
         fetch: let the vendor's ``pulumi`` fetch plugins that it lacks (into the cache, not the user's home).
 
     Raises:
-        ToolchainError: JACQUARD_TOOLCHAIN is not a mode, or is ``vendor`` and the vendor's engine cannot be used.
+        SettingError: JACQUARD_TOOLCHAIN has no such value.
+        ToolchainError: it is ``vendor`` and the vendor's engine cannot be used.
     """
-    mode = os.environ.get(MODE) or "auto"
-    if mode not in MODES:
-        message = f"{MODE}: must be one of {', '.join(MODES)} (got '{mode}')"
-        raise ToolchainError(message)
+    mode = settings.toolchain()
     version = f"v{versions.of_package('pulumi')}"
     if mode == "build":
-        return Engine(version=version, why=f"{MODE} is build")
+        return Engine(version=version, why=f"{settings.TOOLCHAIN} is build")
     try:
         return _vendor(fetch=fetch, again=mode == "vendor")
     except _Unfit as unfit:
         if mode == "vendor":
-            message = f"pulumi: {unfit}; {unfit.remedy}, or set {MODE}=build"
+            message = f"pulumi: {unfit}; {unfit.remedy}, or set {settings.TOOLCHAIN}=build"
             raise ToolchainError(message) from unfit
         return Engine(version=version, why=str(unfit))
 
@@ -117,7 +113,7 @@ def _plugin(provider: str, pulumi: Path, *, fetch: bool, again: bool) -> Path:
     note = cached.with_suffix(".unavailable")
     remedy = f"install it: {' '.join(_install(provider, pulumi))}"
     if note.exists() and not again:
-        reason = f"{note.read_text()} (tried before; {MODE}=vendor tries again)"
+        reason = f"{note.read_text()} (tried before; {settings.TOOLCHAIN}=vendor tries again)"
         raise _Unfit(reason, remedy)
     if not fetch:
         reason = f"plugin {plugin(provider)} is not installed"

@@ -186,8 +186,7 @@ def needed(*, engine: bool, cluster: str) -> tuple[Family, ...]:
 
     Args:
         engine: whether the engine is built here rather than the vendor's.
-        cluster: JACQUARD_CLUSTER; clusters of ``kind`` and named contexts bring their own Kubernetes.
+        cluster: JACQUARD_CLUSTER; kind brings its own Kubernetes, a named context only the management cluster's.
     """
-    theirs = cluster == "kind" or cluster.startswith("context:")
-    skipped = {*(() if engine else ("pulumi",)), *(("kubernetes", "etcd") if theirs else ())}
+    skipped = {*(() if engine else ("pulumi",)), *(("kubernetes", "etcd") if cluster == "kind" else ())}
     return tuple(family for family in FAMILIES if family.name not in skipped)

@@ -6,6 +6,7 @@ file and a second set-up changes nothing.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from toolchain import binaries, paths, virtualenv
 from toolchain.engine import MARK, OURS, PROVIDERS, Engine, plugin
+from toolchain.errors import ToolchainError
 
 _LANGUAGE_HOST = "pulumi-language-python"
 _EXECUTOR = "pulumi-language-python-exec"
@@ -21,6 +23,8 @@ _EXECUTOR = "pulumi-language-python-exec"
 
 def lay_out(engine: Engine) -> None:
     """Make the folders ``bin``, ``home/plugins`` and ``state`` of this clone's Pulumi.
+
+    ``bin`` goes to the front of a user's PATH, so it has the other commands of this clone as well.
 
     Raises:
         ToolchainError: the engine is to be the built one and is not built.
@@ -39,6 +43,9 @@ def lay_out(engine: Engine) -> None:
         _write(folder / _EXECUTOR, executor.read_text(), executable=True)
         host = launcher("providers.standins.language_host", JACQUARD_LANGUAGE_EXEC=folder / _EXECUTOR)
         _write(folder / _LANGUAGE_HOST, host, executable=True)
+    _link(paths.VENV / "bin" / "jacquard", folder / "jacquard")
+    with contextlib.suppress(ToolchainError):  # not built where others bring the clusters
+        _link(binaries.path("kubectl"), folder / "kubectl")
     for provider in PROVIDERS:
         _provider(provider, engine)
 
@@ -100,7 +107,7 @@ def _share(source: Path, path: Path) -> None:
 
 
 def _link(source: Path, path: Path) -> None:
-    """Link symbolically: ``pulumi`` follows the link and so finds the vendor's language host beside itself."""
+    """Link symbolically: the vendor's ``pulumi`` so finds its own language host, a script its own interpreter."""
     if path.is_symlink() and path.readlink() == source:
         return
     partial = _partial(path)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 
-from toolchain import binaries, build, checks, engine, families, paths, plugins, tools, virtualenv
+from toolchain import binaries, build, checks, engine, families, paths, plugins, settings, tools, virtualenv
 from toolchain.engine import Engine
 from toolchain.errors import ToolchainError
 from toolchain.lock import held
@@ -17,9 +16,11 @@ def set_up(progress: Progress) -> None:
     """Make this clone able to run everything.
 
     Raises:
+        SettingError: an environment variable has a value that nothing can be done with.
         ToolchainError: something is missing that the user must bring, or a step fails.
     """
     start = time.monotonic()
+    settings.check()
     go = tools.find("go")
     problems = []
     try:
@@ -27,7 +28,7 @@ def set_up(progress: Progress) -> None:
     except ToolchainError as error:
         problems.append(str(error))
         chosen = Engine(version="", why="")
-    needed = families.needed(engine=chosen.vendor is None, cluster=os.environ.get("JACQUARD_CLUSTER", "kwok"))
+    needed = families.needed(engine=chosen.vendor is None, cluster=settings.cluster())
     missing = binaries.missing(needed, checks.usable(go))
     problems += checks.problems(missing, go=go, venv=not virtualenv.fresh())
     if problems:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from components.specs.environment import Environment
 from policies.facts import Fact
 from policies.rules import RULES
 from policies.verdict import Violation, violation
+from toolchain import paths
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
@@ -118,14 +120,47 @@ def test_what_a_policy_refuses_ends_with_4_and_nothing_is_applied(
     assert up.stderr == f"refused: laptop: 1 policy violation, nothing was applied\n{found}\n"
 
 
-def test_preview_refuses_a_base_clearly(invoke: Invoke) -> None:
-    result = invoke("preview", "laptop", "--base", "origin/main")
+@pytest.mark.parametrize(
+    "arguments", [("env", "laptop"), ("down", "laptop"), ("render", "laptop", "--out", "FILE/out")]
+)
+def test_what_the_system_refuses_is_one_line(
+    invoke: Invoke, arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    monkeypatch.setenv("JACQUARD_HOME", str(file / "home"))
+    monkeypatch.setenv("JACQUARD_TOOLCHAIN", "build")
+
+    result = invoke(*(argument.replace("FILE", str(file)) for argument in arguments))
+
+    assert result.exit_code == 1
+    [line] = result.stderr.splitlines()
+    assert line.startswith(f"error: {file}/")
+    assert line.endswith(": not a directory")
+
+
+def test_a_wrong_setting_is_told_before_anything_is_done(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JACQUARD_SPEED", "fast")
+    monkeypatch.setenv("JACQUARD_CLUSTER", "banana")
+
+    result = invoke("up", "laptop")
 
     assert result.exit_code == 2
     assert result.stderr == (
-        "error: --base origin/main: comparing with another revision is not built yet; "
-        "leave it out to compare with the region\n"
+        "error: JACQUARD_CLUSTER: 'banana' is unknown; write kwok, kind or context:NAME\n"
+        "JACQUARD_SPEED: 'fast' is not a number above 0; write 1 for the usual speed, 10 for ten times as fast\n"
     )
+
+
+@pytest.mark.parametrize("redirections", ["| head -n 1", ">&-", "2>&-", ">&- 2>&- <&-"])
+def test_nobody_listening_is_no_crash(redirections: str) -> None:
+    script = f'"$0" -c "from cli.app import main; main()" check --format json {redirections}'
+
+    done = subprocess.run(
+        ["bash", "-c", script, sys.executable], cwd=paths.ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_allocate_has_nothing_to_do_where_the_lock_files_fit(invoke: Invoke) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -16,6 +17,7 @@ from cli.pool_status import Group, Pool
 from cli.progress_view import phase
 from cli.region_status import ControlPlane, Offering, RegionStatus, StorageClass, Vm, Vpc
 from components.specs.environment import Environment
+from toolchain import paths
 
 GROUP = Group(
     name="acme-train-train-a01",
@@ -163,7 +165,11 @@ def test_what_is_not_as_ordered_is_told_with_its_reasons() -> None:
     ]
 
 
-def test_the_summary_says_what_was_done_how_long_it_took_and_what_is_next(laptop: Environment) -> None:
+def test_the_summary_says_what_was_done_how_long_it_took_and_what_is_next(
+    laptop: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(paths.ROOT)
     screen = console(80)
     changes = {"laptop.bootstrap": {"create": 3}, "laptop": {"create": 143, "update": 1}}
     summary.show(screen, laptop, STATUS, changes, {"clusters": 14.2, "region": 61.0, "node pools": 3.14})
@@ -174,9 +180,21 @@ def test_the_summary_says_what_was_done_how_long_it_took_and_what_is_next(laptop
         "time: 1 min 18 s (clusters 14 s, region 1 min 01 s, node pools 3.1 s)\n"
         "\n"
         "Try next\n"
-        "  jacquard status laptop"
+        '  eval "$(.venv/bin/jacquard env laptop)"'
     ) in shown
+    assert "\n  jacquard status laptop " in shown
     assert "  jacquard promote laptop acme-train/" in shown
+
+
+def test_the_next_commands_name_the_command_as_this_shell_finds_it(
+    laptop: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "jacquard").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    screen = console()
+    summary.show(screen, laptop, STATUS, {}, {})
+
+    assert '  eval "$(jacquard env laptop)" ' in text(screen)
 
 
 def test_a_summary_of_nothing_done_says_no_changes(laptop: Environment) -> None:

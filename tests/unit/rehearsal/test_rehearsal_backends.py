@@ -71,26 +71,6 @@ def test_kwok_is_the_default() -> None:
     assert isinstance(backends.chosen(), backends.Kwok)
 
 
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ("minikube", "JACQUARD_CLUSTER: 'minikube' is unknown; write kwok, kind or context:NAME"),
-        (
-            "context:",
-            "JACQUARD_CLUSTER: 'context:' names no context; write context:NAME, the current one is never taken",
-        ),
-        ("context", "JACQUARD_CLUSTER: 'context' is unknown; write kwok, kind or context:NAME"),
-    ],
-)
-def test_a_backend_that_is_none_is_refused(value: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JACQUARD_CLUSTER", value)
-
-    with pytest.raises(RehearsalError) as caught:
-        backends.chosen()
-
-    assert str(caught.value) == message
-
-
 def test_kind_without_its_programs_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JACQUARD_CLUSTER", "kind")
     monkeypatch.setenv("PATH", str(tmp_path))

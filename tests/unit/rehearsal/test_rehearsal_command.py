@@ -105,6 +105,28 @@ def test_logs_of_an_unknown_part_name_those_there_are(region: Region, capsys: py
     assert capsys.readouterr().err == "part 'nope' has no log; there are: operators\n"
 
 
+def test_there_are_no_logs_before_the_first_up(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["logs", "lab"]) == 1
+    assert capsys.readouterr().err == ("lab: there are no logs; the local region writes them once it is brought up\n")
+
+
+def test_a_wrong_setting_is_wrong_usage(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("JACQUARD_SPEED", "fast")
+    assert main(["up", "lab"]) == 2
+    assert capsys.readouterr().err == (
+        "JACQUARD_SPEED: 'fast' is not a number above 0; write 1 for the usual speed, 10 for ten times as fast\n"
+    )
+
+
+def test_a_home_that_is_no_folder_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("JACQUARD_HOME", str(tmp_path / "file"))
+    assert main(["down", "lab"]) == 1
+    assert capsys.readouterr().err == f"{tmp_path / 'file' / 'regions'}: not a directory\n"
+
+
 def test_webhooks_point_at_this_machine() -> None:
     text = """
 kind: ValidatingWebhookConfiguration

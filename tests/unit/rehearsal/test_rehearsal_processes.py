@@ -75,6 +75,17 @@ def test_a_process_that_got_a_dead_parts_number_is_never_killed() -> None:
         other.kill()
 
 
+def test_a_process_that_ends_by_itself_just_before_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as child:
+        child.wait()
+    answers = iter(["1", None])
+    monkeypatch.setattr(processes, "_started", lambda _pid: next(answers))
+
+    processes.kill([processes.Process("etcd", child.pid, "1", ("etcd",))])
+
+    assert list(answers) == []
+
+
 def test_a_process_that_only_waits_to_be_noticed_is_dead(region: Path) -> None:
     with subprocess.Popen([str(region / "bin" / "sleep"), "60"]) as child:
         [found] = processes.running(region)

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from rehearsal import stages
-from rehearsal.errors import RehearsalError
 from rehearsal.kinds import stand_ins
 
 PUBLISHED = {("metal3.io/v1alpha1", "BareMetalHost"), ("controlplane.cluster.x-k8s.io/v1alpha2", "KamajiControlPlane")}
@@ -93,19 +92,3 @@ def test_names_are_unique(cluster: str) -> None:
     names = [stage["metadata"]["name"] for stage in stages.stages(cluster, 1)]
 
     assert sorted(set(names)) == sorted(names)
-
-
-@pytest.mark.parametrize("value", ["fast", "0", "-1", "nan", "inf"])
-def test_a_speed_that_is_no_factor_is_refused(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JACQUARD_SPEED", value)
-
-    with pytest.raises(RehearsalError) as caught:
-        stages.speed()
-
-    assert str(caught.value) == (
-        f"JACQUARD_SPEED: '{value}' is not a number above 0; write 1 for the usual speed, 10 for ten times as fast"
-    )
-
-
-def test_the_speed_is_one_unless_said() -> None:
-    assert stages.speed() == 1.0

@@ -79,6 +79,16 @@ def test_a_home_outside_the_cache_must_be_writable_too(tmp_path: Path, monkeypat
 
 
 @pytest.mark.usefixtures("cache")
+def test_a_clone_that_cannot_be_written_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "file" / "clone"
+    root.parent.touch()
+    monkeypatch.setattr(paths, "ROOT", root)
+    assert checks.problems([], go=GO, venv=False, find=there, free=plenty) == [
+        f"clone: cannot write to {root} (not a directory); make it writable, or clone to another folder"
+    ]
+
+
+@pytest.mark.usefixtures("cache")
 def test_what_an_interrupted_build_left_counts_as_room() -> None:
     objects = binaries.workspace() / "objects"
     objects.mkdir(parents=True)

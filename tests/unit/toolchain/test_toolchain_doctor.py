@@ -46,11 +46,38 @@ def test_the_doctor_of_a_bare_machine_names_every_remedy_and_makes_nothing(cache
 
     assert found["python"].state is State.OK
     assert found["go"].remedy == "go: is not on PATH; install Go 1.26 or newer from go.dev/dl"
-    assert found["kube-apiserver"].remedy.endswith("is not built; run `python3 -m toolchain`")
+    assert found["kube-apiserver"].remedy == found["cluster-api files"].remedy == "run `python3 -m toolchain`"
     missing = {name for name, item in found.items() if item.state is not State.OK}
-    assert set(found) - missing == {"python", "disk", "cache"}
+    assert set(found) - missing == {"JACQUARD_CACHE", "python", "disk", "cache"}
     assert all(found[name].remedy for name in missing)
     assert not cache.exists()
+
+
+@pytest.mark.usefixtures("pip", "search_path")
+def test_the_doctor_knows_the_settings_and_what_is_wrong_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JACQUARD_SPEED", "8")
+    monkeypatch.setenv("JACQUARD_CLUSTER", "banana")
+    found = [item for item in doctor.report() if item.name in ("JACQUARD_SPEED", "JACQUARD_CLUSTER")]
+    assert found == [
+        Item(
+            name="JACQUARD_CLUSTER",
+            state=State.WRONG,
+            used="banana",
+            where="environment",
+            remedy="JACQUARD_CLUSTER: 'banana' is unknown; write kwok, kind or context:NAME",
+        ),
+        Item(name="JACQUARD_SPEED", state=State.OK, used="8", where="environment"),
+    ]
+
+
+@pytest.mark.usefixtures("pip", "search_path")
+def test_the_doctor_finds_a_cache_that_is_no_folder(cache: Path) -> None:
+    cache.touch()
+    [item] = [item for item in doctor.report() if item.name == "cache"]
+    assert (item.state, item.remedy) == (
+        State.WRONG,
+        f"cache: cannot write to {cache}; make it writable or name another folder: JACQUARD_CACHE",
+    )
 
 
 @pytest.mark.usefixtures("machine")

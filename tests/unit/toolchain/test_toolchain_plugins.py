@@ -27,6 +27,7 @@ def pulumi(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     script.write_text("#!/usr/bin/env python3\n")
     (folder / "pulumi").write_text("built")
     (folder / "pulumi").chmod(0o755)
+    (folder / "kubectl").touch()
     monkeypatch.setenv("JACQUARD_BINARIES", str(folder))
     monkeypatch.setattr(binaries, "data", {"pulumi-sdk": folder / "sdk"}.__getitem__)
     assert not cache.exists()
@@ -63,7 +64,7 @@ def test_a_built_engine_gets_stand_ins(pulumi: Path) -> None:
     made = layout()
     executables = ["bin/pulumi", "bin/pulumi-language-python", "bin/pulumi-language-python-exec"]
     executables += [plugin_file(provider) for provider in PROVIDERS]
-    assert sorted(made) == sorted(["bin/.jacquard", *executables])
+    assert sorted(made) == sorted(["bin/.jacquard", "bin/jacquard", "bin/kubectl", *executables])
     assert {made[name][2] for name in executables} == {0o755}
     assert (paths.pulumi_bin() / "pulumi").samefile(pulumi)
     assert (paths.home() / "pulumi" / plugin_file("command")).read_text() == (
@@ -74,6 +75,8 @@ def test_a_built_engine_gets_stand_ins(pulumi: Path) -> None:
         f"export JACQUARD_LANGUAGE_EXEC={paths.pulumi_bin()}/pulumi-language-python-exec",
         f'exec {paths.VENV}/bin/python -P -m providers.standins.language_host "$@"',
     ]
+    assert (paths.pulumi_bin() / "jacquard").readlink() == paths.VENV / "bin" / "jacquard"
+    assert (paths.pulumi_bin() / "kubectl").readlink() == pulumi.with_name("kubectl")
     assert paths.pulumi_state().is_dir()
 
 
@@ -119,7 +122,9 @@ def test_the_vendors_engine_keeps_its_own_company_and_can_be_left_again(vendor: 
 
     readmes = [str(Path(plugin_file(provider)).with_name("README.md")) for provider in PROVIDERS]
     executables = [plugin_file(provider) for provider in PROVIDERS]
-    assert sorted(layout()) == sorted(["bin/.jacquard", "bin/pulumi", *executables, *readmes])
+    assert sorted(layout()) == sorted(
+        ["bin/.jacquard", "bin/jacquard", "bin/kubectl", "bin/pulumi", *executables, *readmes]
+    )
     assert (paths.pulumi_bin() / "pulumi").readlink() == vendor.vendor
     assert (paths.home() / "pulumi" / plugin_file("kubernetes")).read_text() == "vendor's"
 

@@ -104,7 +104,7 @@ def test_cleaning_removes_what_set_up_made_and_keeps_regions(tree: Path, cache: 
     ("raised", "code", "text"),
     [
         (ToolchainError("go: is not on PATH"), 1, "go: is not on PATH\n"),
-        (OSError(28, "No space left on device", "/cache/x"), 1, "/cache/x: No space left on device\n"),
+        (OSError(28, "No space left on device", "/cache/x"), 1, "/cache/x: no space left on device\n"),
         (KeyboardInterrupt(), 130, "interrupted; the same command goes on where this one was\n"),
     ],
 )

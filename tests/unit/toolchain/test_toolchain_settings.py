@@ -1,0 +1,72 @@
+"""Settings by environment variable: what they mean, and what is said of a value that means nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from cli.errors import ExitCode
+from toolchain import command, settings
+from toolchain.errors import SettingError
+
+TOOLCHAIN = "JACQUARD_TOOLCHAIN: 'banana' is unknown; write auto, vendor or build"
+CLUSTER = "JACQUARD_CLUSTER: 'banana' is unknown; write kwok, kind or context:NAME"
+SPEED = "JACQUARD_SPEED: 'banana' is not a number above 0; write 1 for the usual speed, 10 for ten times as fast"
+
+pytestmark = pytest.mark.usefixtures("cache")
+
+
+@pytest.mark.parametrize(
+    ("read", "name", "value", "expected"),
+    [
+        (settings.toolchain, settings.TOOLCHAIN, "", "auto"),
+        (settings.toolchain, settings.TOOLCHAIN, "build", "build"),
+        (settings.cluster, settings.CLUSTER, "", "kwok"),
+        (settings.cluster, settings.CLUSTER, "kind", "kind"),
+        (settings.cluster, settings.CLUSTER, "context:staging", "context:staging"),
+        (settings.speed, settings.SPEED, "", 1.0),
+        (settings.speed, settings.SPEED, "2.5", 2.5),
+    ],
+)
+def test_a_setting_is_taken_and_an_empty_one_is_the_default(
+    read: Callable[[], object], name: str, value: str, expected: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert read() == expected
+    settings.check()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        (settings.TOOLCHAIN, "banana", TOOLCHAIN),
+        (settings.CLUSTER, "banana", CLUSTER),
+        (settings.CLUSTER, "context", "JACQUARD_CLUSTER: 'context' is unknown; write kwok, kind or context:NAME"),
+        (
+            settings.CLUSTER,
+            "context:",
+            "JACQUARD_CLUSTER: 'context:' names no context; write context:NAME, the current one is never taken",
+        ),
+        *((settings.SPEED, value, SPEED.replace("banana", value)) for value in ("banana", "0", "-1", "nan", "inf")),
+    ],
+)
+def test_a_value_that_means_nothing_is_refused(
+    name: str, value: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingError) as caught:
+        settings.check()
+    assert str(caught.value) == message
+
+
+def test_set_up_tells_all_wrong_settings_before_it_does_anything(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tree: object
+) -> None:
+    del tree
+    for name in (settings.TOOLCHAIN, settings.CLUSTER, settings.SPEED):
+        monkeypatch.setenv(name, "banana")
+
+    assert command.run([]) == ExitCode.BAD_DATA
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", f"{TOOLCHAIN}\n{CLUSTER}\n{SPEED}\n")
