@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from components.plan.assignment import assign
-from components.plan.images import choose_image
+from components.plan.images import choose_image, find_image, misfits
 from components.plan.numbers import free_address, free_number, free_prefix
 from components.plan.pools import DataPath, PlacedPool, clusters, pool_of, pools, problem, tenant_file
 from components.render.node_pool import REVISIONS
@@ -171,13 +171,25 @@ def _pins(environment: Environment, groups: list[str]) -> tuple[ImagesLock, list
 
 
 def _first_pin(environment: Environment, placed: PlacedPool, pins: dict[str, ImagePin]) -> ImagePin | None:
-    """Return the pin of a new group: what most groups of its pool run, so that a pool that grows stays uniform."""
-    running = Counter(pin.image for key, pin in pins.items() if pool_of(key) == placed.key)
+    """Return the pin of a new group: what most groups of its pool run, so that a pool that grows stays uniform.
+
+    Groups that leave count too: a pool that moves to other failure domains does not move to another image.
+    """
+    running = [
+        pin
+        for key, pin in (environment.image_pins.groups | pins).items()
+        if pool_of(key) == placed.key and _fits(environment, placed, pin)
+    ]
     if running:
-        most = max(running, key=lambda image: (running[image], image))
-        return next(pin for key, pin in pins.items() if pool_of(key) == placed.key and pin.image == most)
+        count = Counter(pin.image for pin in running)
+        return max(running, key=lambda pin: (count[pin.image], pin.image))
     image = choose_image(environment, placed.cluster, placed.pool)
     return ImagePin(image=image.version, sha256=image.sha256, revision=TEMPLATE_REVISION) if image else None
+
+
+def _fits(environment: Environment, placed: PlacedPool, pin: ImagePin) -> bool:
+    image = find_image(environment, pin.image)
+    return image is not None and not misfits(image, placed.cluster, placed.pool)
 
 
 def _no_image(environment: Environment, placed: PlacedPool) -> Problem:

@@ -27,7 +27,9 @@ class Assignment:
 def assign(environment: Environment) -> Assignment:
     """Return the assignment of ``environment``'s hosts, beginning with the one in its lock file.
 
-    A pool that shrinks keeps its hosts as spares: taking a host away means draining and wiping it first.
+    A pool that shrinks keeps its hosts as spares: taking a host away means draining and wiping it first. For the same
+    reason a host that a cluster loses goes to nobody else at once: it is free for the next allocation, after the change
+    that releases it was applied.
     """
     return _Assigner(environment).run()
 
@@ -88,19 +90,17 @@ class _Assigner:
         return self._result
 
     def _serve(self, placed: PlacedPool) -> None:
-        instance_type, wanted = placed.pool.instance_type, placed.pool.nodes
-        held = self._held[placed.key]
-        free = {domain: len(hosts) for (kind, domain), hosts in self._free.items() if kind == instance_type and hosts}
-        capacity = {domain: held[domain] + free.get(domain, 0) for domain in {*held, *free}}
+        wanted, held = placed.pool.nodes, self._held[placed.key]
+        free = self._free_for(placed)
+        capacity = {domain: held[domain] + len(free.get(domain, ())) for domain in {*held, *free}}
         room = {domain: nodes_within(hosts, self._spares) for domain, hosts in capacity.items()}
         if sum(room.values()) < wanted:
             self._result.problems.append(self._shortage(placed, room))
         now = {domain: self._nodes_now(placed, domain) for domain in held}
         used = self._fewest(wanted, list(now), room)
         for domain, nodes in spread(wanted, now, {domain: room[domain] for domain in used}).items():
-            self._take(
-                placed.key, self._free[instance_type, domain], nodes + spares_for(nodes, self._spares) - held[domain]
-            )
+            count = nodes + spares_for(nodes, self._spares) - held[domain]
+            self._take(placed.key, free.get(domain, []), count)
             self._result.groups[group_key(placed.key, domain)] = nodes
 
     def _nodes_now(self, placed: PlacedPool, domain: str) -> int:
@@ -116,11 +116,27 @@ class _Assigner:
             used.append(domain)
         return used
 
+    def _free_for(self, placed: PlacedPool) -> dict[str, list[HostSpec]]:
+        """Return the hosts by domain that ``placed`` may take: none that another cluster is only about to release."""
+        found = {
+            domain: [
+                host
+                for host in hosts
+                if host.host not in self._result.hosts and self._last_cluster(host) in {None, placed.cluster.name}
+            ]
+            for (kind, domain), hosts in self._free.items()
+            if kind == placed.pool.instance_type
+        }
+        return {domain: hosts for domain, hosts in found.items() if hosts}
+
+    def _last_cluster(self, host: HostSpec) -> str | None:
+        """Return the cluster that the lock file still gives ``host`` to."""
+        key = self._environment.allocations.hosts.get(host.host)
+        return None if key is None else key.partition("/")[0]
+
     def _take(self, key: str, free: list[HostSpec], count: int) -> None:
-        free.sort(key=lambda host: (host.rack, host.slot))
-        for host in free[: max(0, count)]:
+        for host in sorted(free, key=lambda host: (host.rack, host.slot))[: max(0, count)]:
             self._result.hosts[host.host] = key
-        del free[: max(0, count)]
 
     def _shortage(self, placed: PlacedPool, room: dict[str, int]) -> Problem:
         pool, possible = placed.pool, sum(room.values())
@@ -130,19 +146,33 @@ class _Assigner:
             if host.instance_type == pool.instance_type:
                 total[failure_domain(self._environment, host)] += 1
                 halls.add(inventory_file(host.hall))
-        parts = [f"{kind} {domain} has {self._account(placed, domain, total, room)}" for domain in sorted(total)]
+        free = {domain: len(hosts) for domain, hosts in self._free_for(placed).items()}
+        mine = {domain: self._held[placed.key][domain] + free.get(domain, 0) for domain in total}
+        parts = [f"{kind} {name} has {_account(mine[name], total[name], room.get(name, 0))}" for name in sorted(total)]
         more = len(parts) - MAX_DOMAINS_SHOWN
         shown = parts[:MAX_DOMAINS_SHOWN] + ([f"{more} more"] if more > 0 else [])
         where = f"{', '.join(shown)} ({', '.join(sorted(halls))})" if parts else "the inventory has none"
         remedy = f"lower nodes to {possible} or add a rack" if possible else "remove the pool or add a rack"
+        if leaving := self._leaving(placed):
+            remedy += f"; {leaving} that other clusters give up can be taken once that is applied and allocated"
         text = f"{pool.nodes} {pool.instance_type} nodes wanted, {possible} can be given: {where}; {remedy}"
         return problem(self._environment, placed.file, (*placed.path, "nodes"), text)
 
-    def _account(self, placed: PlacedPool, domain: str, total: Counter[str], room: dict[str, int]) -> str:
-        mine = self._held[placed.key][domain] + len(self._free[placed.pool.instance_type, domain])
-        spares, others = mine - room.get(domain, 0), total[domain] - mine
-        if not mine:
-            return f"{others}, all in other pools"
-        parts = [f"{spares} {'is a spare' if spares == 1 else 'are spares'}"] if spares else []
-        parts += [f"{others} {'is' if others == 1 else 'are'} in other pools"] if others else []
-        return f"{total[domain]}" + (f" of which {' and '.join(parts)}" if parts else "")
+    def _leaving(self, placed: PlacedPool) -> int:
+        """Return how many hosts ``placed`` could take, were they not still given to another cluster."""
+        return sum(
+            host.host not in self._result.hosts and self._last_cluster(host) not in {None, placed.cluster.name}
+            for (kind, _), hosts in self._free.items()
+            if kind == placed.pool.instance_type
+            for host in hosts
+        )
+
+
+def _account(mine: int, total: int, room: int) -> str:
+    """Return what becomes of a domain's ``total`` hosts, of which a pool may have ``mine`` for ``room`` nodes."""
+    spares, others = mine - room, total - mine
+    if not mine:
+        return f"{others}, all in other pools"
+    parts = [f"{spares} {'is a spare' if spares == 1 else 'are spares'}"] if spares else []
+    parts += [f"{others} {'is' if others == 1 else 'are'} in other pools"] if others else []
+    return f"{total}" + (f" of which {' and '.join(parts)}" if parts else "")

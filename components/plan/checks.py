@@ -21,6 +21,8 @@ REFERENCES: tuple[Rule, ...] = (
     references.charts,
     names.region_duplicates,
     names.catalog_duplicates,
+    names.list_duplicates,
+    names.joined_names,
     names.reserved_names,
     inventory.host_duplicates,
 )
@@ -34,8 +36,10 @@ DATA: tuple[Rule, ...] = (
     inventory.controller_capacity,
     networks.networks_disjoint,
     networks.number_ranges,
+    networks.asn_capacity,
     networks.loopbacks,
     networks.service_addresses,
+    networks.service_prefixes,
     networks.ovn_central,
     clusters.state_and_context,
     clusters.default_storage_class,
@@ -45,6 +49,8 @@ DATA: tuple[Rule, ...] = (
     clusters.pool_images,
     clusters.rollouts,
     clusters.vm_public_ips,
+    clusters.vm_root_disks,
+    clusters.vm_gpu_selectors,
 )
 """What people write."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.specs.base import KubernetesVersion
-from components.specs.catalog import GoldenImage
+from components.specs.catalog import BootMode, GoldenImage
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.node_pool import NodePoolSpec
@@ -19,7 +19,24 @@ def find_image(environment: Environment, version: str) -> GoldenImage | None:
 
 
 def objections(environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec) -> list[str]:
-    """Return why ``image`` may not be newly pinned for ``pool``; empty when it may."""
+    """Return why ``image`` may not be newly pinned for ``pool``; empty when it may.
+
+    Beside what is wrong with a pin that stands: Cluster API makes no Machine whose minor version is not the control
+    plane's (its preflight check KubeadmVersionSkew), so that nodes of an older image would stay away for ever.
+    """
+    found = standing_objections(environment, image, cluster, pool)
+    if 0 < minor(cluster.version) - minor(image.contents.kubelet) <= MAX_MINORS_BEHIND:
+        found.append(
+            f"image {image.version} has kubelet {image.contents.kubelet}, and new nodes join control plane"
+            f" {cluster.version} only at its minor version"
+        )
+    return found
+
+
+def standing_objections(
+    environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec
+) -> list[str]:
+    """Return why ``image`` may not stay pinned for ``pool``; it may be behind a control plane that went ahead."""
     channel = environment.region.image_channel
     found = []
     if channel not in image.channel:
@@ -32,6 +49,8 @@ def misfits(image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec) -> lis
     found = []
     if pool.instance_type not in image.fits:
         found.append(f"image {image.version} fits {', '.join(image.fits)}, not {pool.instance_type}")
+    if image.boot is not BootMode.DISK:
+        found.append(f"image {image.version} boots by {image.boot}, nodes boot by {BootMode.DISK}")
     behind = minor(cluster.version) - minor(image.contents.kubelet)
     newer = patch(image.contents.kubelet) > patch(cluster.version)
     if behind < 0 or (behind == 0 and newer):

@@ -7,7 +7,7 @@ from typing import TypeAlias, assert_never
 
 from components.plan.pools import PlacedCluster, clusters, failure_domain
 from components.plan.slices import Slice, SliceKind
-from components.render.dpus import DpuPlatform
+from components.render.dpus import HBN_CHART, OVN_CHART, DpuPlatform
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.inventory import Assignment, InventoryInput, PlacedHost
 from components.render.node_pool import NodePoolInput, RolloutGroup
@@ -78,8 +78,8 @@ def _platform(environment: Environment) -> DpuPlatform:
         image=images[region.dpus.image],
         virtual_functions=max(kind.dpu.virtual_functions for kind in environment.instance_types.instance_types),
         registry=region.registry,
-        hbn_chart=versions.chart("dpf-hbn"),
-        ovn_chart=versions.chart("dpf-ovn-vpc"),
+        hbn_chart=versions.chart(HBN_CHART),
+        ovn_chart=versions.chart(OVN_CHART),
     )
 
 

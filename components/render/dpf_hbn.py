@@ -16,16 +16,16 @@ from components.render.vpc import Vpc
 from components.specs.base import Network
 from components.specs.tenant_network import Egress
 
-_POINT_TO_POINT = 30
+POINT_TO_POINT = 30
 """Prefix length between DPU and host: the DPU's address, the host's, and the two ends."""
 
 
 def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
     """Return the objects of ``vpc``, in the order they are applied."""
     name = vpc.spec.name
-    network = {"network": str(vpc.numbers.hosts), "prefixSize": _POINT_TO_POINT, "gatewayIndex": 1}
+    network = {"network": str(vpc.numbers.hosts), "prefixSize": POINT_TO_POINT, "gatewayIndex": 1}
     return (
-        dpu_services.addresses(_host_pool(vpc), network),
+        dpu_services.addresses(_host_pool(vpc), network, dpu_services.deployment_nodes(name)),
         _host_port(vpc),
         dpu_services.hbn_configuration(platform, name, _vrf(vpc, platform)),
         dpu_services.deployment(

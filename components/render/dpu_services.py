@@ -51,6 +51,12 @@ def deployment_selector(deployment: str) -> Json:
     return {"matchLabels": {_DEPLOYMENT_LABEL: f"{NAMESPACE}_{deployment}"}}
 
 
+def deployment_nodes(deployment: str) -> Json:
+    """Return the same as ``deployment_selector`` in the other form of DPF's API, a node selector of terms."""
+    [(key, value)] = deployment_selector(deployment)["matchLabels"].items()
+    return {"nodeSelectorTerms": [{"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}]}
+
+
 def deployment(
     platform: DpuPlatform, name: str, *, service: str, hosts: Json, switches: Sequence[Sequence[Json]]
 ) -> Manifest:
@@ -141,9 +147,10 @@ def uplink(name: str, spec: Mapping[str, Any]) -> Manifest:
     )
 
 
-def addresses(name: str, network: Mapping[str, Any]) -> Manifest:
-    """Return the pool ``name`` from which each DPU takes a prefix of ``network``."""
-    return manifest(SERVICES, "DPUServiceIPAM", name, namespace=NAMESPACE, spec={"ipv4Network": dict(network)})
+def addresses(name: str, network: Mapping[str, Any], nodes: Json | None = None) -> Manifest:
+    """Return the pool ``name`` from which each DPU takes a prefix of ``network``: every DPU, or those of ``nodes``."""
+    spec = {"ipv4Network": dict(network), **given(nodeSelector=nodes)}
+    return manifest(SERVICES, "DPUServiceIPAM", name, namespace=NAMESPACE, spec=spec)
 
 
 def _service_template(service: str, chart: Chart) -> Manifest:

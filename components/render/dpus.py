@@ -16,6 +16,8 @@ from components.specs.catalog import Chart, DpuImage
 from components.specs.region import DpuControlSpec, NetworksSpec, RegistrySpec
 
 NAMESPACE = "dpf-operator-system"
+HBN_CHART = "dpf-hbn"
+OVN_CHART = "dpf-ovn-vpc"
 _HOST_PORTS = 2
 _PROVISIONING = "provisioning.dpu.nvidia.com/v1alpha1"
 _CLUSTER_SECONDS = 900
@@ -57,9 +59,6 @@ def render_provisioning(platform: DpuPlatform) -> tuple[Manifest, ...]:
 
 def _operator_config(platform: DpuPlatform) -> Manifest:
     control = platform.control
-    overrides = given(kubernetesAPIServerVIP=None if control.management_api is None else str(control.management_api))
-    if overrides:
-        overrides["kubernetesAPIServerPort"] = 6443
     return manifest(
         "operator.dpu.nvidia.com/v1alpha1",
         "DPFOperatorConfig",
@@ -76,7 +75,8 @@ def _operator_config(platform: DpuPlatform) -> Manifest:
             "networking": {"controlPlaneMTU": 1500, "highSpeedMTU": control.mtu_bytes},
             "kamajiClusterManager": {"disable": False},
             "staticClusterManager": {"disable": True},
-            **given(overrides=overrides),
+            # Without it a DPU that is flashed over Redfish never finds the API.
+            "overrides": {"kubernetesAPIServerVIP": str(control.management_api), "kubernetesAPIServerPort": 6443},
         },
     )
 

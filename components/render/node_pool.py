@@ -15,7 +15,7 @@ from components.render import template_revision_1
 from components.render.manifest import Json, Manifest
 from components.render.node_templates import TemplateIntent
 from components.render.objects import LABEL_LIMIT, digest, fit, manifest
-from components.specs.base import KubernetesVersion, count_of
+from components.specs.base import KubernetesVersion, limit_of
 from components.specs.catalog import GoldenImage
 from components.specs.locks import ImagePin
 from components.specs.node_pool import NodePoolSpec, RolloutStrategy
@@ -113,7 +113,7 @@ def _selector(pool: NodePoolInput) -> dict[str, str]:
 def _deployment(pool: NodePoolInput, group: RolloutGroup, machine: Manifest, bootstrap: Manifest) -> Manifest:
     name = group_name(pool.cluster, pool.pool.name, group.failure_domain)
     members = {**_selector(pool), keys.GROUP: name}
-    unavailable = max(1, count_of(pool.pool.rollout.max_unavailable, group.nodes))
+    unavailable = max(1, limit_of(pool.pool.rollout.max_unavailable, group.nodes))
     version: KubernetesVersion = group.image.contents.kubelet
     return manifest(
         "cluster.x-k8s.io/v1beta2",
@@ -182,6 +182,8 @@ def _remediation(pool: NodePoolInput) -> Manifest:
 
 def _health_check(pool: NodePoolInput) -> Manifest:
     health = pool.pool.health
+    # As a count: Cluster API rounds a percentage of a small pool down to none, and would never repair its nodes.
+    brake = limit_of(health.max_unhealthy, sum(group.nodes for group in pool.groups))
     return manifest(
         "cluster.x-k8s.io/v1beta2",
         "MachineHealthCheck",
@@ -199,7 +201,7 @@ def _health_check(pool: NodePoolInput) -> Manifest:
                 ],
             },
             "remediation": {
-                "triggerIf": {"unhealthyLessThanOrEqualTo": health.max_unhealthy},
+                "triggerIf": {"unhealthyLessThanOrEqualTo": brake},
                 "templateRef": {
                     "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2",
                     "kind": "Metal3RemediationTemplate",

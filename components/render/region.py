@@ -48,7 +48,7 @@ class RegionInput:
 
 def render_region(region: RegionInput) -> tuple[Manifest, ...]:
     """Return the objects of the foundation, in the order they are applied."""
-    operators = _operators(region.region)
+    operators = region_operators(region.region)
     return (
         *_namespaces(region, operators),
         *(_priority_class(*priority) for priority in _PRIORITIES),
@@ -66,7 +66,8 @@ def tenant_namespace(tenant: str) -> str:
     return f"tenant-{tenant}"
 
 
-def _operators(region: RegionSpec) -> tuple[Operator, ...]:
+def region_operators(region: RegionSpec) -> tuple[Operator, ...]:
+    """Return the operators of the management cluster, in the order they are installed."""
     certified = (CERT_MANAGER,)
     first_store = region.control_planes.data_stores[0].name
     return (

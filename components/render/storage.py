@@ -35,7 +35,7 @@ class StorageCatalogInput:
 
 def render_storage_catalog(catalog: StorageCatalogInput) -> tuple[Manifest, ...]:
     """Return the objects of one cluster's storage, in the order they are applied."""
-    drivers = _drivers(catalog.classes)
+    drivers = storage_drivers(catalog.classes)
     return (
         *(namespace(driver.namespace, cluster=catalog.cluster) for driver in drivers),
         *(tenant_release(driver, catalog.cluster, awaited=driver is SNAPSHOTS) for driver in drivers),
@@ -43,7 +43,8 @@ def render_storage_catalog(catalog: StorageCatalogInput) -> tuple[Manifest, ...]
     )
 
 
-def _drivers(classes: tuple[StorageClassSpec, ...]) -> tuple[Operator, ...]:
+def storage_drivers(classes: tuple[StorageClassSpec, ...]) -> tuple[Operator, ...]:
+    """Return what a cluster with ``classes`` needs, in the order it is installed."""
     vast = [spec for spec in classes if isinstance(spec, VastClassSpec)]
     nfs = [spec for spec in classes if isinstance(spec, NfsClassSpec)]
     return (
@@ -62,7 +63,9 @@ def _vast_driver(spec: VastClassSpec) -> Operator:
 def _class(cluster: str, spec: StorageClassSpec) -> Iterator[Manifest]:
     if isinstance(spec, NfsClassSpec):
         location = {"server": str(spec.server), "share": spec.share}
-        yield _storage_class(cluster, spec, _NFS_DRIVER, {**location, "subDir": spec.sub_directory})
+        # Clusters of all tenants are on one share: without its own folder, one would open and delete another's volume.
+        folder = {"subDir": f"{cluster}/{spec.sub_directory}"}
+        yield _storage_class(cluster, spec, _NFS_DRIVER, {**location, **folder})
         # The driver mounts the share again to make a snapshot, and takes the options from here only.
         options = {"mountOptions": ",".join(spec.mount_options)} if spec.mount_options else {}
         yield _snapshot_class(cluster, spec, _NFS_DRIVER, {**location, **options})

@@ -54,10 +54,15 @@ class VmOfferingInput:
     """The platform's own."""
 
 
+def vm_operators(*, public: bool) -> tuple[Operator, ...]:
+    """Return what a cluster with VMs needs, in the order it is installed; ``public`` when it announces addresses."""
+    return (*((_METALLB,) if public else ()), _KUBEVIRT, _CDI)
+
+
 def render_vm_offering(offering: VmOfferingInput) -> tuple[Manifest, ...]:
     """Return the objects of one cluster's offering, in the order they are applied."""
     cluster, public = offering.cluster, bool(offering.public.addresses)
-    operators = (*((_METALLB,) if public else ()), _KUBEVIRT, _CDI)
+    operators = vm_operators(public=public)
     linux = _preference(cluster)
     sizes = {size.name: _instancetype(cluster, size) for size in offering.sizes}
     return (

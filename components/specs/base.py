@@ -146,7 +146,16 @@ OCI_URL = r"^oci://[^\s]+$"
 OCI_DIGEST = r"^sha256:[0-9a-f]{64}$"
 BMC_ADDRESS = r"^(redfish|redfish-virtualmedia|idrac-virtualmedia|ilo5-virtualmedia|ipmi)(\+https?)?://[^\s]+$"
 ABSOLUTE_PATH = r"^/[^\s]*$"
-RELATIVE_PATH = r"^[^/\s][^\s]*$"
+RELATIVE_PATH = r"^[^/\s.][^/\s]*(/[^/\s.][^/\s]*)*$"
+LABEL_VALUE = r"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
+NODE_LABEL_KEY = (
+    r"^((node\.cluster\.x-k8s|node-role\.kubernetes|node-restriction\.kubernetes)\.io/)?"
+    r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+)
+QUALIFIED_NAME = r"^([a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+ENDPOINT = r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?:[1-9][0-9]{0,4}$"
+DOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$"
+REGISTRY = r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?(:[1-9][0-9]{0,4})?(/[^\s]+)?$"
 PCI_SELECTOR = r"^[0-9A-F]{4}:[0-9A-F]{4}$"
 
 DnsLabel = Annotated[str, StringConstraints(pattern=DNS_LABEL)]
@@ -163,6 +172,14 @@ KubernetesVersion = Annotated[str, StringConstraints(pattern=KUBERNETES_VERSION)
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256)]
 Quantity = Annotated[str, StringConstraints(pattern=QUANTITY)]
 """Kubernetes quantity of bytes with a binary unit, such as ``500Gi``."""
+LabelValue = Annotated[str, StringConstraints(pattern=LABEL_VALUE)]
+NodeLabelKey = Annotated[str, StringConstraints(pattern=NODE_LABEL_KEY)]
+QualifiedName = Annotated[str, StringConstraints(pattern=QUALIFIED_NAME)]
+"""Name of a label or taint, with or without a domain."""
+Endpoint = Annotated[str, StringConstraints(pattern=ENDPOINT)]
+Domain = Annotated[str, StringConstraints(pattern=DOMAIN, max_length=253)]
+Registry = Annotated[str, StringConstraints(pattern=REGISTRY)]
+Port = Annotated[int, Field(ge=1, le=65535)]
 MacAddress = Annotated[str, AfterValidator(_mac)]
 PercentOrCount = Annotated[int | str, AfterValidator(_percent_or_count)]
 Numbers = Annotated[NumberRange, BeforeValidator(_range)]
@@ -180,3 +197,16 @@ def count_of(amount: PercentOrCount, total: int) -> int:
     if isinstance(amount, int):
         return amount
     return -(-int(amount.removesuffix("%")) * total // 100)
+
+
+def bytes_of(quantity: Quantity) -> int:
+    """Return ``quantity`` in bytes."""
+    return int(quantity[:-2]) << 10 * (1 + "KMGTP".index(quantity[-2]))
+
+
+def limit_of(amount: PercentOrCount, total: int) -> int:
+    """Return ``amount`` as a limit on a part of ``total``; a percentage is rounded down, but not to nothing."""
+    if isinstance(amount, int):
+        return amount
+    percent = int(amount.removesuffix("%"))
+    return max(1, percent * total // 100) if percent else 0

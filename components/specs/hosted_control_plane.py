@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from components.specs.base import ClusterName, DnsLabel, HttpsUrl, KubernetesVersion, ShortName, Spec, Text
+from components.specs.base import ClusterName, DnsLabel, Domain, HttpsUrl, KubernetesVersion, ShortName, Spec, Text
 from components.specs.node_pool import NodePoolSpec
 
 
@@ -30,7 +30,7 @@ class ClusterSpec(Spec):
     version: KubernetesVersion
     vpc: ShortName
     control_plane: ControlPlaneSpec
-    service_domain: Text = "cluster.local"
+    service_domain: Domain = "cluster.local"
     """Immutable in Kamaji, and must contain a dot."""
     oidc: OidcSpec | None = None
     pools: tuple[NodePoolSpec, ...] = Field(min_length=1)

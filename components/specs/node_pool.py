@@ -7,7 +7,16 @@ from typing import Literal
 
 from pydantic import Field
 
-from components.specs.base import Label, PercentOrCount, ShortName, Spec, Text, VersionName
+from components.specs.base import (
+    Label,
+    LabelValue,
+    NodeLabelKey,
+    PercentOrCount,
+    QualifiedName,
+    ShortName,
+    Spec,
+    VersionName,
+)
 
 
 class RolloutStrategy(StrEnum):
@@ -16,7 +25,8 @@ class RolloutStrategy(StrEnum):
     ROLLING = "rolling"
     """The controller replaces nodes at once, at most ``max_unavailable`` at a time."""
     IDLE = "idle"
-    """As rolling, but a node is drained only when its jobs have ended (MachineDrainRule WaitCompleted)."""
+    """As rolling, but a node is drained when its jobs have ended (MachineDrainRule WaitCompleted), or at the latest
+    after ``drain_timeout_seconds``."""
 
 
 class TaintEffect(StrEnum):
@@ -30,8 +40,8 @@ class TaintEffect(StrEnum):
 class TaintSpec(Spec):
     """A taint that every node of a pool carries."""
 
-    key: Text
-    value: str = ""
+    key: QualifiedName
+    value: LabelValue = ""
     effect: TaintEffect
 
 
@@ -40,6 +50,8 @@ class RolloutSpec(Spec):
 
     strategy: RolloutStrategy = RolloutStrategy.ROLLING
     max_unavailable: PercentOrCount = 1
+    """Of each rollout group; a percentage is rounded down, to one node at least. Groups promoted together roll
+    together."""
     drain_timeout_seconds: int = Field(default=3600, ge=60, le=604800)
     """Zero would wait for ever (Cluster API), so it is refused."""
 
@@ -51,7 +63,8 @@ class HealthSpec(Spec):
     """Upstream's ten minutes is too short for metal."""
     unhealthy_timeout_seconds: int = Field(default=300, ge=60, le=3600)
     max_unhealthy: PercentOrCount = "20%"
-    """Brake: above this no node is remediated."""
+    """Brake: above this share of the pool (rounded down, to one node at least) no node is remediated; 0 remediates
+    none."""
 
 
 class NodePoolSpec(Spec):
@@ -62,7 +75,8 @@ class NodePoolSpec(Spec):
     nodes: int = Field(ge=1, le=5000)
     image: Literal["channel"] | VersionName = "channel"
     """``channel``: what the region's channel offers when a group is pinned; or a version of the catalogue."""
-    labels: dict[str, str] = Field(default_factory=dict)
+    labels: dict[NodeLabelKey, LabelValue] = Field(default_factory=dict)
+    """A key without a domain gets ``node.cluster.x-k8s.io/``; of others Cluster API copies only these to nodes."""
     taints: tuple[TaintSpec, ...] = ()
     rollout: RolloutSpec = RolloutSpec()
     health: HealthSpec = HealthSpec()

@@ -10,11 +10,13 @@ from components.specs.base import (
     Cidr,
     DataFile,
     DnsLabel,
+    Endpoint,
     IpAddress,
     Label,
     Numbers,
     PercentOrCount,
     Quantity,
+    Registry,
     Spec,
     StackLayout,
     Stage,
@@ -81,7 +83,7 @@ class DataStoreSpec(Spec):
 
     name: DnsLabel
     members: int = Field(ge=1, le=9)
-    endpoints: tuple[str, ...] = Field(min_length=1)
+    endpoints: tuple[Endpoint, ...] = Field(min_length=1)
     """``host:port``, no scheme (Kamaji's rule)."""
     secret: DnsLabel
     """Secret in the ``kamaji-system`` namespace with ca.crt, ca.key, tls.crt, tls.key: a reference, never a value."""
@@ -115,7 +117,7 @@ class DpuControlSpec(Spec):
     max_dpus: int = Field(default=1000, ge=1, le=1000)
     """DPUs in one DPUCluster (schema limit)."""
     mtu_bytes: int = Field(default=9000, ge=1280, le=9216)
-    management_api: IpAddress | None = None
+    management_api: IpAddress
     """Address of the management cluster's API as DPUs reach it; DPF needs it to flash over Redfish."""
     host_interface: Text = "eth0"
     """Name that golden images give the host's port on its DPU; load balancers of tenants announce through it."""
@@ -126,7 +128,7 @@ class DpuControlSpec(Spec):
 class RegistrySpec(Spec):
     """The pull-through image proxy of a region."""
 
-    mirror: Text
+    mirror: Registry
 
 
 class RegionSpec(DataFile):

@@ -33,6 +33,7 @@ class NfsClassSpec(_ClassSpec):
     server: IpAddress | Text
     share: str = Field(pattern=ABSOLUTE_PATH)
     sub_directory: str = Field(default="${pvc.metadata.namespace}/${pvc.metadata.name}", pattern=RELATIVE_PATH)
+    """Directory of a volume below the cluster's own, which is called after the cluster."""
 
 
 class VastClassSpec(_ClassSpec):
@@ -44,7 +45,10 @@ class VastClassSpec(_ClassSpec):
     view_policy: Text
     root_export: str = Field(pattern=ABSOLUTE_PATH)
     secret: DnsLabel
-    """Secret in the ``vast-csi`` namespace with username and password: a reference, never a value."""
+    """Secret in the ``vast-csi`` namespace with username, password and endpoint: a reference, never a value.
+
+    One driver serves a cluster, so that classes with different endpoints are told apart by their secrets alone.
+    """
 
 
 StorageClassSpec = Annotated[NfsClassSpec | VastClassSpec, Field(discriminator="driver")]

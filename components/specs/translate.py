@@ -29,7 +29,14 @@ _PATTERNS = {
     base.OCI_DIGEST: "must be a digest like sha256: and 64 lower-case hex digits",
     base.BMC_ADDRESS: "must be a BMC address of Metal3 like redfish-virtualmedia+https://10.1.1.1/redfish/v1/Systems/1",
     base.ABSOLUTE_PATH: "must be a path that starts with /",
-    base.RELATIVE_PATH: "must be a path that does not start with /",
+    base.RELATIVE_PATH: "must be a path that does not start with /, without parts that start with '.'",
+    base.LABEL_VALUE: "must be letters, digits, '-', '_' and '.', at most 63 characters",
+    base.NODE_LABEL_KEY: "must be a name of letters, digits, '-', '_' and '.', plain or in a domain that reaches nodes"
+    " (node.cluster.x-k8s.io, node-role.kubernetes.io, node-restriction.kubernetes.io)",
+    base.QUALIFIED_NAME: "must be a name of letters, digits, '-', '_' and '.', plain or after a domain and /",
+    base.ENDPOINT: "must be host and port without a scheme like etcd-0.etcd.svc:2379",
+    base.DOMAIN: "must be a domain with a dot like cluster.local",
+    base.REGISTRY: "must be a host without a scheme like registry.cloud.example",
     base.PCI_SELECTOR: 'must be a PCI vendor and product like "10DE:2330"',
 }
 

@@ -11,6 +11,7 @@ from components.specs.base import (
     DnsLabel,
     HttpsUrl,
     Label,
+    Port,
     Quantity,
     Sha256,
     ShortName,
@@ -74,7 +75,7 @@ class VirtualMachineSpec(Spec):
     image: Label
     public_ip: bool = False
     """One public address of the region, allocated in ``allocations.lock.yaml``."""
-    ports: tuple[int, ...] = (22,)
+    ports: tuple[Port, ...] = Field(default=(22,), min_length=1, max_length=10)
     """TCP ports reachable at the public address."""
     volumes: tuple[VolumeSpec, ...] = Field(default=(), max_length=16)
 

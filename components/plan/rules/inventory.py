@@ -12,7 +12,7 @@ from components.plan.rules.references import REGION, host_problem
 from components.specs.environment import Environment
 from components.specs.problems import Problem, listed
 
-_UNIQUE = ("host", "serial", "bmc", "boot_mac", "dpu_serial")
+_UNIQUE = ("host", "serial", "boot_mac", "dpu_serial")
 _BMC_HOST = re.compile(r"://(?:[^/@]*@)?([^/:]+)")
 
 
@@ -24,10 +24,11 @@ def host_duplicates(environment: Environment) -> Iterator[Problem]:
         file = inventory_file(host.hall)
         rows[file] += 1
         line = environment.positions.line(file, (rows[file] + 1,))
-        values = [(column, getattr(host, column)) for column in _UNIQUE]
-        for column, value in [*values, ("slot", (host.hall, host.rack, host.slot))]:
+        values = [(column, getattr(host, column), f"'{getattr(host, column)}'") for column in _UNIQUE]
+        values.append(("bmc", host.bmc.partition("://")[2], f"'{host.bmc}'"))  # whatever the driver
+        values.append(("slot", (host.hall, host.rack, host.slot), f"slot {host.slot} of rack {host.rack}"))
+        for column, value, got in values:
             if (column, value) in first:
-                got = f"slot {host.slot} of rack {host.rack}" if column == "slot" else f"'{value}'"
                 text = f"{got} stands twice, first in {first[column, value]}; correct one of the two"
                 yield Problem(file, line, column, text)
             first.setdefault((column, value), f"{file}:{line}")

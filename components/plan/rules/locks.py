@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from components.plan.allocation import TEMPLATE_REVISION, attempt
-from components.plan.images import choose_image, find_image, objections
+from components.plan.images import choose_image, find_image, standing_objections
 from components.plan.pools import PlacedPool, pool_of, pools, problem
 from components.plan.rules.references import IMAGES
 from components.specs.environment import Environment
@@ -53,7 +53,7 @@ def pins(environment: Environment) -> Iterator[Problem]:
                 " an image never changes under its version, restore the digest that was published"
             )
             yield problem(environment, IMAGE_PINS, (*path, "sha256"), text)
-        for objection in objections(environment, image, placed.cluster, placed.pool):
+        for objection in standing_objections(environment, image, placed.cluster, placed.pool):
             yield problem(environment, IMAGE_PINS, (*path, "image"), f"{objection}; {move}")
         if pin.revision > TEMPLATE_REVISION:
             text = f"revision {pin.revision} is newer than this library ({TEMPLATE_REVISION}); use the newer release"

@@ -6,10 +6,14 @@ from collections.abc import Iterable, Iterator
 
 from components.plan.pools import DataPath, clusters, pool_of, pools, problem, tenant_file
 from components.plan.rules.references import IMAGES, INSTANCE_TYPES, REGION, VERSIONS, VM_OFFERINGS
+from components.render.dpu_services import UNASSIGNED
+from components.render.manifest import MANAGEMENT
+from components.render.operators import NAMESPACE as OPERATORS
+from components.render.region import FREE_HOSTS, region_operators
 from components.specs.environment import Environment
 from components.specs.problems import Problem
 
-RESERVED_NAMESPACES = ("default", "inventory", "operators", "flux-system", "metallb-system", "cert-manager")
+RESERVED_CLUSTERS = ("default", "flux-system", FREE_HOSTS, MANAGEMENT, OPERATORS)
 RESERVED_PREFIXES = (
     "kube-",
     "tenant-",
@@ -22,6 +26,8 @@ RESERVED_PREFIXES = (
     "baremetal-operator-",
     "snapshot-",
 )
+RESERVED_VPCS = ("default", "lo", "mgmt", UNASSIGNED)
+"""VRFs, devices and DPUDeployments that each DPU has already."""
 MAX_GROUP_CHARACTERS = 52
 """A template is called after its group and a hash of ten digits, and no name may exceed 63 characters."""
 
@@ -36,12 +42,18 @@ def region_name(environment: Environment) -> Iterator[Problem]:
 
 
 def reserved_names(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that would live in a namespace of the platform."""
+    """Report clusters that would live in a namespace of the platform, and VPCs called like a part of each DPU."""
+    operators = [operator.namespace for operator in region_operators(environment.region)]
     for placed in clusters(environment):
         name = placed.cluster.name
-        if name in RESERVED_NAMESPACES or name.startswith(RESERVED_PREFIXES):
+        if name in {*RESERVED_CLUSTERS, *operators} or name.startswith(RESERVED_PREFIXES):
             text = f"'{name}' is a namespace of the platform, and a cluster lives in a namespace of its name; rename it"
             yield problem(environment, placed.file, (*placed.path, "name"), text)
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            if vpc.name in RESERVED_VPCS:
+                text = f"'{vpc.name}' is a name that every DPU has already; rename it"
+                yield problem(environment, tenant_file(tenant), ("vpcs", index, "name"), text)
 
 
 def region_duplicates(environment: Environment) -> Iterator[Problem]:
@@ -88,20 +100,68 @@ def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
     """Report names that stand twice in the catalogue."""
     images, vms = environment.images, environment.vm_catalog
     yield from _twice(environment, "image", _entries(IMAGES, ("images",), "version", images.images))
+    digests = _entries(IMAGES, ("images",), "sha256", images.images)
+    yield from _twice(environment, "digest", digests, "write the digest of each image")
     yield from _twice(environment, "DPU image", _entries(IMAGES, ("dpu_images",), "version", images.dpu_images))
     kinds = environment.instance_types.instance_types
     yield from _twice(environment, "instance type", _entries(INSTANCE_TYPES, ("instance_types",), "name", kinds))
     yield from _twice(environment, "chart", _entries(VERSIONS, ("charts",), "name", environment.versions.charts))
     yield from _twice(environment, "VM size", _entries(VM_OFFERINGS, ("sizes",), "name", vms.sizes))
     yield from _twice(environment, "VM image", _entries(VM_OFFERINGS, ("images",), "name", vms.images))
+    yield from _twice(environment, "VM image", _entries(VM_OFFERINGS, ("images",), "version", vms.images))
+
+
+def list_duplicates(environment: Environment) -> Iterator[Problem]:
+    """Report what a tenant orders twice in one list."""
+    for placed in clusters(environment):
+        listing = _items(placed.file, (*placed.path, "storage"), placed.cluster.storage)
+        yield from _twice(environment, "storage class", listing, "remove one")
+    for pool in pools(environment):
+        path = (*pool.path, "taints")
+        taints = _items(pool.file, path, (f"{taint.key}:{taint.effect}" for taint in pool.pool.taints))
+        yield from _twice(environment, "taint", taints, "remove one")
+    for tenant in environment.tenants:
+        if not tenant.vms:
+            continue
+        file = tenant_file(tenant)
+        offerings = _items(file, ("vms", "offerings"), tenant.vms.offerings)
+        yield from _twice(environment, "VM size", offerings, "remove one")
+        yield from _twice(environment, "VM image", _items(file, ("vms", "images"), tenant.vms.images), "remove one")
+        for index, vm in enumerate(tenant.vms.platform):
+            path = ("vms", "platform", index)
+            yield from _twice(environment, "volume", _entries(file, (*path, "volumes"), "name", vm.volumes))
+            ports = _items(file, (*path, "ports"), map(str, vm.ports))
+            yield from _twice(environment, "port", ports, "remove one")
+
+
+def joined_names(environment: Environment) -> Iterator[Problem]:
+    """Report names that differ and become the same once they are joined."""
+    entries = [
+        (placed.file, (*placed.path, "name"), "pool", (placed.cluster.name, placed.pool.name))
+        for placed in pools(environment)
+    ]
+    for tenant in environment.tenants:
+        for index, vm in enumerate(tenant.vms.platform if tenant.vms else ()):
+            for place, volume in enumerate(vm.volumes):
+                path = ("vms", "platform", index, "volumes", place, "name")
+                entries.append((tenant_file(tenant), path, f"{tenant.tenant}'s volume", (vm.name, volume.name)))
+    yield from _joined(environment, entries)
 
 
 def group_names(environment: Environment) -> Iterator[Problem]:
     """Report rollout groups whose derived names would not fit an API object."""
     by_key = {placed.key: placed for placed in pools(environment)}
-    for group in environment.allocations.groups:
-        name, placed = group.replace("/", "-"), by_key.get(pool_of(group))
-        if placed and len(name) > MAX_GROUP_CHARACTERS:
+    known = [(group, by_key[pool_of(group)]) for group in environment.allocations.groups if pool_of(group) in by_key]
+    yield from _joined(
+        environment,
+        [
+            (placed.file, (*placed.path, "name"), f"{placed.cluster.name}'s rollout group", tuple(group.split("/")))
+            for group, placed in known
+        ],
+    )
+    for group, placed in known:
+        name = group.replace("/", "-")
+        if len(name) > MAX_GROUP_CHARACTERS:
             text = (
                 f"its rollout group {name} has {len(name)} characters, {MAX_GROUP_CHARACTERS} are allowed"
                 " (cluster, pool and failure domain joined); shorten one of the names"
@@ -109,16 +169,35 @@ def group_names(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, placed.file, (*placed.path, "name"), text)
 
 
+def _items(file: str, path: DataPath, names: Iterable[str]) -> Iterator[_Entry]:
+    for index, name in enumerate(names):
+        yield file, (*path, index), name
+
+
 def _entries(file: str, path: DataPath, key: str, values: Iterable[object]) -> Iterator[_Entry]:
     for index, value in enumerate(values):
         yield file, (*path, index, key), getattr(value, key)
 
 
-def _twice(environment: Environment, what: str, entries: Iterable[_Entry]) -> Iterator[Problem]:
+def _twice(
+    environment: Environment, what: str, entries: Iterable[_Entry], remedy: str = "rename one"
+) -> Iterator[Problem]:
     first: dict[str, str] = {}
     for file, path, name in entries:
         here = problem(environment, file, path, "")
         if name in first:
-            text = f"{what} '{name}' stands twice, first in {first[name]}; rename one"
+            text = f"{what} '{name}' stands twice, first in {first[name]}; {remedy}"
             yield problem(environment, file, path, text)
         first.setdefault(name, here.place)
+
+
+def _joined(
+    environment: Environment, entries: Iterable[tuple[str, DataPath, str, tuple[str, ...]]]
+) -> Iterator[Problem]:
+    first: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {}
+    for file, path, what, parts in entries:
+        name = "-".join(parts)
+        other, place = first.setdefault((what, name), (parts, problem(environment, file, path, "").place))
+        if other != parts:
+            text = f"{what} {'/'.join(parts)} is called {name}, and so is {'/'.join(other)} ({place}); rename one"
+            yield problem(environment, file, path, text)

@@ -19,6 +19,9 @@ from components.specs.tenant_network import Isolation
 
 MAX_VNI = 16_777_215
 MAX_ASN = 4_294_967_295
+TWO_BYTES = 65_535
+SERVICE_PREFIXES = range(12, 29)
+"""Kubernetes takes none wider than /12; a narrower one than /28 has no tenth address for the cluster's DNS."""
 
 
 def networks_disjoint(environment: Environment) -> Iterator[Problem]:
@@ -41,11 +44,38 @@ def networks_disjoint(environment: Environment) -> Iterator[Problem]:
 
 def number_ranges(environment: Environment) -> Iterator[Problem]:
     """Report ranges beyond what the protocols can count."""
-    for key, least, most in (("vni", 1, MAX_VNI), ("asn", 1, MAX_ASN)):
-        numbers = getattr(environment.region.networks, key)
-        if numbers.first < least or numbers.last > most:
-            text = f"{numbers} leaves {least}-{most}, the {key.upper()}s there are; write a range within"
+    networks = environment.region.networks
+    vnis = (MAX_VNI, "the VNIs there are")
+    if networks.asn.last > TWO_BYTES:
+        vnis = (TWO_BYTES, "the VNIs that a route target has room for beside an ASN of four bytes")
+    for key, most, what in (("vni", *vnis), ("asn", MAX_ASN, "the ASNs there are")):
+        numbers = getattr(networks, key)
+        if numbers.first < 1 or numbers.last > most:
+            text = f"{numbers} leaves 1-{most}, {what}; write a range within"
             yield problem(environment, REGION, ("networks", key), text)
+
+
+def asn_capacity(environment: Environment) -> Iterator[Problem]:
+    """Report too few ASNs: VPCs take them from the first upwards, DPUs from the last downwards by their loopback."""
+    networks = environment.region.networks
+    asns, vpcs = networks.asn, sum(len(tenant.vpcs) for tenant in environment.tenants)
+    count, needed = asns.last - asns.first + 1, networks.dpu_loopbacks.num_addresses + vpcs
+    if count < needed:
+        text = (
+            f"{asns} has {count} numbers, {needed} are needed: one for each address of networks.dpu_loopbacks"
+            f" ({networks.dpu_loopbacks}) and each of {vpcs} VPCs; write a wider range"
+        )
+        yield problem(environment, REGION, ("networks", "asn"), text)
+
+
+def service_prefixes(environment: Environment) -> Iterator[Problem]:
+    """Report prefixes that Kubernetes cannot number services from."""
+    widest, narrowest = SERVICE_PREFIXES[0], SERVICE_PREFIXES[-1]
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            if vpc.services not in SERVICE_PREFIXES:
+                text = f"/{vpc.services} is no size for services; write one from /{widest} to /{narrowest}"
+                yield problem(environment, tenant_file(tenant), ("vpcs", index, "services"), text)
 
 
 def loopbacks(environment: Environment) -> Iterator[Problem]:
@@ -58,12 +88,17 @@ def loopbacks(environment: Environment) -> Iterator[Problem]:
 
 
 def service_addresses(environment: Environment) -> Iterator[Problem]:
-    """Report addresses of shared services outside the network they are reached through."""
+    """Report addresses of shared services that two have, or outside the network they are reached through."""
     region = environment.region
     management, storage = region.networks.management, region.networks.storage
-    for key, address in (("vip", region.dpus.vip), ("ovn_central", region.dpus.ovn_central)):
+    first: dict[object, str] = {}
+    for key in ("vip", "ovn_central", "management_api"):
+        address = getattr(region.dpus, key)
         if address and address not in management:
             text = f"{address} is outside networks.management ({management}); pick an address in it"
+            yield problem(environment, REGION, ("dpus", key), text)
+        if address and first.setdefault(address, key) != key:
+            text = f"{address} is also dpus.{first[address]}; pick another address"
             yield problem(environment, REGION, ("dpus", key), text)
     for index, entry in enumerate(region.storage):
         server = entry.server if isinstance(entry, NfsClassSpec) else None

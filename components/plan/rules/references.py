@@ -6,10 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from components.plan.images import CHANNEL
 from components.plan.pools import DataPath, clusters, inventory_file, pools, problem, tenant_file
+from components.render.dpus import HBN_CHART, OVN_CHART
+from components.render.region import region_operators
+from components.render.storage import storage_drivers
+from components.render.vm_offering import vm_operators
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.problems import Problem, listed, suggestion
-from components.specs.region import BareMetalBackend, ControlPlaneBackend
 from components.specs.tenant import TenantSpec
 
 IMAGES = "../catalog/images.yaml"
@@ -17,12 +20,6 @@ INSTANCE_TYPES = "../catalog/instance_types.yaml"
 VERSIONS = "../catalog/versions.yaml"
 VM_OFFERINGS = "../catalog/vm_offerings.yaml"
 REGION = "region.yaml"
-
-_CONTROL_PLANE_CHARTS = {ControlPlaneBackend.KAMAJI: ("cluster-api-operator", "kamaji")}
-_BARE_METAL_CHARTS = {BareMetalBackend.METAL3: ("ironic-standalone-operator", "baremetal-operator")}
-_STORAGE_CHARTS = {"nfs": "csi-driver-nfs", "vast": "vast-csi"}
-_REGION_CHARTS = ("cert-manager", "metallb", "snapshot-controller")
-_VM_CHARTS = ("kubevirt-operator", "cdi-operator")
 
 
 def dpu_image(environment: Environment) -> Iterator[Problem]:
@@ -113,12 +110,11 @@ def _vm_catalog(environment: Environment, tenant: TenantSpec) -> Iterator[Proble
 def _platform_vms(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
     if not tenant.vms:
         return
-    file = tenant_file(tenant)
-    sizes = [size.name for size in environment.vm_catalog.sizes]
-    for index, vm in enumerate(tenant.vms.platform):
+    file, vms = tenant_file(tenant), tenant.vms
+    for index, vm in enumerate(vms.platform):
         path = ("vms", "platform", index)
-        yield from _missing(environment, file, (*path, "size"), vm.size, sizes, VM_OFFERINGS)
-        yield from _missing(environment, file, (*path, "image"), vm.image, tenant.vms.images, "vms.images of this file")
+        yield from _missing(environment, file, (*path, "size"), vm.size, vms.offerings, "vms.offerings of this file")
+        yield from _missing(environment, file, (*path, "image"), vm.image, vms.images, "vms.images of this file")
         for place, volume in enumerate(vm.volumes):
             volume_path = (*path, "volumes", place, "storage_class")
             yield from _storage_class(environment, tenant, volume_path, volume.storage_class)
@@ -128,17 +124,15 @@ def charts(environment: Environment) -> Iterator[Problem]:
     """Report operators and drivers that the data needs and the version vector lacks."""
     region = environment.region
     declared = [chart.name for chart in environment.versions.charts]
-    needed: dict[str, tuple[str, DataPath]] = dict.fromkeys(_REGION_CHARTS, (REGION, ("region",)))
-    for name in _CONTROL_PLANE_CHARTS[region.control_planes.backend]:
-        needed[name] = (REGION, ("control_planes", "backend"))
-    for name in _BARE_METAL_CHARTS[region.bare_metal.backend]:
-        needed[name] = (REGION, ("bare_metal", "backend"))
-    needed["dpf-operator"] = (REGION, ("dpus",))
+    operators = [operator.chart for operator in region_operators(region)]
+    needed: dict[str, tuple[str, DataPath]] = dict.fromkeys(operators, (REGION, ("region",)))
+    needed |= dict.fromkeys((HBN_CHART, OVN_CHART), (REGION, ("dpus",)))
     for index, entry in enumerate(region.storage):
-        needed.setdefault(_STORAGE_CHARTS[entry.driver], (REGION, ("storage", index, "driver")))
+        for driver in storage_drivers((entry,)):
+            needed.setdefault(driver.chart, (REGION, ("storage", index, "driver")))
     for tenant in environment.tenants:
-        for name in _VM_CHARTS if tenant.vms else ():
-            needed.setdefault(name, (tenant_file(tenant), ("vms",)))
+        for operator in vm_operators(public=True) if tenant.vms else ():
+            needed.setdefault(operator.chart, (tenant_file(tenant), ("vms",)))
     for name, (file, path) in needed.items():
         if name not in declared:
             text = f"needs chart '{name}', which is not in charts of {VERSIONS} ({listed(declared)}); add it there"

@@ -9,6 +9,9 @@ import pytest
 from components.plan.allocation import allocate
 from components.plan.assignment import nodes_within, spares_for, spread
 from components.plan.checks import check_data
+from components.plan.promotion import promote
+from components.plan.rules.names import group_names
+from components.specs.locks import GroupAllocation, ImagesLock
 from components.specs.problems import SpecError
 
 GLOBEX = "tenants/globex.yaml"
@@ -50,6 +53,40 @@ def test_a_tenant_that_leaves_frees_its_own_and_nothing_else(laptop: Any) -> Non
     assert laptop.report() == ""
 
 
+def test_a_host_changes_its_cluster_in_two_changes_never_in_one(laptop: Any) -> None:
+    before = laptop.load().allocations
+    globex = (laptop.folder / GLOBEX).read_text(encoding="utf-8")
+    laptop.edit(GLOBEX, "name: globex-lab", "name: globex-new")
+    with pytest.raises(SpecError) as short:
+        allocate(laptop.load())
+    assert str(short.value) == (
+        "environments/laptop: 1 problem\n"
+        "  tenants/globex.yaml:22  clusters[0].pools[0].nodes: 4 h100-ib-8 nodes wanted, 0 can be given: rack a01 has"
+        " 8, all in other pools, rack a02 has 8, all in other pools, rack a03 has 8, all in other pools"
+        " (inventory/hall-a.csv); remove the pool or add a rack; 7 that other clusters give up can be taken once that"
+        " is applied and allocated"
+    )
+
+    (laptop.folder / GLOBEX).unlink()
+    laptop.allocate()
+    (laptop.folder / GLOBEX).write_text(globex.replace("globex-lab", "globex-new"), encoding="utf-8")
+    laptop.allocate()
+
+    moved = {host for host, pool in laptop.load().allocations.hosts.items() if pool == "globex-new/lab"}
+    assert moved == {host for host, pool in before.hosts.items() if pool == "globex-lab/lab"}
+
+
+def test_a_host_may_change_its_pool_within_a_cluster(laptop: Any) -> None:
+    before = laptop.load().allocations
+    laptop.edit("tenants/acme.yaml", "name: infer", "name: serve")
+    laptop.allocate()
+
+    after = laptop.load().allocations
+    assert after.hosts == {
+        host: "acme-train/serve" if pool == "acme-train/infer" else pool for host, pool in before.hosts.items()
+    }
+
+
 def test_a_tenant_that_comes_moves_nobody(laptop: Any) -> None:
     before = laptop.load().allocations
     text = (laptop.folder / GLOBEX).read_text(encoding="utf-8")
@@ -84,18 +121,44 @@ def test_a_new_group_of_a_pool_runs_what_the_pool_runs(laptop: Any) -> None:
     assert "acme-train/train/a09" not in pins
 
 
+def test_a_pool_that_moves_to_other_failure_domains_keeps_its_image(laptop: Any) -> None:
+    laptop.edit("region.yaml", "failure_domain: rack", "failure_domain: hall")
+    laptop.allocate()
+
+    pins = laptop.load().image_pins.groups
+    assert {group: pin.image for group, pin in pins.items()} == {
+        "acme-train/infer/a": "gpu-2026.10.2",
+        "acme-train/system/a": "cpu-2026.10.2",
+        "acme-train/train/a": "gpu-2026.10.2",
+        "globex-lab/lab/a": "gpu-2026.11.1",
+    }
+
+
 def test_a_new_pool_gets_the_newest_image_of_its_channel(laptop: Any) -> None:
     for rack in ("a01", "a02"):
-        laptop.edit("images.lock.yaml", f"acme-train/train/{rack}", f"acme-train/train/{rack}-gone")
+        laptop.edit("images.lock.yaml", f"acme-train/train/{rack}", f"acme-train/gone/{rack}")
     laptop.allocate()
 
     assert laptop.load().image_pins.groups["acme-train/train/a01"].image == "gpu-2026.11.1"
 
 
+def test_a_control_plane_may_go_ahead_of_its_nodes_but_new_nodes_join_at_its_minor_version(laptop: Any) -> None:
+    laptop.edit("../catalog/versions.yaml", "v1.35.2]", "v1.35.2, v1.36.0]")
+    laptop.edit(GLOBEX, "version: v1.35.2", "version: v1.36.0")
+    assert laptop.report() == ""
+
+    environment = laptop.load()
+    with pytest.raises(SpecError, match=r"kubelet v1\.35\.2, and new nodes join control plane v1\.36\.0 only at"):
+        promote(environment, "globex-lab/lab", "gpu-2026.11.1")
+    pins = ImagesLock(schema_version=1, groups={})
+    with pytest.raises(SpecError, match=r"no image of channel stable fits h100-ib-8 with a kubelet for v1\.36\.0"):
+        allocate(environment.model_copy(update={"image_pins": pins}))
+
+
 def test_a_pool_that_names_a_version_gets_it(laptop: Any) -> None:
     laptop.edit("tenants/acme.yaml", "image: channel ", "image: gpu-2026.10.2 ")
     for rack in ("a01", "a02"):
-        laptop.edit("images.lock.yaml", f"acme-train/train/{rack}", f"acme-train/train/{rack}-gone")
+        laptop.edit("images.lock.yaml", f"acme-train/train/{rack}", f"acme-train/gone/{rack}")
     laptop.allocate()
 
     assert laptop.load().image_pins.groups["acme-train/train/a01"].image == "gpu-2026.10.2"
@@ -132,6 +195,21 @@ def test_a_region_without_lock_files_is_told_the_next_step(laptop: Any) -> None:
 
     laptop.allocate()
     assert laptop.report() == ""
+
+
+def test_rollout_groups_whose_names_join_to_the_same_are_told(laptop: Any) -> None:
+    laptop.edit("tenants/acme.yaml", "name: infer", "name: train-u")
+    environment = laptop.load()
+    groups = dict.fromkeys(("acme-train/train/u-a03", "acme-train/train-u/a03"), GroupAllocation(nodes=1))
+    lock = environment.allocations.model_copy(update={"groups": groups})
+
+    [found] = group_names(environment.model_copy(update={"allocations": lock}))
+
+    assert found.place == "tenants/acme.yaml:34"
+    assert found.text == (
+        "acme-train's rollout group acme-train/train-u/a03 is called acme-train-train-u-a03,"
+        " and so is acme-train/train/u-a03 (tenants/acme.yaml:26); rename one"
+    )
 
 
 def test_spares_are_rounded_up_in_each_domain() -> None:

@@ -105,9 +105,11 @@ def test_hosts_are_reused_which_needs_no_surge(pool: NodePoolInput) -> None:
 
 
 @pytest.mark.parametrize(
-    ("amount", "nodes", "unavailable"), [("5%", 8, 1), ("50%", 5, 3), ("0%", 8, 1), (0, 8, 1), (2, 8, 2)]
+    ("amount", "nodes", "unavailable"), [("5%", 8, 1), ("50%", 5, 2), ("50%", 1, 1), ("0%", 8, 1), (0, 8, 1), (2, 8, 2)]
 )
-def test_at_least_one_node_may_be_away(pool: NodePoolInput, amount: int | str, nodes: int, unavailable: int) -> None:
+def test_no_more_nodes_than_the_limit_but_at_least_one_may_be_away(
+    pool: NodePoolInput, amount: int | str, nodes: int, unavailable: int
+) -> None:
     rollout = pool.pool.rollout.model_copy(update={"max_unavailable": amount})
     one = replace(edited(pool, rollout=rollout), groups=(replace(pool.groups[0], nodes=nodes),))
 
@@ -127,11 +129,25 @@ def test_a_deployment_selects_its_own_machines_and_a_health_check_all_of_the_poo
     assert len({str(spec["selector"]) for spec in deployments(pool)}) == len(pool.groups)
 
 
+@pytest.mark.parametrize(
+    ("amount", "nodes", "brake"), [("20%", 4, 1), ("20%", 9, 1), ("20%", 10, 2), ("0%", 4, 0), (0, 4, 0), (3, 4, 3)]
+)
+def test_the_brake_of_a_small_pool_still_lets_a_node_be_repaired(
+    pool: NodePoolInput, amount: int | str, nodes: int, brake: int
+) -> None:
+    health = pool.pool.health.model_copy(update={"max_unhealthy": amount})
+    one = replace(edited(pool, health=health), groups=(replace(pool.groups[0], nodes=nodes),))
+
+    [check] = [item for item in render_node_pool(one) if item.kind == "MachineHealthCheck"]
+
+    assert check.body["spec"]["remediation"]["triggerIf"] == {"unhealthyLessThanOrEqualTo": brake}
+
+
 def test_remediation_has_a_brake_and_metal_sized_patience(pool: NodePoolInput) -> None:
     [check] = [item for item in render_node_pool(pool) if item.kind == "MachineHealthCheck"]
     spec = check.body["spec"]
 
-    assert spec["remediation"]["triggerIf"] == {"unhealthyLessThanOrEqualTo": pool.pool.health.max_unhealthy}
+    assert 1 <= spec["remediation"]["triggerIf"]["unhealthyLessThanOrEqualTo"] < sum(g.nodes for g in pool.groups)
     assert spec["checks"]["nodeStartupTimeoutSeconds"] >= 1800
     assert spec["remediation"]["templateRef"]["name"] in {
         item.name for item in render_node_pool(pool) if item.kind == "Metal3RemediationTemplate"

@@ -32,10 +32,21 @@ def test_an_nfs_class_has_the_drivers_parameters_and_no_others() -> None:
     assert storage_class.body["parameters"] == {
         "server": "10.2.0.10",
         "share": "/export",
-        "subDir": "${pvc.metadata.namespace}/${pvc.metadata.name}",
+        "subDir": "c1/${pvc.metadata.namespace}/${pvc.metadata.name}",
     }
     assert storage_class.body["provisioner"] == "nfs.csi.k8s.io"
     assert storage_class.body["mountOptions"] == ["nfsvers=4.2", "nconnect=8"]
+
+
+def test_clusters_on_one_share_never_meet_in_a_directory() -> None:
+    directories = {
+        item.body["parameters"]["subDir"]
+        for cluster in ("c1", "c2")
+        for item in render_storage_catalog(StorageCatalogInput(name=cluster, cluster=cluster, classes=(NFS,)))
+        if item.kind == "StorageClass"
+    }
+
+    assert len(directories) == 2
 
 
 def test_a_vast_class_names_a_secret_for_every_call() -> None:

@@ -110,6 +110,15 @@ def test_addresses_come_from_pools_that_are_there(inputs_of: Any) -> None:
     assert pool.body["spec"]["ipv4Network"]["network"] == str(hbn.vpc.numbers.hosts)
 
 
+def test_only_the_dpus_of_a_vpc_take_addresses_from_its_prefix(inputs_of: Any) -> None:
+    hbn = network(inputs_of, Isolation.DPF_HBN)
+
+    [term] = one(render_tenant_network(hbn), "DPUServiceIPAM").body["spec"]["nodeSelector"]["nodeSelectorTerms"]
+
+    [expression] = term["matchExpressions"]
+    assert expression["values"] == [f"dpf-operator-system_{hbn.vpc.spec.name}"]
+
+
 @pytest.mark.parametrize("isolation", list(Isolation))
 def test_the_dpus_of_a_vpcs_hosts_and_no_others_are_selected(inputs_of: Any, isolation: Isolation) -> None:
     vpc = network(inputs_of, isolation)
