@@ -73,7 +73,7 @@ class Engine:
         """Make ``stack`` ready for an operation and return what had to be repaired, in words.
 
         Creates a missing stack, removes the lock of a dead engine, and forgets operations that an engine killed
-        half-way left open: what it created without recording is adopted by the next ``up`` (our own field manager).
+        half-way left open: what it created without recording is adopted by the next ``up``, which finds its mark on it.
 
         Raises:
             Stop: the stack is locked by somebody else, or cannot be read.

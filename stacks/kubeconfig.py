@@ -11,16 +11,17 @@ import base64
 import os
 import sys
 import tempfile
-import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from components.render.manifest import MANAGEMENT
 from providers.errors import ProviderError
 from providers.kube import ApiServer, ObjectRef
+from providers.kube.wait import WaitCondition, WaitTimeout, wait_for
 
 FOLDER_VARIABLE = "JACQUARD_KUBECONFIGS"
-_POLL_SECONDS = 1.0
+_FILLED = (WaitCondition("jsonpath={.data.value}", path=("data", "value")),)
 
 
 class KubeconfigMissingError(ProviderError):
@@ -54,7 +55,7 @@ def refresh(management: ApiServer, kubeconfigs: Path, cluster: str) -> bool:
     Raises:
         ApiError: the management cluster does not answer, or refuses.
     """
-    secret = management.get(ObjectRef("v1", "Secret", f"{cluster}-kubeconfig", cluster))
+    secret = management.get(_secret(cluster))
     value = (secret or {}).get("data", {}).get("value")
     if not value:
         return False
@@ -69,17 +70,20 @@ def wait(management: ApiServer, kubeconfigs: Path, cluster: str, *, timeout_seco
         KubeconfigMissingError: the time is over.
         ApiError: the management cluster does not answer, or refuses.
     """
-    deadline = time.monotonic() + timeout_seconds
-    while not refresh(management, kubeconfigs, cluster):
-        if time.monotonic() >= deadline:
-            msg = (
-                f"secret {cluster}/{cluster}-kubeconfig of the management cluster did not come within "
-                f"{timeout_seconds:g} s; see why the control plane is not up: "
-                f"kubectl --kubeconfig {path(kubeconfigs, MANAGEMENT)} describe -n {cluster} cluster {cluster}"
-            )
-            raise KubeconfigMissingError(msg)
-        time.sleep(min(_POLL_SECONDS, max(0.0, deadline - time.monotonic())))
+    with suppress(WaitTimeout):
+        wait_for(management, _secret(cluster), _FILLED, timeout_seconds=timeout_seconds)
+    if not refresh(management, kubeconfigs, cluster):
+        msg = (
+            f"secret {cluster}/{cluster}-kubeconfig of the management cluster did not come within "
+            f"{timeout_seconds:g} s; see why the control plane is not up: "
+            f"kubectl --kubeconfig {path(kubeconfigs, MANAGEMENT)} describe -n {cluster} cluster {cluster}"
+        )
+        raise KubeconfigMissingError(msg)
     return path(kubeconfigs, cluster)
+
+
+def _secret(cluster: str) -> ObjectRef:
+    return ObjectRef("v1", "Secret", f"{cluster}-kubeconfig", cluster)
 
 
 def main(arguments: list[str] | None = None) -> int:

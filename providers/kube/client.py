@@ -11,12 +11,13 @@ from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
 import urllib3
+from urllib3 import BaseHTTPResponse
 from urllib3.exceptions import HTTPError, InsecureRequestWarning
 from urllib3.util import Retry, Timeout, parse_url
 
 from providers.kube import kubeconfig
 from providers.kube.discovery import Discovery, Resource
-from providers.kube.errors import ApiError, Cause, Unreachable
+from providers.kube.errors import ApiError, Unreachable, refusal
 
 PAGE = 500
 """Objects per page of a list, kubectl's own size."""
@@ -25,6 +26,11 @@ METADATA = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 APPLY = "application/apply-patch+yaml"
 PATCHES = {"merge": "application/merge-patch+json", "json": "application/json-patch+json"}
 _ERRORS_FROM = 400
+_UNAUTHORIZED = 401
+_PATIENCE = Retry(
+    4, connect=0, read=0, redirect=0, other=0, status_forcelist=[429], allowed_methods=None, raise_on_status=False
+)
+"""The server asks for patience with 429 and has then done nothing; all else is for the caller to judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +74,12 @@ class ApiServer:
         url = parse_url(connection.server)
         self._prefix = (url.path or "").rstrip("/")
         self._headers = {"User-Agent": user_agent, **connection.headers}
+        self._renew = connection.renew
         options: dict[str, Any] = {
             "maxsize": connections,
             "block": True,
             "timeout": Timeout(connect=min(timeout_seconds, 10.0), read=timeout_seconds),
-            # The server asks for patience with 429 and has then done nothing; all else is for the caller to judge.
-            "retries": Retry(4, connect=0, read=0, redirect=0, other=0, status_forcelist=[429], allowed_methods=None),
+            "retries": _PATIENCE,
         }
         if connection.tls is None:
             self._pool = urllib3.HTTPConnectionPool(str(url.host), url.port or 80, **options)
@@ -127,17 +133,23 @@ class ApiServer:
             content_type: Of the body.
             accept: What the answer may be.
         """
-        headers = {**self._headers, "Accept": accept}
-        if body is not None:
-            headers["Content-Type"] = content_type
+        headers = {"Accept": accept} if body is None else {"Accept": accept, "Content-Type": content_type}
         data = None if body is None else json.dumps(body, separators=(",", ":")).encode()
+        url = self._prefix + path + _query(query)
+        answer = self._send(method, url, data, headers)
+        if answer.status == _UNAUTHORIZED and self._renew is not None:
+            # Tokens of a credential program last for minutes, less than an apply may take.
+            self._headers = {**self._headers, **self._renew()}
+            answer = self._send(method, url, data, headers)
+        if answer.status >= _ERRORS_FROM:
+            raise refusal(answer.status, _decode(answer.data))
+        return _decode(answer.data)
+
+    def _send(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str]) -> BaseHTTPResponse:
         try:
-            answer = self._pool.request(method, self._prefix + path + _query(query), body=data, headers=headers)
+            return self._pool.request(method, url, body=data, headers={**self._headers, **headers})
         except HTTPError as error:
             raise Unreachable(self.server, _why(error)) from error
-        if answer.status >= _ERRORS_FROM:
-            raise _refusal(answer.status, answer.data)
-        return _decode(answer.data)
 
     def resource(self, api_version: str, kind: str) -> Resource:
         """Return where objects of a kind live; asked once per group and version, again when the kind is missing."""
@@ -272,18 +284,6 @@ def _decode(data: bytes) -> Any:
         return json.loads(data)
     except ValueError:
         return data.decode(errors="replace")
-
-
-def _refusal(status: int, data: bytes) -> ApiError:
-    answer = _decode(data)
-    if not isinstance(answer, dict):
-        return ApiError(status, "NoStatus", str(answer or "no reason given").strip())
-    details = answer.get("details") or {}
-    causes = tuple(
-        Cause(str(item.get("reason") or ""), str(item.get("field") or ""), str(item.get("message") or ""))
-        for item in details.get("causes") or ()
-    )
-    return ApiError(status, str(answer.get("reason") or "NoReason"), str(answer.get("message") or ""), causes)
 
 
 def _why(error: HTTPError) -> str:

@@ -43,7 +43,7 @@ def exec_credential(path: Path, plugin: Mapping[str, Any]) -> dict[str, str]:
             timeout=TIMEOUT_SECONDS,
             check=True,
         )
-        status = json.loads(done.stdout)["status"]
+        status = dict(json.loads(done.stdout)["status"])
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError) as error:
         msg = f"{path}: the credential program '{command}' gave no credential ({_why(error)})"
         raise KubeconfigError(msg) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import quote
@@ -38,7 +37,7 @@ class Discovery:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._known: dict[str, dict[str, Resource]] = {}
-        self._lock = threading.Lock()
+        # No lock: a group asked for twice at once costs little, a queue behind a server that is silent costs hours.
 
     def resource(self, api_version: str, kind: str) -> Resource:
         """Return where ``kind`` lives, asking again when it is not known: its CRD may have come since.
@@ -48,11 +47,8 @@ class Discovery:
         """
         found = self._known.get(api_version, {}).get(kind)
         if found is None:
-            with self._lock:
-                found = self._known.get(api_version, {}).get(kind)
-                if found is None:
-                    self._known[api_version] = kinds = self._ask(api_version, kind)
-                    found = kinds.get(kind)
+            self._known[api_version] = kinds = self._ask(api_version, kind)
+            found = kinds.get(kind)
         if found is None:
             raise KindNotFound(api_version, kind)
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from providers.errors import ProviderError
 
@@ -48,6 +49,11 @@ class ApiError(ProviderError):
         return self.status == 404  # noqa: PLR2004 - HTTP's own number
 
     @property
+    def transient(self) -> bool:
+        """Return whether the same read may be answered in a moment: no answer, too many requests, a server's fault."""
+        return self.status in (0, 429) or self.status >= 500  # noqa: PLR2004 - HTTP's own numbers
+
+    @property
     def undeclared_field(self) -> bool:
         """Return whether a field is unknown to the kind's schema, which server-side apply reports as status 500."""
         return "field not declared in schema" in self.message
@@ -73,3 +79,15 @@ class Unreachable(ApiError):  # noqa: N818 - named like the state it reports
 
     def __str__(self) -> str:
         return self.message
+
+
+def refusal(status: int, answer: Any) -> ApiError:
+    """Return what a decoded answer other than success says: a Status object, or text of whatever stands in between."""
+    if not isinstance(answer, dict):
+        return ApiError(status, "NoStatus", str(answer or "no reason given").strip())
+    details = answer.get("details") or {}
+    causes = tuple(
+        Cause(str(item.get("reason") or ""), str(item.get("field") or ""), str(item.get("message") or ""))
+        for item in details.get("causes") or ()
+    )
+    return ApiError(status, str(answer.get("reason") or "NoReason"), str(answer.get("message") or ""), causes)

@@ -6,7 +6,7 @@ import base64
 import binascii
 import ssl
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ class Connection:
     tls: ssl.SSLContext | None = field(repr=False)
     """None for plain HTTP."""
     tls_server_name: str | None = None
+    renew: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
+    """Returns fresh ``headers``; None for a credential that stands in the kubeconfig itself."""
 
 
 def load(path: Path, context: str | None = None) -> Connection:
@@ -40,6 +42,7 @@ def load(path: Path, context: str | None = None) -> Connection:
     if not str(path).strip() or str(path) == ".":
         msg = "kubeconfig is empty; name the file of the cluster, the ambient cluster is never used"
         raise KubeconfigError(msg)
+    path = path.expanduser()
     config = _read(path)
     name = context or config.get("current-context")
     if not name:
@@ -47,29 +50,34 @@ def load(path: Path, context: str | None = None) -> Connection:
         raise KubeconfigError(msg)
     chosen = _entry(path, config, "context", str(name))
     cluster = _entry(path, config, "cluster", str(chosen.get("cluster")))
-    user = _entry(path, config, "user", str(chosen["user"])) if chosen.get("user") else {}
+    given = _entry(path, config, "user", str(chosen["user"])) if chosen.get("user") else {}
     server = str(cluster.get("server") or "")
     if not server.startswith(("https://", "http://")):
         msg = f"{path}: cluster '{chosen.get('cluster')}' has server '{server}', which is no http(s) URL"
         raise KubeconfigError(msg)
-    for section, key in ((cluster, "proxy-url"), (user, "auth-provider"), (user, "as")):
+    for section, key in ((cluster, "proxy-url"), (given, "auth-provider"), (given, "as")):
         if section.get(key):
             msg = f"{path}: context '{name}' uses '{key}', which this client does not do; use a context without it"
             raise KubeconfigError(msg)
-    if user.get("exec"):
-        user = {**user, **exec_credential(path, user["exec"])}
+    user = _known(path, given)
     return Connection(
         server=server.rstrip("/"),
         namespace=str(chosen.get("namespace") or "default"),
         headers=_headers(path, user),
         tls=_tls(path, cluster, user) if server.startswith("https://") else None,
         tls_server_name=cluster.get("tls-server-name"),
+        renew=(lambda: _headers(path, _known(path, given))) if given.get("exec") or given.get("tokenFile") else None,
     )
+
+
+def _known(path: Path, user: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a user with what its credential program answers now, if it has one."""
+    return {**user, **exec_credential(path, user["exec"])} if user.get("exec") else user
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        text = path.expanduser().read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         msg = f"{path}: there is no such kubeconfig; the cluster is not there yet, or was not brought up here"
         raise KubeconfigError(msg) from None

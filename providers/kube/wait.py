@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from providers.errors import ProviderError
 from providers.kube.client import ApiServer, ObjectRef
+from providers.kube.errors import ApiError
 from providers.kube.jsonpath import JsonPathError, evaluate, parse
 
 POLL_SECONDS = 1.0
 """Pause between two looks at an object; the first ones come faster."""
+OUTAGE_SECONDS = 15.0
+"""How long a wait bears a server that is overloaded or restarted; nothing is lost by looking again."""
 
 
 class WaitExpressionError(ProviderError):
@@ -140,22 +143,16 @@ def wait_for(
     Raises:
         WaitTimeout: Naming what is missing, with the object's last state.
         WaitCancelled: ``cancelled`` was set.
-        ApiError: The server refused to answer.
+        ApiError: The server refused to answer, or gave no good answer for `OUTAGE_SECONDS`.
     """
-    conditions, cancelled = tuple(conditions), cancelled or threading.Event()
-    deadline, pause = time.monotonic() + timeout_seconds, POLL_SECONDS / 8
-    while True:
-        last = api.get(ref)
-        missing = [f"{ref.kind} is not there"] if last is None else unmet(last, conditions)
-        if last is not None and not missing:
-            return last
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise WaitTimeout(ref, timeout_seconds, missing, last)
-        if cancelled.wait(min(pause, left)):
-            msg = f"{ref}: gave up waiting because the run was cancelled: {'; '.join(missing)}"
-            raise WaitCancelled(msg)
-        pause = min(pause * 2, POLL_SECONDS)
+    conditions = tuple(conditions)
+
+    def missing(last: dict[str, Any] | None) -> list[str]:
+        return [f"{ref.kind} is not there"] if last is None else unmet(last, conditions)
+
+    found = _poll(api, ref, missing, timeout_seconds, cancelled, goal="ready")
+    assert found is not None  # noqa: S101 - said for the type checker
+    return found
 
 
 def wait_gone(
@@ -166,19 +163,44 @@ def wait_gone(
     Raises:
         WaitTimeout: Naming the finalizers that hold it.
         WaitCancelled: ``cancelled`` was set.
-        ApiError: The server refused to answer.
+        ApiError: The server refused to answer, or gave no good answer for `OUTAGE_SECONDS`.
     """
-    cancelled = cancelled or threading.Event()
-    deadline, pause = time.monotonic() + timeout_seconds, POLL_SECONDS / 8
-    while True:
-        last = api.get(ref)
+
+    def missing(last: dict[str, Any] | None) -> list[str]:
         if last is None or last["metadata"]["uid"] != uid:
-            return
-        held = ", ".join(last["metadata"].get("finalizers") or ()) or "its dependents"
-        left = deadline - time.monotonic()
+            return []
+        return [f"deletion is held by {', '.join(last['metadata'].get('finalizers') or ()) or 'its dependents'}"]
+
+    _poll(api, ref, missing, timeout_seconds, cancelled, goal="gone")
+
+
+def _poll(
+    api: ApiServer,
+    ref: ObjectRef,
+    missing: Callable[[dict[str, Any] | None], list[str]],
+    seconds: float,
+    cancelled: threading.Event | None,
+    *,
+    goal: str,
+) -> dict[str, Any] | None:
+    """Look at an object until nothing is ``missing`` and return it as it is then."""
+    cancelled = cancelled or threading.Event()
+    answered = started = time.monotonic()
+    pause, last = POLL_SECONDS / 8, None
+    while True:
+        try:
+            last = api.get(ref)
+            why, answered = missing(last), time.monotonic()
+        except ApiError as error:
+            if not error.transient or time.monotonic() - answered >= OUTAGE_SECONDS:
+                raise
+            why = [str(error)]
+        if not why:
+            return last
+        left = started + seconds - time.monotonic()
         if left <= 0:
-            raise WaitTimeout(ref, timeout_seconds, [f"deletion is held by {held}"], last, goal="gone")
+            raise WaitTimeout(ref, seconds, why, last, goal=goal)
         if cancelled.wait(min(pause, left)):
-            msg = f"{ref}: gave up waiting because the run was cancelled: deletion is held by {held}"
+            msg = f"{ref}: gave up waiting because the run was cancelled: {'; '.join(why)}"
             raise WaitCancelled(msg)
         pause = min(pause * 2, POLL_SECONDS)

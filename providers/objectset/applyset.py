@@ -11,6 +11,8 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from providers.ownership import MADE_BY
+
 ID = "applyset.kubernetes.io/id"
 PART_OF = "applyset.kubernetes.io/part-of"
 TOOLING = "applyset.kubernetes.io/tooling"
@@ -26,11 +28,13 @@ def applyset_id(name: str, namespace: str) -> str:
     return f"applyset-{base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}-v1"
 
 
-def parent(name: str, namespace: str, kinds: Iterable[tuple[str, str]], namespaces: Iterable[str]) -> dict[str, Any]:
-    """Return the parent object for a set with these (group, kind) pairs in these namespaces."""
+def parent(
+    name: str, namespace: str, kinds: Iterable[tuple[str, str]], namespaces: Iterable[str], *, urn: str
+) -> dict[str, Any]:
+    """Return the parent object for the set of a resource, with these (group, kind) pairs in these namespaces."""
     group_kinds = sorted(f"{kind}.{group}" if group else kind for group, kind in kinds)
     elsewhere = sorted(set(namespaces) - {namespace})
-    annotations = {TOOLING: OURS, KINDS: ",".join(group_kinds)}
+    annotations = {TOOLING: OURS, KINDS: ",".join(group_kinds), MADE_BY: urn}
     if elsewhere:
         annotations[NAMESPACES] = ",".join(elsewhere)
     metadata = {
@@ -53,6 +57,11 @@ def foreign(live: Mapping[str, Any]) -> str | None:
     return None
 
 
+def maker(live: Mapping[str, Any]) -> str | None:
+    """Return the URN of the resource that a parent's set belongs to, None for a parent that names none."""
+    return (live["metadata"].get("annotations") or {}).get(MADE_BY)
+
+
 def contents(live: Mapping[str, Any]) -> tuple[set[tuple[str, str]], set[str]]:
     """Return the (group, kind) pairs and the namespaces that a parent says its set has."""
     metadata = live["metadata"]
@@ -68,6 +77,6 @@ def same(live: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
     """Return whether a live parent already says what ``body`` says."""
     return all(
         (live["metadata"].get(part) or {}).get(key) == body["metadata"][part].get(key)
-        for part, keys in (("labels", (ID,)), ("annotations", (TOOLING, KINDS, NAMESPACES)))
+        for part, keys in (("labels", (ID,)), ("annotations", (TOOLING, KINDS, NAMESPACES, MADE_BY)))
         for key in keys
     )

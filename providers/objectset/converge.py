@@ -55,12 +55,14 @@ class Change:
         workers: Workers,
         wanted: ObjectSet,
         *,
+        urn: str,
         recorded: ObjectSet | None = None,
         uids: Mapping[str, Any] | None = None,
     ) -> None:
         self._api = api
         self._workers = workers
         self._wanted = wanted
+        self._urn = urn
         self._is_new = recorded is None
         self._recorded = recorded or ObjectSet(wanted.name, wanted.namespace, {})
         known = {identity: (uids or {}).get(key) for identity, key in self._recorded.identities().items()}
@@ -133,21 +135,26 @@ class Change:
         foreign = None if self._parent is None else applyset.foreign(self._parent)
         if foreign:
             reasons.append(f"ConfigMap {self._wanted.id} {foreign}; choose another setName or remove it")
-        strangers = self._members.strangers([item for item in self._wanted.identities() if item not in self._uids])
-        reasons += [f"{words}; delete it, or remove it from this set" for words in strangers]
-        return reasons + in_use(self._wanted, self._orphans)
+        maker = applyset.maker(self._parent) if self._is_new and self._parent and not foreign else None
+        if maker not in (None, self._urn):
+            remedy = "choose another setName, or give this resource that one as an alias"
+            reasons.append(f"ConfigMap {self._wanted.id} is the parent of the set of {maker}; {remedy}")
+        strangers = self._members.strangers({item: self._uids.get(item) for item in self._changed().values()})
+        return reasons + strangers + in_use(self._wanted, self._orphans)
 
-    def _changed(self) -> list[str]:
-        """Return the keys of members to apply: new ones, changed ones, and those that never got there."""
+    def _changed(self) -> dict[str, Identity]:
+        """Return the members to apply by key: new ones, changed ones, and those that never got there."""
         recorded = {identity: self._recorded.members[key] for identity, key in self._recorded.identities().items()}
-        return [
-            key
+        return {
+            key: identity
             for identity, key in self._wanted.identities().items()
             if identity not in self._uids or recorded[identity] != self._wanted.members[key]
-        ]
+        }
 
     def _removed(self) -> set[Identity]:
-        return set(self._recorded.identities()) - set(self._wanted.identities())
+        """Return the recorded members that are not wanted; none while an identity is unknown."""
+        wanted = self._wanted.identities()
+        return set() if len(wanted) < len(self._wanted.members) else set(self._recorded.identities()) - set(wanted)
 
     def _find_orphans(self) -> list[dict[str, Any]]:
         """Return live objects of the set that are not wanted; none while an identity is unknown."""
@@ -170,7 +177,7 @@ class Change:
         return parent | self._wanted.namespaces() | self._recorded.namespaces()
 
     def _write_parent(self, kinds: Iterable[tuple[str, str]], namespaces: Iterable[str]) -> None:
-        body = applyset.parent(self._wanted.name, self._wanted.namespace, kinds, namespaces)
+        body = applyset.parent(self._wanted.name, self._wanted.namespace, kinds, namespaces, urn=self._urn)
         if self._parent and applyset.same(self._parent, body):
             return
         try:

@@ -87,6 +87,18 @@ def check(plain: Mapping[str, Any]) -> list[provider_pb2.CheckFailure]:
     return [check_failure(path, reason) for path, reason in _problems(plain)]
 
 
+def contents_of_secrets(plain: Mapping[str, Any]) -> frozenset[Path]:
+    """Return the paths of what members of kind Secret hold, whether or not the program marked it as secret."""
+    members = plain.get("members")
+    return frozenset(
+        ("members", key, content)
+        for key, body in (members.items() if isinstance(members, dict) else ())
+        if isinstance(body, dict) and (body.get("apiVersion"), body.get("kind")) == ("v1", "Secret")
+        for content in ("data", "stringData")
+        if content in body
+    )
+
+
 def _problems(plain: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     for key in plain:
         if key not in INPUTS:

@@ -31,21 +31,29 @@ class Members:
             {key: self._set.members[key] for key in keys},
         )
 
-    def strangers(self, new: Collection[Identity]) -> list[str]:
-        """Return, in words, the objects among ``new`` that exist already and do not carry this set's label."""
+    def strangers(self, candidates: Mapping[Identity, str | None]) -> list[str]:
+        """Return, in words, the objects that exist and cannot be this set's, with the remedy.
+
+        One that is being deleted would go as soon as it is applied. Others are this set's by label or by recorded uid;
+        one with another set's label is not, whatever its uid.
+        """
         found: dict[Identity, Mapping[str, Any]] = {}
         places: dict[tuple[str, str], list[Identity]] = {}
         versions = self._set.versions()
-        for identity in new:
+        for identity in candidates:
             version = versions[identity.group, identity.kind]
             places.setdefault((version, identity.namespace), []).append(identity)
         for (version, namespace), identities in places.items():
             found |= self._existing(version, namespace, identities)
         words = []
         for identity in sorted(found):
-            owner = (found[identity]["metadata"].get("labels") or {}).get(PART_OF)
-            if owner != self._set.applyset:
-                words.append(f"{identity} exists and {f'belongs to {owner}' if owner else 'belongs to no set'}")
+            metadata = found[identity]["metadata"]
+            owner = (metadata.get("labels") or {}).get(PART_OF)
+            if metadata.get("deletionTimestamp"):
+                words.append(f"{identity} is being deleted; run again once it is gone")
+            elif owner != self._set.applyset and (owner or metadata["uid"] != candidates[identity]):
+                whose = f"belongs to {owner or 'no set'}"
+                words.append(f"{identity} exists and {whose}; delete it, or remove it from this set")
         return words
 
     def owned_objects(self, kinds: Collection[tuple[str, str]], namespaces: Collection[str]) -> list[dict[str, Any]]:

@@ -104,7 +104,9 @@ class ObjectSetProvider(ResourceProviderServicer):
         failures = inputs.check(given.plain)
         for failure in failures:
             failure.reason = given.mask(failure.reason)
-        return provider_pb2.CheckResponse(inputs=request.news, failures=failures)
+        hidden = inputs.contents_of_secrets(given.plain)
+        news = encode(given.plain, given.secrets | hidden) if hidden else request.news
+        return provider_pb2.CheckResponse(inputs=news, failures=failures)
 
     def Diff(self, request: provider_pb2.DiffRequest, context: grpc.ServicerContext) -> provider_pb2.DiffResponse:
         """Compare member by member; another name or namespace is another set, and the old one goes first."""
@@ -170,7 +172,7 @@ class ObjectSetProvider(ResourceProviderServicer):
             return Result(dict.fromkeys(wanted.members, UNKNOWN) | dict(uids))
         with _masked(given, recorded):
             before = ObjectSet.of(recorded.plain) if recorded.plain else None
-            change = Change(self._api(), self._workers, wanted, recorded=before, uids=uids)
+            change = Change(self._api(), self._workers, wanted, urn=request.urn, recorded=before, uids=uids)
             result = change.preview(unknown) if request.preview else change.run(_timeout(request))
             left_alone = change.left_alone()
         self._warn_of_strays(left_alone, request.urn)

@@ -64,7 +64,7 @@ class Properties:
     def secret_texts(self) -> frozenset[str]:
         """Return every secret scalar as text, for `mask`; truth values and empty texts are none."""
         values = (value for path in self.secrets for _, value in leaves(look_up(self.plain, path)))
-        return frozenset(str(value) for value in values if value and isinstance(value, str | int | float))
+        return frozenset(str(value) for value in values if value and type(value) in (str, int, float))
 
 
 def mask(text: str, secrets: Iterable[str]) -> str:

@@ -5,7 +5,8 @@ from typing import Any
 
 from providers.errors import ProviderError
 from providers.kube import ApiError, KindNotFound, ObjectRef
-from providers.standins.kubernetes.objects import PATCH_FORCE
+from providers.ownership import MADE_BY
+from providers.standins.kubernetes.objects import PATCH_FORCE, annotation, identity
 
 
 class PartialFailure(Exception):  # noqa: N818 - named like what it is
@@ -35,14 +36,21 @@ def refused(error: ApiError, ref: ObjectRef, urn: str) -> ProviderError:
             f"{ref}: fields set here belong to another field manager:\n{fields}\n"
             f'leave them out here, stop the other from setting them, or take them over with {PATCH_FORCE}: "true"'
         )
-    return ProviderError(f"{ref}: {error.message}{_remedy(error, urn)}")
+    return ProviderError(f"{ref}: {error.message.removesuffix('.')}{_remedy(error, urn)}")
 
 
-def already_there(ref: ObjectRef, identity: str) -> ProviderError:
+def already_there(ref: ObjectRef, found: Mapping[str, Any]) -> ProviderError:
     """Return why an object that exists is not taken over by a create."""
+    maker = annotation(found, MADE_BY)
+    if maker:
+        # Not import_: a resource that was only renamed would adopt the object, and its former self then delete it.
+        return ProviderError(
+            f"{ref} already exists and was made by {maker}, so it is left alone; if that is this resource under "
+            "another name or apiVersion, give it that one as an alias; else choose another name"
+        )
     return ProviderError(
         f"{ref} already exists and was not made by this resource, so it is left alone; adopt it with the resource "
-        f"option import_='{identity}', or delete it, or choose another name"
+        f"option import_='{identity(found)}', or delete it, or choose another name"
     )
 
 
@@ -61,6 +69,6 @@ def _remedy(error: ApiError, urn: str) -> str:
         return "; create the namespace first, and let this resource depend on it"
     if error.undeclared_field:
         return "; correct the spelling of the field, or take it out"
-    if "immutable" in error.message:
+    if "immutable" in error.message or "are forbidden" in error.message:
         return f"; the field cannot change in place: replace the object with `pulumi up --replace '{urn}'`"
     return ""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from providers.kube import ObjectRef
+from providers.ownership import MADE_BY
 from providers.rpc.paths import Path, covered
 from providers.rpc.values import UNKNOWN, Properties
 
@@ -15,10 +16,13 @@ MANAGER = "__fieldManager"
 AUTONAMED = "pulumi.com/autonamed"
 PATCH_FORCE = "pulumi.com/patchForce"
 PATCH_MANAGER = "pulumi.com/patchFieldManager"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""Annotation with the whole object as kubectl applied it, the content of a Secret included."""
 
 _SERVER_METADATA = ("creationTimestamp", "generation", "resourceVersion", "uid")
 _CHANGING_METADATA = ("generation", "resourceVersion")
 _SECRET_DATA: tuple[Path, ...] = (("data",), ("stringData",))
+_COPY: Path = ("metadata", "annotations", LAST_APPLIED)
 
 
 def annotation(body: Mapping[str, Any], name: str) -> str:
@@ -49,10 +53,19 @@ def manager(urn: str, body: Mapping[str, Any], outputs: Mapping[str, Any] | None
     return str(chosen) if chosen else f"pulumi-kubernetes-{hashlib.sha256(urn.encode()).hexdigest()[:8]}"
 
 
-def is_managed_by(obj: Mapping[str, Any], name: str) -> bool:
-    """Return whether ``name`` has applied the object on the server's side."""
-    entries = obj["metadata"].get("managedFields") or ()
-    return any(entry.get("manager") == name and entry.get("operation") == "Apply" for entry in entries)
+def marked(body: Mapping[str, Any], urn: str) -> Mapping[str, Any]:
+    """Return inputs as they are applied: with the resource's mark where their field manager may be shared."""
+    if not annotation(body, PATCH_MANAGER):
+        return body
+    metadata = body["metadata"]
+    return {**body, "metadata": {**metadata, "annotations": {**metadata["annotations"], MADE_BY: urn}}}
+
+
+def is_made_by(obj: Mapping[str, Any], body: Mapping[str, Any], urn: str) -> bool:
+    """Return whether a live object was applied by this very resource, from inputs like ``body``."""
+    entries, name = obj["metadata"].get("managedFields") or (), manager(urn, body)
+    managed = any(entry.get("manager") == name and entry.get("operation") == "Apply" for entry in entries)
+    return managed and (not annotation(body, PATCH_MANAGER) or annotation(obj, MADE_BY) == urn)
 
 
 def without_nulls(value: Any) -> Any:
@@ -126,6 +139,9 @@ def imported(live: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in live["metadata"].items()
         if key not in (*_SERVER_METADATA, "managedFields", "selfLink", "ownerReferences")
     }
+    annotations = metadata.pop("annotations", None) or {}
+    kept = {key: value for key, value in annotations.items() if key not in (MADE_BY, LAST_APPLIED)}
+    metadata |= {"annotations": kept} if kept else {}
     return {key: value for key, value in live.items() if key != "status"} | {"metadata": metadata}
 
 
@@ -134,6 +150,7 @@ def secret_paths(body: Mapping[str, Any], given: Iterable[Path]) -> frozenset[Pa
     paths = set(given)
     if body.get("apiVersion") == "v1" and body.get("kind") == "Secret":
         paths |= {path for path in _SECRET_DATA if path[0] in body}
+        paths |= {_COPY} if annotation(body, LAST_APPLIED) else set()
     return frozenset(path for path in paths if not covered(path[:-1], paths))
 
 

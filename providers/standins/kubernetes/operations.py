@@ -94,9 +94,9 @@ class Operations:
             if found is not None and found["metadata"].get("deletionTimestamp"):
                 self._until_gone(api, ref, found["metadata"]["uid"], wait.seconds)
                 found = None
-            if found is not None and not objects.is_managed_by(found, name):
-                raise already_there(ref, objects.identity(found))
-            live = self._apply(api, body, name)
+            if found is not None and not objects.is_made_by(found, body, urn):
+                raise already_there(ref, found)
+            live = self._apply(urn, api, body, name)
         except ApiError as error:
             raise refused(error, ref, urn) from None
         return self._when_ready(urn, api, wait, body, live, name)
@@ -112,7 +112,7 @@ class Operations:
         ref, name = objects.reference(body, old.plain), objects.manager(urn, body, old.plain)
         try:
             api = self._config.cluster.api()
-            live = self._apply(api, body, name)
+            live = self._apply(urn, api, body, name)
         except (NoKubeconfig, Unreachable) as error:
             if not self._config.skip_update_unreachable:
                 raise unreachable(error, f"{ref} cannot be updated") from None
@@ -194,15 +194,17 @@ class Operations:
         """Return what the API server would make of ``body``; a create over something that is there cannot be asked."""
         found = None if old else api.get(ref)
         if found is None:
-            return self._apply(api, body, name, dry_run=True)
+            return self._apply(urn, api, body, name, dry_run=True)
         leaving = found["metadata"].get("deletionTimestamp")
-        if not leaving and not objects.is_managed_by(found, name):
-            self._engine.warning(str(already_there(ref, objects.identity(found))), urn)
+        if not leaving and not objects.is_made_by(found, body, urn):
+            self._engine.warning(str(already_there(ref, found)), urn)
         return body
 
-    def _apply(self, api: ApiServer, body: Mapping[str, Any], name: str, *, dry_run: bool = False) -> dict[str, Any]:
+    def _apply(
+        self, urn: str, api: ApiServer, body: Mapping[str, Any], name: str, *, dry_run: bool = False
+    ) -> dict[str, Any]:
         force = objects.annotation(body, objects.PATCH_FORCE) == "true"
-        return api.apply(body, field_manager=name, dry_run=dry_run, force=force)
+        return api.apply(objects.marked(body, urn), field_manager=name, dry_run=dry_run, force=force)
 
     def _until_gone(self, api: ApiServer, ref: ObjectRef, uid: str, seconds: float) -> None:
         wait_gone(api, ref, uid=uid, timeout_seconds=seconds, cancelled=self._cancelled)
@@ -219,6 +221,9 @@ class Operations:
                 reasons=reasons,
             )
 
+        if live["metadata"].get("deletionTimestamp"):
+            why = f"{wait.ref} is being deleted by someone else; run `pulumi up` again once it is gone"
+            raise failed([why], live, why)
         if str(wait):
             self._engine.info(f"waiting for {wait}", urn, ephemeral=True)
         try:

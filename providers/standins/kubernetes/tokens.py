@@ -6,7 +6,7 @@ from typing import Any
 
 from providers.standins.kubernetes.config import INSTALL
 
-_COMPONENTS = ("helm.sh/", "kustomize", "yaml")
+_COMPONENTS = ("helm.sh", "kustomize", "yaml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def refusal(urn: str, plain: Mapping[str, Any]) -> str | None:
     kind = kind_of(urn)
     is_patch = kind.kind.endswith("Patch") and plain.get("kind") not in (None, kind.kind)
     is_list = kind.kind.endswith("List") and "items" in plain
-    if kind.api_version.startswith(_COMPONENTS) or is_patch or is_list:
+    if kind.api_version.partition("/")[0] in _COMPONENTS or is_patch or is_list:
         return f"this stand-in for pulumi-kubernetes does not do {token}, only single objects; {INSTALL}"
     return None
 

@@ -40,7 +40,7 @@ class Wait:
             custom_seconds: the resource option ``custom_timeouts``; 0 when not given.
         """
         self.seconds = custom_seconds or float(annotation(body, TIMEOUT) or DEFAULT_SECONDS)
-        self._ref = ref
+        self.ref = ref
         self._body = body
         self._targets = _targets(body, ref)
 
@@ -59,7 +59,7 @@ class Wait:
         for ref, conditions in self._targets:
             left = max(deadline - time.monotonic(), 0.0)
             seen = wait_for(api, ref, conditions, timeout_seconds=left, cancelled=cancelled)
-            live = seen if ref == self._ref else live
+            live = seen if ref == self.ref else live
         for api_version, kind in _served(self._body):
             self._until_served(api, api_version, kind, deadline, cancelled)
         return live
@@ -68,7 +68,7 @@ class Wait:
         """Return in words what is not true at this moment."""
         found: list[str] = []
         for ref, conditions in self._targets:
-            obj = live if ref == self._ref else api.get(ref)
+            obj = live if ref == self.ref else api.get(ref)
             found += [f"{ref} is not there"] if obj is None else unmet(obj, conditions)
         return found
 
@@ -82,10 +82,10 @@ class Wait:
             except KindNotFound:
                 if time.monotonic() > deadline:
                     raise WaitTimeout(
-                        self._ref, self.seconds, [f"{api_version} {kind} is not served yet"], None
+                        self.ref, self.seconds, [f"{api_version} {kind} is not served yet"], None
                     ) from None
                 if cancelled.wait(POLL_SECONDS / 8):
-                    message = f"{self._ref}: gave up waiting because the run was cancelled"
+                    message = f"{self.ref}: gave up waiting because the run was cancelled"
                     raise WaitCancelled(message) from None
             else:
                 return

@@ -179,12 +179,15 @@ class Driver:
     stub: ResourceProviderStub
     servicer: ObjectSetProvider
     engine: RecordingEngine
+    urn: str = "urn:pulumi:lab::toy::jacquard:index:ObjectSet::rack-a01"
 
     def configure(self, **settings: Any) -> None:
         self.stub.Configure(provider_pb2.ConfigureRequest(args=encode(settings)))
 
     def create(self, inputs: dict[str, Any], *, secrets: Any = (), preview: bool = False, timeout: float = 5) -> Any:
-        request = provider_pb2.CreateRequest(properties=encode(inputs, secrets), preview=preview, timeout=timeout)
+        request = provider_pb2.CreateRequest(
+            urn=self.urn, properties=encode(inputs, secrets), preview=preview, timeout=timeout
+        )
         return decode(self.stub.Create(request).properties).plain
 
     def update(
@@ -197,7 +200,12 @@ class Driver:
         timeout: float = 5,
     ) -> Any:
         request = provider_pb2.UpdateRequest(
-            olds=encode(outputs), old_inputs=encode(old), news=encode(new), preview=preview, timeout=timeout
+            urn=self.urn,
+            olds=encode(outputs),
+            old_inputs=encode(old),
+            news=encode(new),
+            preview=preview,
+            timeout=timeout,
         )
         return decode(self.stub.Update(request).properties).plain
 

@@ -56,7 +56,11 @@ def test_create_writes_the_parent_first_and_labels_every_member(provider: Any, k
     assert kube.writes()[0].startswith("PATCH /api/v1/namespaces/inventory/configmaps/rack-a01")
     parent = kube.objects["configmaps", "inventory", "rack-a01"]["metadata"]
     assert parent["labels"] == {ID: SET}
-    assert parent["annotations"] == {TOOLING: "jacquard/v1", KINDS: "BareMetalHost.metal3.io"}
+    assert parent["annotations"] == {
+        TOOLING: "jacquard/v1",
+        KINDS: "BareMetalHost.metal3.io",
+        "jacquard.dev/made-by": provider.urn,
+    }
     assert kube.objects["baremetalhosts", "inventory", "u01"]["metadata"]["labels"] == {PART_OF: SET}
     uids = {name: kube.objects["baremetalhosts", "inventory", name]["metadata"]["uid"] for name in ("u01", "u02")}
     assert outputs == {"setName": "rack-a01", "namespace": "inventory", "uids": uids}
@@ -105,52 +109,14 @@ def test_preview_names_every_object_the_server_would_refuse(provider: Any, kube:
     )
 
 
-def test_create_refuses_every_stranger_before_anything_is_sent(provider: Any, kube: Any) -> None:
-    kube.host("u01")
-    kube.host("u02", labels={PART_OF: "applyset-other-v1"})
+def test_a_preview_of_unknown_members_warns_of_no_stray(provider: Any) -> None:
+    outputs = provider.create(rack("u01", "u02"))
+    later = rack("u01", "u02")
+    later["members"]["u02"]["metadata"]["name"] = UNKNOWN
 
-    with pytest.raises(grpc.RpcError) as error:
-        provider.create(rack("u01", "u02", "u03"))
+    provider.update(rack("u01", "u02"), later, outputs, preview=True)
 
-    assert provider.failure(error.value).text == (
-        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
-        "  BareMetalHost inventory/u01 exists and belongs to no set; delete it, or remove it from this set\n"
-        "  BareMetalHost inventory/u02 exists and belongs to applyset-other-v1; delete it, or remove it from this set"
-    )
-    assert kube.writes() == []
-
-
-def test_a_large_set_finds_strangers_by_one_list(provider: Any, kube: Any) -> None:
-    kube.host("u007")
-    names = [f"u{number:03}" for number in range(80)]
-
-    with pytest.raises(grpc.RpcError, match="BareMetalHost inventory/u007 exists and belongs to no set"):
-        provider.create(rack(*names))
-
-    assert len([line for line in kube.log if "baremetalhosts" in line]) == 1
-
-
-def test_create_refuses_the_parent_of_another_tool(provider: Any, kube: Any) -> None:
-    metadata = {"name": "rack-a01", "namespace": "inventory", "annotations": {TOOLING: "kubectl/v1.36"}}
-    kube.store(("configmaps", "inventory", "rack-a01"), {"metadata": metadata})
-
-    with pytest.raises(grpc.RpcError) as error:
-        provider.create(rack("u01"))
-
-    assert provider.failure(error.value).text == (
-        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
-        "  ConfigMap inventory/rack-a01 is the parent of an ApplySet of 'kubectl/v1.36';"
-        " choose another setName or remove it"
-    )
-
-
-def test_a_set_whose_state_was_lost_is_adopted_and_its_orphans_pruned(provider: Any, kube: Any) -> None:
-    before = provider.create(rack("u01", "u02", "u03"))
-
-    after = provider.create(rack("u01", "u02"))
-
-    assert after["uids"] == {name: before["uids"][name] for name in ("u01", "u02")}
-    assert ("baremetalhosts", "inventory", "u03") not in kube.objects
+    assert provider.engine.lines == []
 
 
 def test_a_create_done_in_part_says_what_is_there_and_the_next_run_goes_on(provider: Any, kube: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from providers.objectset.schema import TYPE
 from providers.rpc.stubs import provider_pb2
-from providers.rpc.values import UNKNOWN, encode
+from providers.rpc.values import UNKNOWN, Properties, decode, encode
 
 KIND = provider_pb2.PropertyDiff
 HOST = {
@@ -76,6 +76,15 @@ def test_a_check_does_not_quote_a_secret(unconfigured: Any) -> None:
     inputs = rack(a={**HOST, "metadata": "hunter2"})
     [(_, reason)] = checked(unconfigured, inputs, [("members", "a", "metadata")])
     assert reason == "metadata is '[secret]' but must be a map with a name"
+
+
+def test_the_content_of_a_secret_is_kept_secret_unasked(unconfigured: Any) -> None:
+    login = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "bmc"}, "stringData": {"password": "x"}}
+    inputs = rack(a=HOST, b=login)
+
+    response = unconfigured.stub.Check(provider_pb2.CheckRequest(news=encode(inputs)))
+
+    assert decode(response.inputs) == Properties(inputs, frozenset({("members", "b", "stringData")}))
 
 
 def test_the_same_name_in_two_namespaces_is_no_duplicate(unconfigured: Any) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from providers.kube import ApiError, Cause, KindNotFound, ObjectRef, Unreachable
+from providers.kube import ApiError, ApiServer, Cause, KindNotFound, ObjectRef, Unreachable
+from providers.kube.discovery import Discovery
+from providers.kube.kubeconfig import Connection
 
 MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "n"}, "data": {"k": "v"}}
 REF = ObjectRef("v1", "ConfigMap", "a", "n")
@@ -102,6 +106,53 @@ def test_a_refusal_keeps_status_reason_message_and_causes(script: Any) -> None:
 def test_a_server_that_asks_for_patience_gets_it(script: Any) -> None:
     script.answers = [(429, {"message": "too many"}), (200, MAP)]
     assert script.api().apply(MAP, field_manager="me") == MAP
+
+
+def test_a_server_that_stays_busy_is_refusing_not_unreachable(script: Any) -> None:
+    script.answers = [(429, {"reason": "TooManyRequests", "message": "too many"})] * 5
+
+    with pytest.raises(ApiError) as error:
+        script.api().get(REF)
+
+    assert (str(error.value), script.answers) == ("too many (429 TooManyRequests)", [])
+
+
+def test_a_group_that_answers_slowly_holds_up_no_other() -> None:
+    asked, go_on = threading.Event(), threading.Event()
+
+    class Server:
+        def request(self, _method: str, path: str) -> Any:
+            if "slow" in path:
+                asked.set()
+                assert go_on.wait(10)
+            return {"resources": [{"name": "hosts", "kind": "Host", "namespaced": True}]}
+
+    discovery = Discovery(Server())
+    with ThreadPoolExecutor(2) as threads:
+        slow = threads.submit(discovery.resource, "slow.io/v1", "Host")
+        assert asked.wait(10)
+        quick = threads.submit(discovery.resource, "quick.io/v1", "Host")
+        try:
+            assert quick.result(timeout=5).plural == "hosts"
+        finally:
+            go_on.set()
+        assert slow.result().plural == "hosts"
+
+
+def test_a_credential_that_has_run_out_is_fetched_anew_once(script: Any) -> None:
+    refused = (401, {"reason": "Unauthorized", "message": "Unauthorized"})
+    script.answers = [refused, (200, MAP), (200, MAP), refused, refused]
+    fetched = iter(("second", "third"))
+    connection = Connection(
+        server=script.url, namespace="n", headers={}, tls=None, renew=lambda: {"Authorization": next(fetched)}
+    )
+    api = ApiServer(connection)
+
+    assert (api.get(REF), api.get(REF)) == (MAP, MAP)
+    with pytest.raises(ApiError, match=r"Unauthorized \(401 Unauthorized\)"):
+        api.get(REF)
+
+    assert [found.get("Authorization") for found in script.headers] == [None, "second", "second", "second", "third"]
 
 
 def test_a_kind_is_asked_for_again_until_its_definition_is_there(script: Any) -> None:

@@ -68,6 +68,27 @@ def test_a_credential_program_is_asked(tmp_path: Path) -> None:
     assert load(written(tmp_path, config)).headers == {"Authorization": "Bearer fresh"}
 
 
+def test_only_a_credential_that_can_change_is_fetched_anew(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("first")
+    found = load(written(tmp_path, changed("users", token=None, tokenFile="token")))
+    (tmp_path / "token").write_text("second")
+
+    assert found.headers == {"Authorization": "Bearer first"}
+    assert found.renew is not None
+    assert found.renew() == {"Authorization": "Bearer second"}
+    assert load(written(tmp_path, CONFIG)).renew is None
+
+
+def test_files_beside_a_kubeconfig_in_the_home_folder_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "token").write_text("from-file")
+    written(tmp_path, changed("users", token=None, tokenFile="token"))
+
+    assert load(Path("~/kubeconfig.yaml")).headers == {"Authorization": "Bearer from-file"}
+
+
 @pytest.mark.parametrize(
     ("config", "text"),
     [
@@ -88,6 +109,10 @@ def test_a_credential_program_is_asked(tmp_path: Path) -> None:
         (
             changed("users", exec={"command": "/no/such/program"}),
             "the credential program '/no/such/program' gave no credential (No such file or directory)",
+        ),
+        (
+            changed("users", exec={"command": sys.executable, "args": ["-c", "print('{\"status\": null}')"]}),
+            f"the credential program '{sys.executable}' gave no credential (its output is no ExecCredential)",
         ),
         (
             changed("users", exec={"command": sys.executable, "args": ["-c", "print('t0p'); exit(3)"]}),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from providers.kube import ObjectRef
+from providers.kube import ApiError, ObjectRef, wait
 from providers.kube.jsonpath import JsonPathError, evaluate, parse
 from providers.kube.wait import (
     WaitCancelled,
@@ -136,6 +136,26 @@ def test_a_cancelled_wait_ends_at_once(script: Any) -> None:
     script.answers = [GONE]
     with pytest.raises(WaitCancelled, match=r"^ConfigMap n/a: gave up waiting because the run was cancelled: "):
         wait_for(script.api(), REF, (), timeout_seconds=5, cancelled=cancelled)
+
+
+def test_a_wait_bears_a_server_that_restarts(script: Any) -> None:
+    script.answers = [(503, "not now"), (200, ready("False")), (500, "etcd has no leader"), (200, ready("True"))]
+    found = wait_for(script.api(), REF, parse_wait_for("condition=Ready"), timeout_seconds=5)
+    assert found == ready("True")
+
+
+@pytest.mark.parametrize(
+    ("answer", "seconds", "text"),
+    [((503, "not now"), 0.0, "not now (503 NoStatus)"), ((403, "not you"), 9.0, "not you (403 NoStatus)")],
+)
+def test_a_wait_ends_with_an_outage_that_lasts_or_a_refusal(
+    script: Any, monkeypatch: pytest.MonkeyPatch, answer: tuple[int, str], seconds: float, text: str
+) -> None:
+    monkeypatch.setattr(wait, "OUTAGE_SECONDS", seconds)
+    script.answers = [answer]
+    with pytest.raises(ApiError) as error:
+        wait_for(script.api(), REF, parse_wait_for("condition=Ready"), timeout_seconds=5)
+    assert str(error.value) == text
 
 
 def test_an_object_is_gone_when_another_has_its_name(script: Any) -> None:

@@ -85,7 +85,9 @@ def test_a_representation_shows_no_value() -> None:
 
 
 def test_masking_takes_out_every_form_of_a_secret() -> None:
-    found = decode(encode({"a": {"b": "hunter2"}, "c": 'two\nlines"', "d": True, "e": 4711}, [("a",), ("c",), ("e",)]))
+    found = decode(
+        encode({"a": {"b": "hunter2"}, "c": 'two\nlines"', "d": True, "e": 4711}, [("a",), ("c",), ("d",), ("e",)])
+    )
     text = 'hunter2, "two\\nlines\\"", two\nlines", 4711, True'
     assert found.mask(text) == '[secret], "[secret]", [secret], [secret], True'
     assert mask("abc", ["b", "abc"]) == "[secret]"

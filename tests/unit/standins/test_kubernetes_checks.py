@@ -140,6 +140,7 @@ def test_the_namespace_stays_while_the_cluster_is_away() -> None:
     ("token", "plain"),
     [
         ("kubernetes:helm.sh/v3:Release", {}),
+        ("kubernetes:kustomize/v2:Directory", {}),
         ("kubernetes:core/v1:ConfigMapPatch", {"kind": "ConfigMap"}),
         ("kubernetes:core/v1:ConfigMapList", {"items": []}),
     ],
@@ -151,7 +152,13 @@ def test_types_that_are_no_single_object_are_refused(token: str, plain: dict[str
 
 
 @pytest.mark.parametrize(
-    "token", ["kubernetes:toy.dev/v1:IpAllowList", "kubernetes:toy.dev/v1:HotPatch", "kubernetes:core/v1:ConfigMap"]
+    "token",
+    [
+        "kubernetes:toy.dev/v1:IpAllowList",
+        "kubernetes:toy.dev/v1:HotPatch",
+        "kubernetes:core/v1:ConfigMap",
+        "kubernetes:kustomize.toolkit.fluxcd.io/v1:Kustomization",
+    ],
 )
 def test_kinds_that_only_look_like_it_are_not_refused(token: str) -> None:
     assert tokens.refusal(f"urn:pulumi:dev::toy::{token}::x", {"kind": token.rpartition(":")[2]}) is None

@@ -59,6 +59,50 @@ def test_create_takes_over_what_a_killed_run_left(kube: Any, api_server: Any) ->
     assert api_server.objects[CM_PATH]["data"] == {"v": "2"}
 
 
+CHOSEN = {"pulumi.com/patchFieldManager": "shared"}
+
+
+def test_a_shared_field_manager_takes_over_only_what_the_same_resource_made(kube: Any, api_server: Any) -> None:
+    kube.create(body(annotations=CHOSEN))
+
+    assert decode(kube.create(body(annotations=CHOSEN)).properties).plain["metadata"]["uid"] == "uid-1"
+
+    maker = "urn:pulumi:other::toy::kubernetes:core/v1:ConfigMap::r"
+    api_server.objects[CM_PATH]["metadata"]["annotations"]["jacquard.dev/made-by"] = maker
+    with pytest.raises(ProviderError) as error:
+        kube.create(body(annotations=CHOSEN))
+
+    assert str(error.value) == (
+        f"ConfigMap toy/a already exists and was made by {maker}, so it is left alone; if that is this resource "
+        "under another name or apiVersion, give it that one as an alias; else choose another name"
+    )
+
+
+def test_an_object_of_a_shared_field_manager_without_a_maker_is_left_alone(kube: Any, api_server: Any) -> None:
+    kube.create(body(annotations=CHOSEN))
+    api_server.objects[CM_PATH]["metadata"]["annotations"] = CHOSEN
+
+    with pytest.raises(ProviderError, match="already exists and was not made by this resource"):
+        kube.create(body(annotations=CHOSEN))
+
+
+def test_an_update_of_an_object_that_is_being_deleted_is_not_done(kube: Any, api_server: Any) -> None:
+    state = decode(kube.create(body(data={"v": "1"})).properties).plain
+    apply = api_server.answer
+
+    def leaving(method: str, path: str, query: dict[str, str], sent: Any) -> tuple[int, Any]:
+        status, live = apply(method, path, query, sent)
+        return status, {**live, "metadata": {**live["metadata"], "deletionTimestamp": "then"}}
+
+    api_server.answer = leaving
+    with pytest.raises(InitFailed) as error:
+        kube.update(state, body(data={"v": "2"}))
+
+    assert str(error.value) == (
+        "ConfigMap toy/a is being deleted by someone else; run `pulumi up` again once it is gone"
+    )
+
+
 def test_create_waits_for_an_object_that_is_being_deleted(kube: Any, api_server: Any) -> None:
     metadata = {"name": "a", "namespace": "toy", "uid": "old", "deletionTimestamp": "then", "finalizers": ["f"]}
     api_server.objects[CM_PATH] = {**body(), "metadata": metadata}
@@ -113,6 +157,14 @@ def test_a_kind_that_is_not_served_is_named_with_its_remedy(kube: Any) -> None:
                 "ConfigMap toy/a: spec.x: Invalid value: field is immutable; the field cannot change in place: "
                 "replace the "
                 f"object with `pulumi up --replace '{URN}'`"
+            ),
+        ),
+        (
+            422,
+            {"reason": "Invalid", "message": "parameters: Forbidden: updates to parameters are forbidden."},
+            (
+                "ConfigMap toy/a: parameters: Forbidden: updates to parameters are forbidden; the field cannot change "
+                f"in place: replace the object with `pulumi up --replace '{URN}'`"
             ),
         ),
         (

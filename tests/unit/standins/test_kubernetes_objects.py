@@ -112,6 +112,15 @@ def test_string_data_is_seen_in_the_live_data() -> None:
     assert objects.with_string_data(live, {"stringData": {"pw": "x"}})["stringData"] == {"pw": "other"}
 
 
+def test_what_kubectl_copied_of_a_secret_is_secret_and_never_an_input() -> None:
+    copy = "kubectl.kubernetes.io/last-applied-configuration"
+    annotations = {"mine": "1", copy: '{"data": {"pw": "Z2VoZWlt"}}', "jacquard.dev/made-by": URN}
+    live = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "annotations": annotations}}
+
+    assert objects.secret_paths(live, ()) == {("metadata", "annotations", copy)}
+    assert objects.imported(live)["metadata"] == {"name": "a", "annotations": {"mine": "1"}}
+
+
 def test_an_imported_object_has_no_input_of_the_server() -> None:
     live = {"kind": "X", "metadata": {"name": "a", "uid": "u", "labels": {"l": "1"}}, "spec": {}, "status": {}}
 
