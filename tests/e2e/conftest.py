@@ -15,6 +15,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     try:
         yield local
     finally:
+        local.kill_what_still_runs()
         local.jacquard("down", ENVIRONMENT)
         left = processes_of(local.home)
         assert left == [], f"down left processes behind: {left}"

@@ -45,8 +45,8 @@ def test_up_after_the_program_and_then_the_api_server_were_killed(region: LocalR
         what="the second up has begun",
         during=struck,
     )
-    servers = [pid for pid in pids_of(region, "kube-apiserver") if pid]
-    os.kill(servers[0], signal.SIGKILL)
+    [server] = pids_of(region, "management", "kube-apiserver")
+    os.kill(server, signal.SIGKILL)
     stdout, stderr = struck.communicate(timeout=400)
     assert "Traceback" not in stdout + stderr
 
@@ -55,7 +55,9 @@ def test_up_after_the_program_and_then_the_api_server_were_killed(region: LocalR
     assert region.status()["settled"] is True
 
 
-def pids_of(region: LocalRegion, name: str) -> list[int]:
+def pids_of(region: LocalRegion, cluster: str, program: str) -> list[int]:
+    """Return the processes of one part of a cluster; a part runs through a path inside its cluster's folder."""
+    path = f"{region.home}/regions/{ENVIRONMENT}/kwok/clusters/{cluster}/bin/{program}".encode()
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -64,7 +66,7 @@ def pids_of(region: LocalRegion, name: str) -> list[int]:
             line = (entry / "cmdline").read_bytes()
         except OSError:
             continue
-        if name.encode() in line.split(b"\0")[0] and str(region.home).encode() in line:
+        if line.split(b"\0")[0] == path:
             found.append(int(entry.name))
     return sorted(found)
 

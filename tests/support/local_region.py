@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -47,6 +48,7 @@ class LocalRegion:
         self.environments = folder / "environments"
         self.home = folder / "home"
         shutil.copytree(paths.ROOT / "environments", self.environments)
+        self._started: list[subprocess.Popen[str]] = []
         self.variables = {
             **os.environ,
             "JACQUARD_HOME": str(self.home),
@@ -59,7 +61,7 @@ class LocalRegion:
             self.variables["CRDS_DIR"] = str(CRDS)
 
     def start(self, *command: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             command,
             cwd=paths.ROOT,
             env=self.variables,
@@ -69,6 +71,15 @@ class LocalRegion:
             text=True,
             start_new_session=True,
         )
+        self._started.append(process)
+        return process
+
+    def kill_what_still_runs(self) -> None:
+        """End the commands that a failed test left behind, with all that they started."""
+        for process in self._started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
 
     def run(self, *command: str, timeout_seconds: float = UP_TIMEOUT_SECONDS) -> Outcome:
         process = self.start(*command)
