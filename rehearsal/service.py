@@ -6,11 +6,12 @@ import hashlib
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from providers.kube import ApiServer
+from providers.kube import ApiServer, KindNotFound
 from rehearsal import backends, crds, manager, processes, stages
 from rehearsal.errors import RehearsalError
 from rehearsal.kinds import Kind, stand_ins
@@ -21,6 +22,8 @@ from toolchain.paths import ROOT
 
 STAGE = Kind("kwok.x-k8s.io", "v1alpha1", "Stage", cluster_scoped=True)
 OPERATORS = "operators"
+
+_SERVED_SECONDS = 60.0
 
 
 def up(region: Region, cluster: str, say: Callable[[str], None]) -> None:
@@ -91,8 +94,24 @@ def _fill(region: Region, cluster: str, content: list[dict[str, Any]]) -> None:
         return
     api = ApiServer.from_kubeconfig(region.kubeconfig(cluster), user_agent="rehearsal")
     crds.install(api, [*crds.definitions(cluster), crds.stand_in(STAGE)])
+    _await_served(api, content)
     stages.install(api, content)
     mark.write_text(digest)
+
+
+def _await_served(api: ApiServer, content: list[dict[str, Any]]) -> None:
+    """Wait until discovery names every kind: kwok never looks again at a stage whose kind it did not find at first."""
+    deadline = time.monotonic() + _SERVED_SECONDS
+    for stage in content:
+        kind = stage["spec"]["resourceRef"]
+        while True:
+            try:
+                api.resource(kind["apiGroup"], kind["kind"])
+                break
+            except KindNotFound:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
 
 
 def _digest(cluster: str, content: str) -> str:
