@@ -19,17 +19,21 @@ from cli.region_status import RegionStatus
 _AWAITED_SHOWN = 5
 _LOG_EVERY_SECONDS = 10.0
 _FRAMES_PER_SECOND = 5
+_STILL_SECONDS = 60.0
 
 
 class Phase:
     """One phase on the screen; call `engine` or `region` as often as there is news."""
 
-    def __init__(self, console: Console, title: str, live: Live | None) -> None:
+    def __init__(self, console: Console, title: str, live: Live | None, advice: str) -> None:
         self._console = console
         self._title = title
         self._live = live
+        self._advice = advice
         self._started = time.monotonic()
         self._drawn = self._started
+        self._moved = self._warned = self._started
+        self._seen: object = None
 
     @property
     def duration_seconds(self) -> float:
@@ -60,6 +64,7 @@ class Phase:
 
     def _draw(self, done: int, total: int, what: str, awaited: list[tuple[str, str]]) -> None:
         now = time.monotonic()
+        self._mind_standstill(now, (done, total, [name for name, _ in awaited]))
         interval = 1 / _FRAMES_PER_SECOND if self._live else _LOG_EVERY_SECONDS
         if now - self._drawn < interval:
             return
@@ -71,16 +76,29 @@ class Phase:
         line = f"{self._title}: {_share(done, total)} {what}, {seconds(self.duration_seconds)}"
         self._console.print(f"{line}, awaited: {waits}" if waits else line, soft_wrap=True, markup=False)
 
+    def _mind_standstill(self, now: float, seen: object) -> None:
+        """Say, once a minute, that nothing moves and what to do: who waits should know that it may be in vain."""
+        if seen != self._seen:
+            self._seen, self._moved = seen, now
+        still = now - max(self._moved, self._warned)
+        if self._advice and still >= _STILL_SECONDS:
+            self._warned = now
+            line = f"{self._title}: nothing has moved for {seconds(now - self._moved)}; {self._advice}"
+            self._console.print(Text(line, "yellow"), soft_wrap=True)
+
 
 @contextmanager
-def phase(console: Console, title: str) -> Iterator[Phase]:
-    """Show a phase from its begin to its end, and leave one line that says how long it took."""
+def phase(console: Console, title: str, advice: str = "") -> Iterator[Phase]:
+    """Show a phase from its begin to its end, and leave one line that says how long it took.
+
+    ``advice`` is given when nothing moves for a minute.
+    """
     if not console.is_terminal:
         console.print(f"{title}: begins", soft_wrap=True, markup=False)
-        yield Phase(console, title, None)
+        yield Phase(console, title, None, advice)
         return
     with Live(Text(title, "bold"), console=console, auto_refresh=False, transient=True) as live:
-        yield Phase(console, title, live)
+        yield Phase(console, title, live, advice)
 
 
 def ended(console: Console, title: str, duration_seconds: float, outcome: str) -> None:

@@ -48,6 +48,12 @@ class Up:
         """Return whether any stack changed."""
         return any(self.changes.values())
 
+    @property
+    def advice(self) -> str:
+        """Return where to look when nothing moves."""
+        verb = "logs" if self.environment.region.stage is Stage.REHEARSAL else "status"
+        return f"'jacquard {verb} {self.environment.name}' may tell why"
+
     def apply(self, stack: str, title: str, total: int, what: str) -> None:
         """Apply one stack.
 
@@ -57,7 +63,7 @@ class Up:
         for repair in self.engine.prepare(stack):
             show(repair, "note")
         options = ("--yes", "--skip-preview", "--policy-pack", POLICY_PACK)
-        with phase(self.console, title) as shown:
+        with phase(self.console, title, self.advice) as shown:
             run = self.engine.run("up", stack, *options, watch=lambda progress: shown.engine(progress, total, what))
         raise_for(self.console, run, "up", f"jacquard up {self.environment.name}")
         self.changes[stack] = run.progress.changes
@@ -83,7 +89,7 @@ class Up:
 
     def settle(self, timeout_seconds: float) -> RegionStatus:
         """Wait for the node pools and return what the region is like then."""
-        with phase(self.console, "node pools") as shown:
+        with phase(self.console, "node pools", self.advice) as shown:
             status = settle(
                 lambda: assemble(self.environment, observe(self.environment)),
                 shown.region,

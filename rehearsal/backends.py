@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from rehearsal import kubeconfigs, kwok, ports, processes
+from rehearsal import attention, kubeconfigs, kwok, ports, processes
 from rehearsal.errors import RehearsalError
 from rehearsal.region import MANAGEMENT, Region, write_private
 from toolchain import binaries, paths, settings
@@ -150,7 +150,7 @@ def _adopt(region: Region, cluster: str) -> None:
         write_private(paths.kubeconfig(region.environment, cluster), text)
     if processes.running(folder):
         return
-    program = folder / "bin" / "kwok-controller"
+    program = folder / "bin" / kwok.CONTROLLER
     program.parent.mkdir(parents=True, exist_ok=True)
     program.unlink(missing_ok=True)
     program.symlink_to(binaries.path("kwok"))
@@ -158,7 +158,8 @@ def _adopt(region: Region, cluster: str) -> None:
     arguments = [str(program), f"--kubeconfig={kubeconfig}", "--enable-crds=Stage", "--manage-all-nodes=false"]
     arguments += [f"--manage-nodes-with-annotation-selector={kwok.NODES}", f"--server-address={ports.LOOPBACK}:{port}"]
     kwok.link_logs(region, cluster)
-    log = folder / "logs" / "kwok-controller.log"
+    log = kwok.controller_log(region, cluster)
+    attention.set_aside(log)
     processes.launch(arguments, log=log, environment=os.environ, folder=folder)
 
 

@@ -14,18 +14,19 @@ from typing import Any
 
 import yaml
 
-from rehearsal import ports, processes
+from rehearsal import attention, ports, processes
 from rehearsal.errors import RehearsalError
 from rehearsal.kubeconfigs import embedded, ready
 from rehearsal.region import MANAGEMENT, Region, write_private
 from toolchain import binaries
 
+CONTROLLER = "kwok-controller"
 PARTS = {
     "etcd": "etcdPort",
     "kube-apiserver": "kubeApiserverPort",
     "kube-controller-manager": "kubeControllerManagerPort",
     "kube-scheduler": "kubeSchedulerPort",
-    "kwok-controller": "kwokControllerPort",
+    CONTROLLER: "kwokControllerPort",
 }
 """Processes of a cluster, and the option with the port each listens on."""
 NODES = "kwok.x-k8s.io/node=fake"
@@ -135,7 +136,7 @@ def configuration(chosen: list[int]) -> dict[str, Any]:
             {"name": "kube-controller-manager", **alone},
             {"name": "kube-scheduler", **alone},
             {
-                "name": "kwok-controller",
+                "name": CONTROLLER,
                 "extraArgs": [
                     {"key": "manage-all-nodes", "value": "false", "override": True},
                     {"key": "manage-nodes-with-annotation-selector", "value": NODES},
@@ -156,6 +157,8 @@ def _start(region: Region, cluster: str) -> bool:
     for part in dead:
         # kwokctl believes its pid files, and the number may be another program's by now.
         (region.cluster_folder(cluster) / "pids" / f"{part}.pid").unlink(missing_ok=True)
+    if CONTROLLER in dead:
+        attention.set_aside(controller_log(region, cluster))
     if not _kwokctl(region, cluster, ["start", "cluster"]) or not _wait_ready(region, cluster):
         return False
     _publish(region, cluster)
@@ -204,6 +207,11 @@ def _end_kwokctl(region: Region, cluster: str) -> None:
 
 def _kwokctl_folder(region: Region, cluster: str) -> Path:
     return region.workdir / "kwokctl" / cluster
+
+
+def controller_log(region: Region, cluster: str) -> Path:
+    """Return the log of the process that plays the stages of the cluster."""
+    return region.cluster_folder(cluster) / "logs" / f"{CONTROLLER}.log"
 
 
 def link_logs(region: Region, cluster: str) -> None:

@@ -6,13 +6,13 @@ import hashlib
 import os
 import shutil
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from providers.kube import ApiServer, KindNotFound
-from rehearsal import backends, crds, manager, processes, stages
+from providers.kube import ApiServer
+from rehearsal import attention, backends, crds, kwok, manager, processes, stages
 from rehearsal.errors import RehearsalError
 from rehearsal.kinds import Kind, stand_ins
 from rehearsal.locks import held
@@ -22,8 +22,6 @@ from toolchain.paths import ROOT
 
 STAGE = Kind("kwok.x-k8s.io", "v1alpha1", "Stage", cluster_scoped=True)
 OPERATORS = "operators"
-
-_SERVED_SECONDS = 60.0
 
 
 def up(region: Region, cluster: str, say: Callable[[str], None]) -> None:
@@ -48,10 +46,10 @@ def up(region: Region, cluster: str, say: Callable[[str], None]) -> None:
             raise RehearsalError(msg)
         write_private(mark, backend.name)
         backend.ensure(region, cluster, say)
-        _fill(region, cluster, content)
-        if cluster == MANAGEMENT:
-            manager.ensure(region, say, webhooks=backend.loopback)
-            _operators(region, say)
+        with _filled(region, cluster, content):
+            if cluster == MANAGEMENT:
+                manager.ensure(region, say, webhooks=backend.loopback)
+                _operators(region, say)
 
 
 def down(region: Region, cluster: str | None) -> None:
@@ -86,32 +84,29 @@ def _remove(region: Region, cluster: str) -> None:
         mark.unlink()
 
 
-def _fill(region: Region, cluster: str, content: list[dict[str, Any]]) -> None:
-    """Apply kinds and stages, unless these very ones are there already."""
+@contextmanager
+def _filled(region: Region, cluster: str, content: list[dict[str, Any]]) -> Iterator[None]:
+    """Apply kinds and stages, unless this very process plays these very ones; at the end see that they are played.
+
+    At the end, since kwok takes seconds to begin.
+    """
     mark = region.cluster_folder(cluster) / "content"
-    digest = _digest(cluster, repr(content))
-    if mark.exists() and mark.read_text() == digest:
+    wanted = f"{_digest(cluster, repr(content))} {_player(region, cluster)}"
+    if mark.exists() and mark.read_text() == wanted:
+        yield
         return
     api = ApiServer.from_kubeconfig(region.kubeconfig(cluster), user_agent="rehearsal")
     crds.install(api, [*crds.definitions(cluster), crds.stand_in(STAGE)])
-    _await_served(api, content)
     stages.install(api, content)
-    mark.write_text(digest)
+    yield
+    attention.ensure(api, content, kwok.controller_log(region, cluster))
+    mark.write_text(wanted)
 
 
-def _await_served(api: ApiServer, content: list[dict[str, Any]]) -> None:
-    """Wait until discovery names every kind: kwok never looks again at a stage whose kind it did not find at first."""
-    deadline = time.monotonic() + _SERVED_SECONDS
-    for stage in content:
-        kind = stage["spec"]["resourceRef"]
-        while True:
-            try:
-                api.resource(kind["apiGroup"], kind["kind"])
-                break
-            except KindNotFound:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.2)
+def _player(region: Region, cluster: str) -> str:
+    """Return which process plays the stages of the cluster."""
+    part = f"{cluster}/{kwok.CONTROLLER}"
+    return " ".join(f"{one.pid} {one.started}" for one in processes.running(region.folder) if one.part == part)
 
 
 def _digest(cluster: str, content: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -11,6 +12,7 @@ import pytest
 from local_region import ENVIRONMENT, UP, LocalRegion, processes_of, wait_until
 
 from providers.kube import ApiError, KubeconfigError, ObjectRef
+from rehearsal import attention, stages
 
 pytestmark = pytest.mark.e2e
 
@@ -69,6 +71,21 @@ def pids_of(region: LocalRegion, cluster: str, program: str) -> list[int]:
         if line.split(b"\0")[0] == path:
             found.append(int(entry.name))
     return sorted(found)
+
+
+def test_after_all_parts_of_a_cluster_were_killed_its_hardware_moves_again(region: LocalRegion) -> None:
+    for part in ("kwok-controller", "kube-apiserver", "etcd"):
+        for pid in pids_of(region, "management", part):
+            os.kill(pid, signal.SIGKILL)
+
+    outcome = region.jacquard("up", ENVIRONMENT)
+    assert outcome.code == 0, outcome.text
+
+    log = region.home / "regions" / ENVIRONMENT / "logs" / "management" / "kwok-controller.log"
+    watched = [json.loads(line) for line in log.read_text().splitlines() if "Start stage controller" in line]
+    assert {(one["ref"]["APIGroup"], one["ref"]["Kind"]) for one in watched} == attention.played(
+        stages.stages("management", 1)
+    )
 
 
 def test_down_after_faults_leaves_nothing(region: LocalRegion) -> None:

@@ -254,6 +254,24 @@ def test_progress_of_node_pools_names_the_groups_that_are_awaited(monkeypatch: p
     )
 
 
+def test_a_phase_in_which_nothing_moves_says_so_each_minute_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("cli.progress_view.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("cli.progress_view._LOG_EVERY_SECONDS", 1000.0)
+    group = replace(GROUP, settled=False, why=["no host is free"])
+    screen = console()
+
+    with phase(screen, "node pools", "'jacquard logs laptop' may tell why") as shown:
+        for now[0], ready in ((110.0, 3), (169.0, 3), (171.0, 3), (180.0, 3), (231.0, 3), (250.0, 4), (290.0, 4)):
+            shown.region(replace(STATUS, settled=False, pools=[replace(TRAIN, groups=[replace(group, ready=ready)])]))
+
+    assert text(screen) == (
+        "node pools: begins\n"
+        "node pools: nothing has moved for 1 min 01 s; 'jacquard logs laptop' may tell why\n"
+        "node pools: nothing has moved for 2 min 01 s; 'jacquard logs laptop' may tell why\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("duration", "words"), [(0.04, "0.0 s"), (9.94, "9.9 s"), (9.96, "10 s"), (59.4, "59 s"), (59.6, "1 min 00 s")]
 )

@@ -1,0 +1,100 @@
+"""kwok is made to look again until it plays every stage."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from providers.kube import ObjectRef
+from rehearsal import attention
+from rehearsal.errors import RehearsalError
+
+LATE = "failed to get openapi spec: GroupVersion (v1) not found as OpenAPI V3 path"
+
+
+def stage(kind: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "kwok.x-k8s.io/v1alpha1",
+        "kind": "Stage",
+        "metadata": {"name": f"{kind.lower()}-ready"},
+        "spec": {"resourceRef": {"apiGroup": "v1", "kind": kind}},
+    }
+
+
+STAGES = [stage("Pod"), stage("Node"), stage("Node")]
+
+
+def said(kind: str, err: str = "") -> str:
+    message = {"msg": "failed to start controller", "err": err} if err else {"msg": "Start stage controller"}
+    return json.dumps({"level": "INFO", **message, "ref": {"APIGroup": "v1", "Kind": kind}}) + "\n"
+
+
+class Api:
+    """An API server whose kwok writes to its log, one text each time a Stage changes."""
+
+    def __init__(self, log: Path, *answers: str) -> None:
+        self.log = log
+        self.answers = list(answers)
+        self.touched: list[str] = []
+
+    def patch(self, ref: ObjectRef, patch: Any, **_: Any) -> None:
+        assert list(patch["metadata"]["annotations"]) == [attention.MARK]
+        self.touched.append(ref.name)
+        with self.log.open("a") as log:
+            log.write(self.answers.pop(0))
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "kwok-controller.log"
+
+
+def test_a_kind_whose_document_came_late_is_played_after_another_look(log: Path) -> None:
+    log.write_text(said("Node", LATE) + said("Pod"))
+    api = Api(log, said("Node", LATE), said("Node"))
+
+    attention.ensure(api, STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
+
+    assert api.touched == ["pod-ready", "pod-ready"]
+
+
+def test_nothing_is_touched_when_all_is_played(log: Path) -> None:
+    log.write_text("not a line of kwok's\n" + said("Node") + said("Pod") + '{"msg":"Start stage controller","re')
+    api = Api(log)
+
+    attention.ensure(api, STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
+
+    assert api.touched == []
+
+
+def test_what_is_never_played_is_named_with_the_reason(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "_PATIENCE_SECONDS", 0.5)
+    log.write_text(said("Node", LATE))
+
+    with pytest.raises(RehearsalError) as caught:
+        attention.ensure(Api(log, ""), STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
+
+    assert str(caught.value) == (
+        f"kwok does not play the stages of Node ({LATE}); Pod (no reason given) after 0.5 s; see {log}"
+    )
+
+
+def test_what_an_earlier_process_wrote_does_not_count(log: Path) -> None:
+    log.write_text(said("Node") + said("Pod"))
+
+    attention.set_aside(log)
+    log.write_text(said("Node", LATE))
+    api = Api(log, said("Node") + said("Pod"))
+    attention.ensure(api, STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
+
+    assert api.touched == ["pod-ready"]
+    assert log.with_name("kwok-controller.before.log").read_text() == said("Node") + said("Pod")
+
+
+def test_the_first_process_has_nothing_to_set_aside(log: Path) -> None:
+    attention.set_aside(log)
+
+    assert not log.exists()
