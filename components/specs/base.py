@@ -8,12 +8,31 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    ValidationError,
+    WithJsonSchema,
+    WrapValidator,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 SCHEMA_VERSION = 1
+DEDICATED = "dedicated"
+"""What a cluster writes instead of a data store's name to get one of its own."""
+PLACED = "auto"
+"""What a cluster writes as its data store, or leaves out, to have one found."""
 Network = ipaddress.IPv4Network
 Address = ipaddress.IPv4Address
 
@@ -27,7 +46,44 @@ class Spec(BaseModel):
         use_attribute_docstrings=True,
         validate_default=True,
         ser_json_inf_nan="constants",
+        serialize_by_alias=True,
     )
+
+
+MISFIT = "misfit"
+"""Type of the error that pydantic carries for a `Misfit`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """Values of one spec that do not fit together."""
+
+    text: str
+    """Rule and remedy, with ``; `` between them."""
+    path: tuple[str | int, ...] = ()
+    """The keys to the value to correct or to add, from the spec downwards; empty for the spec itself."""
+    got: object = None
+    """The value there; None when there is none or the text says all."""
+
+
+class CheckedSpec(Spec):
+    """A spec whose values must fit together. It looks at nothing but itself."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        errors = [
+            InitErrorDetails(
+                type=PydanticCustomError(MISFIT, "{text}", {"text": misfit.text}), loc=misfit.path, input=misfit.got
+            )
+            for misfit in self.misfits()
+        ]
+        if errors:
+            raise ValidationError.from_exception_data(type(self).__name__, errors)
+        return self
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield all that does not fit together."""
+        raise NotImplementedError
 
 
 class DataFile(Spec):
@@ -55,7 +111,8 @@ class StackLayout(StrEnum):
 
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 _PERCENT = re.compile(r"(100|[1-9]?[0-9])%")
-_RANGE = re.compile(r"(0x[0-9a-f]+|[0-9]+)-(0x[0-9a-f]+|[0-9]+)")
+_NUMBER = r"(0x[0-9a-f]{1,15}|0|[1-9][0-9]{0,17})"
+_RANGE = re.compile(f"{_NUMBER}-{_NUMBER}")
 
 
 def _mac(value: str) -> str:
@@ -117,13 +174,12 @@ def _cidr(value: object) -> object:
     return value
 
 
-def _ip(value: object) -> object:
+def _ip(value: object, parse: Callable[[object], object]) -> object:
     try:
-        Address(value if isinstance(value, str | Address) else "")
+        return parse(value if isinstance(value, str | Address) else "")
     except ValueError:
         msg = "must be an address like 10.0.0.20"
         raise ValueError(msg) from None
-    return value
 
 
 def _prefix_length(value: object) -> object:
@@ -156,6 +212,7 @@ QUALIFIED_NAME = r"^([a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z
 ENDPOINT = r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?:[1-9][0-9]{0,4}$"
 DOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$"
 REGISTRY = r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?(:[1-9][0-9]{0,4})?(/[^\s]+)?$"
+CRON_SCHEDULE = r"^[-0-9*/,]+( [-0-9*/,]+){4}$"
 PCI_SELECTOR = r"^[0-9A-F]{4}:[0-9A-F]{4}$"
 
 DnsLabel = Annotated[str, StringConstraints(pattern=DNS_LABEL)]
@@ -180,14 +237,45 @@ Endpoint = Annotated[str, StringConstraints(pattern=ENDPOINT)]
 Domain = Annotated[str, StringConstraints(pattern=DOMAIN, max_length=253)]
 Registry = Annotated[str, StringConstraints(pattern=REGISTRY)]
 Port = Annotated[int, Field(ge=1, le=65535)]
-MacAddress = Annotated[str, AfterValidator(_mac)]
-PercentOrCount = Annotated[int | str, AfterValidator(_percent_or_count)]
-Numbers = Annotated[NumberRange, BeforeValidator(_range)]
-PrefixLength = Annotated[int, BeforeValidator(_prefix_length)]
+MacAddress = Annotated[
+    str,
+    AfterValidator(_mac),
+    WithJsonSchema({"type": "string", "pattern": f"^{_MAC.pattern}$", "examples": ["80:c1:00:00:01:01"]}),
+]
+PercentOrCount = Annotated[
+    int | str,
+    AfterValidator(_percent_or_count),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0},
+                {"type": "string", "pattern": f"^{_PERCENT.pattern}$", "examples": ["5%"]},
+            ]
+        }
+    ),
+]
+"""A count, or a percentage like ``5%``."""
+Numbers = Annotated[
+    NumberRange,
+    BeforeValidator(_range),
+    PlainSerializer(str, return_type=str),
+    WithJsonSchema({"type": "string", "pattern": f"^{_RANGE.pattern}$", "examples": ["10000-19999"]}),
+]
+"""A range like ``10000-19999``, both ends included."""
+PrefixLength = Annotated[
+    int,
+    BeforeValidator(_prefix_length),
+    PlainSerializer(lambda length: f"/{length}", return_type=str),
+    WithJsonSchema({"type": "string", "pattern": "^/([0-9]|[12][0-9]|3[0-2])$", "examples": ["/20"]}),
+]
+"""Size of a network, ``/20``."""
 Cidr = Annotated[Network, BeforeValidator(_cidr)]
 """A network in a spec: ``Network`` with an error text for people."""
-IpAddress = Annotated[Address, BeforeValidator(_ip)]
+IpAddress = Annotated[Address, WrapValidator(_ip)]
 """An address in a spec: ``Address`` with an error text for people."""
+CronSchedule = Annotated[str, StringConstraints(pattern=CRON_SCHEDULE)]
+"""Minute, hour, day of month, month, day of week, as cron reads them."""
+AnnotationText = Annotated[str, StringConstraints(max_length=4096)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=253)]
 HttpsUrl = Annotated[str, StringConstraints(pattern=HTTPS_URL, max_length=512)]
 

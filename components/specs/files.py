@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from pathlib import Path
 
 from components.specs.problems import Problem
 
 MAX_BYTES = 5_000_000
 """A data file of 60,000 hosts stays below this."""
+MAX_LINES = 100_000
+MAX_LINE = 4_000
+"""Characters in one line; a host has 200."""
 
-_UNWANTED = (
-    ("\0", "a NUL character", "remove it"),
-    ("\t", "a tab", "write spaces"),
-    ("\r", "a carriage return", "save the file with plain line ends (LF)"),
-)
+_UNWANTED = {
+    "\0": ("a NUL character", "remove it"),
+    "\t": ("a tab", "write spaces, or a comma between values of a row"),
+    "\r": ("a carriage return", "save the file with plain line ends (LF)"),
+}
+_CONFLICT = re.compile(r"^<<<<<<< ", re.MULTILINE)
+"""How git begins what it could not merge."""
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
@@ -54,11 +61,33 @@ def _decoded(raw: bytes, file: str) -> tuple[str, Problem | None]:
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        return "", Problem(file, line, "", f"is not UTF-8 (byte 0x{raw[error.start]:02x}); save the file as UTF-8")
-    for character, name, remedy in _UNWANTED:
-        at = text.find(character)
-        if at >= 0:
-            line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
-            return "", Problem(file, line, "", f"has {name} in column {column}; {remedy}")
-    return text, None
+        number = raw.count(b"\n", 0, error.start) + 1
+        return "", Problem(file, number, "", f"is not UTF-8 (byte 0x{raw[error.start]:02x}); save the file as UTF-8")
+    count = text.count("\n")
+    if count > MAX_LINES:
+        return "", Problem(file, 0, "", f"has {count:,} lines, the limit is {MAX_LINES:,}; split the file")
+    for number, line in enumerate(text.split("\n"), start=1):
+        if len(line) > MAX_LINE:
+            remedy = f"has {len(line):,} characters in one line, the limit is {MAX_LINE:,}; break the line"
+            return "", Problem(file, number, "", remedy)
+        if not line.isprintable():
+            return "", Problem(file, number, "", _unwanted(line))
+    conflict = _CONFLICT.search(text)
+    return ("", _unmerged(file, text.count("\n", 0, conflict.start()) + 1)) if conflict else (text, None)
+
+
+def _unmerged(file: str, line: int) -> Problem:
+    if file.endswith(".lock.yaml"):
+        remedy = "take either side, git checkout --ours or --theirs, and run jacquard allocate"
+    else:
+        remedy = "write what is right and remove the marks"
+    return Problem(file, line, "", f"is in conflict after a merge; {remedy}")
+
+
+def _unwanted(line: str) -> str:
+    """Return what to do about the first character of ``line`` that shows nothing, or steers what shows it."""
+    column, character = next((at, c) for at, c in enumerate(line, start=1) if not c.isprintable())
+    name = unicodedata.name(character, "a control character").lower()
+    remedy = "write a plain space" if unicodedata.category(character) == "Zs" else "remove it"
+    what, remedy = _UNWANTED.get(character, (f"the invisible character U+{ord(character):04X} ({name})", remedy))
+    return f"has {what} in column {column}; {remedy}"

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from components.specs.inventory import HostSpec
 from components.specs.positions import Place
-from components.specs.problems import Problem, listed
+from components.specs.problems import MAX_PROBLEMS, Problem, listed, shown
 from components.specs.translate import mistakes
 
-COLUMNS = tuple(name for name in HostSpec.model_fields if name != "hall")
+OPTIONAL_COLUMN = "dpu_bmc"
+"""Last, if it is there at all; an empty cell says nothing."""
+COLUMNS = tuple(name for name in HostSpec.model_fields if name not in {"hall", OPTIONAL_COLUMN})
 _HEADER = ",".join(COLUMNS)
+_HEADERS = {header: tuple(header.split(",")) for header in (_HEADER, f"{_HEADER},{OPTIONAL_COLUMN}")}
+_FORMULA = ("=", "+", "-", "@")
+"""What a spreadsheet takes for the beginning of a formula."""
+_FREE_TEXT = ("serial", "dpu_serial")
+"""Columns whose own rule lets a formula through."""
+_HOSTS = TypeAdapter(list[HostSpec])
 
 
 class InventoryReader:
@@ -27,51 +37,102 @@ class InventoryReader:
         self.hall = hall
         self.problems: list[Problem] = []
         self.place = Place(1)
+        self._columns = COLUMNS
 
     def read(self, text: str) -> list[HostSpec]:
-        """Return the hosts of ``text`` in its order."""
-        lines = text.splitlines()
-        if not lines or lines[0] != _HEADER:
-            self._problem(1, "", self._header_text(lines[0] if lines else ""))
+        """Return the hosts of ``text`` in its order; none when a value breaks a rule."""
+        header, *lines = text.removesuffix("\n").split("\n")
+        if header not in _HEADERS:
+            self._problem(1, "", _header_text(header))
             return []
-        return [host for number, line in enumerate(lines[1:], start=2) for host in self._row(number, line)]
+        self._columns = _HEADERS[header]
+        rows: dict[int, dict[str, Any]] = {}
+        for number, (line, cells) in enumerate(zip(lines, _cells(lines), strict=True), start=2):
+            if len(self.problems) >= MAX_PROBLEMS:
+                self._problem(number, "", f"is not read after {MAX_PROBLEMS:,} problems; correct those above first")
+                break
+            row = self._row(number, line, cells)
+            if row:
+                rows[number] = row
+        return self._hosts(rows)
 
-    def _row(self, number: int, line: str) -> Iterator[HostSpec]:
-        if not line.strip():
-            self._problem(number, "", "is empty; remove the line")
-            return
-        try:
-            [cells] = csv.reader([line], strict=True)
-        except (csv.Error, ValueError):
-            self._problem(number, "", "has a quote that is not closed; close it")
-            return
-        if len(cells) != len(COLUMNS):
-            self._problem(number, "", f"has {len(cells)} values, the header has {len(COLUMNS)} ({_HEADER})")
-            return
-        row: dict[str, object] = dict(zip(COLUMNS, cells, strict=True))
-        mac = row["boot_mac"]
+    def _row(self, number: int, line: str, cells: list[str] | str) -> dict[str, Any] | None:
+        """Return one row as data for the model; None when there is nothing to judge."""
+        columns = self._columns
+        if isinstance(cells, str):
+            self._problem(number, "", cells)
+            return None
+        if len(cells) != len(columns):
+            text = f"has {len(cells)} values, the header has {len(columns)} ({','.join(columns)}); write one for each"
+            self._problem(number, "", text if line.strip() else "is empty; remove the line")
+            return None
+        row: dict[str, Any] = dict(zip(columns, cells, strict=True))
+        row[OPTIONAL_COLUMN] = row.get(OPTIONAL_COLUMN) or None
+        row["hall"] = self.hall
+        for column in _FREE_TEXT:
+            if row[column].startswith(_FORMULA):
+                text = f"starts like a formula of a spreadsheet (got {shown(row[column])}); remove '{row[column][0]}'"
+                self._problem(number, column, text)
+        mac, slot = row["boot_mac"], row["slot"]
         if f'"{mac}"' not in line:
             self._problem(number, "boot_mac", f'stands without quotes; write "{mac}"')
-        if not str(row["slot"]).isdecimal():
-            self._problem(number, "slot", f"must be a whole number (got '{row['slot']}')")
-            return
-        row |= {"slot": int(str(row["slot"])), "hall": self.hall}
+        if not (slot.isascii() and slot.isdecimal()):
+            self._problem(number, "slot", f"must be a whole number (got {shown(slot)})")
+            return None
+        row["slot"] = int(slot)
+        return row
+
+    def _hosts(self, rows: dict[int, dict[str, Any]]) -> list[HostSpec]:
+        """Return the hosts of ``rows`` by line, judged all at once; one by one only to find what is wrong."""
         try:
-            host = HostSpec.model_validate(row)
+            hosts = _HOSTS.validate_python(list(rows.values()))
+        except ValidationError:
+            for number, row in rows.items():
+                self._judge(number, row)
+            return []
+        for number, host in zip(rows, hosts, strict=True):
+            here = self.place.inner[number] = Place(number)
+            self.place.inner.setdefault(host.host, here)
+        return hosts
+
+    def _judge(self, number: int, row: dict[str, Any]) -> None:
+        if len(self.problems) >= MAX_PROBLEMS:
+            return
+        try:
+            HostSpec.model_validate(row)
         except ValidationError as error:
             for mistake in mistakes(error, HostSpec, row):
                 self._problem(number, str(mistake.path[0]), mistake.text)
-            return
-        here = self.place.inner[number] = Place(number)
-        self.place.inner.setdefault(host.host, here)
-        yield host
-
-    def _header_text(self, header: str) -> str:
-        got = header.split(",")
-        missing = [name for name in COLUMNS if name not in got]
-        unknown = [name for name in got if name not in COLUMNS]
-        detail = f" (missing: {listed(missing)}; not a column: {listed(unknown)})" if missing or unknown else ""
-        return f"the first line names the columns{detail}; write {_HEADER}"
 
     def _problem(self, line: int, column: str, text: str) -> None:
         self.problems.append(Problem(self.file, line, column, text))
+
+
+def _cells(lines: list[str]) -> Iterator[list[str] | str]:
+    """Yield the cells of each line, or what is wrong with its quotes.
+
+    The reader joins lines at a quote that is not closed: as many rows as lines say that there is none.
+    """
+    try:
+        rows = list(csv.reader(lines, strict=True))
+    except csv.Error:
+        rows = []
+    if len(rows) == len(lines):
+        yield from rows
+        return
+    for line in lines:
+        try:
+            yield next(csv.reader([line], strict=True))
+        except csv.Error as error:
+            unclosed = "end of data" in str(error)
+            yield f"has a quote that {'is not closed; close it' if unclosed else 'ends too early; quote whole values'}"
+
+
+def _header_text(header: str) -> str:
+    got = header.split(",")
+    missing = [name for name in COLUMNS if name not in got]
+    unknown = [name for name in got if name not in (*COLUMNS, OPTIONAL_COLUMN)]
+    twice = [name for name, count in Counter(got).items() if count > 1]
+    faults = {"missing": missing, "not a column": unknown, "twice": twice}
+    detail = "; ".join(f"{fault}: {listed(names)}" for fault, names in faults.items() if names) or "in another order"
+    return f"the first line names the columns ({detail}); write {_HEADER}"

@@ -2,37 +2,54 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
 
-from components.specs.base import DataFile
+from components.specs.add_ons import AddOnCatalog
+from components.specs.base import SCHEMA_VERSION, DataFile
 from components.specs.catalog import ImageCatalog, InstanceTypeCatalog, VersionVector
 from components.specs.environment import Environment
 from components.specs.files import read_text
+from components.specs.firmware import FirmwareCatalog
 from components.specs.inventory import HostSpec
 from components.specs.inventory_csv import InventoryReader
-from components.specs.locks import AllocationsLock, ImagesLock
+from components.specs.locks import AllocationsLock, ImagesLock, LockFile
+from components.specs.out_of_service import OutOfServiceFile
+from components.specs.policy import PolicySpec, WaiversSpec
 from components.specs.positions import Place, Positions
-from components.specs.problems import Problem, SpecError, dotted, listed, suggestion
+from components.specs.problems import MAX_PROBLEMS, Problem, SpecError, dotted, listed, suggestion
 from components.specs.region import RegionSpec
-from components.specs.strict_yaml import StrictYamlReader
+from components.specs.strict_yaml import MAX_VALUES, StrictYamlReader
 from components.specs.tenant import TenantSpec
 from components.specs.translate import mistakes
 from components.specs.vm_offering import VmCatalog
 
 CATALOG = "catalog"
+ADD_ONS = f"../{CATALOG}/add_ons.yaml"
+FIRMWARE = f"../{CATALOG}/firmware.yaml"
+IMAGES = f"../{CATALOG}/images.yaml"
+INSTANCE_TYPES = f"../{CATALOG}/instance_types.yaml"
+VERSIONS = f"../{CATALOG}/versions.yaml"
+VM_OFFERINGS = f"../{CATALOG}/vm_offerings.yaml"
 REGION = "region.yaml"
 ALLOCATIONS = "allocations.lock.yaml"
 IMAGE_PINS = "images.lock.yaml"
 _HALL_FILE = re.compile(r"hall-([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\.csv")
-_TOP_FILES = (REGION, ALLOCATIONS, IMAGE_PINS, "policy.yaml", "waivers.yaml", "README.md")
+OUT_OF_SERVICE = "out_of_service.yaml"
+POLICY = "policy.yaml"
+WAIVERS = "waivers.yaml"
+_TOP_FILES = (REGION, OUT_OF_SERVICE, POLICY, WAIVERS, ALLOCATIONS, IMAGE_PINS, "README.md")
 _FOLDERS = {"tenants": ".yaml", "inventory": ".csv"}
+MAX_LOCK_VALUES = 80_000
+"""Values in a lock file; that of 60,000 hosts has 70,000."""
 _Model = TypeVar("_Model", bound=DataFile)
 
 
@@ -44,7 +61,7 @@ def environments(folder: Path) -> list[str]:
 def load_environment(name: str, folder: Path) -> Environment:
     """Return the environment ``name`` of ``folder`` with the catalogue beside it.
 
-    Lock files that do not exist yet are empty. Cross-references are checked by ``components.plan.checks``.
+    Optional files and lock files that do not exist are empty. ``components.plan.checks`` checks cross-references.
 
     Raises:
         SpecError: with all problems of all files.
@@ -53,7 +70,25 @@ def load_environment(name: str, folder: Path) -> Environment:
     if name not in known:
         text = f"does not exist (environments: {listed(known)}){suggestion(name, known)}"
         raise SpecError(name, [Problem(REGION, 0, "", text)])
-    return _Loader(name, folder).load()
+    with _no_collections():
+        return _Loader(name, folder).load()
+
+
+def most_values(model: type[DataFile]) -> int:
+    """Return how many values a file of ``model`` may have."""
+    return MAX_LOCK_VALUES if issubclass(model, LockFile) else MAX_VALUES
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Reading makes no cycles, and each collection would walk all that was read so far: a third of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class _Loader:
@@ -69,12 +104,17 @@ class _Loader:
         region = self._yaml(REGION, RegionSpec)
         tenants = [self._tenant(path) for path in self._listing("tenants", "*.yaml")]
         hosts = [host for path in self._listing("inventory", "*.csv") for host in self._inventory(path)]
-        images = self._yaml(f"../{CATALOG}/images.yaml", ImageCatalog)
-        instance_types = self._yaml(f"../{CATALOG}/instance_types.yaml", InstanceTypeCatalog)
-        versions = self._yaml(f"../{CATALOG}/versions.yaml", VersionVector)
-        vm_catalog = self._yaml(f"../{CATALOG}/vm_offerings.yaml", VmCatalog)
-        allocations = self._lock(ALLOCATIONS, AllocationsLock)
-        image_pins = self._lock(IMAGE_PINS, ImagesLock)
+        images = self._yaml(IMAGES, ImageCatalog)
+        instance_types = self._yaml(INSTANCE_TYPES, InstanceTypeCatalog)
+        versions = self._yaml(VERSIONS, VersionVector)
+        vm_catalog = self._yaml(VM_OFFERINGS, VmCatalog)
+        firmware = self._optional(FIRMWARE, FirmwareCatalog)
+        add_ons = self._optional(ADD_ONS, AddOnCatalog)
+        out_of_service = self._optional(OUT_OF_SERVICE, OutOfServiceFile)
+        policy = self._optional(POLICY, PolicySpec)
+        waivers = self._optional(WAIVERS, WaiversSpec)
+        allocations = self._optional(ALLOCATIONS, AllocationsLock)
+        image_pins = self._optional(IMAGE_PINS, ImagesLock)
         if self._problems or not (region and images and instance_types and versions and vm_catalog):
             raise SpecError(self._name, self._problems)
         return Environment(
@@ -86,8 +126,13 @@ class _Loader:
             instance_types=instance_types,
             versions=versions,
             vm_catalog=vm_catalog,
-            allocations=allocations or AllocationsLock(schema_version=1),
-            image_pins=image_pins or ImagesLock(schema_version=1),
+            firmware=firmware,
+            add_ons=add_ons,
+            out_of_service=out_of_service.hosts,
+            policy=policy,
+            waivers=waivers,
+            allocations=allocations,
+            image_pins=image_pins,
             positions=Positions(self._places),
         )
 
@@ -129,9 +174,11 @@ class _Loader:
         self._problems += reader.problems
         self._places[file] = reader.place
 
-    def _lock(self, file: str, model: type[_Model]) -> _Model | None:
+    def _optional(self, file: str, model: type[_Model]) -> _Model:
+        """Return what ``file`` says, or what a file with nothing in it would."""
         path = self._folder / file
-        return self._yaml(file, model) if path.exists() or path.is_symlink() else None
+        spec = self._yaml(file, model) if path.exists() or path.is_symlink() else None
+        return spec or model(schema_version=SCHEMA_VERSION)
 
     def _yaml(self, file: str, model: type[_Model]) -> _Model | None:
         text = self._text(file)
@@ -158,7 +205,7 @@ def _parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | Non
 
     Remembered, since all environments share one catalogue and a program loads an environment more than once.
     """
-    reader = StrictYamlReader(file)
+    reader = StrictYamlReader(file, most_values(model))
     data, place = reader.read(text)
     refused = reader.problems
     if not isinstance(data, dict):
@@ -168,6 +215,9 @@ def _parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | Non
         # JSON mode is strict where Python mode would guess: "4" is no number there, 4 no text, 1 no boolean.
         spec = model.model_validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
+        if error.error_count() > MAX_PROBLEMS:
+            text = f"has {error.error_count():,} mistakes, which no edit makes; restore the file that belongs here"
+            return None, place, (Problem(file, place.line, "", text),)
         positions, found = Positions({file: place}), []
         for mistake in mistakes(error, model, data):
             at = mistake.path

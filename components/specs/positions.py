@@ -35,6 +35,10 @@ class Positions:
             place = inner
         return place.line
 
+    def replaced(self, file: str, place: Place) -> Positions:
+        """Return the same places with those of ``file`` replaced by ``place``."""
+        return Positions({**self._files, file: place})
+
     def __eq__(self, other: object) -> bool:
         """Tell that two environments with the same values are equal wherever these stand."""
         return isinstance(other, Positions)

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 MAX_SHOWN_CHARACTERS = 60
 """A value is quoted up to this length, so that a wrong blob does not fill the screen."""
+MAX_PROBLEMS = 10_000
+"""Problems of one file after which the rest of it is left for the next run."""
+MAX_ALIKE = 5
+"""Problems of one file that differ in names and numbers only are spelt out up to this count."""
+MAX_COUNTED = 5
+"""Files whose problems the first line of a report counts one by one."""
+_NAMES = re.compile(r"'[^']*'|[\w.:/-]*\d[\w.:/-]*")
+_STEPS = re.compile(r"[^.\[\]]*\d[^.\[\]]*")
 
 
 @dataclass(frozen=True, order=True)
 class Problem:
     """One mistake in one place.
 
-    ``text`` gives the rule, the value got and the remedy: lower case, no full stop.
+    ``text`` gives the rule, the value got and the remedy: lower case, no full stop. Whatever is invisible or steers a
+    terminal is escaped, also in a file's name.
     """
 
     file: str
@@ -25,11 +36,24 @@ class Problem:
     path: str
     """Where in the file, such as ``clusters[0].pools[1].nodes``; empty for the file itself."""
     text: str
+    rule: str = field(default="data.form", compare=False)
+    """What was broken: ``data.form`` for what one file says of itself, else the name of a cross-check."""
+
+    def __post_init__(self) -> None:
+        for name in ("file", "path", "text"):
+            value: str = getattr(self, name)
+            if not value.isprintable():
+                object.__setattr__(self, name, visible(value))
 
     @property
     def place(self) -> str:
         """Return ``file:line``, as editors understand it."""
         return f"{self.file}:{self.line}" if self.line else self.file
+
+    @property
+    def kind(self) -> tuple[str, str, str]:
+        """Return what problems of one file share that differ in names and numbers only."""
+        return self.file, _STEPS.sub("#", self.path), _NAMES.sub("#", self.text)
 
 
 class SpecError(Exception):
@@ -41,17 +65,38 @@ class SpecError(Exception):
         super().__init__(environment, self.problems)
 
     def __str__(self) -> str:
+        rows = list(_rows(self.problems))
+        width = max((len(place) for place, _ in rows), default=0)
+        return "\n".join([self._headline(), *(f"  {place:<{width}}  {text}" for place, text in rows)])
+
+    def _headline(self) -> str:
         count = len(self.problems)
-        width = max((len(problem.place) for problem in self.problems), default=0)
-        lines = [f"environments/{self.environment}: {count} problem{'' if count == 1 else 's'}"]
-        for problem in self.problems:
-            where = f"{problem.path}: " if problem.path else ""
-            lines.append(f"  {problem.place:<{width}}  {where}{problem.text}")
-        return "\n".join(lines)
+        files = Counter(problem.file for problem in self.problems)
+        counts = [f"{number} in {file}" for file, number in files.items()]
+        rest = len(counts) - MAX_COUNTED
+        if rest > 1:
+            counts[MAX_COUNTED:] = [f"{sum(list(files.values())[MAX_COUNTED:])} in {rest} more files"]
+        detail = f" ({', '.join(counts)})" if 1 < len(files) < count else ""
+        return f"environments/{self.environment}: {count} problem{'' if count == 1 else 's'}{detail}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as data for ``--format json``."""
         return {"environment": self.environment, "problems": [asdict(problem) for problem in self.problems]}
+
+
+def _rows(problems: Sequence[Problem]) -> Iterator[tuple[str, str]]:
+    """Yield place and text of each line of a report: of many alike the first few, and how many more there are."""
+    kinds = [problem.kind for problem in problems]
+    total, last, told = Counter(kinds), dict(zip(kinds, problems, strict=True)), Counter[tuple[str, str, str]]()
+    for kind, problem in zip(kinds, problems, strict=True):
+        told[kind] += 1
+        rest = total[kind] - MAX_ALIKE
+        where = f"{problem.path}: " if problem.path else ""
+        if told[kind] <= MAX_ALIKE or rest == 1:
+            yield problem.place, f"{where}{problem.text}"
+        elif told[kind] == MAX_ALIKE + 1:
+            lines = f" (lines {problem.line}-{last[kind].line})" if problem.line < last[kind].line else ""
+            yield problem.place, f"{where}and {rest} more like it{lines}"
 
 
 def dotted(path: Sequence[str | int]) -> str:
@@ -61,12 +106,13 @@ def dotted(path: Sequence[str | int]) -> str:
         if isinstance(step, int):
             text += f"[{step}]"
         else:
-            text += f".{step}" if text else step
+            name = shortened(step.encode("ascii", "backslashreplace").decode())
+            text += f".{name}" if text else name
     return text
 
 
 def shown(value: object) -> str:
-    """Return ``value`` for an error text: short, and in the words of a data file."""
+    """Return ``value`` for an error text: short, in the words of a data file, look-alikes of letters escaped."""
     match value:
         case None:
             return "nothing"
@@ -77,9 +123,21 @@ def shown(value: object) -> str:
         case list() | tuple():
             return "a list" if value else "an empty list"
         case str() if len(value) > MAX_SHOWN_CHARACTERS:
-            return f"{value[:MAX_SHOWN_CHARACTERS]!r}... of {len(value)} characters"
+            return f"{value[:MAX_SHOWN_CHARACTERS]!a}... of {len(value)} characters"
         case _:
-            return repr(value)
+            return shortened(ascii(value))
+
+
+def shortened(text: str) -> str:
+    """Return ``text`` as it stands, or its beginning when it is long."""
+    return text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[:MAX_SHOWN_CHARACTERS]}..."
+
+
+def visible(text: str) -> str:
+    """Return ``text`` with what is invisible or steers a terminal written as an escape."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape", "surrogatepass").decode() for letter in text
+    )
 
 
 def listed(names: Iterable[str]) -> str:

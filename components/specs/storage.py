@@ -19,6 +19,7 @@ class ReclaimPolicy(StrEnum):
 
 class _ClassSpec(Spec):
     name: DnsLabel
+    """What claims name as ``storageClassName``."""
     default: bool = False
     """Exactly one class of a cluster is the default."""
     reclaim: ReclaimPolicy = ReclaimPolicy.DELETE
@@ -41,9 +42,13 @@ class VastClassSpec(_ClassSpec):
 
     driver: Literal["vast"]
     endpoint: Text
+    """Host of the management API, without a scheme."""
     vip_pool: Text
+    """Pool of virtual addresses on the storage network that nodes mount from."""
     view_policy: Text
+    """Policy of the views that claims become."""
     root_export: str = Field(pattern=ABSOLUTE_PATH)
+    """Path below which claims get their own."""
     secret: DnsLabel
     """Secret in the ``vast-csi`` namespace with username, password and endpoint: a reference, never a value.
 
@@ -51,4 +56,14 @@ class VastClassSpec(_ClassSpec):
     """
 
 
-StorageClassSpec = Annotated[NfsClassSpec | VastClassSpec, Field(discriminator="driver")]
+class TopolvmClassSpec(_ClassSpec):
+    """A class of TopoLVM: volumes on the disks of the node that runs the pod."""
+
+    driver: Literal["topolvm"]
+    device_class: DnsLabel
+    """Volume group of the node's disks, as the image names it."""
+    durable: bool = False
+    """Whether a volume survives the replacement of its node. Nodes are stateless, so local disks are not."""
+
+
+StorageClassSpec = Annotated[NfsClassSpec | VastClassSpec | TopolvmClassSpec, Field(discriminator="driver")]

@@ -7,33 +7,39 @@ Older readers (YAML 1.1) take ``no`` for false, ``0755`` for 493, ``52:54:00:12:
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NoReturn
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import (
+from yaml import MarkedYAMLError, YAMLError
+from yaml._yaml import CParser  # libyaml's own, which PyYAML exports only as part of its loaders
+from yaml.events import (
     AliasEvent,
-    CollectionEndEvent,
     DocumentStartEvent,
+    MappingEndEvent,
     MappingStartEvent,
     ScalarEvent,
-    SequenceStartEvent,
+    SequenceEndEvent,
 )
 
 from components.specs.positions import Place
-from components.specs.problems import Problem, dotted
+from components.specs.problems import MAX_PROBLEMS, Problem, dotted, shortened, shown
 
 MAX_DEPTH = 50
 """Levels of nesting; the data needs ten."""
+MAX_VALUES = 20_000
+"""Values in a file that people write; a list of a thousand hosts out of service has 6,000."""
 
 _NULL = re.compile(r"|~|null|Null|NULL")
 _BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
 _OLD_BOOLEAN = re.compile(r"y|n|yes|no|on|off", re.IGNORECASE)
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}|0x[0-9a-fA-F]{1,15}")
-_OTHER_INTEGER = re.compile(r"[-+]?(0[0-9_]+|0[oO][0-7]+|0b[01_]+|[0-9][0-9_]*_[0-9_]*)|\+[0-9]+")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?|[-+]?\.(?i:inf|nan)")
+_OTHER_INTEGER = re.compile(r"[-+]?([0-9][0-9_]*|0[oO][0-7_]+|0b[01_]+|0[xX][0-9a-fA-F_]+)")
+_FLOAT = re.compile(r"[-+]?(\.[0-9_]+|[0-9][0-9_]*(\.[0-9_]*|(?=[eE])))([eE][-+]?[0-9_]+)?|[-+]?\.(?i:inf|nan)")
 _MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?")
 _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
+
+_ORDINARY = re.compile(r"[a-zA-Z][^:]{5,}")
+"""Text that no pattern above means, told at a glance: their words are shorter, their numbers begin otherwise."""
 
 _TRAPS = (
     (_MAC, 'a MAC address stands in quotes; write "{1}"'),
@@ -41,102 +47,130 @@ _TRAPS = (
     (_OTHER_INTEGER, '{0} is a different number for different YAML readers; write "{0}" in quotes'),
     (_FLOAT, '{0} is read as a number, which loses digits; write "{0}" in quotes'),
     (_BASE_60, '{0} is a number of base 60 for older YAML readers; write "{0}" in quotes'),
+    (re.compile("<<|="), '{0} has a meaning of its own for older YAML readers; write "{0}" in quotes'),
+)
+_KEY_TRAPS = (
+    (re.compile("<<"), "merge keys (<<) are not used here; write the keys out"),
+    (_INTEGER, 'a key is text and {0} is a number; write "{0}" in quotes'),
+    (_BOOLEAN, 'a key is text and {0} is a boolean; write "{0}" in quotes'),
+    (_DATE, 'a key is text and {0} is a date; write "{0}" in quotes'),
+    (_NULL, "a key is text and this one is nothing; write its name"),
+    *_TRAPS,
 )
 
+_ONE_DOCUMENT = "has a second document or a % directive; keep one plain document a file"
+_NO_TAGS = "tags (!) are not used here; remove the tag, or put the text in quotes"
+_NO_ANCHORS = "anchors (&) and aliases (*) are not used here; write the value out"
 _SYNTAX = (
     ("mapping values are not allowed", "a ':' stands where no key can be; indent the key, or put the text in quotes"),
     ("could not find expected ':'", "a key needs ': ' and a value after it"),
-    ("found unexpected end of stream", "a quote is not closed"),
-    ("that cannot start any token", "this character cannot begin a value; put the text in quotes"),
-    ("expected <block end>", "the indentation fits no line above; align the key with its neighbours"),
-    ("expected the node content", "a bracket or brace is not closed, or a comma is missing"),
-    ("expected ',' or", "a bracket or brace is not closed, or a comma is missing"),
-    ("special characters are not allowed", "has a control character; remove it"),
+    ("found unexpected end of stream", "a quote is not closed; close it"),
+    ("cannot start any token", "this character cannot begin a value; put the text in quotes"),
+    ("while scanning an a", _NO_ANCHORS),
+    ("tag", _NO_TAGS),
+    ("<document start>", _ONE_DOCUMENT),
+    ("directive", _ONE_DOCUMENT),
+    ("a block scalar", "| and > stand at the end of a line; put the text below them, indented, or in quotes"),
+    ("a quoted scalar", "\\ begins an escape that YAML does not know; put the text in single quotes"),
+    ("while parsing a flow", "a bracket or brace is not closed, or a comma is missing; close it, or add the comma"),
+    ("while parsing a block", "the indentation fits no line above; align the key with its neighbours"),
 )
+"""Parts of what the parser says; the first that fits counts."""
+_BEGINS_BEFORE = ("could not find expected ':'", "found unexpected end of stream", "while parsing a flow")
+"""What was begun on a line to correct, and is noticed further down."""
 
 
 class StrictYamlReader:
     """Reads one file. Afterwards ``problems`` holds what was refused; values go on as text so that reading does too."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, max_values: int = MAX_VALUES) -> None:
         self.file = file
+        self.max_values = max_values
         self.problems: dict[tuple[str | int, ...], Problem] = {}
         """By path."""
+        self._path: list[str | int] = []
+        self._values = 0
 
     def read(self, text: str) -> tuple[Any, Place]:
         """Return the value of the only document in ``text`` and the places of all values in it."""
-        self._events = YAML(typ="safe", pure=True).parse(text)
+        self._next: Any = CParser(text).get_event
         place = Place(1)
         try:
             return self._document(place), place
         except MarkedYAMLError as error:
-            self._syntax(error)
-        except YAMLError as error:
-            self.problems[()] = Problem(self.file, 0, "", f"is not valid YAML: {error}")
+            self._syntax(error, text)
+        except YAMLError:
+            self.problems[()] = Problem(self.file, 0, "", "has a control character; remove it")
         except _GiveUpError:
             pass
         return None, place
 
     def _document(self, place: Place) -> Any:
         value, found = None, False
-        for event in self._events:
+        while (event := self._next()) is not None:
             if isinstance(event, DocumentStartEvent):
                 if found or event.version or event.tags:
-                    self._problem(event, (), "has a second document or a % directive; keep one plain document a file")
-                    raise _GiveUpError
-                value, found = self._value(next(self._events), (), place), True
+                    self._give_up(event, _ONE_DOCUMENT)
+                value, found = self._value(self._next(), place), True
         return value
 
-    def _value(self, event: Any, path: tuple[str | int, ...], place: Place) -> Any:
-        if isinstance(event, AliasEvent) or getattr(event, "anchor", None):
-            self._problem(event, path, "anchors (&) and aliases (*) are not used here; write the value out")
-            raise _GiveUpError
-        if getattr(event, "tag", None) and str(event.tag) != "!":
-            tag = str(event.tag).replace("tag:yaml.org,2002:", "!!")
-            self._problem(event, path, f"tags are not used here; remove {tag}")
-        if len(path) > MAX_DEPTH:
-            self._problem(event, (), f"is nested more than {MAX_DEPTH} levels deep; no file here needs that")
-            raise _GiveUpError
-        if isinstance(event, MappingStartEvent):
-            return self._mapping(path, place)
-        if isinstance(event, SequenceStartEvent):
-            return self._sequence(path, place)
-        return self._scalar(event, path)
+    def _value(self, event: Any, place: Place) -> Any:
+        kind = type(event)
+        self._values += 1
+        if self._values > self.max_values:
+            self._path.clear()
+            self._give_up(event, f"has more than {self.max_values:,} values; split the file")
+        self._refuse_references(event)
+        if kind is ScalarEvent:
+            return self._scalar(event)
+        if len(self._path) == MAX_DEPTH:
+            self._path.clear()
+            self._give_up(event, f"is nested more than {MAX_DEPTH} levels deep; no file here needs that")
+        self._path.append("")
+        value = self._mapping(place.inner) if kind is MappingStartEvent else self._sequence(place.inner)
+        self._path.pop()
+        return value
 
-    def _mapping(self, path: tuple[str | int, ...], place: Place) -> dict[str, Any]:
+    def _mapping(self, places: dict[str | int, Place]) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        for event in self._events:
-            if isinstance(event, CollectionEndEvent):
-                break
-            if not isinstance(event, ScalarEvent):
-                self._problem(event, path, "a key must be plain text")
-                raise _GiveUpError
-            key = event.value
-            here = (*path, key)
-            if event.style is None and _OLD_BOOLEAN.fullmatch(key):
-                self._problem(event, here, f'{key} is a boolean for older YAML readers; write "{key}" in quotes')
+        while type(event := self._next()) is not MappingEndEvent:
             inner = Place(event.start_mark.line + 1)
-            value = self._value(next(self._events), here, inner)
+            key = self._key(event)
+            value = self._value(self._next(), inner)
             if key in result:
-                first = place.inner[key].line
-                self._problem(event, here, f"stands twice, first on line {first}; keep one of the two")
+                self._problem(event, f"stands twice, first on line {places[key].line}; keep one of the two")
                 continue
-            result[key], place.inner[key] = value, inner
+            result[key], places[key] = value, inner
         return result
 
-    def _sequence(self, path: tuple[str | int, ...], place: Place) -> list[Any]:
+    def _sequence(self, places: dict[str | int, Place]) -> list[Any]:
         result: list[Any] = []
-        for event in self._events:
-            if isinstance(event, CollectionEndEvent):
-                break
-            inner = Place(event.start_mark.line + 1)
-            place.inner[len(result)] = inner
-            result.append(self._value(event, (*path, len(result)), inner))
+        while type(event := self._next()) is not SequenceEndEvent:
+            index = self._path[-1] = len(result)
+            inner = places[index] = Place(event.start_mark.line + 1)
+            result.append(self._value(event, inner))
         return result
 
-    def _scalar(self, event: Any, path: tuple[str | int, ...]) -> Any:
+    def _key(self, event: Any) -> str:
+        if type(event) is not ScalarEvent:
+            self._path.pop()
+            self._give_up(event, _NO_ANCHORS if type(event) is AliasEvent else "a key must be plain text; write a name")
+        key: str = event.value
+        self._path[-1] = key
+        self._refuse_references(event)
+        if event.style:
+            self._refuse_escapes(event)
+        elif not _ORDINARY.fullmatch(key):
+            self._refuse_trap(event, _trap(key, _KEY_TRAPS))
+        return key
+
+    def _scalar(self, event: Any) -> Any:
         text: str = event.value
-        if event.style is not None or not path:
+        if event.style:
+            if event.style == '"':
+                self._refuse_escapes(event)
+            return text
+        if _ORDINARY.fullmatch(text) or not self._path:
             return text
         if _NULL.fullmatch(text):
             return None
@@ -144,21 +178,42 @@ class StrictYamlReader:
             return text.lower() == "true"
         if _INTEGER.fullmatch(text):
             return int(text, 16 if text.startswith("0x") else 10)
-        trap = _trap(text)
-        if trap:
-            self._problem(event, path, trap)
+        self._refuse_trap(event, _trap(text, _TRAPS))
         return text
 
-    def _problem(self, event: Any, path: tuple[str | int, ...], text: str) -> None:
+    def _refuse_references(self, event: Any) -> None:
+        if type(event) is AliasEvent or event.anchor is not None:
+            self._give_up(event, _NO_ANCHORS)
+        if event.tag is not None:
+            tag = shortened(event.tag.replace("tag:yaml.org,2002:", "!!"))
+            self._problem(event, f"tags are not used here; remove {tag}")
+
+    def _refuse_escapes(self, event: Any) -> None:
+        if not event.value.isprintable():
+            self._problem(event, f"holds an invisible character (got {shown(event.value)}); remove it")
+
+    def _refuse_trap(self, event: Any, trap: str | None) -> None:
+        if trap:
+            self._problem(event, trap)
+
+    def _problem(self, event: Any, text: str) -> None:
+        if len(self.problems) >= MAX_PROBLEMS:
+            raise _GiveUpError
+        path = tuple(self._path)
         self.problems.setdefault(path, Problem(self.file, event.start_mark.line + 1, dotted(path), text))
 
-    def _syntax(self, error: MarkedYAMLError) -> None:
-        upstream = str(error.problem or error.context)
+    def _give_up(self, event: Any, text: str) -> NoReturn:
+        self._problem(event, text)
+        raise _GiveUpError
+
+    def _syntax(self, error: MarkedYAMLError, text: str) -> None:
+        upstream = f"{error.context} {error.problem}"
         remedy = next((text for part, text in _SYNTAX if part in upstream), None)
-        remedy = remedy or f"is not valid YAML ({upstream}); put the text in quotes, or correct the line"
-        begun = "not closed" in remedy and error.context_mark
-        mark = error.context_mark if begun else error.problem_mark
-        self.problems[()] = Problem(self.file, mark.line + 1 if mark else 0, "", remedy)
+        remedy = remedy or f"is not valid YAML ({error.problem}); put the text in quotes, or correct the line"
+        begun = any(part in upstream for part in _BEGINS_BEFORE) and error.context_mark
+        mark = begun or error.problem_mark
+        last = text.rstrip("\n").count("\n") + 1
+        self.problems[()] = Problem(self.file, min(mark.line + 1, last) if mark else 0, "", remedy)
 
 
 class _GiveUpError(Exception):
@@ -167,9 +222,9 @@ class _GiveUpError(Exception):
 
 def is_plain(text: str) -> bool:
     """Tell whether every reader takes ``text`` for text when it stands without quotes (special characters aside)."""
-    special = (_NULL, _BOOLEAN, _INTEGER)
-    return not any(pattern.fullmatch(text) for pattern in special) and _trap(text) is None
+    return _trap(text, _KEY_TRAPS) is None
 
 
-def _trap(text: str) -> str | None:
-    return next((remedy.format(text, text.lower()) for pattern, remedy in _TRAPS if pattern.fullmatch(text)), None)
+def _trap(text: str, traps: tuple[tuple[re.Pattern[str], str], ...]) -> str | None:
+    short = shortened(text)
+    return next((remedy.format(short, short.lower()) for pattern, remedy in traps if pattern.fullmatch(text)), None)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from components.specs import base
+from components.specs import api_server, base, dpus, kubelet, nodes
 from components.specs.problems import listed, nearest, shown, suggestion
 
 Path = tuple[str | int, ...]
 
 _LABEL = "lower-case letters, digits and '-'"
-_PATTERNS = {
+PATTERN_RULES = {
     base.DNS_LABEL: f"must be a name of {_LABEL} that starts with a letter, at most 63 characters",
     base.SHORT_NAME: f"must be a name of {_LABEL} that starts with a letter, at most 15 characters",
     base.CLUSTER_NAME: f"must be a name of {_LABEL} that starts with a letter, at most 30 characters",
@@ -37,6 +38,13 @@ _PATTERNS = {
     base.ENDPOINT: "must be host and port without a scheme like etcd-0.etcd.svc:2379",
     base.DOMAIN: "must be a domain with a dot like cluster.local",
     base.REGISTRY: "must be a host without a scheme like registry.cloud.example",
+    base.CRON_SCHEDULE: 'must be a cron schedule of five fields like "15 3 * * *"',
+    dpus.DPU_CLUSTER_NAME: "must be a name of at most 4 lower-case letters and digits that starts with a letter",
+    api_server.FEATURE_GATE: "must be a feature gate like InPlacePodVerticalScaling",
+    api_server.CLAIM: "must be text without spaces, '=' and ','",
+    kubelet.CPU_AMOUNT: 'must be CPUs like "2" or 500m',
+    kubelet.SYSCTL: "must be a kernel parameter like net.core.somaxconn",
+    nodes.PINNED_IMAGE: "must be a container image by digest, registry/name@sha256: and 64 hex digits",
     base.PCI_SELECTOR: 'must be a PCI vendor and product like "10DE:2330"',
 }
 
@@ -56,6 +64,9 @@ _RULES = {
     "model_type": "must be a mapping",
     "model_attributes_type": "must be a mapping",
 }
+
+
+_BOOLEANS = dict.fromkeys(("yes", "on", "y", "true"), "true") | dict.fromkeys(("no", "off", "n", "false"), "false")
 
 
 @dataclass(frozen=True)
@@ -81,10 +92,12 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Itera
     }
     for path, details in by_path.items():
         kind = details[0]["type"]
-        if kind == "missing" and path in misspelt:
+        if (kind == "missing" and path in misspelt) or _meant_otherwise(details, path, by_path):
             continue
         yield Mistake(
-            path, _text(details, model, path, data), wants_text=kind.startswith("string") or kind == "value_error"
+            path,
+            _text(details, model, path, data),
+            wants_text=kind.startswith("string") or kind in {"value_error", base.MISFIT},
         )
 
 
@@ -94,6 +107,12 @@ def _counts_wrong_entries(detail: ErrorDetails) -> bool:
     return detail["type"] == "too_short" and isinstance(got, list) and len(got) >= detail["ctx"]["min_length"]
 
 
+def _meant_otherwise(details: list[ErrorDetails], path: Path, paths: Iterable[Path]) -> bool:
+    """Tell whether a value is no word of a list only because it is the list that may stand there instead."""
+    words = all(detail["type"] == "literal_error" and isinstance(detail.get("input"), list) for detail in details)
+    return words and any(len(other) > len(path) and other[: len(path)] == path for other in paths)
+
+
 def _path_in(data: Any, detail: ErrorDetails) -> Path:
     """Return where in ``data`` an error is: pydantic's own location also names members of unions."""
     path: list[str | int] = []
@@ -101,7 +120,7 @@ def _path_in(data: Any, detail: ErrorDetails) -> Path:
         last = index == len(detail["loc"]) - 1
         if (isinstance(data, dict) and step in data) or (isinstance(data, list) and isinstance(step, int)):
             data = data[step]  # type: ignore[index]  # a list is indexed by the int just checked
-        elif not (last and detail["type"] == "missing"):
+        elif not (last and detail["type"] in {"missing", base.MISFIT}):
             continue
         path.append(step)
     if detail["type"].startswith("union_tag"):
@@ -112,30 +131,37 @@ def _path_in(data: Any, detail: ErrorDetails) -> Path:
 def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data: Any) -> str:
     kind, got, context = details[0]["type"], details[0].get("input"), details[0].get("ctx", {})
     match kind:
-        case "missing":
+        case "missing" | "union_tag_not_found":
             return "is required; add it"
         case "extra_forbidden":
             keys = _keys(model, path[:-1], data)
             return f"is not a key here (keys: {listed(keys)}){suggestion(str(path[-1]), keys)}"
-        case "union_tag_not_found":
-            return "is required; add it"
         case "union_tag_invalid":
             tags = context["expected_tags"].replace("'", "").split(", ")
             return f"must be one of {listed(tags)} (got '{context['tag']}'){suggestion(context['tag'], tags)}"
         case "value_error" if ";" in str(context["error"]):
-            rule, remedy = str(context["error"]).split("; ", 1)
-            return f"{rule} (got {shown(got)}); {remedy}"
+            return _with_got(str(context["error"]), got)
+        case base.MISFIT:
+            return context["text"] if got is None else _with_got(context["text"], got)
     rules = dict.fromkeys(_rule(detail["type"], detail.get("ctx", {})) for detail in details)
     return f"{' or '.join(rules).replace('or must be', 'or')} (got {shown(got)}){_hint(kind, context, got)}"
+
+
+def _with_got(text: str, got: Any) -> str:
+    rule, remedy = text.split("; ", 1)
+    return f"{rule} (got {shown(got)}); {remedy}"
 
 
 def _rule(kind: str, context: dict[str, Any]) -> str:
     if kind == "value_error":
         return str(context["error"])
     if kind == "string_pattern_mismatch":
-        return _PATTERNS.get(context["pattern"], f"must look like {context['pattern']}")
+        return PATTERN_RULES.get(context["pattern"], f"must look like {context['pattern']}")
     if kind in {"enum", "literal_error"}:
-        return f"must be one of {', '.join(_expected(context))}"
+        words = _expected(context)
+        return f"must be {'one of ' * (len(words) > 1)}{listed(words)}"
+    if kind.startswith(("datetime", "timezone")):
+        return "must be a moment with its offset from UTC like 2026-12-20T00:00:00Z"
     if kind.startswith("date"):
         return "must be a date like 2026-11-03"
     rule = _RULES.get(kind)
@@ -152,6 +178,8 @@ def _hint(kind: str, context: dict[str, Any], got: Any) -> str:
         return f'; write "{shown(got)}" in quotes'
     if kind == "int_type" and isinstance(got, str) and got.isdecimal():
         return f"; write {int(got)}"
+    if kind == "bool_type" and isinstance(got, str) and got.lower() in _BOOLEANS:
+        return f"; write {_BOOLEANS[got.lower()]}"
     if kind in {"enum", "literal_error"} and isinstance(got, str):
         return suggestion(got, _expected(context))
     return ""
@@ -162,9 +190,14 @@ def _keys(model: type[BaseModel], path: Sequence[str | int], data: Any) -> list[
     found: Any = model
     for step in path:
         data = data[step]
-        found = found.model_fields[step].annotation if _is_model(found) else _entry_type(found)
+        found = _fields(found)[str(step)].annotation if _is_model(found) else _entry_type(found)
         found = _member(found, data)
-    return sorted(found.model_fields) if _is_model(found) else []
+    return sorted(_fields(found)) if _is_model(found) else []
+
+
+def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Return the fields of ``model`` by their keys in data."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _is_model(found: Any) -> bool:
@@ -189,5 +222,5 @@ def _member(found: Any, data: Any) -> Any:
 def _says(model: type[BaseModel], data: Any) -> bool:
     return isinstance(data, dict) and any(
         get_origin(field.annotation) is Literal and data.get(name) in get_args(field.annotation)
-        for name, field in model.model_fields.items()
+        for name, field in _fields(model).items()
     )

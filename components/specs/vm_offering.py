@@ -50,6 +50,7 @@ class VmImageSpec(Spec):
     url: HttpsUrl
     sha256: Sha256
     size: Quantity
+    """Of the disk in the file, unpacked."""
 
 
 class VmCatalog(DataFile):
@@ -84,10 +85,14 @@ class VmsSpec(Spec):
     """What a tenant can order as VMs, and where they run."""
 
     cluster: ClusterName
+    """Cluster of the tenant whose nodes run VMs."""
     offerings: tuple[Label, ...] = Field(min_length=1)
     """Sizes of the catalogue."""
     images: tuple[Label, ...] = Field(min_length=1)
+    """Operating systems of the catalogue."""
     image_storage_class: DnsLabel
     """Class that holds the golden volumes of VM images."""
     public_ips: int = Field(default=0, ge=0, le=256)
+    """Public addresses that VMs of the tenant may have."""
     platform: tuple[VirtualMachineSpec, ...] = ()
+    """Machines of the platform's own."""

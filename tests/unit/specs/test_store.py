@@ -8,8 +8,17 @@ from typing import Any
 import pytest
 
 from components.specs.loader import load_environment
-from components.specs.locks import AllocationsLock, ClusterAllocation, GroupAllocation, ImagePin, ImagesLock
-from components.specs.store import lock_text, write_locks
+from components.specs.lock_text import digest_of, lock_text, sealed
+from components.specs.locks import (
+    AllocationsLock,
+    ClusterAllocation,
+    Freed,
+    GroupAllocation,
+    ImagePin,
+    ImagesLock,
+    VpcAllocation,
+)
+from components.specs.store import replace_text, write_locks
 
 _TRAPS = ("no", "null", "true", "1e5", "0755", "10")
 """Names that are valid for a pool, a VPC or a host and that YAML reads as something else."""
@@ -21,27 +30,67 @@ def test_lock_files_of_laptop_are_as_the_store_writes_them(laptop: Any) -> None:
         assert (laptop.folder / f"{name}.lock.yaml").read_text(encoding="utf-8") == lock_text(lock)
 
 
-def test_one_entry_a_line_sorted() -> None:
+_LOW, _HIGH = "0x0000000000000000-0x0000000000000007", "0x0000000000000008-0x000000000000000f"
+
+
+def _vpc(vni: int, **changes: Any) -> VpcAllocation:
+    return VpcAllocation(
+        tenant="t",
+        vni=vni,
+        asn=vni,
+        route_target=vni,
+        hosts="10.1.0.0/24",
+        pods="10.2.0.0/16",
+        services="10.3.0.0/20",
+        load_balancers="10.4.0.0/26",
+        **changes,
+    )
+
+
+def test_one_entry_a_line_by_number_and_the_digest_last() -> None:
     lock = AllocationsLock(
         schema_version=1,
-        clusters={"b": ClusterAllocation(vip="10.0.0.2"), "a": ClusterAllocation(vip="10.0.0.1")},
-        hosts={"h2": "a/p", "h1": "b/p"},
+        vpcs={"b": _vpc(9), "a": _vpc(10, pkeys={"ib": 16})},
+        clusters={
+            "a": ClusterAllocation(tenant="t", vip="10.0.0.10", controller="c-1", guids={"ib": _LOW}),
+            "b": ClusterAllocation(tenant="t", vip="10.0.0.9"),
+        },
+        hosts={"rack-10": "a/p", "rack-9": "b/p"},
         groups={"a/p/r1": GroupAllocation(nodes=1)},
+        quarantine={"t/old": Freed(vnis=[7], pkeys={"ib": [17]}, guids={"ib": [_HIGH]})},
     )
+    prefixes = "hosts: 10.1.0.0/24, pods: 10.2.0.0/16, services: 10.3.0.0/20, load_balancers: 10.4.0.0/26"
+
     assert lock_text(lock) == (
         "# written by jacquard allocate; review, do not edit\n"
         "schema_version: 1\n"
-        "vpcs: {}\n"
+        "vpcs:\n"
+        f"  b: {{tenant: t, vni: 9, asn: 9, route_target: 9, {prefixes}}}\n"
+        f"  a: {{tenant: t, vni: 10, asn: 10, route_target: 10, {prefixes}, pkeys: {{ib: 0x10}}}}\n"
         "clusters:\n"
-        "  a: {vip: 10.0.0.1}\n"
-        "  b: {vip: 10.0.0.2}\n"
-        "public_ips: {}\n"
+        "  b: {tenant: t, vip: 10.0.0.9}\n"
+        "  a: {tenant: t, vip: 10.0.0.10, controller: c-1, guids: {ib: 0x0000000000000000-0x0000000000000007}}\n"
         "hosts:\n"
-        "  h1: b/p\n"
-        "  h2: a/p\n"
+        "  rack-9: b/p\n"
+        "  rack-10: a/p\n"
         "groups:\n"
         "  a/p/r1: {nodes: 1}\n"
+        "quarantine:\n"
+        "  t/old: {vnis: [7], pkeys: {ib: [0x11]}, guids: {ib: [0x0000000000000008-0x000000000000000f]}}\n"
+        f"digest: {digest_of(lock)}\n"
     )
+
+
+def test_the_digest_is_of_all_a_lock_file_says_but_itself() -> None:
+    lock = AllocationsLock(schema_version=1, hosts={"h1": "a/p"})
+    others = (
+        lock.model_copy(update={"hosts": {"h1": "a/q"}}),
+        lock.model_copy(update={"vpcs": {"a": _vpc(9)}}),
+        lock.model_copy(update={"quarantine": {"t/a": Freed(vnis=[9])}}),
+    )
+
+    assert digest_of(lock) == digest_of(sealed(lock))
+    assert len({digest_of(other) for other in (lock, *others)}) == 1 + len(others)
 
 
 def test_whatever_is_written_is_read_back(laptop: Any) -> None:
@@ -52,7 +101,7 @@ def test_whatever_is_written_is_read_back(laptop: Any) -> None:
 
     write_locks(environment, laptop.root, numbers, pins)
     again = load_environment("laptop", laptop.root)
-    assert (again.allocations, again.image_pins) == (numbers, pins)
+    assert (again.allocations, again.image_pins) == (sealed(numbers), sealed(pins))
 
 
 def test_only_files_that_change_are_written(laptop: Any) -> None:
@@ -77,6 +126,14 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(laptop: Any, mo
     with pytest.raises(OSError, match="No space left"):
         write_locks(environment, laptop.root, numbers, environment.image_pins)
     assert {path: path.read_bytes() for path in laptop.folder.iterdir() if path.is_file()} == before
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        replace_text(tmp_path / "gone" / "map.svg", "text")
+
+    assert caught.value.filename == str(tmp_path / "gone" / "map.svg")
+    assert caught.value.strerror == "No such file or directory"
 
 
 def test_the_mode_of_a_file_is_kept(laptop: Any) -> None:

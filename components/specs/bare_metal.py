@@ -1,0 +1,115 @@
+"""Who provisions hosts: the backend, and the controllers that share a region's hosts out among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+
+from pydantic import Field
+
+from components.specs.base import CheckedSpec, Cidr, IpAddress, Misfit, ShortName
+from components.specs.problems import listed
+
+MOST_BY_MEDIA = 500
+"""Hosts on one controller that Red Hat validated with virtual media (OCPSTRAT-2646)."""
+MOST_BY_NETWORK = 1500
+"""The same with network boot."""
+
+
+class BareMetalBackend(StrEnum):
+    """What provisions hosts."""
+
+    METAL3 = "metal3"
+    IRONCORE_METAL = "ironcore-metal"
+
+
+class BootMethod(StrEnum):
+    """How a controller starts a host that it provisions. What a host can is in the scheme of its ``bmc``."""
+
+    VIRTUAL_MEDIA = "virtual-media"
+    """The BMC attaches an ISO. Hosts with any other driver have no place there."""
+    NETWORK_BOOT = "network-boot"
+    """The host asks the network. Such a controller attaches media too, where a host's driver does that."""
+
+
+class DhcpSpec(CheckedSpec):
+    """Addresses that hosts have while they boot from the network; routers relay their requests to the controller."""
+
+    network: Cidr
+    """Part of ``networks.management``."""
+    gateway: IpAddress | None = None
+    first: IpAddress
+    last: IpAddress
+
+    @property
+    def addresses(self) -> int:
+        """Return how many hosts can boot at the same time."""
+        return int(self.last) - int(self.first) + 1
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield addresses that are no part of the network, and a range that goes downwards."""
+        for key in ("gateway", "first", "last"):
+            address = getattr(self, key)
+            if address is not None and address not in self.network:
+                yield Misfit(f"is not in {self.network}; write an address of it", (key,), str(address))
+        if self.last < self.first:
+            yield Misfit(f"is below {self.first}; write a higher address", ("last",), str(self.last))
+        if self.gateway is not None and self.first <= self.gateway <= self.last:
+            text = f"is in {self.first}-{self.last}, which hosts get; write another address"
+            yield Misfit(text, ("gateway",), str(self.gateway))
+
+
+class ControllerSpec(CheckedSpec):
+    """One shard of the bare-metal controllers, with its own Ironic; a cluster's hosts are all on one.
+
+    Ironic runs on the hosts of the management cluster with the label ``jacquard.dev/bare-metal-controller: <name>``: it
+    has the host's network, and two on one host would take the same ports.
+    """
+
+    name: ShortName
+    boot: BootMethod
+    max_hosts: int = Field(ge=1, le=MOST_BY_NETWORK)
+    """Red Hat validated 500 (virtual media) to 1,500 (network boot)."""
+    dhcp: DhcpSpec | None = None
+    """Required for ``network-boot``."""
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield what contradicts the boot method."""
+        if self.boot is BootMethod.NETWORK_BOOT and self.dhcp is None:
+            yield Misfit(f"is required for {self.boot}; add it", ("dhcp",))
+        if self.boot is BootMethod.VIRTUAL_MEDIA:
+            if self.dhcp is not None:
+                yield Misfit(f"has no meaning for {self.boot}; remove it", ("dhcp",), str(self.dhcp.network))
+            if self.max_hosts > MOST_BY_MEDIA:
+                text = f"is more than was validated with {self.boot}; write at most {MOST_BY_MEDIA}"
+                yield Misfit(text, ("max_hosts",), self.max_hosts)
+        elif self.dhcp is not None and self.dhcp.addresses < self.max_hosts:
+            text = f"has {self.dhcp.addresses} addresses for {self.max_hosts} hosts; write a wider range"
+            yield Misfit(text, ("dhcp",), f"{self.dhcp.first}-{self.dhcp.last}")
+
+
+class BareMetalSpec(CheckedSpec):
+    """Who provisions hosts, and how many one controller may hold."""
+
+    backend: BareMetalBackend = BareMetalBackend.METAL3
+    hosts_per_controller: int = Field(default=500, ge=1, le=MOST_BY_NETWORK)
+    """Limit where no ``controllers`` are listed. Red Hat validated 500 (virtual media) to 1,500 (network boot)."""
+    controllers: tuple[ControllerSpec, ...] = ()
+    """Shards; none listed: one controller holds all hosts."""
+    free_hosts: ShortName | None = None
+    """Controller of the hosts that no cluster has: they share one namespace, which only one may watch. Required with
+    ``controllers``."""
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield controllers that the backend does not know, and free hosts that none or an unknown one has."""
+        names = [controller.name for controller in self.controllers]
+        if names and self.backend is not BareMetalBackend.METAL3:
+            text = f"has no meaning for {self.backend}, whose servers are in no namespace; remove it"
+            yield Misfit(text, ("controllers",), listed(names))
+        if names and self.free_hosts is None:
+            yield Misfit("is required with controllers; name one of them", ("free_hosts",))
+        if self.free_hosts is not None and self.free_hosts not in names:
+            what = "has no meaning without controllers; remove it"
+            if names:
+                what = f"is not in controllers ({listed(names)}); name one of them"
+            yield Misfit(what, ("free_hosts",), self.free_hosts)

@@ -1,0 +1,87 @@
+"""The DPUs of a region: the control plane that runs them, in as many clusters as they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from components.specs.base import CheckedSpec, Cidr, IpAddress, Label, Misfit, Text, VersionName
+
+DPU_CLUSTER_NAME = r"^[a-z][a-z0-9]{0,3}$"
+ONLY = "dpus"
+"""Name of the DPU cluster of a region that lists none. Listed under this name, it keeps the names of its objects."""
+
+DpuClusterName = Annotated[str, StringConstraints(pattern=DPU_CLUSTER_NAME)]
+"""At most 4 characters: after a VPC's name and ``-`` it names a DPUDeployment, which has 20."""
+VirtualRouterId = Annotated[int, Field(ge=1, le=255)]
+
+
+class DpuClusterSpec(CheckedSpec):
+    """One Kubernetes cluster of DPUs (DPF's DPUCluster), and the racks whose DPUs it runs.
+
+    A DPU that comes to another cluster is flashed anew and its host rebooted: a new cluster begins behind the last
+    rack there is, never in the middle of racks with tenants.
+    """
+
+    name: DpuClusterName
+    """Unique in the region."""
+    vip: IpAddress
+    """Keepalived address of its API."""
+    virtual_router_id: VirtualRouterId
+    """Keepalived's number for ``vip``; unique on its network segment."""
+    loopbacks: Cidr
+    """Part of ``networks.dpu_loopbacks`` for its DPUs: each cluster gives out addresses without asking the others."""
+    halls: tuple[Label, ...] = ()
+    """Halls whose DPUs it runs; none given: all of the region."""
+    from_rack: Label | None = None
+    """First rack of its only hall, in natural order; it ends before the next cluster's. None given: the first."""
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield a first rack of many halls."""
+        if self.from_rack is not None and len(self.halls) != 1:
+            yield Misfit("is a rack of one hall; list that hall alone", ("from_rack",), self.from_rack)
+
+
+class DpuControlSpec(CheckedSpec):
+    """The DPF control plane of a region."""
+
+    image: VersionName
+    """A DPU image of the catalogue."""
+    vip: IpAddress | None = None
+    """Keepalived address of the DPU cluster's API; required unless ``clusters`` have theirs."""
+    vip_interface: Text
+    """Interface of the management cluster's hosts that holds the addresses of DPU clusters, and that the Ironic of a
+    bare-metal controller listens on."""
+    virtual_router_id: VirtualRouterId | None = None
+    """Keepalived's number for ``vip``; unique on its network segment."""
+    max_dpus: int = Field(default=1000, ge=1, le=1000)
+    """DPUs in one DPU cluster (schema limit of DPF)."""
+    clusters: tuple[DpuClusterSpec, ...] = ()
+    """DPU clusters of a region with more than ``max_dpus`` DPUs; none listed: one runs them all."""
+    mtu_bytes: int = Field(default=9000, ge=1280, le=9216)
+    """Of the fabric and of tenants' networks."""
+    management_api: IpAddress
+    """Address of the management cluster's API as DPUs reach it; DPF needs it to flash over Redfish."""
+    host_interface: Text = "eth0"
+    """Name that golden images give the host's port on its DPU; load balancers of tenants announce through it."""
+    ovn_central: IpAddress | None = None
+    """Address of OVN's northbound database; needed when a VPC uses ``dpf-ovn``."""
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield an address of the only DPU cluster that is missing, or that nobody needs."""
+        for key in ("vip", "virtual_router_id"):
+            value = getattr(self, key)
+            if value is None and not self.clusters:
+                yield Misfit("is required while clusters are not listed; add it", (key,))
+            elif value is not None and self.clusters:
+                got = value if isinstance(value, int) else str(value)
+                yield Misfit("has no meaning beside clusters, which have their own; remove it", (key,), got)
+
+    def every(self, loopbacks: Cidr) -> tuple[DpuClusterSpec, ...]:
+        """Return the DPU clusters; the only one of a region that lists none has all ``loopbacks``."""
+        if self.vip is None or self.virtual_router_id is None:
+            return self.clusters
+        only = DpuClusterSpec(name=ONLY, vip=self.vip, virtual_router_id=self.virtual_router_id, loopbacks=loopbacks)
+        return (only,)

@@ -1,0 +1,147 @@
+"""What a tenant may set on the kubelets of a cluster: a list of what is allowed, with advice for what is not.
+
+A kubelet gets its settings when its node joins: a node that is there keeps what it has until it is replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints, model_validator
+from pydantic.alias_generators import to_camel, to_snake
+from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
+
+from components.specs.base import MISFIT, CheckedSpec, Misfit, Quantity
+
+CPU_AMOUNT = r"^([1-9][0-9]{0,3}|[1-9][0-9]{0,5}m)$"
+SYSCTL = r"^[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*(\.\*)?$"
+CpuAmount = Annotated[str, StringConstraints(pattern=CPU_AMOUNT)]
+"""CPUs, such as ``2`` or ``500m``."""
+Sysctl = Annotated[str, StringConstraints(pattern=SYSCTL)]
+_IMAGE = "belongs to the golden image, so that all nodes of a pool are the same; leave it out, or order another image"
+_JOIN = "follows from how nodes join, and a wrong one keeps them away; leave it out"
+_DOOR = "decides who may command a node; leave it as the platform sets it"
+REFUSED: Mapping[str, str] = {
+    "max_pods": "is a setting of the cluster, since VPC and images must fit it; write max_pods beside kubelet",
+    "cgroup_driver": _IMAGE,
+    "container_runtime_endpoint": _IMAGE,
+    "image_service_endpoint": _IMAGE,
+    "feature_gates": _IMAGE,
+    "fail_swap_on": _IMAGE,
+    "memory_swap": _IMAGE,
+    "resolv_conf": _IMAGE,
+    "volume_plugin_dir": _IMAGE,
+    "cluster_dns": "follows from the VPC's services; leave it out",
+    "cluster_domain": "follows from service_domain; write it there",
+    "provider_id": _JOIN,
+    "register_node": _JOIN,
+    "rotate_certificates": _JOIN,
+    "server_tls_bootstrap": _JOIN,
+    "tls_cert_file": _JOIN,
+    "tls_private_key_file": _JOIN,
+    "node_labels": "are the pool's; write labels there",
+    "register_with_taints": "are the pool's; write taints there",
+    "static_pod_path": "starts pods that no API server knows of; write a DaemonSet instead",
+    "static_pod_url": "starts pods that no API server knows of; write a DaemonSet instead",
+    "authentication": _DOOR,
+    "authorization": _DOOR,
+    "enable_server": _DOOR,
+    "enable_debugging_handlers": _DOOR,
+    "read_only_port": "tells anybody about pods without a login; scrape the kubelet's port 10250 instead",
+    "memory_manager_policy": "needs memory reserved for each NUMA node of each instance type; leave it out",
+}
+"""Settings that nobody may write, each with the reason and what to do instead."""
+
+
+class CpuManagerPolicy(StrEnum):
+    """Whether containers that ask for whole CPUs get them for themselves."""
+
+    NONE = "none"
+    STATIC = "static"
+
+
+class TopologyManagerPolicy(StrEnum):
+    """How CPUs, GPUs and network cards of a pod are put on one NUMA node."""
+
+    NONE = "none"
+    BEST_EFFORT = "best-effort"
+    RESTRICTED = "restricted"
+    SINGLE_NUMA_NODE = "single-numa-node"
+
+
+class TopologyManagerScope(StrEnum):
+    """What is put on one NUMA node."""
+
+    CONTAINER = "container"
+    POD = "pod"
+
+
+class KubeletSpec(CheckedSpec):
+    """Settings of the kubelets, named after ``kubelet.config.k8s.io/v1beta1``; none given: the golden image's."""
+
+    pod_pids_limit: int | None = Field(default=None, ge=1024, le=4_194_304)
+    container_log_max_size: Quantity | None = None
+    container_log_max_files: int | None = Field(default=None, ge=2, le=100)
+    image_gc_high_threshold_percent: int | None = Field(default=None, ge=1, le=100)
+    image_gc_low_threshold_percent: int | None = Field(default=None, ge=0, le=99)
+    serialize_image_pulls: bool | None = None
+    max_parallel_image_pulls: int | None = Field(default=None, ge=1, le=64)
+    """Only with ``serialize_image_pulls: false``."""
+    registry_pull_qps: int | None = Field(default=None, ge=0, le=1000)
+    registry_burst: int | None = Field(default=None, ge=1, le=2000)
+    cpu_manager_policy: CpuManagerPolicy | None = None
+    topology_manager_policy: TopologyManagerPolicy | None = None
+    topology_manager_scope: TopologyManagerScope | None = None
+    reserved_cpu: CpuAmount | None = None
+    """CPUs that pods never get; needed for ``cpu_manager_policy: static``."""
+    reserved_memory: Quantity | None = None
+    """Memory that pods never get."""
+    allowed_unsafe_sysctls: tuple[Sysctl, ...] = ()
+    """Such as ``net.core.somaxconn``; pods must still ask for them."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _advise(cls, data: Any) -> Any:
+        """Turn the advice of `REFUSED` into errors; a name in Kubernetes' own spelling is meant all the same."""
+        keys = data if isinstance(data, dict) else ()
+        wrong = {key: REFUSED[to_snake(str(key))] for key in keys if to_snake(str(key)) in REFUSED}
+        if wrong:
+            errors = [
+                InitErrorDetails(
+                    type=PydanticCustomError(MISFIT, "{text}", {"text": text}), loc=(key,), input=data[key]
+                )
+                for key, text in wrong.items()
+            ]
+            raise ValidationError.from_exception_data(cls.__name__, errors)
+        return data
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield settings that a kubelet would not start with, or that would do nothing."""
+        high, low = self.image_gc_high_threshold_percent, self.image_gc_low_threshold_percent
+        if high is not None and low is not None and low >= high:
+            text = f"must be below image_gc_high_threshold_percent, {high}; write {high - 1} or less"
+            yield Misfit(text, ("image_gc_low_threshold_percent",), low)
+        if self.max_parallel_image_pulls is not None and self.serialize_image_pulls is not False:
+            text = "has no meaning while images are pulled one by one; add serialize_image_pulls: false"
+            yield Misfit(text, ("max_parallel_image_pulls",), self.max_parallel_image_pulls)
+        if self.cpu_manager_policy is CpuManagerPolicy.STATIC and self.reserved_cpu is None:
+            text = 'starts only with CPUs reserved for the node itself; add reserved_cpu, such as "4"'
+            yield Misfit(text, ("cpu_manager_policy",), self.cpu_manager_policy.value)
+
+    def configuration(self) -> dict[str, Any]:
+        """Return the settings under the names and in the form of ``KubeletConfiguration``, in order."""
+        written = self.model_dump(mode="json", exclude_defaults=True)
+        reserved = {what: written.pop(f"reserved_{what}", None) for what in ("cpu", "memory")}
+        settings = {_SPELT_OTHERWISE.get(key, to_camel(key)): value for key, value in written.items()}
+        given = {what: amount for what, amount in reserved.items() if amount is not None}
+        return settings | ({"systemReserved": given} if given else {})
+
+
+_SPELT_OTHERWISE = {
+    "image_gc_high_threshold_percent": "imageGCHighThresholdPercent",
+    "image_gc_low_threshold_percent": "imageGCLowThresholdPercent",
+    "registry_pull_qps": "registryPullQPS",
+}
+"""Abbreviations keep their capitals in ``KubeletConfiguration``."""

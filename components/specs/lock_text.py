@@ -1,0 +1,105 @@
+"""The text of lock files: one entry a line, by number within a range, and a digest over all of it as the last line."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from components.specs.base import Spec
+from components.specs.locks import AllocationsLock, ImagesLock, LockFile
+from components.specs.strict_yaml import is_plain
+
+_HEADERS = {
+    AllocationsLock: "# written by jacquard allocate; review, do not edit\n",
+    ImagesLock: "# written by jacquard allocate (new groups) and jacquard promote; review, do not edit\n",
+}
+_ORDERS: dict[str, Callable[[Any], Any]] = {
+    "vpcs": lambda vpc: vpc.vni,
+    "clusters": lambda cluster: cluster.vip,
+    "public_ips": lambda address: address,
+}
+"""What entries are sorted by; all others by name."""
+_HEXADECIMAL = "pkeys"
+_PLAIN = re.compile(r"[a-z][a-z0-9]*[-/][-a-z0-9./]*")
+"""Text that needs no closer look: it begins like a name and goes on like no word or number of YAML."""
+_DIGITS = re.compile(r"(\d+)")
+_Lock = TypeVar("_Lock", bound=LockFile)
+
+
+def lock_text(lock: LockFile) -> str:
+    """Return the text of a lock file, with the digest that fits."""
+    return f"{_HEADERS[type(lock)]}{_body(lock)}digest: {digest_of(lock)}\n"
+
+
+def digest_of(lock: LockFile) -> str:
+    """Return the digest over all that ``lock`` says, its own ``digest`` aside."""
+    return f"sha256:{hashlib.sha256(_body(lock).encode()).hexdigest()}"
+
+
+def sealed(lock: _Lock) -> _Lock:
+    """Return ``lock`` with the digest that fits."""
+    return lock.model_copy(update={"digest": digest_of(lock)})
+
+
+def entry_text(entry: Any) -> str:
+    """Return one entry of a lock file as it is written, such as ``{nodes: 4}``."""
+    return _entry(entry.model_dump(mode="json", exclude_defaults=True) if isinstance(entry, Spec) else str(entry))
+
+
+@lru_cache(maxsize=1 << 16)
+def natural(text: str) -> tuple[str | int, ...]:
+    """Return a key that sorts ``rack-9`` before ``rack-10``."""
+    return tuple(int(part) if index % 2 else part for index, part in enumerate(_DIGITS.split(text)))
+
+
+def naturally(names: Iterable[str]) -> list[str]:
+    """Return ``names`` in natural order."""
+    return sorted(names, key=natural)
+
+
+def _body(lock: LockFile) -> str:
+    return "".join(_sections(lock))
+
+
+def _sections(lock: LockFile) -> Iterator[str]:
+    data = lock.model_dump(mode="json", exclude={"digest"}, exclude_defaults=True)
+    yield f"schema_version: {lock.schema_version}\n"
+    for section in type(lock).model_fields:
+        if section == "schema_version" or section not in data:
+            continue  # what is empty is not written, so that a section a later release adds makes no old file stale
+        entries = data[section]
+        yield f"{section}:\n"
+        for name in _names(section, getattr(lock, section)):
+            yield f"  {_scalar(name)}: {_entry(entries[name])}\n"
+
+
+def _names(section: str, entries: Mapping[str, Any]) -> list[str]:
+    order = _ORDERS.get(section)
+    if order is None:
+        return naturally(entries)
+    return sorted(entries, key=lambda name: (order(entries[name]), natural(name)))
+
+
+def _entry(value: Any, key: str = "") -> str:
+    match value:
+        case dict():
+            below = (key if key == _HEXADECIMAL else name for name in value)
+            inner = (
+                f"{_scalar(name)}: {_entry(item, at)}" for (name, item), at in zip(value.items(), below, strict=True)
+            )
+            return f"{{{', '.join(inner)}}}"
+        case list():
+            return f"[{', '.join(_entry(item, key) for item in value)}]"
+        case int() if key == _HEXADECIMAL:
+            return f"{value:#x}"
+        case str():
+            return _scalar(value)
+        case _:
+            return str(value)
+
+
+def _scalar(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) or is_plain(text) else f'"{text}"'

@@ -1,0 +1,171 @@
+"""Moves data files of an older ``schema_version`` on, keeping what people wrote around the data: comments, order, form.
+
+A migration is registered by the kind of file and the version it starts from. It gets the document as ruamel.yaml's
+round-trip reader has it and returns it moved on by one version; it reads nothing else. Inventory files have no version:
+their header is one.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+
+from components.specs.base import SCHEMA_VERSION
+from components.specs.files import read_text
+from components.specs.kinds import KINDS, FileKind
+from components.specs.loader import most_values
+from components.specs.lock_text import lock_text
+from components.specs.locks import LockFile
+from components.specs.problems import Problem, dotted, shown
+from components.specs.strict_yaml import StrictYamlReader
+from components.specs.translate import mistakes
+
+Migration = Callable[[Any], Any]
+Migrations = Mapping[str, Mapping[int, Migration]]
+MIGRATIONS: Migrations = {}
+"""By name of the kind and version that is left. A kind without one only gets the new number."""
+
+_KEY = "schema_version"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """What becomes of one file."""
+
+    path: Path
+    file: str
+    """Relative to the environment's folder."""
+    before: int
+    after: int
+    text: str
+    """The whole file at version ``after``."""
+
+
+def moves(
+    folder: Path, environment: str, migrations: Migrations = MIGRATIONS, current: int = SCHEMA_VERSION
+) -> tuple[list[Move], list[Problem]]:
+    """Return what becomes of each YAML file that ``environment`` in ``folder`` reads, and which files stay out of it.
+
+    Nothing is written. A file that is current already is told with its own text.
+    """
+    found: list[Move] = []
+    problems: list[Problem] = []
+    for kind in KINDS:
+        for path in kind.files(folder, environment):
+            file = Path(os.path.relpath(path, folder / environment)).as_posix()
+            text, problem = read_text(path, file, folder)
+            if problem:
+                problems.append(problem)
+                continue
+            mover = _Mover(kind, file, migrations, current)
+            found += mover.move(path, text)
+            problems += mover.problems
+    return found, problems
+
+
+class _Mover:
+    """Moves one file. Afterwards ``problems`` says why not."""
+
+    def __init__(self, kind: FileKind, file: str, migrations: Migrations, current: int) -> None:
+        self._kind = kind
+        self._file = file
+        self._migrations = migrations.get(kind.name, {})
+        self._current = current
+        self.problems: list[Problem] = []
+
+    def move(self, path: Path, text: str) -> Iterator[Move]:
+        before = self._version(text)
+        if before is None:
+            return
+        if before < self._current:
+            document = _round_trip().load(text)
+            untouched = _dumped(document)
+            for version in range(before, self._current):
+                document = self._migrations.get(version, lambda same: same)(document)
+                document[_KEY] = version + 1
+            moved = _dumped(document)
+            model = self._kind.model
+            text = self._sealed(moved, model) if issubclass(model, LockFile) else _merged(text, untouched, moved)
+        if not self.problems:
+            yield Move(path=path, file=self._file, before=before, after=self._current, text=text)
+
+    def _version(self, text: str) -> int | None:
+        """Return the version of a file that can be moved."""
+        reader = StrictYamlReader(self._file, most_values(self._kind.model))
+        data, place = reader.read(text)
+        self.problems += reader.problems.values()
+        if self.problems:
+            return None
+        if not isinstance(data, dict) or _KEY not in data:
+            remedy = f"is required; add {_KEY}: and the version the file was written for, {self._current} if it is new"
+            self.problems.append(Problem(self._file, place.line, _KEY, remedy))
+            return None
+        version, line = data[_KEY], place.inner[_KEY].line
+        if type(version) is not int or version < 1:
+            text = f"must be a version, 1 to {self._current} (got {shown(version)})"
+        elif version > self._current:
+            text = f"is {version}, and this jacquard knows {self._current} at most; update jacquard"
+        else:
+            return version
+        self.problems.append(Problem(self._file, line, _KEY, text))
+        return None
+
+    def _sealed(self, text: str, model: type[LockFile]) -> str:
+        """Return a lock file in its own form, with the digest that fits."""
+        data, _ = StrictYamlReader(self._file, most_values(self._kind.model)).read(text)
+        try:
+            return lock_text(model.model_validate_json(json.dumps(data), strict=True))
+        except ValidationError as error:
+            for mistake in mistakes(error, model, data):
+                text = f"{mistake.text}; the migration left this, correct it in components/specs/migrations.py"
+                self.problems.append(Problem(self._file, 0, dotted(mistake.path), text))
+            return ""
+
+
+def _round_trip() -> YAML:
+    """Return a reader and writer that leaves alone what it is not asked to change."""
+    yaml = YAML()
+    yaml.preserve_quotes = True
+    yaml.width = 4096
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    return yaml
+
+
+def _dumped(document: Any) -> str:
+    stream = io.StringIO()
+    _round_trip().dump(document, stream)
+    return stream.getvalue()
+
+
+def _merged(original: str, untouched: str, moved: str) -> str:
+    """Return ``original`` with the changes from ``untouched`` to ``moved``.
+
+    The writer keeps comments and order, but not each line break within brackets; what the migration did not change
+    stays as it was written to the byte.
+    """
+    base, ours, theirs = (text.splitlines(keepends=True) for text in (untouched, original, moved))
+    same_ours, same_theirs = _matches(base, ours), _matches(base, theirs)
+    merged: list[str] = []
+    start = our = their = 0
+    for index in [*(index for index in range(len(base)) if index in same_ours and index in same_theirs), len(base)]:
+        our_next, their_next = same_ours.get(index, len(ours)), same_theirs.get(index, len(theirs))
+        unchanged = base[start:index] == theirs[their:their_next]
+        merged += ours[our:our_next] if unchanged else theirs[their:their_next]
+        merged += base[index : index + 1]
+        start, our, their = index + 1, our_next + 1, their_next + 1
+    return "".join(merged)
+
+
+def _matches(base: list[str], other: list[str]) -> dict[int, int]:
+    """Return which line of ``other`` each line of ``base`` became, where it did not change."""
+    blocks = SequenceMatcher(None, base, other, autojunk=False).get_matching_blocks()
+    return {block.a + step: block.b + step for block in blocks for step in range(block.size)}

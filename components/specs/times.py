@@ -1,0 +1,87 @@
+"""Times of day, time zones and windows. A window is asked about a moment; nothing here reads the clock."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import zoneinfo
+from collections.abc import Iterator
+from enum import StrEnum
+from functools import cache
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, WithJsonSchema
+
+from components.specs.base import CheckedSpec, Misfit
+from components.specs.problems import suggestion
+
+_CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
+
+
+def _clock(value: object) -> object:
+    if isinstance(value, str) and _CLOCK.fullmatch(value):
+        return dt.time.fromisoformat(value)
+    if isinstance(value, dt.time):
+        return value
+    msg = 'must be a time of day in quotes like "02:00"'
+    raise ValueError(msg)
+
+
+@cache
+def _timezones() -> tuple[str, ...]:
+    return tuple(sorted(zoneinfo.available_timezones()))
+
+
+def _timezone(value: str) -> str:
+    if value not in _timezones():
+        msg = f"must be an IANA time zone like Europe/Berlin{suggestion(value, _timezones())}"
+        raise ValueError(msg)
+    return value
+
+
+ClockTime = Annotated[
+    dt.time,
+    BeforeValidator(_clock),
+    PlainSerializer(lambda time: f"{time:%H:%M}", return_type=str),
+    WithJsonSchema({"type": "string", "pattern": f"^{_CLOCK.pattern}$", "examples": ["02:00"]}),
+]
+"""A time of day, ``"02:00"``."""
+TimeZone = Annotated[str, AfterValidator(_timezone)]
+"""Name of a time zone in the IANA database."""
+
+
+class Weekday(StrEnum):
+    """A day of the week, Monday first."""
+
+    MON = "mon"
+    TUE = "tue"
+    WED = "wed"
+    THU = "thu"
+    FRI = "fri"
+    SAT = "sat"
+    SUN = "sun"
+
+
+class WindowSpec(CheckedSpec):
+    """Hours of some days of the week, in one time zone."""
+
+    days: tuple[Weekday, ...] = Field(min_length=1, max_length=7)
+    """Days on which the window opens."""
+    from_: ClockTime = Field(alias="from")
+    to: ClockTime
+    """End, not included. Earlier than ``from``: on the next day."""
+    timezone: TimeZone
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield a window that never opens."""
+        if self.from_ == self.to:
+            yield Misfit("is when the window opens; write another time", ("to",), f"{self.to:%H:%M}")
+
+    def covers(self, moment: dt.datetime) -> bool:
+        """Tell whether the window is open at ``moment``, which has a time zone."""
+        local = moment.astimezone(zoneinfo.ZoneInfo(self.timezone))
+        time, week = local.time(), tuple(Weekday)
+        if self.from_ < self.to:
+            return week[local.weekday()] in self.days and self.from_ <= time < self.to
+        opened_today = week[local.weekday()] in self.days and time >= self.from_
+        return opened_today or (week[local.weekday() - 1] in self.days and time < self.to)

@@ -1,0 +1,83 @@
+"""Every field that people can write is read by something that renders, checks, prints or runs.
+
+A scan of names: a field that is called like something else that is read counts as read.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from functools import cache
+
+import components.specs
+from components.specs.base import Spec
+from toolchain import paths
+
+READERS = ("components", "cli", "policies", "stacks", "rehearsal")
+SPECS = paths.ROOT / "components" / "specs"
+PRINTED = "jacquard show capacity|images --format json prints the entry of the catalogue whole"
+BY_LOOP = "read by a loop over the fields of its model"
+BY_PROPERTY = "read by a property or method of its own model, which others use"
+NOT_YET = "data without an effect yet, as its docstring says"
+EXCEPTIONS = {
+    "DataFile.schema_version": "read by the loader and by jacquard migrate, before there is a model",
+    "Freed.*": BY_LOOP,
+    "GoldenImage.supported": BY_PROPERTY,
+    "ImageContents.containerd": PRINTED,
+    "ImageContents.kernel": PRINTED,
+    "InstanceType.cpu_model": PRINTED,
+    "InstanceType.ethernet_ports": PRINTED,
+    "KernelProfile.*": PRINTED,
+    "KubeletSpec.*": BY_LOOP,
+    "NicsSpec.gbits": PRINTED,
+    "OidcSpec.admin_group": BY_PROPERTY,
+    "RegionSpec.secrets": NOT_YET,
+    "RolloutLimitsSpec.max_unavailable_per_pool": BY_LOOP,
+    "SecretsSpec.*": NOT_YET,
+}
+"""Fields that no attribute of their name reads outside the models, each with why that is right; ``*``: of the model."""
+
+
+def models() -> Iterator[type[Spec]]:
+    """Yield every model of the data."""
+    for module in pkgutil.iter_modules([str(SPECS)]):
+        loaded = importlib.import_module(f"{components.specs.__name__}.{module.name}")
+        for _, model in inspect.getmembers(loaded, inspect.isclass):
+            if issubclass(model, Spec) and model.__module__ == loaded.__name__:
+                yield model
+
+
+@cache
+def attributes_read() -> frozenset[str]:
+    """Return the names of all attributes that code outside the models reads."""
+    files = [file for folder in READERS for file in (paths.ROOT / folder).rglob("*.py") if file.parent != SPECS]
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    return frozenset(node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load))
+
+
+def unread() -> set[str]:
+    """Return the fields that no attribute of their name reads."""
+    return {
+        f"{model.__name__}.{field}"
+        for model in models()
+        for field in model.model_fields
+        if field in vars(model).get("__annotations__", {}) and field not in attributes_read()
+    }
+
+
+def excepted(field: str) -> bool:
+    return field in EXCEPTIONS or f"{field.partition('.')[0]}.*" in EXCEPTIONS
+
+
+def test_every_field_has_an_effect_or_says_why_not() -> None:
+    assert {field for field in unread() if not excepted(field)} == set()
+
+
+def test_no_exception_outlives_its_field() -> None:
+    found = unread()
+    models_found = {f"{field.partition('.')[0]}.*" for field in found}
+
+    assert {name for name in EXCEPTIONS if name not in found | models_found} == set()

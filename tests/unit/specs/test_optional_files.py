@@ -1,0 +1,127 @@
+"""Files an environment may have, and its optional inventory column."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+from components.specs.base import Address
+from components.specs.out_of_service import HostState, OutOfServiceSpec
+from components.specs.policy import Enforcement
+
+NONE = {"schema_version": 1}
+
+
+def _optional(environment: Any) -> dict[str, Any]:
+    names = ("firmware", "add_ons", "policy", "waivers")
+    return {name: getattr(environment, name).model_dump(exclude_defaults=True) for name in names}
+
+
+def test_files_that_are_not_there_say_nothing(laptop: Any) -> None:
+    for file in ("../catalog/firmware.yaml", "../catalog/add_ons.yaml"):
+        (laptop.folder / file).unlink(missing_ok=True)
+
+    environment = laptop.load()
+
+    assert _optional(environment) == dict.fromkeys(("firmware", "add_ons", "policy", "waivers"), NONE)
+    assert environment.out_of_service == {}
+
+
+def test_files_that_are_there_are_read(laptop: Any) -> None:
+    for file, text in {
+        "../catalog/firmware.yaml": (
+            "firmware_baselines:\n"
+            "  - name: h100-2026.11\n"
+            "    instance_types: [h100-ib-8]\n"
+            "    bios: {ProcVirtualization: Enabled, NumaNodesPerSocket: 1}\n"
+            "    components: {bmc: 24.10.1, nic: 28.45.1020}\n"
+        ),
+        "../catalog/add_ons.yaml": (
+            "add_ons:\n"
+            "  - {name: gpu-operator, chart: cert-manager, namespace: gpu-operator, default: true,"
+            " needs: [cert-manager], gpu_only: true}\n"
+            "  - {name: cert-manager, chart: cert-manager, namespace: cert-manager}\n"
+        ),
+        "out_of_service.yaml": "hosts:\n  a01-u01: {state: rma, since: 2026-11-03, reason: GPU 3 gone}\n",
+        "policy.yaml": "rules: {unpinned-image: advisory}\n",
+        "waivers.yaml": (
+            "waivers:\n"
+            "  - {rule: unpinned-image, subject: acme-train/infer, reason: vendor test, owner: ops, ticket: OPS-7,"
+            " expires: 2027-01-31}\n"
+        ),
+    }.items():
+        (laptop.folder / file).write_text(f"schema_version: 1\n{text}", encoding="utf-8")
+
+    environment = laptop.load()
+
+    assert environment.out_of_service == {
+        "a01-u01": OutOfServiceSpec(state=HostState.RMA, since=dt.date(2026, 11, 3), reason="GPU 3 gone")
+    }
+    assert _optional(environment) == {
+        "firmware": {
+            **NONE,
+            "firmware_baselines": (
+                {
+                    "name": "h100-2026.11",
+                    "instance_types": ("h100-ib-8",),
+                    "bios": {"ProcVirtualization": "Enabled", "NumaNodesPerSocket": 1},
+                    "components": {"bmc": "24.10.1", "nic": "28.45.1020"},
+                },
+            ),
+        },
+        "add_ons": {
+            **NONE,
+            "add_ons": (
+                {
+                    "name": "gpu-operator",
+                    "chart": "cert-manager",
+                    "namespace": "gpu-operator",
+                    "default": True,
+                    "needs": ("cert-manager",),
+                    "gpu_only": True,
+                },
+                {"name": "cert-manager", "chart": "cert-manager", "namespace": "cert-manager"},
+            ),
+        },
+        "policy": {**NONE, "rules": {"unpinned-image": Enforcement.ADVISORY}},
+        "waivers": {
+            **NONE,
+            "waivers": (
+                {
+                    "rule": "unpinned-image",
+                    "subject": "acme-train/infer",
+                    "reason": "vendor test",
+                    "owner": "ops",
+                    "ticket": "OPS-7",
+                    "expires": dt.date(2027, 1, 31),
+                },
+            ),
+        },
+    }
+
+
+def _add_dpu_bmcs(laptop: Any, *cells: str) -> None:
+    path = laptop.folder / "inventory/hall-a.csv"
+    header, *rows = path.read_text(encoding="utf-8").splitlines()
+    values = [*cells, *[""] * (len(rows) - len(cells))]
+    lines = [f"{header},dpu_bmc", *(f"{row},{value}" for row, value in zip(rows, values, strict=True))]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def test_the_last_column_may_hold_the_bmc_of_the_dpu(laptop: Any) -> None:
+    without = laptop.load().hosts
+    _add_dpu_bmcs(laptop, "10.1.128.1")
+
+    hosts = laptop.load().hosts
+
+    assert hosts[0].dpu_bmc == Address("10.1.128.1")
+    assert [host.dpu_bmc for host in hosts[1:]] == [host.dpu_bmc for host in without[1:]] == [None] * (len(hosts) - 1)
+
+
+def test_a_wrong_bmc_of_a_dpu_is_named(laptop: Any) -> None:
+    _add_dpu_bmcs(laptop, "", "10.1.128")
+
+    assert laptop.report() == (
+        "environments/laptop: 1 problem\n"
+        "  inventory/hall-a.csv:3  dpu_bmc: must be an address like 10.0.0.20 (got '10.1.128')"
+    )

@@ -1,0 +1,64 @@
+"""The DPU clusters of a region."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network
+from typing import Any
+
+import pytest
+from spec_texts import texts
+
+from components.specs.dpus import ONLY, DpuControlSpec
+
+ONE = {"name": "one", "vip": "10.0.0.21", "virtual_router_id": 52, "loopbacks": "10.4.1.0/24"}
+CONTROL: dict[str, Any] = {"image": "bfb-3.2.0", "vip_interface": "br-mgmt", "management_api": "10.0.0.10"}
+SINGLE = {"vip": "10.0.0.20", "virtual_router_id": 51}
+LOOPBACKS = IPv4Network("10.4.0.0/22")
+
+
+def test_the_only_dpu_cluster_has_all_loopbacks() -> None:
+    [only] = DpuControlSpec.model_validate({**CONTROL, **SINGLE}).every(LOOPBACKS)
+
+    assert (only.name, str(only.vip), only.virtual_router_id, only.loopbacks) == (ONLY, "10.0.0.20", 51, LOOPBACKS)
+
+
+def test_listed_dpu_clusters_are_as_they_are_listed() -> None:
+    control = DpuControlSpec.model_validate({**CONTROL, "clusters": [ONE]})
+
+    assert control.every(LOOPBACKS) == control.clusters
+    assert [(item.name, item.loopbacks) for item in control.clusters] == [("one", IPv4Network("10.4.1.0/24"))]
+
+
+@pytest.mark.parametrize(
+    ("control", "said"),
+    [
+        (
+            {},
+            {
+                "vip": "is required while clusters are not listed; add it",
+                "virtual_router_id": "is required while clusters are not listed; add it",
+            },
+        ),
+        (
+            {**SINGLE, "clusters": [ONE]},
+            {
+                "vip": "has no meaning beside clusters, which have their own (got '10.0.0.20'); remove it",
+                "virtual_router_id": "has no meaning beside clusters, which have their own (got 51); remove it",
+            },
+        ),
+        (
+            {"clusters": [{**ONE, "from_rack": "a3"}]},
+            {"clusters[0].from_rack": "is a rack of one hall (got 'a3'); list that hall alone"},
+        ),
+        (
+            {"clusters": [{**ONE, "name": "first"}]},
+            {
+                "clusters[0].name": "must be a name of at most 4 lower-case letters and digits that starts with a"
+                " letter (got 'first')"
+            },
+        ),
+    ],
+    ids=["neither", "both", "a rack of every hall", "a long name"],
+)
+def test_what_does_not_fit_together_is_told(control: dict[str, Any], said: dict[str, str]) -> None:
+    assert texts(DpuControlSpec, {**CONTROL, **control}) == said

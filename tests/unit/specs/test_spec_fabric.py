@@ -1,0 +1,97 @@
+"""Numbers of fabrics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+from spec_texts import texts
+
+from components.specs.fabric import FabricKind, FabricSpec, GuidRange
+
+INFINIBAND = {
+    "name": "ib-a",
+    "kind": FabricKind.INFINIBAND,
+    "halls": ("a", "b"),
+    "pkeys": "0x1-0x7ffe",
+    "guids": "0x0002c90300a10000-0xffffffffffffffff",
+    "ufm_secret": "ufm-ib-a",
+    "max_hosts": 4000,
+}
+
+
+def test_an_infiniband_fabric_keeps_its_numbers() -> None:
+    fabric = FabricSpec.model_validate(INFINIBAND)
+
+    assert fabric.pkeys is not None
+    assert fabric.guids is not None
+    assert (fabric.pkeys.first, fabric.pkeys.last) == (1, 0x7FFE)
+    assert (fabric.guids.first, fabric.guids.last) == (0x0002C90300A10000, (1 << 64) - 1)
+
+
+def test_ranges_are_written_as_text_that_reads_back_as_the_same() -> None:
+    written = FabricSpec.model_validate(INFINIBAND).model_dump(mode="json")
+
+    assert (written["pkeys"], written["guids"]) == ("1-32766", INFINIBAND["guids"])
+    assert FabricSpec.model_validate_json(FabricSpec.model_validate(INFINIBAND).model_dump_json()) == (
+        FabricSpec.model_validate(INFINIBAND)
+    )
+
+
+@pytest.mark.parametrize("number", [0, 255, (1 << 64) - 1])
+def test_a_guid_has_all_sixteen_digits(number: int) -> None:
+    adapter = TypeAdapter(GuidRange)
+    text = str(adapter.validate_python({"first": number, "last": number}))
+
+    assert len(text) == 2 * 18 + 1
+    assert str(adapter.validate_python(text)) == text
+
+
+def _texts(**changes: Any) -> dict[str, str]:
+    """Return what is said to ``INFINIBAND`` with ``changes``, where None removes a key, by path."""
+    return texts(FabricSpec, {key: value for key, value in {**INFINIBAND, **changes}.items() if value is not None})
+
+
+def test_infiniband_needs_all_its_numbers() -> None:
+    numbers = ("pkeys", "guids", "ufm_secret")
+
+    assert _texts(**dict.fromkeys(numbers)) == dict.fromkeys(numbers, "is required for an infiniband fabric; add it")
+
+
+def test_ethernet_has_no_numbers() -> None:
+    assert _texts(kind="ethernet") == {
+        "pkeys": "has no meaning on an ethernet fabric (got '1-32766'); remove it",
+        "guids": "has no meaning on an ethernet fabric (got '0x0002c90300a10000-0xffffffffffffffff'); remove it",
+        "ufm_secret": "has no meaning on an ethernet fabric (got 'ufm-ib-a'); remove it",
+    }
+    assert _texts(kind="ethernet", pkeys=None, guids=None, ufm_secret=None) == {}
+
+
+@pytest.mark.parametrize("pkeys", ["0-16", "0x7ff0-0x7fff"])
+def test_partition_keys_leave_out_the_default_partition(pkeys: str) -> None:
+    assert list(_texts(pkeys=pkeys)) == ["pkeys"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        (
+            {"pkeys": "0x10-0x8000"},
+            "has partition keys outside 0x1-0x7ffe (got '0x10-0x8000'); write a range within",
+        ),
+        (
+            {"guids": "0x0002c90300a10000-0x1ffff"},
+            (
+                'must be a range of GUIDs like "0x0002c90300a10000-0x0002c90300a1ffff"'
+                " (got '0x0002c90300a10000-0x1ffff')"
+            ),
+        ),
+        (
+            {"guids": "0x0002c90300a10000-0x0002c90300a0ffff"},
+            "must go upwards (got '0x0002c90300a10000-0x0002c90300a0ffff'); write the lower GUID first",
+        ),
+    ],
+)
+def test_a_wrong_range_is_told(changes: dict[str, str], text: str) -> None:
+    assert _texts(**changes) == dict.fromkeys(changes, text)

@@ -1,0 +1,54 @@
+"""How many nodes a pool wants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from spec_texts import texts
+
+from components.specs.node_pool import NodePoolSpec, PoolRole, ScaleDown
+
+
+def test_a_pool_is_plain_unless_it_says_otherwise() -> None:
+    pool = NodePoolSpec(name="train", instance_type="h100-ib-8", nodes=7)
+
+    assert (pool.role, pool.scale_down, pool.autoscaling) == (PoolRole.WORKER, ScaleDown.PREFER_IDLE, False)
+    assert (pool.spares, pool.annotations, pool.rollout.canary) == (None, {}, 0)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"nodes": 4, "min_nodes": 4, "max_nodes": 4},
+        {"nodes": 4, "min_nodes": 0, "max_nodes": 9, "autoscaling": True},
+        {"racks": 2, "min_nodes": 18, "max_nodes": 54, "autoscaling": True},
+    ],
+)
+def test_sizes_that_fit_together_are_taken(sizes: dict[str, Any]) -> None:
+    pool = NodePoolSpec(name="train", instance_type="h100-ib-8", **sizes)
+
+    assert {name: getattr(pool, name) for name in sizes} == sizes
+
+
+def _said(**sizes: Any) -> dict[str, str]:
+    return texts(NodePoolSpec, {"name": "train", "instance_type": "h100-ib-8", **sizes})
+
+
+def test_autoscaling_needs_both_bounds() -> None:
+    assert _said(nodes=4, autoscaling=True) == dict.fromkeys(
+        ("min_nodes", "max_nodes"), "is required with autoscaling; add it"
+    )
+
+
+def test_sizes_go_upwards() -> None:
+    assert _said(nodes=4, min_nodes=5, max_nodes=3) == {
+        "min_nodes": "must be at most 4, the pool's nodes (got 5); write 4 or less, or raise nodes",
+        "nodes": "must be at most 3, the pool's max_nodes (got 4); write 3 or less, or raise max_nodes",
+    }
+
+
+def test_a_minimum_above_the_maximum_is_refused_for_racks_too() -> None:
+    assert _said(racks=2, min_nodes=54, max_nodes=36) == {
+        "min_nodes": "must be at most 36, the pool's max_nodes (got 54); write 36 or less, or raise max_nodes"
+    }

@@ -1,0 +1,173 @@
+"""Migrations: only what the format changed changes, and a file that cannot be moved is told, all at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.specs.kinds import data_files
+from components.specs.migrations import Migrations, Move, moves
+from components.specs.strict_yaml import MAX_VALUES
+from toolchain import paths
+
+TENANT = """\
+# yaml-language-server: $schema=../../../schemas/tenant.schema.json
+schema_version: 1
+tenant: acme   # who
+contacts: {alerts: "oncall@acme.example",
+  changes: 'platform@acme.example'}
+
+# the networks
+vpcs:
+  - name: acme    # one
+    hosts: /24
+    isolation: dpf-hbn
+    pods:   /16
+    egress: none
+  - {name: old, hosts: /25,
+     pods: /17}
+"""
+
+
+MISSING = (
+    "region.yaml:1 schema_version: is required; add schema_version: and the version the file was written for, "
+    "{} if it is new"
+)
+FOLDER = paths.ROOT / "environments"
+REAL_FILES = [path for path, kind in data_files(FOLDER) if not kind.locked]
+
+
+def rename_hosts(document: Any) -> Any:
+    """Rename a key in place, as a real migration would: order and comments stay."""
+    for vpc in document["vpcs"]:
+        vpc.insert(list(vpc).index("hosts"), "host_prefix", vpc.pop("hosts"))
+    return document
+
+
+def stamp(document: Any) -> Any:
+    document["stamp"] = document["schema_version"]
+    return document
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of environments with one tenant."""
+    home = tmp_path / "environments" / "lab"
+    (home / "tenants").mkdir(parents=True)
+    (home / "region.yaml").write_text("schema_version: 1\nregion: lab\n")
+    (home / "tenants" / "acme.yaml").write_text(TENANT)
+    return home.parent
+
+
+def moved(folder: Path, migrations: Migrations, current: int) -> dict[str, Move]:
+    found, problems = moves(folder, "lab", migrations, current)
+    assert problems == []
+    return {move.file: move for move in found}
+
+
+def told(folder: Path, current: int = 1) -> list[str]:
+    _, problems = moves(folder, "lab", {}, current)
+    return [f"{problem.place} {problem.path}: {problem.text}" for problem in problems]
+
+
+def test_a_migration_changes_its_lines_and_no_other(folder: Path) -> None:
+    move = moved(folder, {"tenant": {1: rename_hosts}}, 2)["tenants/acme.yaml"]
+
+    assert (move.before, move.after) == (1, 2)
+    assert move.text == TENANT.replace("schema_version: 1", "schema_version: 2").replace(
+        "    hosts: /24\n", "    host_prefix: /24\n"
+    ).replace("  - {name: old, hosts: /25,\n     pods: /17}\n", "  - {name: old, host_prefix: /25, pods: /17}\n")
+
+
+def test_a_kind_without_a_migration_gets_the_new_number_alone(folder: Path) -> None:
+    move = moved(folder, {"tenant": {1: rename_hosts}}, 2)["region.yaml"]
+
+    assert move.text == "schema_version: 2\nregion: lab\n"
+
+
+def test_migrations_run_one_version_after_the_other(folder: Path) -> None:
+    steps = {1: stamp, 2: lambda document: {**document, "second": document["stamp"]}}
+
+    assert moved(folder, {"region": steps}, 3)["region.yaml"].text == (
+        "schema_version: 3\nregion: lab\nstamp: 1\nsecond: 1\n"
+    )
+
+
+def test_a_file_on_the_way_is_moved_from_where_it_is(folder: Path) -> None:
+    (folder / "lab" / "region.yaml").write_text("schema_version: 2\nregion: lab\n")
+
+    move = moved(folder, {"region": {1: stamp, 2: stamp}}, 3)["region.yaml"]
+
+    assert (move.before, move.text) == (2, "schema_version: 3\nregion: lab\nstamp: 2\n")
+
+
+def test_a_moved_file_is_left_alone_the_second_time(folder: Path) -> None:
+    migrations: Migrations = {"tenant": {1: rename_hosts}}
+    for move in moved(folder, migrations, 2).values():
+        move.path.write_text(move.text)
+
+    again = moved(folder, migrations, 2)
+
+    assert {(move.before, move.text == move.path.read_text()) for move in again.values()} == {(2, True)}
+
+
+def test_what_cannot_be_moved_is_told_all_at_once_and_the_rest_is_not_hidden(folder: Path) -> None:
+    (folder / "lab" / "region.yaml").write_text("region: lab\n")
+    (folder / "lab" / "policy.yaml").write_text("# strict\nschema_version: 3\n")
+    (folder / "lab" / "waivers.yaml").write_text("schema_version: one\n")
+    (folder / "lab" / "out_of_service.yaml").write_text("schema_version: 1\nschema_version: 1\n")
+
+    assert told(folder, 2) == [
+        MISSING.format(2),
+        "out_of_service.yaml:2 schema_version: stands twice, first on line 1; keep one of the two",
+        "policy.yaml:2 schema_version: is 3, and this jacquard knows 2 at most; update jacquard",
+        "waivers.yaml:1 schema_version: must be a version, 1 to 2 (got 'one')",
+    ]
+
+
+def test_a_version_that_never_was_is_refused(folder: Path) -> None:
+    (folder / "lab" / "region.yaml").write_text("schema_version: 0\n")
+
+    assert told(folder) == ["region.yaml:1 schema_version: must be a version, 1 to 1 (got 0)"]
+
+
+def test_a_file_that_is_empty_lacks_its_version(folder: Path) -> None:
+    (folder / "lab" / "region.yaml").write_text("")
+
+    assert told(folder) == [MISSING.format(1)]
+
+
+@pytest.mark.parametrize("path", REAL_FILES, ids=lambda path: str(path.relative_to(FOLDER)))
+def test_moving_a_real_file_changes_the_line_of_its_version_alone(path: Path, tmp_path: Path) -> None:
+    """A wrong guess of the writer about anything people wrote would show here."""
+    text = path.read_text(encoding="utf-8")
+    home = tmp_path / "lab"
+    home.mkdir()
+    (home / "region.yaml").write_text(text, encoding="utf-8")
+
+    move = moved(tmp_path, {}, 2)["region.yaml"]
+
+    assert move.text == text.replace("schema_version: 1\n", "schema_version: 2\n", 1)
+
+
+def test_a_lock_file_is_sealed_anew(tmp_path: Path) -> None:
+    source = paths.ROOT / "environments" / "laptop"
+    home = tmp_path / "lab"
+    home.mkdir()
+    (home / "region.yaml").write_text("schema_version: 1\n")
+    lock = (source / "allocations.lock.yaml").read_text(encoding="utf-8")
+    (home / "allocations.lock.yaml").write_text(lock, encoding="utf-8")
+
+    _, problems = moves(tmp_path, "lab", {"allocations.lock": {1: stamp}}, 2)
+
+    assert {problem.path for problem in problems} == {"schema_version", "stamp"}
+    assert all(problem.text.endswith("correct it in components/specs/migrations.py") for problem in problems)
+
+
+def test_a_lock_file_may_be_larger_than_what_people_write(folder: Path) -> None:
+    hosts = "".join(f"  h{number}: acme/train\n" for number in range(MAX_VALUES))
+    (folder / "lab" / "allocations.lock.yaml").write_text(f"schema_version: 1\nhosts:\n{hosts}")
+
+    assert told(folder) == []
