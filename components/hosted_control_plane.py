@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.hosted_control_plane import API_PORT, HostedControlPlaneInput, render_hosted_control_plane
+from components.render.control_plane import API_PORT
+from components.render.hosted_control_plane import HostedControlPlaneInput, render_hosted_control_plane
 from components.resources import PACKAGE, Clusters, register
 
 

@@ -12,7 +12,7 @@ from components.resources import PACKAGE, Clusters, register
 
 @dataclass(frozen=True, kw_only=True)
 class InventoryArgs:
-    """What a Inventory is made from."""
+    """What an Inventory is made from."""
 
     inventory: InventoryInput
     clusters: Clusters

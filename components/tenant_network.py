@@ -19,7 +19,7 @@ class TenantNetworkArgs:
 
 
 class TenantNetwork(pulumi.ComponentResource):
-    """One VPC on the DPUs of its hosts.
+    """One VPC, by whatever isolates it.
 
     Children: one resource per item of `render_tenant_network`.
     """

@@ -15,11 +15,13 @@ from typing import assert_never
 import pulumi
 from pulumi_command import local
 
+from components.cluster_access import ClusterAccess, ClusterAccessArgs
 from components.hosted_control_plane import HostedControlPlane, HostedControlPlaneArgs
 from components.inventory import Inventory, InventoryArgs
 from components.node_pool import NodePool, NodePoolArgs
 from components.plan.inputs import Input
 from components.region import Region, RegionArgs
+from components.render.cluster_access import ClusterAccessInput
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.inventory import InventoryInput
 from components.render.manifest import MANAGEMENT
@@ -64,7 +66,8 @@ class Deployment:
                 self._halls.append(hall)
             case TenantNetworkInput():
                 network = TenantNetworkArgs(network=concept, clusters=clusters)
-                self._networks[name] = TenantNetwork(name, network, _after(self._regions))
+                after = _after(self._regions) if concept.cluster is None else self._inside(concept.cluster)
+                self._networks[name] = TenantNetwork(name, network, after)
             case HostedControlPlaneInput():
                 args = HostedControlPlaneArgs(control_plane=concept, clusters=clusters)
                 after = _after(_named(self._networks, concept.cluster.vpc))
@@ -73,6 +76,8 @@ class Deployment:
                 after = _after([*self._halls, *_named(self._control_planes, concept.cluster)])
                 pool = NodePool(name, NodePoolArgs(pool=concept, clusters=clusters), after)
                 self._pools.setdefault(concept.cluster, []).append(pool)
+            case ClusterAccessInput():
+                ClusterAccess(name, ClusterAccessArgs(access=concept, clusters=clusters), self._inside(concept.cluster))
             case StorageCatalogInput():
                 after = self._inside(concept.cluster)
                 self._catalogs[name] = StorageCatalog(

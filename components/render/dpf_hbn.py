@@ -2,41 +2,64 @@
 
 Each VPC has a DPUDeployment of its own, so that a change of one VPC is no change of another, and a host that moves to
 another VPC gets a freshly flashed DPU.
+
+``ingress: none`` is enforced here: a public address is reached by the route that a host of the VPC announces to its
+DPU, and the DPU then takes no routes but those inside the VPC.
 """
 
 from __future__ import annotations
 
 from components.render import dpu_services
 from components.render import labels as keys
-from components.render.dpus import NAMESPACE, DpuPlatform
+from components.render.dpu_services import Range
+from components.render.dpus import NAMESPACE, DpuPlatform, named
 from components.render.manifest import Manifest
 from components.render.nvue import HOST_INTERFACE, Vrf
-from components.render.objects import manifest
-from components.render.vpc import Vpc
-from components.specs.base import Network
-from components.specs.tenant_network import Egress
+from components.render.objects import given, manifest
+from components.render.vpc import Vpc, reach
+from components.specs.dpus import DpuClusterSpec
+from components.specs.locks import VpcAllocation
+from components.specs.tenant_network import Ingress
 
 POINT_TO_POINT = 30
 """Prefix length between DPU and host: the DPU's address, the host's, and the two ends."""
 
 
 def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
-    """Return the objects of ``vpc``, in the order they are applied."""
-    name = vpc.spec.name
-    network = {"network": str(vpc.numbers.hosts), "prefixSize": POINT_TO_POINT, "gatewayIndex": 1}
+    """Return the objects of ``vpc``, in the order they are applied: the same in each DPU cluster with hosts of it."""
+    everywhere = not platform.control.clusters
+    return tuple(
+        item
+        for at in platform.clusters
+        if everywhere or at.name in vpc.numbers.links
+        for item in _in_cluster(vpc, platform, at)
+    )
+
+
+def _in_cluster(vpc: Vpc, platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Manifest, ...]:
+    name = named(vpc.spec.name, at)
     return (
-        dpu_services.addresses(_host_pool(vpc), network, dpu_services.deployment_nodes(name)),
-        _host_port(vpc),
-        dpu_services.hbn_configuration(platform, name, _vrf(vpc, platform)),
+        dpu_services.addresses(
+            platform,
+            at,
+            _host_pool(name),
+            vpc.numbers.hosts,
+            _links(vpc.numbers, at),
+            {"prefixSize": POINT_TO_POINT, "gatewayIndex": 1},
+            dpu_services.deployment_nodes(name),
+        ),
+        _host_port(platform, at, name),
+        dpu_services.hbn_configuration(platform, at, name, _vrf(vpc, platform, name)),
         dpu_services.deployment(
             platform,
+            at,
             name,
             service=dpu_services.HBN,
-            hosts={"matchLabels": {keys.TENANT_NETWORK: name}},
+            hosts={"matchLabels": {keys.TENANT_NETWORK: vpc.spec.name}},
             switches=(
                 *dpu_services.hbn_uplinks(),
                 (
-                    dpu_services.interface_port(_host_port_name(vpc)),
+                    dpu_services.interface_port(_host_port_name(name)),
                     dpu_services.service_port(dpu_services.HBN, HOST_INTERFACE),
                 ),
             ),
@@ -44,31 +67,41 @@ def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
     )
 
 
-def _vrf(vpc: Vpc, platform: DpuPlatform) -> Vrf:
-    networks, numbers = platform.networks, vpc.numbers
-    control_planes = tuple(Network(f"{address}/32") for address in vpc.control_planes)
-    inside = (numbers.hosts, numbers.pods, numbers.services, numbers.load_balancers, networks.storage)
+def _links(numbers: VpcAllocation, at: DpuClusterSpec) -> list[Range]:
+    """Return the addresses of links that DPUs of ``at`` have to hosts: all where the region lists no DPU clusters."""
+    first, each = numbers.hosts.network_address, 1 << (numbers.hosts.max_prefixlen - POINT_TO_POINT)
+    listed = numbers.links.get(at.name)
+    if listed is None:
+        return [dpu_services.whole(numbers.hosts)]
+    return [(first + each * part.first, first + each * (part.last + 1) - 1) for part in listed]
+
+
+def _vrf(vpc: Vpc, platform: DpuPlatform, deployment: str) -> Vrf:
+    allowed, numbers = reach(vpc, platform.networks), vpc.numbers
+    public = vpc.spec.ingress is Ingress.PUBLIC
     return Vrf(
         name=vpc.spec.name,
         vni=numbers.vni,
         asn=numbers.asn,
-        host_pool=_host_pool(vpc),
-        permit=control_planes,
-        deny=(networks.management, networks.bmc, networks.control_plane_vips, networks.dpu_loopbacks),
-        reachable=None if vpc.spec.egress is Egress.PUBLIC else inside,
+        target=numbers.route_target,
+        host_pool=_host_pool(deployment),
+        permit=allowed.permit,
+        deny=allowed.deny,
+        reachable=None if allowed.outside else allowed.inside,
+        announced=None if public else (numbers.pods, numbers.services, numbers.load_balancers),
     )
 
 
-def _host_pool(vpc: Vpc) -> str:
-    return f"{vpc.spec.name}-hosts"
+def _host_pool(deployment: str) -> str:
+    return f"{deployment}-hosts"
 
 
-def _host_port_name(vpc: Vpc) -> str:
-    return f"{vpc.spec.name}-host"
+def _host_port_name(deployment: str) -> str:
+    return f"{deployment}-host"
 
 
-def _host_port(vpc: Vpc) -> Manifest:
-    name = _host_port_name(vpc)
+def _host_port(platform: DpuPlatform, at: DpuClusterSpec, deployment: str) -> Manifest:
+    name = _host_port_name(deployment)
     port = {"interfaceType": "pf", "pf": {"pfID": 0}}
     return manifest(
         dpu_services.SERVICES,
@@ -76,11 +109,12 @@ def _host_port(vpc: Vpc) -> Manifest:
         name,
         namespace=NAMESPACE,
         spec={
+            **given(dpuClusterSelector=dpu_services.clusters_of(platform, at)),
             "template": {
                 "spec": {
-                    "nodeSelector": dpu_services.deployment_selector(vpc.spec.name),
+                    "nodeSelector": dpu_services.deployment_selector(deployment),
                     "template": {"metadata": {"labels": {keys.INTERFACE: name}}, "spec": port},
                 }
-            }
+            },
         },
     )

@@ -1,6 +1,9 @@
 """A VPC by OVN on each host's DPU: one logical router, one bridged network (tech preview upstream).
 
 DPF holds a virtual network immutable, and the network of an interface too: both carry the content in their names.
+
+It is for regions with one DPU cluster. OVN tells VPCs apart by itself, in no EVPN: VNI, ASN and route target of a VPC
+have no place. Hosts announce no routes here, so nobody outside reaches the VPC and ``ingress`` has nothing to decide.
 """
 
 from __future__ import annotations
@@ -19,11 +22,12 @@ _VPC_API = "vpc.dpu.nvidia.com/v1alpha1"
 
 def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
     """Return the objects of ``vpc``, in the order they are applied."""
-    network = _virtual_network(vpc)
+    network, [only] = _virtual_network(vpc), platform.clusters
     return (
         _service_configuration(vpc, platform),
         dpu_services.deployment(
             platform,
+            only,
             vpc.spec.name,
             service=dpu_services.OVN,
             hosts={"matchLabels": {keys.TENANT_NETWORK: vpc.spec.name}},

@@ -1,20 +1,24 @@
 """Services on DPUs: what all share, and the parts that VPCs are made of.
 
 A DPUDeployment is one service on the DPUs of one VPC; DPUs of free hosts have one that connects the host to nothing.
+Where a region lists DPU clusters, each has deployments and address pools of its own: every cluster gives out addresses
+without asking the others, and HBN asks for a pool by name.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from components.render import labels as keys
 from components.render import nvue
-from components.render.dpus import NAMESPACE, DpuPlatform
+from components.render.dpus import NAMESPACE, DpuPlatform, named
 from components.render.manifest import Json, Manifest
 from components.render.objects import given, manifest
+from components.specs.base import Address, Network
 from components.specs.catalog import Chart
+from components.specs.dpus import DpuClusterSpec
 
 HBN = "hbn"
 OVN = "ovn"
@@ -26,23 +30,33 @@ _PORTS = ("p0", "p1")
 _DEPLOYMENT_LABEL = "svc.dpu.nvidia.com/owned-by-dpudeployment"
 _HBN_BRIDGE = "mybrhbn"
 """Network of DPF that connects a service with the chain's bridge."""
+Range = tuple[Address, Address]
+"""First and last address."""
 
 
 def render_services(platform: DpuPlatform, *, ovn: bool) -> tuple[Manifest, ...]:
     """Return what DPUs of all VPCs share, and what runs on those of none; ``ovn`` when a VPC is isolated by OVN."""
     return (
         *(uplink(port, {"interfaceType": "physical", "physical": {"interfaceName": port}}) for port in _PORTS),
-        addresses(nvue.LOOPBACK_POOL, {"network": str(platform.networks.dpu_loopbacks), "prefixSize": 32}),
+        *(_loopbacks(platform, at) for at in platform.clusters),
         _service_template(HBN, platform.hbn_chart),
-        hbn_configuration(platform, UNASSIGNED, None),
-        deployment(
-            platform,
-            UNASSIGNED,
-            service=HBN,
-            hosts={"matchExpressions": [{"key": keys.TENANT_NETWORK, "operator": "DoesNotExist"}]},
-            switches=hbn_uplinks(),
-        ),
+        *(item for at in platform.clusters for item in _unassigned(platform, at)),
         *(_ovn(platform) if ovn else ()),
+    )
+
+
+def _loopbacks(platform: DpuPlatform, at: DpuClusterSpec) -> Manifest:
+    pool = {"prefixSize": 32}
+    return addresses(
+        platform, at, named(nvue.LOOPBACK_POOL, at), platform.networks.dpu_loopbacks, [whole(at.loopbacks)], pool
+    )
+
+
+def _unassigned(platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Manifest, Manifest]:
+    name, free = named(UNASSIGNED, at), {"key": keys.TENANT_NETWORK, "operator": "DoesNotExist"}
+    return (
+        hbn_configuration(platform, at, name, None),
+        deployment(platform, at, name, service=HBN, hosts={"matchExpressions": [free]}, switches=hbn_uplinks()),
     )
 
 
@@ -58,12 +72,20 @@ def deployment_nodes(deployment: str) -> Json:
 
 
 def deployment(
-    platform: DpuPlatform, name: str, *, service: str, hosts: Json, switches: Sequence[Sequence[Json]]
+    platform: DpuPlatform,
+    at: DpuClusterSpec,
+    name: str,
+    *,
+    service: str,
+    hosts: Json,
+    switches: Sequence[Sequence[Json]],
 ) -> Manifest:
-    """Return the DPUDeployment ``name`` (at most 20 characters): one service on the DPUs that ``hosts`` selects.
+    """Return the DPUDeployment ``name`` (at most 20 characters): one service on the DPUs of ``at`` behind ``hosts``.
 
     A DPU is flashed only when somebody outside removes the hold: never while its host may have work.
     """
+    cluster = platform.selector(at)
+    nodes = {**hosts, **given(matchLabels={**hosts.get("matchLabels", {}), **cluster})}
     return manifest(
         SERVICES,
         "DPUDeployment",
@@ -76,7 +98,9 @@ def deployment(
                 "secureBoot": True,
                 "nodeEffect": {"hold": True},
                 "dpuSetStrategy": {"type": "OnDelete"},
-                "dpuSets": [{"nameSuffix": "hosts", "dpuNodeSelector": hosts}],
+                "dpuSets": [
+                    {"nameSuffix": "hosts", "dpuNodeSelector": nodes, **given(dpuClusterSelector=cluster)},
+                ],
             },
             "services": {service: {"serviceTemplate": service, "serviceConfiguration": f"{name}-{service}"}},
             "serviceChains": {
@@ -104,9 +128,9 @@ def service_port(service: str, interface: str) -> Json:
     return {"service": {"name": service, "interface": interface}}
 
 
-def hbn_configuration(platform: DpuPlatform, name: str, vrf: nvue.Vrf | None) -> Manifest:
-    """Return the configuration of HBN for the DPUDeployment ``name``."""
-    requests = [_address_request("ip_lo", nvue.LOOPBACK_POOL)]
+def hbn_configuration(platform: DpuPlatform, at: DpuClusterSpec, name: str, vrf: nvue.Vrf | None) -> Manifest:
+    """Return the configuration of HBN for the DPUDeployment ``name`` in ``at``."""
+    requests = [_address_request("ip_lo", named(nvue.LOOPBACK_POOL, at))]
     if vrf is not None:
         # The DPU is the host's gateway, so it takes the gateway's address of its own prefix.
         requests.append(_address_request("ip_host", vrf.host_pool, allocateDefaultGateway=True))
@@ -147,10 +171,54 @@ def uplink(name: str, spec: Mapping[str, Any]) -> Manifest:
     )
 
 
-def addresses(name: str, network: Mapping[str, Any], nodes: Json | None = None) -> Manifest:
-    """Return the pool ``name`` from which each DPU takes a prefix of ``network``: every DPU, or those of ``nodes``."""
-    spec = {"ipv4Network": dict(network), **given(nodeSelector=nodes)}
+def addresses(
+    platform: DpuPlatform,
+    at: DpuClusterSpec,
+    name: str,
+    network: Network,
+    own: Sequence[Range],
+    pool: Json,
+    nodes: Json | None = None,
+) -> Manifest:
+    """Return the pool ``name`` from which DPUs of ``at`` take prefixes of ``network``: those in ``own``, no others.
+
+    Args:
+        platform: of the region.
+        at: the DPU cluster that gives them out.
+        name: of the pool.
+        network: as long as the pool lives; DPF refuses to make it smaller.
+        own: ranges of ``network`` that are for ``at``, upwards.
+        pool: how DPUs take prefixes, in the words of DPF.
+        nodes: which DPUs take one; None: all of the cluster.
+    """
+    others = [{"startIP": str(first), "endIP": str(last)} for first, last in _gaps(network, own)]
+    spec = {
+        "ipv4Network": {"network": str(network), **pool, **given(excludeRanges=others)},
+        **given(nodeSelector=nodes, dpuClusterSelector=clusters_of(platform, at)),
+    }
     return manifest(SERVICES, "DPUServiceIPAM", name, namespace=NAMESPACE, spec=spec)
+
+
+def clusters_of(platform: DpuPlatform, at: DpuClusterSpec) -> Json | None:
+    """Return what selects ``at`` for objects that DPF copies to DPU clusters; None: they go to the only one."""
+    selector = platform.selector(at)
+    return {"matchLabels": selector} if selector else None
+
+
+def whole(network: Network) -> Range:
+    """Return all addresses of ``network``."""
+    return network.network_address, network.broadcast_address
+
+
+def _gaps(network: Network, own: Sequence[Range]) -> Iterator[Range]:
+    """Yield the ranges of ``network`` that are not in ``own``."""
+    free, end = whole(network)
+    for first, last in own:
+        if free < first:
+            yield free, first - 1
+        free = last + 1
+    if free <= end:
+        yield free, end
 
 
 def _service_template(service: str, chart: Chart) -> Manifest:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from components.render import labels as keys
 from components.render import nvue
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import digest, given, manifest
 from components.specs.catalog import Chart, DpuImage
-from components.specs.region import DpuControlSpec, NetworksSpec, RegistrySpec
+from components.specs.dpus import ONLY, DpuClusterSpec, DpuControlSpec
+from components.specs.region import NetworksSpec, RegistrySpec
 
 NAMESPACE = "dpf-operator-system"
 HBN_CHART = "dpf-hbn"
@@ -47,14 +49,33 @@ class DpuPlatform:
         )
 
     @property
+    def clusters(self) -> tuple[DpuClusterSpec, ...]:
+        """Return the DPU clusters."""
+        return self.control.every(self.networks.dpu_loopbacks)
+
+    def selector(self, at: DpuClusterSpec) -> dict[str, str]:
+        """Return the labels that select ``at`` and the nodes of its DPUs; none where the region lists no clusters."""
+        return {keys.DPU_CLUSTER: at.name} if self.control.clusters else {}
+
+    @property
     def flavor_name(self) -> str:
         """Return the name of the flavor, which says what is in it."""
         return f"zero-trust-{digest(_flavor_spec(self), 10)}"
 
 
+def named(name: str, at: DpuClusterSpec) -> str:
+    """Return what ``name`` is called in the DPU cluster ``at``."""
+    return name if at.name == ONLY else f"{name}-{at.name}"
+
+
 def render_provisioning(platform: DpuPlatform) -> tuple[Manifest, ...]:
-    """Return DPF's configuration, the image and flavor of DPUs, and the cluster they join."""
-    return (_operator_config(platform), _bfb(platform.image), _flavor(platform), _dpu_cluster(platform.control))
+    """Return DPF's configuration, the image and flavor of DPUs, and the clusters they join."""
+    return (
+        _operator_config(platform),
+        _bfb(platform.image),
+        _flavor(platform),
+        *(_dpu_cluster(platform, at) for at in platform.clusters),
+    )
 
 
 def _operator_config(platform: DpuPlatform) -> Manifest:
@@ -88,6 +109,7 @@ def _bfb(image: DpuImage) -> Manifest:
         image.version,
         namespace=NAMESPACE,
         retain=True,
+        annotations={keys.SHA256: image.sha256},
         spec={
             "url": image.url,
             "fileName": f"{image.version}.bfb",
@@ -126,21 +148,22 @@ def _flavor_spec(platform: DpuPlatform) -> dict[str, Any]:
     }
 
 
-def _dpu_cluster(control: DpuControlSpec) -> Manifest:
+def _dpu_cluster(platform: DpuPlatform, at: DpuClusterSpec) -> Manifest:
     return manifest(
         _PROVISIONING,
         "DPUCluster",
-        "dpus",
+        at.name,
         namespace=NAMESPACE,
+        labels=platform.selector(at),
         readiness=Readiness(conditions=("jsonpath={.status.phase}=Ready",), timeout_seconds=_CLUSTER_SECONDS),
         spec={
             "type": "kamaji",
-            "maxNodes": control.max_dpus,
+            "maxNodes": platform.control.max_dpus,
             "clusterEndpoint": {
                 "keepalived": {
-                    "interface": control.vip_interface,
-                    "vip": str(control.vip),
-                    "virtualRouterID": control.virtual_router_id,
+                    "interface": platform.control.vip_interface,
+                    "vip": str(at.vip),
+                    "virtualRouterID": at.virtual_router_id,
                 }
             },
         },

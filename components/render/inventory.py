@@ -1,7 +1,4 @@
-"""Hosts of a hall: identity only, one set of objects a rack.
-
-An assigned host lives in its cluster's namespace, since Metal3 looks for hosts there and nowhere else.
-"""
+"""Hosts of a hall: identity only, one set of objects a rack; one module a backend, the DPUs are DPF's in all."""
 
 from __future__ import annotations
 
@@ -9,34 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
+from components.render import bare_metal_hosts, ironcore_servers
 from components.render import labels as keys
 from components.render.dpus import NAMESPACE as DPUS
+from components.render.hosts import PlacedHost
 from components.render.manifest import Manifest, ManifestSet
-from components.render.objects import LABEL_LIMIT, fit, manifest
+from components.render.objects import LABEL_LIMIT, fit, given, manifest
 from components.render.region import FREE_HOSTS
-from components.specs.inventory import HostSpec
+from components.specs.bare_metal import BareMetalBackend
+from components.specs.nodes import FirmwareUpdate
 
+_HOSTS = {
+    BareMetalBackend.METAL3: bare_metal_hosts.render,
+    BareMetalBackend.IRONCORE_METAL: ironcore_servers.render,
+}
 _DPU_NODE_LIMIT = 48
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
-    """Whose a host is."""
-
-    cluster: str
-    pool: str
-    vpc: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedHost:
-    """A host with what its instance type and the lock file say about it."""
-
-    host: HostSpec
-    failure_domain: str
-    dpu_functions: int
-    """Physical functions that the host sees of its DPU."""
-    assignment: Assignment | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,60 +28,41 @@ class InventoryInput:
     """The hosts of one hall."""
 
     name: str
+    backend: BareMetalBackend
+    dpf: bool
+    """Whether DPF runs the hosts' DPUs."""
+    firmware_updates: FirmwareUpdate
+    """When hosts take new firmware."""
     hosts: tuple[PlacedHost, ...]
     """Hosts of a rack stand together."""
 
 
 def render_inventory(inventory: InventoryInput) -> tuple[ManifestSet, ...]:
     """Return one set of objects a rack, in the order of the racks."""
-    return tuple(_rack(rack, tuple(hosts)) for rack, hosts in groupby(inventory.hosts, lambda placed: placed.host.rack))
+    racks = groupby(inventory.hosts, lambda placed: placed.host.rack)
+    return tuple(_rack(inventory, rack, tuple(hosts)) for rack, hosts in racks)
 
 
-def _rack(rack: str, hosts: tuple[PlacedHost, ...]) -> ManifestSet:
+def _rack(inventory: InventoryInput, rack: str, hosts: tuple[PlacedHost, ...]) -> ManifestSet:
     return ManifestSet(
         name=f"rack-{rack}",
         namespace=FREE_HOSTS,
-        members={f"{placed.host.host}/{item.kind}": item for placed in hosts for item in _objects(placed)},
+        members={f"{placed.host.host}/{item.kind}": item for placed in hosts for item in _objects(inventory, placed)},
     )
 
 
-def _objects(placed: PlacedHost) -> Iterator[Manifest]:
-    yield _bare_metal_host(placed)
-    yield _dpu_device(placed)
-    yield _dpu_node(placed)
+def _objects(inventory: InventoryInput, placed: PlacedHost) -> Iterator[Manifest]:
+    yield _HOSTS[inventory.backend](placed)
+    if inventory.backend is BareMetalBackend.METAL3 and _updates_while_running(inventory, placed):
+        yield bare_metal_hosts.update_policy(placed, inventory.firmware_updates)
+    if inventory.dpf:
+        yield _dpu_device(placed)
+        yield _dpu_node(placed)
 
 
-def _labels(placed: PlacedHost) -> dict[str, str]:
-    host = placed.host
-    return {
-        keys.INSTANCE_TYPE: host.instance_type,
-        keys.HALL: host.hall,
-        keys.RACK: host.rack,
-        keys.LEAF: host.leaf,
-        keys.FAILURE_DOMAIN: placed.failure_domain,
-    }
-
-
-def _bare_metal_host(placed: PlacedHost) -> Manifest:
-    host, owner = placed.host, placed.assignment
-    return manifest(
-        "metal3.io/v1alpha1",
-        "BareMetalHost",
-        host.host,
-        namespace=FREE_HOSTS if owner is None else owner.cluster,
-        labels={
-            **_labels(placed),
-            keys.FAILURE_DOMAIN_METAL3: placed.failure_domain,
-            **({} if owner is None else {keys.CLUSTER: owner.cluster, keys.POOL: owner.pool}),
-        },
-        spec={
-            "online": True,
-            "bmc": {"address": host.bmc, "credentialsName": host.bmc_secret},
-            "bootMACAddress": host.boot_mac,
-            "bootMode": "UEFI",
-            "automatedCleaningMode": "metadata",
-        },
-    )
+def _updates_while_running(inventory: InventoryInput, placed: PlacedHost) -> bool:
+    """Tell whether a host must be told when to take firmware: without being told it does so before its next image."""
+    return placed.firmware is not None and inventory.firmware_updates is not FirmwareUpdate.ON_PREPARING
 
 
 def _dpu_device(placed: PlacedHost) -> Manifest:
@@ -106,8 +71,12 @@ def _dpu_device(placed: PlacedHost) -> Manifest:
         "DPUDevice",
         _device_name(placed),
         namespace=DPUS,
-        labels=_labels(placed),
-        spec={"serialNumber": placed.host.dpu_serial, "numberOfPFs": placed.dpu_functions},
+        labels=placed.labels,
+        spec={
+            "serialNumber": placed.host.dpu_serial,
+            "numberOfPFs": placed.dpu_functions,
+            **given(bmcIp=placed.host.dpu_bmc and str(placed.host.dpu_bmc)),
+        },
     )
 
 
@@ -118,7 +87,11 @@ def _dpu_node(placed: PlacedHost) -> Manifest:
         "DPUNode",
         fit(placed.host.host, _DPU_NODE_LIMIT),
         namespace=DPUS,
-        labels={**_labels(placed), **({} if owner is None else {keys.TENANT_NETWORK: owner.vpc})},
+        labels={
+            **placed.labels,
+            **({} if placed.dpu_cluster is None else {keys.DPU_CLUSTER: placed.dpu_cluster}),
+            **({} if owner is None else {keys.TENANT_NETWORK: owner.vpc}),
+        },
         # Nobody reboots a host for its DPU's sake but the platform, when the host is empty.
         spec={"dpus": [{"name": _device_name(placed)}], "nodeRebootMethod": {"external": {}}},
     )

@@ -43,6 +43,8 @@ class Vrf:
     name: str
     vni: int
     asn: int
+    target: int
+    """Number of the route target, beside the ASN."""
     host_pool: str
     permit: tuple[Network, ...]
     """Destinations inside denied prefixes that hosts must reach, such as their own control planes."""
@@ -50,11 +52,13 @@ class Vrf:
     """Management networks."""
     reachable: tuple[Network, ...] | None
     """All that hosts may reach; None for any destination that is not denied."""
+    announced: tuple[Network, ...] | None
+    """Prefixes that hosts may announce routes in; None for any."""
 
     @property
     def route_target(self) -> str:
-        """Return the route target, ``<asn>:<vni>``."""
-        return f"{self.asn}:{self.vni}"
+        """Return the route target as EVPN writes it, ``<asn>:<number>``."""
+        return f"{self.asn}:{self.target}"
 
 
 def startup(fabric: Fabric, vrf: Vrf | None) -> str:
@@ -65,6 +69,8 @@ def startup(fabric: Fabric, vrf: Vrf | None) -> str:
         settings["interface"][HOST_INTERFACE] = _host_interface(fabric, vrf)
         settings["acl"] = {vrf.name: {"type": "ipv4", "rule": _rules(vrf)}}
         settings["vrf"][vrf.name] = _tenant(fabric, vrf)
+        if vrf.announced is not None:
+            settings["router"]["policy"] = {"prefix-list": {vrf.name: {"rule": _routes(vrf.announced)}}}
     return f"- header:\n{yaml_block(header, 4)}- set:\n{yaml_block(settings, 4)}"
 
 
@@ -128,8 +134,19 @@ def _rules(vrf: Vrf) -> dict[str, Any]:
     }
 
 
+def _routes(announced: tuple[Network, ...]) -> dict[str, Any]:
+    """Return the rules that let routes in ``announced`` pass; a list of prefixes denies what it does not name."""
+    return {
+        str(10 * number): {"match": {str(prefix): {"max-prefix-len": 32}}, "action": "permit"}
+        for number, prefix in enumerate(announced, start=1)
+    }
+
+
 def _tenant(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
     target: dict[str, Any] = {"route-target": {vrf.route_target: {}}}
+    host: dict[str, Any] = {"remote-as": "external"}
+    if vrf.announced is not None:
+        host["address-family"] = {"ipv4-unicast": {**_ON, "policy": {"inbound": {"prefix-list": vrf.name}}}}
     return {
         "evpn": {**_ON, "vni": {str(vrf.vni): {}}},
         "router": {
@@ -147,7 +164,7 @@ def _tenant(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
                 "route-export": {"to-evpn": target},
                 "route-import": {"from-evpn": target},
                 "neighbor": {HOST_INTERFACE: {"peer-group": "host", "type": "unnumbered"}},
-                "peer-group": {"host": {"remote-as": "external"}},
+                "peer-group": {"host": host},
             }
         },
     }

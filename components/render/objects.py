@@ -44,9 +44,20 @@ def manifest(
     )
 
 
-def namespace(name: str, *, labels: Mapping[str, str] | None = None, cluster: str = MANAGEMENT) -> Manifest:
+def namespace(
+    name: str,
+    *,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    cluster: str = MANAGEMENT,
+) -> Manifest:
     """Return the Namespace called ``name``."""
-    return manifest("v1", "Namespace", name, labels=labels, cluster=cluster)
+    return manifest("v1", "Namespace", name, labels=labels, annotations=annotations, cluster=cluster)
+
+
+def reference(item: Manifest) -> dict[str, str]:
+    """Return how Cluster API refers to ``item`` from its own namespace: without a version."""
+    return {"apiGroup": item.api_version.partition("/")[0], "kind": item.kind, "name": item.name}
 
 
 def given(**fields: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ namespace of ours, since ``flux-system`` belongs to whoever installed Flux.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +19,7 @@ NAMESPACE = "operators"
 CERT_MANAGER = "cert-manager"
 _RETRY = {"name": "RetryOnFailure", "retryInterval": "2m"}
 _CHART_LAYER = {"mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip", "operation": "copy"}
-_INSTALL_SECONDS = 900
+_INSTALLED = Readiness(conditions=("condition=Ready",), timeout_seconds=900)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,15 @@ class Operator:
     values: Mapping[str, Any] = field(default_factory=dict)
     depends_on: tuple[str, ...] = ()
     """Releases that must be ready first."""
+    name: str = ""
+    """Of the release; none given: the chart's. Needed where a chart is installed twice in a namespace."""
+    flags: tuple[str, ...] = ()
+    """Added to the arguments of the chart's Deployment, for what the chart has no value for."""
+
+    @property
+    def release(self) -> str:
+        """Return the name of the release."""
+        return self.name or self.chart
 
 
 def repository(chart: Chart) -> Manifest:
@@ -50,7 +60,15 @@ def repository(chart: Chart) -> Manifest:
 
 def release(operator: Operator) -> Manifest:
     """Return the release of ``operator`` in the management cluster; it is awaited, since its CRDs come with it."""
-    return _release(operator, NAMESPACE, Readiness(conditions=("condition=Ready",), timeout_seconds=_INSTALL_SECONDS))
+    return _release(operator, NAMESPACE, _INSTALLED)
+
+
+def cluster_release(operator: Operator, cluster: str, *, protect: bool) -> Manifest:
+    """Return the release of ``operator`` in the management cluster, in the namespace of ``cluster``, which owns it.
+
+    It is awaited, and protected while what is installed there holds the cluster's data.
+    """
+    return _release(operator, cluster, _INSTALLED, protect=protect)
 
 
 def tenant_release(operator: Operator, cluster: str, *, awaited: bool) -> Manifest:
@@ -59,9 +77,8 @@ def tenant_release(operator: Operator, cluster: str, *, awaited: bool) -> Manife
     Helm does not wait for pods there: a cluster whose nodes are still booting has the operator's CRDs all the same.
     ``awaited`` when objects of the operator's own kinds follow.
     """
-    readiness = Readiness(conditions=("condition=Ready",), timeout_seconds=_INSTALL_SECONDS) if awaited else None
     remote = {"kubeConfig": {"secretRef": {"name": f"{cluster}-kubeconfig"}}}
-    return _release(operator, cluster, readiness, remote=remote, action={"disableWait": True})
+    return _release(operator, cluster, _INSTALLED if awaited else None, remote=remote, action={"disableWait": True})
 
 
 def _release(
@@ -71,17 +88,19 @@ def _release(
     *,
     remote: Mapping[str, Any] | None = None,
     action: Mapping[str, Any] | None = None,
+    protect: bool = False,
 ) -> Manifest:
     step = {**(action or {}), "crds": "CreateReplace", "strategy": _RETRY}
     return manifest(
         "helm.toolkit.fluxcd.io/v2",
         "HelmRelease",
-        operator.chart,
+        operator.release,
         namespace=namespace,
         readiness=readiness,
+        protect=protect,
         spec={
             "chartRef": {"kind": "OCIRepository", "name": operator.chart, "namespace": NAMESPACE},
-            "releaseName": operator.chart,
+            "releaseName": operator.release,
             "targetNamespace": operator.namespace,
             "interval": "1h",
             **given(dependsOn=[{"name": name} for name in operator.depends_on]),
@@ -89,6 +108,14 @@ def _release(
             "install": step,
             "upgrade": step,
             "driftDetection": {"mode": "enabled"},
-            **given(values=dict(operator.values)),
+            **given(values=dict(operator.values), postRenderers=_with_flags(operator.flags)),
         },
     )
+
+
+def _with_flags(flags: tuple[str, ...]) -> list[dict[str, Any]]:
+    if not flags:
+        return []
+    added = [{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": flag} for flag in flags]
+    patch = {"target": {"group": "apps", "kind": "Deployment"}, "patch": json.dumps(added)}
+    return [{"kustomize": {"patches": [patch]}}]

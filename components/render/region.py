@@ -6,29 +6,60 @@ must never hold pools that overlap (``vm_offering``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
-from components.render import dpu_services, dpus
+from components.render import (
+    bare_metal_controllers,
+    dpu_services,
+    dpus,
+    ironcore_metal,
+    join_service,
+    k0smotron,
+    kamaji,
+    metal3,
+)
 from components.render import labels as keys
+from components.render.bare_metal_controllers import Watched
+from components.render.control_plane import ADDRESS_POOL
 from components.render.dpus import DpuPlatform
-from components.render.manifest import Manifest, Readiness
+from components.render.manifest import Manifest
 from components.render.objects import manifest, namespace
 from components.render.operators import CERT_MANAGER, Operator, release, repository
 from components.render.operators import NAMESPACE as OPERATORS
-from components.specs.catalog import VersionVector
-from components.specs.region import DataStoreSpec, RegionSpec
+from components.specs.bare_metal import BareMetalBackend, BareMetalSpec
+from components.specs.catalog import Chart
+from components.specs.region import ControlPlaneBackend, ControlPlanesSpec, RegionSpec
 
-CONTROL_PLANE_POOL = "control-plane-vips"
 FREE_HOSTS = "inventory"
 """Namespace of the hosts that no cluster owns."""
-KAMAJI = "kamaji-system"
 METALLB = "metallb-system"
 _PRIORITIES = (
     ("region-operators", 900_000_000, "Controllers that every cluster of the region depends on."),
     ("region-services", 800_000_000, "Services of the region that tenants reach, such as image proxies."),
 )
-_STORE_SECONDS = 600
+_CONTROL_PLANES: Mapping[ControlPlaneBackend, Callable[[ControlPlanesSpec], Operator]] = {
+    ControlPlaneBackend.KAMAJI: kamaji.operator,
+    ControlPlaneBackend.K0SMOTRON: lambda _: k0smotron.OPERATOR,
+}
+_BARE_METAL: Mapping[BareMetalBackend, Callable[[BareMetalSpec, Watched], tuple[Operator, ...]]] = {
+    BareMetalBackend.METAL3: metal3.operators,
+    BareMetalBackend.IRONCORE_METAL: lambda _metal, _watched: ironcore_metal.OPERATORS,
+}
+_MONITORING = Operator(
+    chart="kube-prometheus-stack",
+    namespace="monitoring",
+    # Monitors of control planes are in the namespaces of their clusters, and no part of this release.
+    values={
+        "prometheus": {
+            "prometheusSpec": {
+                f"{what}SelectorNilUsesHelmValues": False for what in ("podMonitor", "serviceMonitor", "rule")
+            }
+        }
+    },
+)
+_DPF = Operator(chart="dpf-operator", namespace=dpus.NAMESPACE, depends_on=(CERT_MANAGER, kamaji.CHART))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,27 +68,39 @@ class RegionInput:
 
     name: str
     region: RegionSpec
-    versions: VersionVector
+    charts: tuple[Chart, ...]
+    """What is installed in the management cluster and in those of tenants."""
     platform: DpuPlatform
+    dpf: bool
+    """Whether VPCs are isolated on DPUs. Where none is, DPF is not there and network cards are nobody's business."""
     ovn: bool
     """Whether a VPC of the region is isolated by OVN."""
     clusters: Mapping[str, str]
     """Tenant by cluster; each cluster has a namespace of its name."""
-    tenants: tuple[str, ...]
+    tenants: Mapping[str, Mapping[str, str]]
+    """By tenant, what its namespaces say of it."""
+    release: str
+    """Name of the version vector."""
+    watched: Watched
+    """By bare-metal controller, where the region lists these: the namespaces whose hosts are its."""
+    metal3_version: str | None
+    """Of Cluster API's provider for Metal3; needed by a region that lists controllers."""
 
 
 def render_region(region: RegionInput) -> tuple[Manifest, ...]:
     """Return the objects of the foundation, in the order they are applied."""
-    operators = region_operators(region.region)
+    operators = region_operators(region.region, dpf=region.dpf, watched=region.watched)
+    stores = region.region.control_planes.data_stores if kamaji.CHART in {item.chart for item in operators} else ()
     return (
         *_namespaces(region, operators),
         *(_priority_class(*priority) for priority in _PRIORITIES),
-        *(repository(chart) for chart in region.versions.charts),
+        *(repository(chart) for chart in region.charts),
         *(release(operator) for operator in operators),
-        *(_data_store(store) for store in region.region.control_planes.data_stores),
+        *_controllers(region),
+        *(kamaji.data_store(store) for store in stores),
         *_control_plane_addresses(region.region),
-        *dpus.render_provisioning(region.platform),
-        *dpu_services.render_services(region.platform, ovn=region.ovn),
+        *(join_service.render(service, metallb=METALLB) if (service := region.region.nodes.join_service) else ()),
+        *(_dpus(region) if region.dpf else ()),
     )
 
 
@@ -66,10 +109,15 @@ def tenant_namespace(tenant: str) -> str:
     return f"tenant-{tenant}"
 
 
-def region_operators(region: RegionSpec) -> tuple[Operator, ...]:
-    """Return the operators of the management cluster, in the order they are installed."""
+def region_operators(
+    region: RegionSpec, *, dpf: bool = True, watched: Watched = MappingProxyType({})
+) -> tuple[Operator, ...]:
+    """Return the operators of the management cluster, in the order they are installed; ``dpf`` when it is one."""
     certified = (CERT_MANAGER,)
-    first_store = region.control_planes.data_stores[0].name
+    control_planes = region.control_planes
+    hosted = _CONTROL_PLANES[control_planes.backend](control_planes)
+    # DPF runs the cluster of its DPUs by Kamaji, whatever hosts the clusters of tenants.
+    needed = (kamaji.operator(control_planes),) if dpf and hosted.chart != kamaji.CHART else ()
     return (
         Operator(
             chart=CERT_MANAGER,
@@ -77,28 +125,26 @@ def region_operators(region: RegionSpec) -> tuple[Operator, ...]:
             values={"crds": {"enabled": True}, "global": {"priorityClassName": _PRIORITIES[0][0]}},
         ),
         Operator(chart="metallb", namespace=METALLB),
-        Operator(
-            chart="kamaji",
-            namespace=KAMAJI,
-            values={"defaultDatastoreName": first_store, "kamaji-etcd": {"deploy": False}},
-            depends_on=certified,
-        ),
+        hosted,
+        *needed,
         Operator(chart="cluster-api-operator", namespace="capi-operator-system", depends_on=certified),
-        Operator(
-            chart="ironic-standalone-operator", namespace="ironic-standalone-operator-system", depends_on=certified
-        ),
-        Operator(chart="baremetal-operator", namespace="baremetal-operator-system", depends_on=certified),
-        Operator(chart="dpf-operator", namespace=dpus.NAMESPACE, depends_on=(CERT_MANAGER, "kamaji")),
+        *_BARE_METAL[region.bare_metal.backend](region.bare_metal, watched),
+        *((_DPF,) if dpf else ()),
+        _MONITORING,
     )
 
 
 def _namespaces(region: RegionInput, operators: tuple[Operator, ...]) -> tuple[Manifest, ...]:
-    ours = (OPERATORS, *(operator.namespace for operator in operators), FREE_HOSTS)
+    ours = (*(operator.namespace for operator in operators), FREE_HOSTS)
     tenants = {tenant_namespace(tenant): {keys.TENANT: tenant} for tenant in region.tenants}
     clusters = {cluster: {keys.TENANT: tenant, keys.CLUSTER: cluster} for cluster, tenant in region.clusters.items()}
     return (
+        namespace(OPERATORS, annotations={keys.VERSIONS: region.release}),
         *(namespace(name) for name in ours),
-        *(namespace(name, labels=labels) for name, labels in {**tenants, **clusters}.items()),
+        *(
+            namespace(name, labels=labels, annotations=region.tenants[labels[keys.TENANT]])
+            for name, labels in {**tenants, **clusters}.items()
+        ),
     )
 
 
@@ -108,24 +154,16 @@ def _priority_class(name: str, value: int, description: str) -> Manifest:
     )
 
 
-def _data_store(store: DataStoreSpec) -> Manifest:
-    def secret(key: str) -> dict[str, object]:
-        return {"secretReference": {"name": store.secret, "namespace": KAMAJI, "keyPath": key}}
+def _controllers(region: RegionInput) -> Iterator[Manifest]:
+    if region.metal3_version is not None:
+        controllers, interface = region.region.bare_metal.controllers, region.region.dpus.vip_interface
+        yield from bare_metal_controllers.render(controllers, interface, region.metal3_version)
 
-    return manifest(
-        "kamaji.clastix.io/v1alpha1",
-        "DataStore",
-        store.name,
-        readiness=Readiness(conditions=("jsonpath={.status.ready}=true",), timeout_seconds=_STORE_SECONDS),
-        protect=True,
-        spec={
-            "driver": "etcd",
-            "endpoints": list(store.endpoints),
-            "tlsConfig": {
-                "certificateAuthority": {"certificate": secret("ca.crt"), "privateKey": secret("ca.key")},
-                "clientCertificate": {"certificate": secret("tls.crt"), "privateKey": secret("tls.key")},
-            },
-        },
+
+def _dpus(region: RegionInput) -> tuple[Manifest, ...]:
+    return (
+        *dpus.render_provisioning(region.platform),
+        *dpu_services.render_services(region.platform, ovn=region.ovn),
     )
 
 
@@ -134,7 +172,7 @@ def _control_plane_addresses(region: RegionSpec) -> tuple[Manifest, ...]:
         manifest(
             "metallb.io/v1beta1",
             "IPAddressPool",
-            CONTROL_PLANE_POOL,
+            ADDRESS_POOL,
             namespace=METALLB,
             # Each control plane asks for its own address by name; nothing else may take one by accident.
             spec={"addresses": [str(region.networks.control_plane_vips)], "autoAssign": False},
@@ -142,8 +180,8 @@ def _control_plane_addresses(region: RegionSpec) -> tuple[Manifest, ...]:
         manifest(
             "metallb.io/v1beta1",
             "L2Advertisement",
-            CONTROL_PLANE_POOL,
+            ADDRESS_POOL,
             namespace=METALLB,
-            spec={"ipAddressPools": [CONTROL_PLANE_POOL]},
+            spec={"ipAddressPools": [ADDRESS_POOL]},
         ),
     )

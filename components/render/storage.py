@@ -10,17 +10,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest, namespace
 from components.render.operators import Operator, tenant_release
-from components.specs.storage import NfsClassSpec, StorageClassSpec, VastClassSpec
+from components.specs.storage import NfsClassSpec, StorageClassSpec, TopolvmClassSpec, VastClassSpec
 
 NFS_NAMESPACE = "csi-nfs"
 VAST_NAMESPACE = "vast-csi"
+TOPOLVM_NAMESPACE = "topolvm-system"
 SNAPSHOTS = Operator(chart="snapshot-controller", namespace="snapshot-controller")
 """The one owner of snapshot CRDs in a cluster."""
 _NFS_DRIVER = "nfs.csi.k8s.io"
 _VAST_DRIVER = "csi.vastdata.com"
+_TOPOLVM_DRIVER = "topolvm.io"
 _VAST_SECRETS = ("provisioner", "controller-publish", "node-publish", "controller-expand")
 
 
@@ -47,10 +50,12 @@ def storage_drivers(classes: tuple[StorageClassSpec, ...]) -> tuple[Operator, ..
     """Return what a cluster with ``classes`` needs, in the order it is installed."""
     vast = [spec for spec in classes if isinstance(spec, VastClassSpec)]
     nfs = [spec for spec in classes if isinstance(spec, NfsClassSpec)]
+    topolvm = [spec for spec in classes if isinstance(spec, TopolvmClassSpec)]
     return (
         *((SNAPSHOTS,) if classes else ()),
         *((Operator(chart="csi-driver-nfs", namespace=NFS_NAMESPACE),) if nfs else ()),
         *((_vast_driver(vast[0]),) if vast else ()),
+        *((_topolvm_driver(topolvm),) if topolvm else ()),
     )
 
 
@@ -58,6 +63,17 @@ def _vast_driver(spec: VastClassSpec) -> Operator:
     """Return the VAST driver; ``spec`` gives the management endpoint of calls that name no class."""
     values = {"endpoint": spec.endpoint, "secretName": spec.secret, "verifySsl": True}
     return Operator(chart="vast-csi", namespace=VAST_NAMESPACE, values=values)
+
+
+def _topolvm_driver(classes: list[TopolvmClassSpec]) -> Operator:
+    """Return TopoLVM with a device class for each volume group that ``classes`` name, and no class of its own."""
+    groups = dict.fromkeys(spec.device_class for spec in classes)
+    devices = [{"name": group, "volume-group": group, "default": place == 0} for place, group in enumerate(groups)]
+    return Operator(
+        chart="topolvm",
+        namespace=TOPOLVM_NAMESPACE,
+        values={"lvmd": {"deviceClasses": devices}, "storageClasses": []},
+    )
 
 
 def _class(cluster: str, spec: StorageClassSpec) -> Iterator[Manifest]:
@@ -69,9 +85,20 @@ def _class(cluster: str, spec: StorageClassSpec) -> Iterator[Manifest]:
         # The driver mounts the share again to make a snapshot, and takes the options from here only.
         options = {"mountOptions": ",".join(spec.mount_options)} if spec.mount_options else {}
         yield _snapshot_class(cluster, spec, _NFS_DRIVER, {**location, **options})
+    elif isinstance(spec, TopolvmClassSpec):
+        # No snapshot class: TopoLVM's are on the same disks as the volume, and of thin pools only.
+        durable = {keys.DURABLE: str(spec.durable).lower()}
+        # A local volume must wait for the pod, which decides the node.
+        yield _storage_class(
+            cluster, spec, _TOPOLVM_DRIVER, _topolvm_parameters(spec), labels=durable, binding="WaitForFirstConsumer"
+        )
     else:
         yield _storage_class(cluster, spec, _VAST_DRIVER, _vast_parameters(spec))
         yield _snapshot_class(cluster, spec, _VAST_DRIVER, _secret("snapshotter", spec))
+
+
+def _topolvm_parameters(spec: TopolvmClassSpec) -> dict[str, str]:
+    return {"topolvm.io/device-class": spec.device_class, "csi.storage.k8s.io/fstype": "xfs"}
 
 
 def _vast_parameters(spec: VastClassSpec) -> dict[str, str]:
@@ -91,17 +118,26 @@ def _secret(role: str, spec: VastClassSpec) -> dict[str, str]:
     }
 
 
-def _storage_class(cluster: str, spec: StorageClassSpec, driver: str, parameters: dict[str, str]) -> Manifest:
+def _storage_class(
+    cluster: str,
+    spec: StorageClassSpec,
+    driver: str,
+    parameters: dict[str, str],
+    *,
+    labels: dict[str, str] | None = None,
+    binding: str = "Immediate",
+) -> Manifest:
     return manifest(
         "storage.k8s.io/v1",
         "StorageClass",
         spec.name,
         cluster=cluster,
+        labels=labels,
         annotations=_default("storageclass.kubernetes.io/is-default-class", spec),
         provisioner=driver,
         parameters=parameters,
         reclaimPolicy=spec.reclaim.value,
-        volumeBindingMode="Immediate",
+        volumeBindingMode=binding,
         allowVolumeExpansion=True,
         **given(mountOptions=list(spec.mount_options)),
     )

@@ -1,12 +1,13 @@
-"""A VPC as its backends see it: the tenant's wish and the numbers it was given."""
+"""A VPC as its backends see it: the tenant's wish, the numbers it was given, and what it may reach."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.specs.base import Address
+from components.specs.base import Address, Network
 from components.specs.locks import VpcAllocation
-from components.specs.tenant_network import VpcSpec
+from components.specs.region import NetworksSpec
+from components.specs.tenant_network import Egress, VpcSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,3 +19,28 @@ class Vpc:
     numbers: VpcAllocation
     control_planes: tuple[Address, ...]
     """Addresses of the control planes of the VPC's clusters, which its hosts must reach."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """Where traffic of a VPC may go; what stands first decides."""
+
+    permit: tuple[Network, ...]
+    """The control planes of its clusters."""
+    deny: tuple[Network, ...]
+    """Networks of the region that no tenant may see."""
+    inside: tuple[Network, ...]
+    """The VPC itself and the region's storage."""
+    outside: bool
+    """Whether everything else may be reached too."""
+
+
+def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
+    """Return where traffic of ``vpc`` may go, whatever backend sees to it."""
+    numbers = vpc.numbers
+    return Reach(
+        permit=tuple(Network(f"{address}/32") for address in vpc.control_planes),
+        deny=(networks.management, networks.bmc, networks.control_plane_vips, networks.dpu_loopbacks),
+        inside=(numbers.hosts, numbers.pods, numbers.services, numbers.load_balancers, networks.storage),
+        outside=vpc.spec.egress is Egress.PUBLIC,
+    )

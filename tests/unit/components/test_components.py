@@ -26,6 +26,7 @@ CLASSES = {
     "region": ("Region", "region"),
     "inventory": ("Inventory", "inventory"),
     "hosted_control_plane": ("HostedControlPlane", "control_plane"),
+    "cluster_access": ("ClusterAccess", "access"),
     "node_pool": ("NodePool", "pool"),
     "tenant_network": ("TenantNetwork", "network"),
     "storage": ("StorageCatalog", "catalog"),

@@ -1,7 +1,7 @@
 """Published CustomResourceDefinitions as an oracle: a structural check of an object against its schema, no cluster.
 
 It knows types, required and unknown fields, enums, patterns, lengths, bounds and the keys of list maps. It does not run
-CEL rules, defaulting or webhooks.
+CEL rules or webhooks.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -69,10 +70,11 @@ class PublishedCrds:
         return [*found, *structural_problems({**schema, "required": required}, rest, "")]
 
     def _read(self, group: str, kind: str) -> Mapping[str, Any]:
-        for path in sorted(self._folder.rglob(f"*{group}*.yaml")):
-            if kind.lower()[:-1] not in path.name:  # the plural may change the last letter
-                continue
-            for document in yaml.load_all(path.read_bytes(), yaml.CSafeLoader):
+        stem = kind.lower()[:-1]  # the plural may change the last letter
+        own = (path for path in sorted(self._folder.rglob(f"*{group}*.yaml")) if stem in path.name)
+        bundles = sorted(self._folder.rglob("*-crd.yaml"))  # all kinds of a project in one file
+        for path in chain(own, bundles):
+            for document in filter(None, yaml.load_all(path.read_bytes(), yaml.CSafeLoader)):
                 spec = document["spec"]
                 if (spec["group"], spec["names"]["kind"]) == (group, kind):
                     return dict(document)
@@ -110,7 +112,7 @@ def _object_problems(schema: Mapping[str, Any], value: Mapping[str, Any], path: 
     properties, extra = schema.get("properties", {}), schema.get("additionalProperties")
     open_ended = schema.get("x-kubernetes-preserve-unknown-fields") or extra is True
     for key in schema.get("required", ()):
-        if key not in value:
+        if key not in value and "default" not in properties.get(key, {}):  # defaults are filled in before the check
             yield f"{path}.{key}: is required"
     for key, inner in value.items():
         if key in properties:

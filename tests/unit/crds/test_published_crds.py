@@ -1,18 +1,26 @@
-"""Every custom object of environment laptop fits the schema that its project publishes."""
+"""Every custom object of every environment fits the schema that its project publishes."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
 import pytest
+from environment_data import ENVIRONMENTS
 
 from components.plan.manifests import manifests
 from components.plan.slices import slices
-from components.render.manifest import Manifest, objects
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.render.manifest import objects
+from components.specs.loader import environments, load_environment
 
-BUILT_IN = {"v1", "scheduling.k8s.io/v1", "storage.k8s.io/v1"}
+BUILT_IN = {
+    "v1",
+    "apps/v1",
+    "batch/v1",
+    "networking.k8s.io/v1",
+    "rbac.authorization.k8s.io/v1",
+    "scheduling.k8s.io/v1",
+    "storage.k8s.io/v1",
+}
 """Groups of Kubernetes itself; the end-to-end tests put these to a real API server."""
 
 
@@ -22,18 +30,16 @@ class Oracle(Protocol):
     def problems(self, body: Any) -> list[str]: ...
 
 
-def laptop() -> list[Manifest]:
-    environment = load_environment("laptop", paths.ROOT / "environments")
-    return [item for part in slices(environment) for item in objects(manifests(environment, part))]
-
-
-def test_every_custom_object_of_laptop_fits_its_published_schema(published: Oracle) -> None:
-    custom = [item for item in laptop() if item.api_version not in BUILT_IN]
+@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+def test_every_custom_object_of_an_environment_fits_its_published_schema(published: Oracle, name: str) -> None:
+    environment = load_environment(name, ENVIRONMENTS)
+    every = (item for part in slices(environment) for item in objects(manifests(environment, part)))
+    custom = [item for item in every if item.api_version not in BUILT_IN]
 
     refused = {item.key: problems for item in custom if (problems := published.problems(item.body))}
 
     assert refused == {}
-    assert len({item.kind for item in custom}) > 30
+    assert len({item.kind for item in custom}) > 20
 
 
 HOST = {
@@ -67,6 +73,21 @@ HOST = {
 def test_the_oracle_refuses_what_the_schema_forbids(published: Oracle, spec: dict[str, Any], problem: str) -> None:
     assert published.problems(HOST) == []
     assert published.problems({**HOST, "spec": spec}) == [problem]
+
+
+def test_a_required_field_with_a_default_may_be_left_out(published: Oracle) -> None:
+    def plane(service: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "apiVersion": "controlplane.cluster.x-k8s.io/v1beta2",
+            "kind": "K0smotronControlPlane",
+            "metadata": {"name": "a", "namespace": "a"},
+            "spec": {"service": service},
+        }
+
+    assert published.problems(plane({"apiPort": 6443})) == []
+    assert published.problems(plane({"type": "Ingress"})) == [
+        ".spec.service.type: 'Ingress' breaks enum ['ClusterIP', 'NodePort', 'LoadBalancer']"
+    ]
 
 
 def test_the_oracle_refuses_a_list_map_with_a_key_twice(published: Oracle) -> None:

@@ -1,4 +1,4 @@
-"""A tenant's Kubernetes API."""
+"""A tenant's Kubernetes API: what every backend does with the same wishes."""
 
 from __future__ import annotations
 
@@ -6,35 +6,181 @@ from dataclasses import replace
 from ipaddress import IPv4Address
 from typing import Any
 
+import pytest
+
 from components.render.hosted_control_plane import HostedControlPlaneInput, render_hosted_control_plane
+from components.render.manifest import Manifest
+from components.render.tenant_network import TenantNetworkInput, render_tenant_network
+from components.specs.bare_metal import BareMetalBackend
+from components.specs.hosted_control_plane import ClusterSpec
+from components.specs.region import ControlPlaneBackend
 
 VIP = "10.3.0.200"
+API_OPTIONS: list[tuple[str, dict[str, Any], dict[str, str], dict[str, dict[str, Any]]]] = [
+    ("nothing", {"oidc": None}, {}, {}),
+    (
+        "a login",
+        {"oidc": {"issuer_url": "https://login.acme.example", "client_id": "acme"}},
+        {"oidc-issuer-url": "https://login.acme.example", "oidc-client-id": "acme"},
+        {},
+    ),
+    (
+        "all of a login",
+        {
+            "oidc": {
+                "issuer_url": "https://login.acme.example",
+                "client_id": "acme",
+                "username_claim": "email",
+                "username_prefix": "-",
+                "groups_claim": "groups",
+                "groups_prefix": "acme:",
+                "required_claims": {"org": "acme"},
+                "signing_algorithms": ["RS256", "ES256"],
+                "ca_secret": "login-ca",
+                "admin_group": "platform",
+            }
+        },
+        {
+            "oidc-issuer-url": "https://login.acme.example",
+            "oidc-client-id": "acme",
+            "oidc-username-claim": "email",
+            "oidc-username-prefix": "-",
+            "oidc-groups-claim": "groups",
+            "oidc-groups-prefix": "acme:",
+            "oidc-required-claim": "org=acme",
+            "oidc-signing-algs": "RS256,ES256",
+            "oidc-ca-file": "/etc/jacquard/oidc/ca.crt",
+        },
+        {"oidc": {"secret": {"secretName": "login-ca"}}},
+    ),
+    (
+        "an authentication webhook",
+        {"oidc": None, "api_server": {"authentication_webhook": {"secret": "authn", "cache_seconds": 30}}},
+        {
+            "authentication-token-webhook-config-file": "/etc/jacquard/authentication-webhook/kubeconfig",
+            "authentication-token-webhook-version": "v1",
+            "authentication-token-webhook-cache-ttl": "30s",
+        },
+        {"authentication-webhook": {"secret": {"secretName": "authn"}}},
+    ),
+    (
+        "an authorization webhook, asked last",
+        {"oidc": None, "api_server": {"authorization_webhook": {"secret": "authz"}}},
+        {
+            "authorization-mode": "Node,RBAC,Webhook",
+            "authorization-webhook-config-file": "/etc/jacquard/authorization-webhook/kubeconfig",
+            "authorization-webhook-version": "v1",
+            "authorization-webhook-cache-authorized-ttl": "300s",
+            "authorization-webhook-cache-unauthorized-ttl": "30s",
+        },
+        {"authorization-webhook": {"secret": {"secretName": "authz"}}},
+    ),
+    (
+        "an audit policy",
+        {"oidc": None, "api_server": {"audit": {"policy": "audit-policy"}}},
+        {"audit-policy-file": "/etc/jacquard/audit/policy.yaml", "audit-log-path": "-"},
+        {"audit": {"configMap": {"name": "audit-policy"}}},
+    ),
+    (
+        "an audit policy with a sink",
+        {"oidc": None, "api_server": {"audit": {"policy": "audit-policy", "webhook_secret": "sink"}}},
+        {
+            "audit-policy-file": "/etc/jacquard/audit/policy.yaml",
+            "audit-log-path": "-",
+            "audit-webhook-config-file": "/etc/jacquard/audit-webhook/kubeconfig",
+        },
+        {"audit": {"configMap": {"name": "audit-policy"}}, "audit-webhook": {"secret": {"secretName": "sink"}}},
+    ),
+    (
+        "wider node ports",
+        {"oidc": None, "api_server": {"node_ports": "20000-32767"}},
+        {"service-node-port-range": "20000-32767"},
+        {},
+    ),
+    (
+        "feature gates",
+        {"oidc": None, "api_server": {"feature_gates": {"MutatingAdmissionPolicy": True, "AnonymousAuth": False}}},
+        {"feature-gates": "AnonymousAuth=false,MutatingAdmissionPolicy=true"},
+        {},
+    ),
+]
+"""A wish, the flags of the API server it becomes, and the files that come with them by volume."""
 
 
-def control_plane(inputs_of: Any) -> HostedControlPlaneInput:
+def control_plane(inputs_of: Any, **changes: Any) -> HostedControlPlaneInput:
+    """Return the first control plane of laptop, its cluster changed as data would."""
     first: HostedControlPlaneInput = inputs_of(HostedControlPlaneInput)[0]
-    return replace(first, vip=IPv4Address(VIP))
+    written = first.cluster.model_dump(mode="json", exclude_defaults=True)
+    cluster = ClusterSpec.model_validate(written | changes)
+    return replace(first, vip=IPv4Address(VIP), cluster=cluster)
 
 
-def test_the_address_stands_wherever_it_is_needed(inputs_of: Any) -> None:
-    infrastructure, cluster, kamaji = (
-        item.body["spec"] for item in render_hosted_control_plane(control_plane(inputs_of))
+def kinds(rendered: tuple[Manifest, ...], *wanted: str) -> list[Manifest]:
+    return [item for kind in wanted for item in rendered if item.kind == kind]
+
+
+def kamaji(inputs_of: Any, **changes: Any) -> dict[str, Any]:
+    spec: dict[str, Any] = render_hosted_control_plane(control_plane(inputs_of, **changes))[-1].body["spec"]
+    return spec
+
+
+def k0smotron(inputs_of: Any, **changes: Any) -> dict[str, Any]:
+    one = replace(control_plane(inputs_of, **changes), backend=ControlPlaneBackend.K0SMOTRON)
+    spec: dict[str, Any] = render_hosted_control_plane(one)[-1].body["spec"]
+    return spec
+
+
+def test_the_address_of_a_control_plane_stands_in_these_places_and_is_one(inputs_of: Any) -> None:
+    one = replace(control_plane(inputs_of), domain="k8s.cloud.example")
+    infrastructure, cluster, plane = kinds(
+        render_hosted_control_plane(one), "Metal3Cluster", "Cluster", "KamajiControlPlane"
     )
+    network = plane.body["spec"]["network"]
 
-    assert infrastructure["controlPlaneEndpoint"] == {"host": VIP, "port": 6443}
-    assert cluster["clusterNetwork"]["apiServerPort"] == 6443
-    assert kamaji["network"]["serviceAddress"] == VIP
-    assert kamaji["network"]["serviceAnnotations"]["metallb.io/loadBalancerIPs"] == VIP
-    assert VIP in kamaji["network"]["certSANs"]
+    assert infrastructure.body["spec"]["controlPlaneEndpoint"] == {"host": VIP, "port": 6443}
+    assert cluster.body["spec"]["clusterNetwork"]["apiServerPort"] == 6443
+    assert network["serviceAddress"] == VIP
+    assert network["serviceAnnotations"] == {
+        "metallb.io/address-pool": "control-plane-vips",
+        "metallb.io/loadBalancerIPs": VIP,
+        "external-dns.alpha.kubernetes.io/hostname": "acme-train.k8s.cloud.example",
+    }
+    assert network["certSANs"] == [
+        VIP,
+        "acme-train.acme-train.svc",
+        "acme-train.acme-train.svc.cluster.local",
+        "acme-train.k8s.cloud.example",
+    ]
+
+
+def test_k0smotron_has_the_address_in_as_many_places(inputs_of: Any) -> None:
+    one = replace(control_plane(inputs_of), domain="k8s.cloud.example", backend=ControlPlaneBackend.K0SMOTRON)
+    infrastructure, plane = kinds(render_hosted_control_plane(one), "Metal3Cluster", "K0smotronControlPlane")
+    [patch] = plane.body["spec"]["patches"]
+
+    assert infrastructure.body["spec"]["controlPlaneEndpoint"] == {"host": VIP, "port": 6443}
+    assert (plane.body["spec"]["externalAddress"], plane.body["spec"]["service"]["apiPort"]) == (VIP, 6443)
+    assert plane.body["spec"]["k0sConfig"]["spec"]["api"]["sans"] == [VIP, "acme-train.k8s.cloud.example"]
+    assert f'"metallb.io/loadBalancerIPs": "{VIP}"' in patch["patch"]["content"]
+    assert '"external-dns.alpha.kubernetes.io/hostname": "acme-train.k8s.cloud.example"' in patch["patch"]["content"]
+
+
+def test_the_network_of_the_tenant_lets_nodes_reach_the_address(inputs_of: Any) -> None:
+    network = next(item for item in inputs_of(TenantNetworkInput) if item.vpc.spec.name == "acme")
+    address = str(inputs_of(HostedControlPlaneInput)[0].vip)
+
+    assert [str(vip) for vip in network.vpc.control_planes] == [address]
+    assert any(address in str(item.body) for item in render_tenant_network(network) if isinstance(item, Manifest))
 
 
 def test_the_cluster_refers_to_its_control_plane_and_infrastructure(inputs_of: Any) -> None:
-    infrastructure, cluster, kamaji = render_hosted_control_plane(control_plane(inputs_of))
+    rendered = render_hosted_control_plane(control_plane(inputs_of))
+    infrastructure, cluster, plane = kinds(rendered, "Metal3Cluster", "Cluster", "KamajiControlPlane")
 
-    for reference, item in (("controlPlaneRef", kamaji), ("infrastructureRef", infrastructure)):
+    for reference, item in (("controlPlaneRef", plane), ("infrastructureRef", infrastructure)):
         group = item.api_version.partition("/")[0]
         assert cluster.body["spec"][reference] == {"apiGroup": group, "kind": item.kind, "name": item.name}
-    assert {item.namespace for item in (infrastructure, cluster, kamaji)} == {cluster.name}
+    assert {item.namespace for item in rendered} == {cluster.name}
 
 
 def test_only_the_control_plane_is_awaited_and_after_the_cluster_that_starts_it(inputs_of: Any) -> None:
@@ -44,30 +190,142 @@ def test_only_the_control_plane_is_awaited_and_after_the_cluster_that_starts_it(
     assert [item.kind for item in rendered][-2:] == ["Cluster", "KamajiControlPlane"]
 
 
-def test_a_tenants_cluster_is_protected(inputs_of: Any) -> None:
-    rendered = render_hosted_control_plane(control_plane(inputs_of))
+def test_a_control_plane_is_up_when_it_serves_the_version_that_is_pinned(inputs_of: Any) -> None:
+    plane = render_hosted_control_plane(replace(control_plane(inputs_of), version="v1.34.6"))[-1]
 
-    assert {item.kind for item in rendered if item.protect} == {"Cluster", "KamajiControlPlane"}
+    assert plane.body["spec"]["version"] == "v1.34.6"
+    assert plane.readiness is not None
+    assert plane.readiness.conditions == (
+        "jsonpath={.status.initialization.controlPlaneInitialized}=true",
+        "condition=Available",
+        "jsonpath={.status.version}=v1.34.6",
+    )
+
+
+@pytest.mark.parametrize("backend", ControlPlaneBackend)
+def test_what_holds_a_tenant_is_protected_until_the_cluster_retires(
+    inputs_with: Any, backend: ControlPlaneBackend
+) -> None:
+    [one, *_] = inputs_with(HostedControlPlaneInput, control_planes=backend, bare_metal=BareMetalBackend.METAL3)
+    retiring = replace(one, cluster=one.cluster.model_copy(update={"retire": True}))
+
+    protected = [item.kind for item in render_hosted_control_plane(one) if item.protect]
+    own_etcd = ["HelmRelease"] if backend is ControlPlaneBackend.KAMAJI else []
+    plane = render_hosted_control_plane(one)[-1].kind
+    assert protected == [*own_etcd, "Cluster", plane]
+    assert [item for item in render_hosted_control_plane(retiring) if item.protect] == []
 
 
 def test_dns_is_the_tenth_service_address_and_networks_are_those_of_the_vpc(inputs_of: Any) -> None:
     one = control_plane(inputs_of)
-    _, cluster, kamaji = (item.body["spec"] for item in render_hosted_control_plane(one))
+    cluster, plane = kinds(render_hosted_control_plane(one), "Cluster", "KamajiControlPlane")
 
-    assert kamaji["network"]["dnsServiceIPs"] == [str(one.network.services.network_address + 10)]
-    assert cluster["clusterNetwork"]["pods"] == {"cidrBlocks": [str(one.network.pods)]}
-    assert cluster["clusterNetwork"]["services"] == {"cidrBlocks": [str(one.network.services)]}
+    assert plane.body["spec"]["network"]["dnsServiceIPs"] == [str(one.network.services.network_address + 10)]
+    assert cluster.body["spec"]["clusterNetwork"] == {
+        "apiServerPort": 6443,
+        "pods": {"cidrBlocks": [str(one.network.pods)]},
+        "services": {"cidrBlocks": [str(one.network.services)]},
+        "serviceDomain": "cluster.local",
+    }
 
 
-def test_the_api_server_has_login_arguments_only_when_a_login_is_ordered(inputs_of: Any) -> None:
-    one = control_plane(inputs_of)
-    silent = replace(one, cluster=one.cluster.model_copy(update={"oidc": None}))
+@pytest.mark.parametrize(
+    ("wish", "flags", "volumes"), [row[1:] for row in API_OPTIONS], ids=[row[0] for row in API_OPTIONS]
+)
+def test_kamaji_gets_an_option_as_flags_and_volumes(
+    inputs_of: Any, wish: dict[str, Any], flags: dict[str, str], volumes: dict[str, dict[str, Any]]
+) -> None:
+    spec = kamaji(inputs_of, **wish)
 
-    assert one.cluster.oidc is not None
-    assert render_hosted_control_plane(one)[-1].body["spec"]["apiServer"] == {
-        "extraArgs": [
-            f"--oidc-issuer-url={one.cluster.oidc.issuer_url}",
-            f"--oidc-client-id={one.cluster.oidc.client_id}",
+    mounts = [{"name": name, "mountPath": f"/etc/jacquard/{name}", "readOnly": True} for name in volumes]
+    assert spec["apiServer"].get("extraArgs", []) == [f"--{name}={value}" for name, value in flags.items()]
+    assert spec["apiServer"].get("extraVolumeMounts", []) == mounts
+    assert spec["deployment"].get("extraVolumes", []) == [{"name": name, **source} for name, source in volumes.items()]
+
+
+@pytest.mark.parametrize(
+    ("wish", "flags", "volumes"), [row[1:] for row in API_OPTIONS], ids=[row[0] for row in API_OPTIONS]
+)
+def test_k0smotron_gets_the_same_option_in_its_form(
+    inputs_of: Any, wish: dict[str, Any], flags: dict[str, str], volumes: dict[str, dict[str, Any]]
+) -> None:
+    spec = k0smotron(inputs_of, **wish)
+
+    mounts = [{"path": f"/etc/jacquard/{name}", "readOnly": True, **source} for name, source in volumes.items()]
+    assert spec["k0sConfig"]["spec"]["api"].get("extraArgs", {}) == flags
+    assert spec.get("mounts", []) == mounts
+
+
+def test_feature_gates_are_those_of_all_three_programs(inputs_of: Any) -> None:
+    wish = {"api_server": {"feature_gates": {"MutatingAdmissionPolicy": True}}}
+    plane, k0s = kamaji(inputs_of, **wish), k0smotron(inputs_of, **wish)["k0sConfig"]["spec"]
+
+    for program in ("controllerManager", "scheduler"):
+        assert plane[program]["extraArgs"] == ["--feature-gates=MutatingAdmissionPolicy=true"]
+        assert k0s[program] == {"extraArgs": {"feature-gates": "MutatingAdmissionPolicy=true"}}
+
+
+def test_further_names_of_the_api_server_come_after_its_own(inputs_of: Any) -> None:
+    wish = {"api_server": {"additional_sans": ["api.acme.example", "192.0.2.7"]}}
+
+    assert kamaji(inputs_of, **wish)["network"]["certSANs"][-2:] == ["api.acme.example", "192.0.2.7"]
+    assert k0smotron(inputs_of, **wish)["k0sConfig"]["spec"]["api"]["sans"] == [VIP, "api.acme.example", "192.0.2.7"]
+
+
+def test_settings_of_kubelets_are_patches_for_kubeadm_and_a_profile_for_k0s(inputs_of: Any) -> None:
+    wish = {
+        "max_pods": 64,
+        "kubelet": {
+            "pod_pids_limit": 8192,
+            "image_gc_high_threshold_percent": 80,
+            "cpu_manager_policy": "static",
+            "reserved_cpu": "4",
+            "reserved_memory": "8Gi",
+        },
+    }
+    settings = {
+        "maxPods": 64,
+        "podPidsLimit": 8192,
+        "imageGCHighThresholdPercent": 80,
+        "cpuManagerPolicy": "static",
+        "systemReserved": {"cpu": "4", "memory": "8Gi"},
+    }
+
+    assert kamaji(inputs_of, **wish)["kubelet"] == {
+        "configurationJSONPatches": [
+            {"op": "add", "path": f"/{name}", "value": value} for name, value in settings.items()
         ]
     }
-    assert "apiServer" not in render_hosted_control_plane(silent)[-1].body["spec"]
+    assert k0smotron(inputs_of, **wish)["k0sConfig"]["spec"]["workerProfiles"] == [
+        {"name": "default", "values": settings}
+    ]
+
+
+def test_kubelets_are_left_alone_without_a_wish(inputs_of: Any) -> None:
+    assert "kubelet" not in kamaji(inputs_of)
+    assert "workerProfiles" not in k0smotron(inputs_of)["k0sConfig"]["spec"]
+
+
+def test_the_network_of_the_first_nodes_is_seeded_once_for_this_cluster_only(inputs_of: Any) -> None:
+    rendered = render_hosted_control_plane(control_plane(inputs_of, cni_seed="cilium-seed"))
+    [seed, cluster] = kinds(rendered, "ClusterResourceSet", "Cluster")
+
+    assert seed.body == {
+        "apiVersion": "addons.cluster.x-k8s.io/v1beta2",
+        "kind": "ClusterResourceSet",
+        "metadata": {
+            "name": "acme-train-cni",
+            "namespace": "acme-train",
+            "labels": {
+                "app.kubernetes.io/managed-by": "jacquard",
+                "jacquard.dev/tenant": "acme",
+                "jacquard.dev/cluster": "acme-train",
+            },
+        },
+        "spec": {
+            "strategy": "ApplyOnce",
+            "clusterSelector": {"matchLabels": {"jacquard.dev/cluster": "acme-train"}},
+            "resources": [{"kind": "ConfigMap", "name": "cilium-seed"}],
+        },
+    }
+    assert cluster.body["metadata"]["labels"]["jacquard.dev/cluster"] == "acme-train"

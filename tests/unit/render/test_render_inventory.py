@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from ipaddress import IPv4Address
 from typing import Any
+
+import pytest
 
 from components.render.inventory import InventoryInput, render_inventory
 from components.specs.environment import Environment
+from components.specs.nodes import FirmwareUpdate
 
 
 def test_a_rack_is_one_set_and_a_host_three_objects(inputs_of: Any, laptop: Environment) -> None:
@@ -63,3 +67,62 @@ def test_a_dpu_node_names_its_device_within_dpf_limits(inputs_of: Any, objects_o
     assert len(node.name) == 48
     assert len(device.name) <= 63
     assert node.body["spec"]["dpus"] == [{"name": device.name}]
+
+
+def test_a_dpu_with_a_bmc_says_where_it_is(inputs_of: Any, objects_of: Any) -> None:
+    [inventory] = inputs_of(InventoryInput)
+    placed = inventory.hosts[0]
+    host = placed.host.model_copy(update={"dpu_bmc": IPv4Address("10.1.8.8")})
+
+    def device(one: Any) -> Any:
+        [found] = [item for item in objects_of(replace(inventory, hosts=(one,))) if item.kind == "DPUDevice"]
+        return found.body["spec"]
+
+    assert device(replace(placed, host=host)) == {**device(placed), "bmcIp": "10.1.8.8"}
+
+
+def test_a_host_says_how_far_it_is_in_its_life_and_no_pool_claims_one_that_is_not_in_production(
+    inputs_of: Any, objects_of: Any
+) -> None:
+    [inventory] = inputs_of(InventoryInput)
+    placed = inventory.hosts[0]
+
+    def metadata(state: str, why: str | None = None) -> Any:
+        one = replace(inventory, hosts=(replace(placed, state=state, why=why),))
+        [host] = [item for item in objects_of(one) if item.kind == "BareMetalHost"]
+        return host.body["metadata"]
+
+    assert metadata("production")["labels"]["jacquard.dev/state"] == "production"
+    assert "annotations" not in metadata("production")
+    assert metadata("rma")["labels"]["jacquard.dev/state"] == "rma"
+    assert metadata("rma", "since 2026-10-01: fan")["annotations"] == {
+        "capm3.metal3.io/unhealthy": "",
+        "jacquard.dev/out-of-service": "since 2026-10-01: fan",
+    }
+    assert metadata("rma")["labels"]["jacquard.dev/pool"] == placed.assignment.pool
+
+
+@pytest.mark.parametrize(
+    ("when", "firmware", "policies"),
+    [
+        (FirmwareUpdate.ON_PREPARING, "hgx-2026.10", []),
+        (FirmwareUpdate.ON_REBOOT, None, []),
+        (
+            FirmwareUpdate.ON_REBOOT,
+            "hgx-2026.10",
+            [{"firmwareSettings": "onReboot", "firmwareUpdates": "onReboot"}],
+        ),
+    ],
+)
+def test_a_host_with_a_baseline_is_told_when_to_take_firmware(
+    inputs_of: Any, objects_of: Any, when: FirmwareUpdate, firmware: str | None, policies: list[Any]
+) -> None:
+    [inventory] = inputs_of(InventoryInput)
+    placed = replace(inventory.hosts[0], firmware=firmware)
+    rendered = objects_of(replace(inventory, firmware_updates=when, hosts=(placed,)))
+    [host] = [item for item in rendered if item.kind == "BareMetalHost"]
+    found = [item for item in rendered if item.kind == "HostUpdatePolicy"]
+
+    assert [item.body["spec"] for item in found] == policies
+    assert {(item.namespace, item.name) for item in found} <= {(host.namespace, host.name)}
+    assert host.body["metadata"]["labels"].get("jacquard.dev/firmware") == firmware

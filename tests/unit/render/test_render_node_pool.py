@@ -6,48 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pools import TEMPLATES, deployments, edited, of_kind, templates
 
 from components.render.node_pool import NodePoolInput, RolloutGroup, render_node_pool
-from components.render.node_templates import TemplateIntent
-from components.render.objects import digest
-from components.render.template_revision_1 import build
-from components.specs.node_pool import NodePoolSpec, RolloutStrategy
-
-TEMPLATES = {"Metal3MachineTemplate", "KubeadmConfigTemplate"}
-
-
-@pytest.fixture
-def pool(inputs_of: Any) -> NodePoolInput:
-    """Return a pool with two rollout groups and a taint."""
-    return next(item for item in inputs_of(NodePoolInput) if item.pool.taints and len(item.groups) > 1)
-
-
-def edited(pool: NodePoolInput, **changes: Any) -> NodePoolInput:
-    return replace(pool, pool=pool.pool.model_copy(update=changes))
-
-
-def templates(pool: NodePoolInput) -> set[str]:
-    return {item.key for item in render_node_pool(pool) if item.kind in TEMPLATES}
-
-
-def deployments(pool: NodePoolInput) -> list[dict[str, Any]]:
-    return [dict(item.body["spec"]) for item in render_node_pool(pool) if item.kind == "MachineDeployment"]
-
-
-def test_revision_1_stays_byte_identical() -> None:
-    intent = TemplateIntent(
-        pool="train",
-        failure_domain="a01",
-        image_version="gpu-1",
-        image_url="https://images.cloud.example/gpu-1.raw",
-        image_sha256="0" * 64,
-        taints=(("workload", "training", "NoSchedule"), ("spare", "", "NoExecute")),
-    )
-
-    built = build(intent)
-
-    # A new figure here means that every node of every region rolls on the next upgrade: make a revision 2 instead.
-    assert (digest(built.machine, 10), digest(built.bootstrap, 10)) == ("c6d1700f95", "779831a551")
+from components.specs.locks import GroupAllocation
+from components.specs.node_pool import NodePoolSpec, PoolRole
 
 
 def test_a_new_image_in_one_group_changes_that_groups_templates_only(pool: NodePoolInput) -> None:
@@ -94,30 +57,6 @@ def test_templates_are_retained_and_referred_to_by_name(pool: NodePoolInput) -> 
         assert {(reference["kind"], reference["name"]) for reference in references} <= names
 
 
-def test_hosts_are_reused_which_needs_no_surge(pool: NodePoolInput) -> None:
-    rendered = render_node_pool(pool)
-
-    for spec in deployments(pool):
-        assert spec["rollout"]["strategy"]["rollingUpdate"]["maxSurge"] == 0
-    for item in rendered:
-        if item.kind == "Metal3MachineTemplate":
-            assert item.body["spec"]["nodeReuse"] is True
-
-
-@pytest.mark.parametrize(
-    ("amount", "nodes", "unavailable"), [("5%", 8, 1), ("50%", 5, 2), ("50%", 1, 1), ("0%", 8, 1), (0, 8, 1), (2, 8, 2)]
-)
-def test_no_more_nodes_than_the_limit_but_at_least_one_may_be_away(
-    pool: NodePoolInput, amount: int | str, nodes: int, unavailable: int
-) -> None:
-    rollout = pool.pool.rollout.model_copy(update={"max_unavailable": amount})
-    one = replace(edited(pool, rollout=rollout), groups=(replace(pool.groups[0], nodes=nodes),))
-
-    [spec] = deployments(one)
-
-    assert spec["rollout"]["strategy"]["rollingUpdate"]["maxUnavailable"] == unavailable
-
-
 def test_a_deployment_selects_its_own_machines_and_a_health_check_all_of_the_pool(pool: NodePoolInput) -> None:
     [check] = [item for item in render_node_pool(pool) if item.kind == "MachineHealthCheck"]
 
@@ -129,45 +68,6 @@ def test_a_deployment_selects_its_own_machines_and_a_health_check_all_of_the_poo
     assert len({str(spec["selector"]) for spec in deployments(pool)}) == len(pool.groups)
 
 
-@pytest.mark.parametrize(
-    ("amount", "nodes", "brake"), [("20%", 4, 1), ("20%", 9, 1), ("20%", 10, 2), ("0%", 4, 0), (0, 4, 0), (3, 4, 3)]
-)
-def test_the_brake_of_a_small_pool_still_lets_a_node_be_repaired(
-    pool: NodePoolInput, amount: int | str, nodes: int, brake: int
-) -> None:
-    health = pool.pool.health.model_copy(update={"max_unhealthy": amount})
-    one = replace(edited(pool, health=health), groups=(replace(pool.groups[0], nodes=nodes),))
-
-    [check] = [item for item in render_node_pool(one) if item.kind == "MachineHealthCheck"]
-
-    assert check.body["spec"]["remediation"]["triggerIf"] == {"unhealthyLessThanOrEqualTo": brake}
-
-
-def test_remediation_has_a_brake_and_metal_sized_patience(pool: NodePoolInput) -> None:
-    [check] = [item for item in render_node_pool(pool) if item.kind == "MachineHealthCheck"]
-    spec = check.body["spec"]
-
-    assert 1 <= spec["remediation"]["triggerIf"]["unhealthyLessThanOrEqualTo"] < sum(g.nodes for g in pool.groups)
-    assert spec["checks"]["nodeStartupTimeoutSeconds"] >= 1800
-    assert spec["remediation"]["templateRef"]["name"] in {
-        item.name for item in render_node_pool(pool) if item.kind == "Metal3RemediationTemplate"
-    }
-
-
-def test_an_idle_roll_waits_for_jobs_to_end(pool: NodePoolInput) -> None:
-    def rules(strategy: RolloutStrategy) -> list[Any]:
-        one = edited(pool, rollout=pool.pool.rollout.model_copy(update={"strategy": strategy}))
-        return [item.body["spec"]["drain"] for item in render_node_pool(one) if item.kind == "MachineDrainRule"]
-
-    assert rules(RolloutStrategy.IDLE) == [{"behavior": "WaitCompleted"}]
-    assert rules(RolloutStrategy.ROLLING) == []
-
-
-def test_a_drain_never_waits_for_ever(pool: NodePoolInput) -> None:
-    for spec in deployments(pool):
-        assert min(spec["template"]["spec"]["deletion"].values()) > 0
-
-
 def test_labels_reach_nodes_and_ours_are_out_of_a_tenants_reach(pool: NodePoolInput) -> None:
     label = "node-restriction.kubernetes.io/pool"
     [spec] = deployments(replace(edited(pool, labels={"workload": "x", label: "y"}), groups=pool.groups[:1]))
@@ -176,6 +76,24 @@ def test_labels_reach_nodes_and_ours_are_out_of_a_tenants_reach(pool: NodePoolIn
 
     assert labels["node.cluster.x-k8s.io/workload"] == "x"
     assert labels[label] == pool.pool.name
+
+
+def test_annotations_reach_machines_in_place_and_are_left_out_when_there_are_none(pool: NodePoolInput) -> None:
+    noted = edited(pool, annotations={"acme.example/cost-centre": "42"})
+
+    assert [spec["template"]["metadata"]["annotations"] for spec in deployments(noted)] == [
+        {"acme.example/cost-centre": "42"}
+    ] * len(pool.groups)
+    assert all("annotations" not in spec["template"]["metadata"] for spec in deployments(pool))
+    assert templates(noted) == templates(pool)
+
+
+@pytest.mark.parametrize(("role", "label"), [(PoolRole.SYSTEM, "system"), (PoolRole.WORKER, None)])
+def test_nodes_of_a_system_pool_say_so_where_no_tenant_can_write(
+    pool: NodePoolInput, role: PoolRole, label: str | None
+) -> None:
+    for spec in deployments(edited(pool, role=role)):
+        assert spec["template"]["metadata"]["labels"].get("node-restriction.kubernetes.io/role") == label
 
 
 def test_a_node_has_the_version_its_image_brings(pool: NodePoolInput) -> None:
@@ -190,3 +108,29 @@ def test_names_stay_within_a_label_when_parts_are_long(pool: NodePoolInput) -> N
 
     assert max(len(item.name) for item in render_node_pool(long) if item.kind == "MachineDeployment") == 63
     assert max(len(item.name) for item in render_node_pool(long)) <= 253
+
+
+def test_the_autoscaler_owns_replicas_within_bounds_and_knows_an_empty_group(pool: NodePoolInput) -> None:
+    size = GroupAllocation(nodes=4, min_nodes=0, max_nodes=6)
+    grown = replace(edited(pool, autoscaling=True), groups=(replace(pool.groups[0], size=size),))
+
+    [deployment] = of_kind(grown, "MachineDeployment")
+
+    assert "replicas" not in deployment.body["spec"]
+    prefix, capacity = "cluster.x-k8s.io/cluster-api-autoscaler-node-group", "capacity.cluster-autoscaler.kubernetes.io"
+    annotations = deployment.body["metadata"]["annotations"]
+    assert {key: value for key, value in annotations.items() if "autoscaler" in key} == {
+        f"{prefix}-min-size": "0",
+        f"{prefix}-max-size": "6",
+        f"{capacity}/cpu": "224",
+        f"{capacity}/memory": "2048Gi",
+        f"{capacity}/maxPods": "110",
+        f"{capacity}/gpu-type": "nvidia.com/gpu",
+        f"{capacity}/gpu-count": "8",
+    }
+
+
+def test_nobody_but_the_data_sizes_a_pool_that_does_not_scale_itself(pool: NodePoolInput) -> None:
+    for deployment, group in zip(of_kind(pool, "MachineDeployment"), pool.groups, strict=True):
+        assert deployment.body["spec"]["replicas"] == group.size.nodes
+        assert set(deployment.body["metadata"]["annotations"]) == {"jacquard.dev/fingerprint"}

@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from components.render.region import RegionInput, render_region
+from components.specs.bare_metal import BareMetalBackend
 from components.specs.environment import Environment
+from components.specs.region import ControlPlaneBackend
+from components.specs.tenant_network import Isolation
 
 
 def by_kind(region: RegionInput, kind: str) -> list[Any]:
@@ -20,6 +25,25 @@ def test_each_cluster_and_tenant_has_a_namespace_that_names_its_owner(inputs_of:
 
     for cluster, tenant in region.clusters.items():
         assert labels[cluster]["jacquard.dev/tenant"] == labels[f"tenant-{tenant}"]["jacquard.dev/tenant"] == tenant
+
+
+def test_the_namespaces_of_a_tenant_say_whom_to_tell_and_ask(inputs_of: Any, laptop: Environment) -> None:
+    [region] = inputs_of(RegionInput)
+    notes = {item.name: item.body["metadata"].get("annotations") for item in by_kind(region, "Namespace")}
+
+    assert notes["operators"] == {"jacquard.dev/versions": laptop.versions.release}
+    for tenant in laptop.tenants:
+        told = {
+            "jacquard.dev/contact-alerts": tenant.contacts.alerts,
+            "jacquard.dev/contact-changes": tenant.contacts.changes,
+            "jacquard.dev/contact-maintenance": tenant.contacts.maintenance or tenant.contacts.changes,
+            "jacquard.dev/change-approval": tenant.changes.approval,
+        }
+        of_tenant = [notes[f"tenant-{tenant.tenant}"], *(notes[cluster.name] for cluster in tenant.clusters)]
+        assert [note.items() >= told.items() for note in of_tenant] == [True] * len(of_tenant)
+        assert [note["jacquard.dev/contract"] for note in of_tenant] == [
+            ", ".join(f"{part.nodes} {part.instance_type}" for part in tenant.contract)
+        ] * len(of_tenant)
 
 
 def test_every_object_has_its_namespace_and_every_release_its_pinned_chart(inputs_of: Any) -> None:
@@ -95,3 +119,55 @@ def test_ovn_is_there_only_when_a_vpc_uses_it(inputs_of: Any) -> None:
 
     assert [item.name for item in by_kind(replace(region, ovn=True), "IsolationClass")] == ["ovn"]
     assert by_kind(replace(region, ovn=False), "IsolationClass") == []
+
+
+@pytest.mark.parametrize(
+    ("backends", "operators"),
+    [
+        (
+            {},
+            ["cert-manager", "metallb", "k0smotron", "cluster-api-operator", "ironcore-metal", "kube-prometheus-stack"],
+        ),
+        (
+            {"isolation": Isolation.POLICY_ONLY, "control_planes": ControlPlaneBackend.KAMAJI},
+            ["cert-manager", "metallb", "kamaji", "cluster-api-operator", "ironcore-metal", "kube-prometheus-stack"],
+        ),
+        (
+            {"isolation": Isolation.DPF_HBN, "bare_metal": BareMetalBackend.METAL3},
+            [
+                "cert-manager",
+                "metallb",
+                "k0smotron",
+                "kamaji",
+                "cluster-api-operator",
+                "ironic-standalone-operator",
+                "baremetal-operator",
+                "dpf-operator",
+                "kube-prometheus-stack",
+            ],
+        ),
+    ],
+    ids=["second everywhere", "kamaji without DPUs", "k0smotron with DPUs"],
+)
+def test_only_the_operators_of_the_backends_are_installed(
+    inputs_with: Any, backends: dict[str, Any], operators: list[str]
+) -> None:
+    [region] = inputs_with(RegionInput, **backends)
+
+    assert [item.name for item in by_kind(region, "HelmRelease")] == operators
+    assert {item.namespace for item in render_region(region)} - {None} <= {
+        item.name for item in by_kind(region, "Namespace")
+    }
+    assert bool(by_kind(region, "DataStore")) is ("kamaji" in operators)
+    assert bool(by_kind(region, "DPFOperatorConfig")) is ("dpf-operator" in operators)
+
+
+def test_kamaji_has_no_default_data_store_where_clusters_share_none(inputs_with: Any) -> None:
+    [region] = inputs_with(RegionInput, control_planes=ControlPlaneBackend.KAMAJI)
+    alone = region.region.control_planes.model_copy(update={"data_stores": ()})
+    unshared = replace(region, region=region.region.model_copy(update={"control_planes": alone}))
+
+    [release] = [item for item in by_kind(unshared, "HelmRelease") if item.name == "kamaji"]
+
+    assert release.body["spec"]["values"] == {"kamaji-etcd": {"deploy": False}}
+    assert by_kind(unshared, "DataStore") == []

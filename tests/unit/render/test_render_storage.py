@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from components.render.storage import StorageCatalogInput, render_storage_catalog
-from components.specs.storage import NfsClassSpec, VastClassSpec
+from components.specs.storage import NfsClassSpec, TopolvmClassSpec, VastClassSpec
 
 NFS = NfsClassSpec(
     name="shared", driver="nfs", server="10.2.0.10", share="/export", mount_options=("nfsvers=4.2", "nconnect=8")
@@ -20,6 +20,8 @@ VAST = VastClassSpec(
     root_export="/tenants",
     secret="vms",
 )
+
+SCRATCH = TopolvmClassSpec(name="scratch", driver="topolvm", device_class="nvme")
 
 
 def rendered(*classes: Any) -> list[Any]:
@@ -98,4 +100,41 @@ def test_a_snapshot_of_nfs_mounts_with_the_options_of_its_class() -> None:
         "server": "10.2.0.10",
         "share": "/export",
         "mountOptions": "nfsvers=4.2,nconnect=8",
+    }
+
+
+def test_a_class_on_local_disks_waits_for_the_pod_and_says_that_it_does_not_last() -> None:
+    [storage_class] = [item for item in rendered(SCRATCH) if item.kind.endswith("Class")]
+
+    assert storage_class.body == {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {
+            "name": "scratch",
+            "labels": {"app.kubernetes.io/managed-by": "jacquard", "jacquard.dev/durable": "false"},
+        },
+        "provisioner": "topolvm.io",
+        "parameters": {"topolvm.io/device-class": "nvme", "csi.storage.k8s.io/fstype": "xfs"},
+        "reclaimPolicy": "Delete",
+        "volumeBindingMode": "WaitForFirstConsumer",
+        "allowVolumeExpansion": True,
+    }
+
+
+def test_topolvm_knows_each_volume_group_once_and_brings_no_class_of_its_own() -> None:
+    kept = SCRATCH.model_copy(update={"name": "kept", "durable": True})
+    bulk = SCRATCH.model_copy(update={"name": "bulk", "device_class": "hdd"})
+
+    [release] = [
+        item for item in rendered(SCRATCH, kept, bulk) if item.name == "topolvm" and item.kind == "HelmRelease"
+    ]
+
+    assert release.body["spec"]["values"] == {
+        "lvmd": {
+            "deviceClasses": [
+                {"name": "nvme", "volume-group": "nvme", "default": True},
+                {"name": "hdd", "volume-group": "hdd", "default": False},
+            ]
+        },
+        "storageClasses": [],
     }

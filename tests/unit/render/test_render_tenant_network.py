@@ -14,7 +14,7 @@ import yaml
 from components.render.manifest import Manifest
 from components.render.nvue import yaml_block
 from components.render.tenant_network import TenantNetworkInput, render_tenant_network
-from components.specs.tenant_network import Egress, Isolation
+from components.specs.tenant_network import Egress, Ingress, Isolation
 
 VIP = IPv4Address("10.3.0.77")
 
@@ -44,12 +44,12 @@ def settings(rendered: tuple[Manifest, ...]) -> dict[str, Any]:
 
 def test_a_vpc_is_one_vrf_with_its_vni_and_route_target(inputs_of: Any) -> None:
     hbn = network(inputs_of, Isolation.DPF_HBN)
-    numbers, name = hbn.vpc.numbers, hbn.vpc.spec.name
+    numbers, name = hbn.vpc.numbers.model_copy(update={"route_target": 777}), hbn.vpc.spec.name
 
-    config = settings(render_tenant_network(hbn))
+    config = settings(render_tenant_network(replace(hbn, vpc=replace(hbn.vpc, numbers=numbers))))
 
     bgp = config["vrf"][name]["router"]["bgp"]
-    target = {"route-target": {f"{numbers.asn}:{numbers.vni}": {}}}
+    target = {"route-target": {f"{numbers.asn}:777": {}}}
     assert config["vrf"][name]["evpn"] == {"enable": "on", "vni": {str(numbers.vni): {}}}
     assert bgp["route-import"] == {"from-evpn": target}
     assert bgp["route-export"] == {"to-evpn": target}
@@ -77,6 +77,38 @@ def test_hosts_reach_their_control_planes_but_no_management_network(inputs_of: A
     for allowed in (numbers.hosts, numbers.pods, networks.storage):
         assert verdict(allowed[-1]) == "permit"
     assert verdict(IPv4Address("198.51.100.1")) == ("permit" if egress is Egress.PUBLIC else "deny")
+
+
+def test_hosts_of_a_vpc_without_ingress_announce_nothing_but_what_is_inside(inputs_of: Any) -> None:
+    hbn = network(inputs_of, Isolation.DPF_HBN, ingress=Ingress.NONE)
+    numbers, name = hbn.vpc.numbers, hbn.vpc.spec.name
+
+    config = settings(render_tenant_network(hbn))
+
+    inside = (numbers.pods, numbers.services, numbers.load_balancers)
+    assert config["router"]["policy"] == {
+        "prefix-list": {
+            name: {
+                "rule": {
+                    str(10 * place): {"match": {str(prefix): {"max-prefix-len": 32}}, "action": "permit"}
+                    for place, prefix in enumerate(inside, start=1)
+                }
+            }
+        }
+    }
+    assert config["vrf"][name]["router"]["bgp"]["peer-group"]["host"] == {
+        "remote-as": "external",
+        "address-family": {"ipv4-unicast": {"enable": "on", "policy": {"inbound": {"prefix-list": name}}}},
+    }
+
+
+def test_hosts_of_a_vpc_with_public_ingress_announce_what_they_like(inputs_of: Any) -> None:
+    hbn = network(inputs_of, Isolation.DPF_HBN, ingress=Ingress.PUBLIC)
+
+    config = settings(render_tenant_network(hbn))
+
+    assert "policy" not in config["router"]
+    assert config["vrf"][hbn.vpc.spec.name]["router"]["bgp"]["peer-group"] == {"host": {"remote-as": "external"}}
 
 
 def test_each_dpu_has_an_asn_of_its_own(inputs_of: Any) -> None:
@@ -119,7 +151,7 @@ def test_only_the_dpus_of_a_vpc_take_addresses_from_its_prefix(inputs_of: Any) -
     assert expression["values"] == [f"dpf-operator-system_{hbn.vpc.spec.name}"]
 
 
-@pytest.mark.parametrize("isolation", list(Isolation))
+@pytest.mark.parametrize("isolation", [Isolation.DPF_HBN, Isolation.DPF_OVN])
 def test_the_dpus_of_a_vpcs_hosts_and_no_others_are_selected(inputs_of: Any, isolation: Isolation) -> None:
     vpc = network(inputs_of, isolation)
 

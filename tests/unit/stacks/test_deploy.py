@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from second_backends import with_backends
 
 from components.plan.inputs import Input, inputs
 from components.plan.manifests import manifests
@@ -16,8 +18,8 @@ from components.resources import type_token
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from policies.facts import PROVIDER, Context, Fact
+from policies.judging import Judge
 from policies.rules import RULES
-from policies.verdict import violations
 from stacks.bootstrap import deploy_clusters
 from stacks.deploy import Deployment
 from toolchain import paths
@@ -106,6 +108,12 @@ def test_components_wait_along_the_chain_of_gates(whole: list[Any]) -> None:
         "NodePool acme-train-train": {"a", "acme-train"},
         "NodePool acme-train-infer": {"a", "acme-train"},
         "NodePool globex-lab-lab": {"a", "globex-lab"},
+        "ClusterAccess acme-train": {
+            "acme-train-kubeconfig",
+            "acme-train-system",
+            "acme-train-train",
+            "acme-train-infer",
+        },
         "StorageCatalog acme-train": {
             "acme-train-kubeconfig",
             "acme-train-system",
@@ -153,7 +161,7 @@ def test_a_region_with_a_context_reaches_its_management_cluster_by_it(run: Run, 
     )
 
 
-def test_every_provider_keeps_the_policy_on_cluster_identifiers(whole: list[Any]) -> None:
+def test_every_provider_keeps_the_policy_on_cluster_identifiers(whole: list[Any], environment: Environment) -> None:
     facts = [
         Fact(kind=PROVIDER, title=item.name, body=item.inputs)
         for item in whole
@@ -161,7 +169,8 @@ def test_every_provider_keeps_the_policy_on_cluster_identifiers(whole: list[Any]
     ]
 
     assert len(facts) == 4
-    assert [item for fact in facts for item in violations(RULES, fact, Context(stack="laptop"))] == []
+    judge = Judge(RULES, Context.of(environment, dt.datetime(2026, 11, 21, tzinfo=dt.UTC)))
+    assert [item for fact in facts for item in judge.violations(fact)] == []
 
 
 def test_a_cluster_slice_fetches_its_kubeconfig_by_itself(run: Run, environment: Environment) -> None:
@@ -172,6 +181,22 @@ def test_a_cluster_slice_fetches_its_kubeconfig_by_itself(run: Run, environment:
         ("jacquard:components:StorageCatalog", "globex-lab"),
         ("pulumi:providers:kubernetes", "globex-lab"),
         ("pulumi:providers:kubernetes", MANAGEMENT),
+    }
+
+
+def test_a_vpc_that_a_cluster_isolates_is_made_inside_it(run: Run, environment: Environment) -> None:
+    second = with_backends(environment)
+
+    registered = run(deploy(second, *slices(second)))
+
+    [network] = [item for item in registered if item.name == "globex-lab-globex"]
+    children = {item.type: item.provider for item in registered if item.parent == network.name}
+    assert network.type == "jacquard:components:TenantNetwork"
+    assert "globex-lab-kubeconfig" in network.dependencies
+    assert children == {
+        "kubernetes:helm.toolkit.fluxcd.io/v2:HelmRelease": "kubernetes/management",
+        "kubernetes:kubeovn.io/v1:Vpc": "kubernetes/globex-lab",
+        "kubernetes:kubeovn.io/v1:Subnet": "kubernetes/globex-lab",
     }
 
 

@@ -1,0 +1,34 @@
+"""Who may do what inside a tenant cluster from its first day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+
+from components.render.cluster_access import ClusterAccessInput, render_cluster_access
+from components.resources import PACKAGE, Clusters, register
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterAccessArgs:
+    """What a ClusterAccess is made from."""
+
+    access: ClusterAccessInput
+    clusters: Clusters
+
+
+class ClusterAccess(pulumi.ComponentResource):
+    """Access to one cluster.
+
+    Children: one resource per item of `render_cluster_access`.
+    """
+
+    admins: pulumi.Output[str]
+    """Group whose members may do everything."""
+
+    def __init__(self, name: str, args: ClusterAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(f"{PACKAGE}:ClusterAccess", name, {}, opts)
+        register(self, name, render_cluster_access(args.access), args.clusters)
+        self.admins = pulumi.Output.from_input(args.access.admins)
+        self.register_outputs({"admins": self.admins})

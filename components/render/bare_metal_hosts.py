@@ -1,0 +1,54 @@
+"""Hosts for Metal3. An assigned host lives in its cluster's namespace, since Metal3 looks for hosts there only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.render import labels as keys
+from components.render.hosts import PlacedHost
+from components.render.manifest import Manifest
+from components.render.objects import manifest
+from components.render.region import FREE_HOSTS
+from components.specs.nodes import FirmwareUpdate
+
+API = "metal3.io/v1alpha1"
+_UNHEALTHY = {"capm3.metal3.io/unhealthy": ""}
+"""Keeps Metal3 from claiming a host; a machine that runs there goes on."""
+_WHEN = {FirmwareUpdate.ON_PREPARING: "onPreparing", FirmwareUpdate.ON_REBOOT: "onReboot"}
+
+
+def render(placed: PlacedHost) -> Manifest:
+    """Return the host that Metal3 provisions."""
+    host, owner = placed.host, placed.assignment
+    return manifest(
+        API,
+        "BareMetalHost",
+        host.host,
+        namespace=_namespace(placed),
+        annotations={**({} if placed.in_service else _UNHEALTHY), **placed.notes},
+        labels={
+            **placed.labels,
+            **placed.condition,
+            keys.FAILURE_DOMAIN_METAL3: placed.failure_domain,
+            **({} if owner is None else {keys.CLUSTER: owner.cluster, keys.POOL: owner.pool}),
+        },
+        spec={
+            "online": True,
+            "bmc": {"address": host.bmc, "credentialsName": host.bmc_secret},
+            "bootMACAddress": host.boot_mac,
+            "bootMode": "UEFI",
+            "automatedCleaningMode": "metadata",
+        },
+    )
+
+
+def update_policy(placed: PlacedHost, when: FirmwareUpdate) -> Manifest:
+    """Return when the host takes new firmware, of which Metal3 itself makes the objects that say what."""
+    spec: dict[str, Any] = dict.fromkeys(("firmwareSettings", "firmwareUpdates"), _WHEN[when])
+    return manifest(
+        API, "HostUpdatePolicy", placed.host.host, namespace=_namespace(placed), labels=placed.labels, spec=spec
+    )
+
+
+def _namespace(placed: PlacedHost) -> str:
+    return FREE_HOSTS if placed.assignment is None else placed.assignment.cluster

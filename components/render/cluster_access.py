@@ -1,0 +1,34 @@
+"""Who may do what inside a tenant cluster from its first day: the group that its tenant calls administrators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from components.render.manifest import Manifest
+from components.render.objects import manifest
+
+_GROUP = "rbac.authorization.k8s.io"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterAccessInput:
+    """The access to one cluster that its tenant's data gives."""
+
+    name: str
+    cluster: str
+    admins: str
+    """Group whose members may do everything, as Kubernetes sees it."""
+
+
+def render_cluster_access(access: ClusterAccessInput) -> tuple[Manifest, ...]:
+    """Return the binding of the administrators; a binding's role is immutable, its subjects are not."""
+    return (
+        manifest(
+            f"{_GROUP}/v1",
+            "ClusterRoleBinding",
+            "tenant-admins",
+            cluster=access.cluster,
+            roleRef={"apiGroup": _GROUP, "kind": "ClusterRole", "name": "cluster-admin"},
+            subjects=[{"apiGroup": _GROUP, "kind": "Group", "name": access.admins}],
+        ),
+    )

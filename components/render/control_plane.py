@@ -1,0 +1,108 @@
+"""A tenant's control plane as its backends see it: the wish, the address and the data store it was given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from components.render import labels as keys
+from components.render.etcd_backup import Backup
+from components.render.manifest import Readiness
+from components.render.objects import given
+from components.specs.base import Address, Domain, KubernetesVersion
+from components.specs.hosted_control_plane import ClusterSpec, Events
+from components.specs.locks import VpcAllocation
+from components.specs.region import DataStoreSpec, DedicatedDataStoreSpec
+
+API_PORT = 6443
+ADDRESS_POOL = "control-plane-vips"
+"""Pool of MetalLB that each control plane asks for its own address by name."""
+READY = Readiness(
+    conditions=("jsonpath={.status.initialization.controlPlaneInitialized}=true", "condition=Available"),
+    timeout_seconds=1200,
+)
+"""When a control plane serves, in the words of Cluster API that all backends write; nodes are not waited for."""
+MANAGEMENT_DOMAIN = "svc.cluster.local"
+"""Of Services of the management cluster."""
+DataStore: TypeAlias = DataStoreSpec | DedicatedDataStoreSpec
+"""What holds a cluster's objects: an entry that several clusters name, or how the cluster's own one is made."""
+_TOPOLOGY_KEYS = ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlPlane:
+    """One control plane, in the terms that no backend owns."""
+
+    cluster: ClusterSpec
+    tenant: str
+    version: KubernetesVersion
+    """What it runs, whatever the cluster wishes for next."""
+    network: VpcAllocation
+    """Numbers of the cluster's VPC."""
+    vip: Address
+    data_store: DataStore
+    """Where its state is, whatever the cluster wishes for next."""
+    nodes: int
+    """Most nodes that the cluster may come to run."""
+    domain: Domain | None
+    """Where control planes have names; None: they have none."""
+    backup: Backup | None
+    """How a data store of its own is saved."""
+    failure_domains: tuple[str, ...]
+    """Where the cluster has rollout groups, in order."""
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Return the labels of each of its objects."""
+        return {keys.TENANT: self.tenant, keys.CLUSTER: self.cluster.name}
+
+    @property
+    def address_request(self) -> dict[str, str]:
+        """Return the annotations by which a Service asks for the control plane's address."""
+        asked = {"metallb.io/address-pool": ADDRESS_POOL, "metallb.io/loadBalancerIPs": str(self.vip)}
+        return asked | given(**{"external-dns.alpha.kubernetes.io/hostname": self.host_name})
+
+    @property
+    def host_name(self) -> str | None:
+        """Return the name of its address."""
+        return f"{self.cluster.name}.{self.domain}" if self.domain else None
+
+    @property
+    def names(self) -> list[str]:
+        """Return all names and addresses that its certificate is good for."""
+        names = [str(self.vip), *([self.host_name] if self.host_name else []), *self.cluster.api_server.additional_sans]
+        return list(dict.fromkeys(names))
+
+    @property
+    def protected(self) -> bool:
+        """Tell whether nothing that holds the tenant's state may be deleted."""
+        return not self.cluster.retire
+
+    @property
+    def events_apart(self) -> bool:
+        """Tell whether events have an etcd of their own."""
+        own = isinstance(self.data_store, DedicatedDataStoreSpec)
+        return own and self.cluster.control_plane.events is Events.APART
+
+    @property
+    def kubelet(self) -> dict[str, Any]:
+        """Return what the cluster sets of ``KubeletConfiguration``, for nodes that join from now on."""
+        return {**given(maxPods=self.cluster.max_pods), **self.cluster.kubelet.configuration()}
+
+
+def spread(pods: dict[str, str], revision: str | None = None) -> list[dict[str, Any]]:
+    """Return the constraints that keep the pods with these labels apart, as far as there is room.
+
+    Zones and hosts are the management cluster's; where racks fail together, its nodes have the rack as their zone.
+    With ``revision``, the label that tells old pods from new ones, each generation is spread by itself.
+    """
+    return [
+        {
+            "maxSkew": 1,
+            "topologyKey": key,
+            "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": {"matchLabels": pods},
+            **given(matchLabelKeys=[revision] if revision else None),
+        }
+        for key in _TOPOLOGY_KEYS
+    ]

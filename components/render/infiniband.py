@@ -1,0 +1,203 @@
+"""A VPC's partition on an InfiniBand fabric, as pods of its cluster get it.
+
+In the cluster, NVIDIA's Network Operator offers the virtual functions of the InfiniBand ports to pods, and a network
+attachment says which partition (PKey) they join. Each function a pod gets takes a GUID of the cluster's own range, and
+ib-kubernetes tells the fabric manager (UFM) to which partition the GUID belongs. ib-kubernetes runs in the management
+cluster, one for each cluster and fabric: tenants neither reach UFM nor hold a login that could change any partition.
+
+What this rests on, and nothing here sees to:
+
+- Golden images make the virtual functions, as many as the instance type says. The operator only hands them out, so it
+  neither drains nor reboots a node.
+- The partition that a pod joins is the one its network attachment names. Who may write network attachments in the
+  cluster chooses among all partitions of the fabric: a tenant must not.
+- UFM makes every port a limited member of the default partition, with M_Key protection. By default it makes them full
+  members, and then no partition keeps anybody apart.
+- Node Feature Discovery finds the adapters; the operator brings it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from components.render import labels as keys
+from components.render.manifest import Manifest
+from components.render.objects import manifest, namespace
+from components.render.operators import Operator, tenant_release
+from components.specs.catalog import InstanceType
+from components.specs.fabric import FabricSpec, GuidNumbers
+
+CHART = "network-operator"
+DAEMON = "ib-kubernetes"
+"""Name of the daemon's image among the tools of the version vector."""
+ADAPTERS: Mapping[str, str] = {"connectx-6": "101b", "connectx-7": "1021", "connectx-8": "1023"}
+"""PCI device by model of an adapter with InfiniBand ports (PCI ID database, vendor 15b3)."""
+_VENDOR = "15b3"
+_NAMESPACE = "network-operator"
+_RESOURCE = "infiniband"
+_SRIOV = "sriovnetwork.openshift.io/v1"
+_KUBECONFIG = "/kubeconfig"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition:
+    """A VPC's partition on one fabric, for one of its clusters."""
+
+    fabric: FabricSpec
+    pkey: int
+    guids: GuidNumbers
+    """For the virtual functions of the cluster's nodes."""
+    instance_types: tuple[InstanceType, ...]
+    """Those of the cluster with ports on the fabric."""
+    release: str
+    """Version of the Network Operator, whose parts have its version too."""
+    daemon_image: str
+
+
+def render(partition: Partition, cluster: str, tenant: str) -> tuple[Manifest, ...]:
+    """Return the objects of ``partition`` in ``cluster`` and beside its API, in the order they are applied."""
+    return (
+        namespace(_NAMESPACE, cluster=cluster),
+        tenant_release(_OPERATOR, cluster, awaited=True),
+        _operator_parts(partition, cluster),
+        _functions_operator(cluster),
+        *(_functions(kind, cluster) for kind in partition.instance_types),
+        _attachment(partition, cluster, tenant),
+        _daemon(partition, cluster, tenant),
+    )
+
+
+_OPERATOR = Operator(
+    chart=CHART,
+    namespace=_NAMESPACE,
+    values={
+        "sriovNetworkOperator": {"enabled": True},
+        # Its configuration is ours: the chart's own wants nodes with a label that ours do not have.
+        "sriov-network-operator": {"sriovOperatorConfig": {"deploy": False}},
+    },
+)
+
+
+def _operator_parts(partition: Partition, cluster: str) -> Manifest:
+    """Return which parts the operator runs: drivers are in the golden image, and UFM is not for tenants."""
+    multus = {
+        "image": "multus-cni",
+        "repository": "nvcr.io/nvidia/mellanox",
+        "version": f"network-operator-v{partition.release}",
+    }
+    return manifest(
+        "mellanox.com/v1alpha1",
+        "NicClusterPolicy",
+        "nic-cluster-policy",  # the only name that the operator looks for
+        cluster=cluster,
+        spec={"secondaryNetwork": {"multus": multus}},
+    )
+
+
+def _functions_operator(cluster: str) -> Manifest:
+    return manifest(
+        _SRIOV,
+        "SriovOperatorConfig",
+        "default",  # the only name that the operator looks for
+        namespace=_NAMESPACE,
+        cluster=cluster,
+        spec={
+            "configDaemonNodeSelector": {"kubernetes.io/os": "linux"},
+            "disableDrain": True,
+            "enableInjector": False,
+            "enableOperatorWebhook": False,
+        },
+    )
+
+
+def _functions(kind: InstanceType, cluster: str) -> Manifest:
+    model = "" if kind.nics is None else kind.nics.model
+    return manifest(
+        _SRIOV,
+        "SriovNetworkNodePolicy",
+        kind.name,
+        namespace=_NAMESPACE,
+        cluster=cluster,
+        spec={
+            "nodeSelector": {keys.NODE_INSTANCE_TYPE: kind.name},
+            "nicSelector": {"vendor": _VENDOR, "deviceID": ADAPTERS[model]},
+            "deviceType": "netdevice",
+            "linkType": "ib",
+            "isRdma": True,
+            "externallyManaged": True,
+            "numVfs": kind.dpu.virtual_functions,
+            "resourceName": _RESOURCE,
+        },
+    )
+
+
+def _attachment(partition: Partition, cluster: str, tenant: str) -> Manifest:
+    name = partition.fabric.name
+    config = {
+        "cniVersion": "0.3.1",
+        "name": name,
+        "type": "ib-sriov",
+        "pkey": f"{partition.pkey:#x}",
+        "link_state": "enable",
+        "ibKubernetesEnabled": True,
+        "ipam": {},
+    }
+    return manifest(
+        "k8s.cni.cncf.io/v1",
+        "NetworkAttachmentDefinition",
+        name,
+        namespace="default",  # pods of all namespaces may name it there
+        labels={keys.TENANT: tenant},
+        annotations={"k8s.v1.cni.cncf.io/resourceName": f"nvidia.com/{_RESOURCE}"},
+        cluster=cluster,
+        spec={"config": json.dumps(config)},
+    )
+
+
+def _daemon(partition: Partition, cluster: str, tenant: str) -> Manifest:
+    name = f"{DAEMON}-{partition.fabric.name}"
+    labels = {keys.TENANT: tenant, keys.CLUSTER: cluster, keys.FABRIC: partition.fabric.name}
+    settings = {
+        "KUBECONFIG": f"{_KUBECONFIG}/value",
+        "POD_NAMESPACE": "kube-system",  # of the tenant's cluster, where it holds its lease
+        "DAEMON_SM_PLUGIN": "ufm",
+        "GUID_POOL_RANGE_START": _octets(partition.guids.first),
+        "GUID_POOL_RANGE_END": _octets(partition.guids.last),
+    }
+    container = {
+        "name": DAEMON,
+        "image": partition.daemon_image,
+        "command": ["/ib-kubernetes"],
+        "env": [
+            *({"name": key, "value": value} for key, value in settings.items()),
+            {"name": "K8S_NODE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+            {"name": "POD_UID", "valueFrom": {"fieldRef": {"fieldPath": "metadata.uid"}}},
+        ],
+        "envFrom": [{"secretRef": {"name": partition.fabric.ufm_secret}}],
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+        "volumeMounts": [{"name": "kubeconfig", "mountPath": _KUBECONFIG, "readOnly": True}],
+    }
+    pod = {
+        "automountServiceAccountToken": False,
+        "containers": [container],
+        "volumes": [{"name": "kubeconfig", "secret": {"secretName": f"{cluster}-kubeconfig"}}],
+    }
+    return manifest(
+        "apps/v1",
+        "Deployment",
+        name,
+        namespace=cluster,
+        labels=labels,
+        spec={
+            "replicas": 1,
+            "strategy": {"type": "Recreate"},  # two would give out the same GUIDs
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
+    )
+
+
+def _octets(guid: int) -> str:
+    return guid.to_bytes(8).hex(":")

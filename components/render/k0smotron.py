@@ -1,0 +1,158 @@
+"""Control planes by k0smotron: k0s in pods of the management cluster, an etcd for each cluster unless it names a store.
+
+Nodes of such a cluster are k0s nodes: their bootstrap template is another kind, and the image must bring k0s.
+
+- A dedicated data store is k0smotron's own etcd. It has as many members as its replicas need, whatever ``members``
+  says.
+- A store of ``region.yaml`` is reached by kine: its Secret, in the cluster's namespace, holds the data source's URL
+  and its endpoints are not used. Upstream measured write errors of 9-45 % on SQL behind kine, so this is for labs.
+- It has no place for events of their own, and its konnectivity agents run on every node; ``check`` refuses both.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from components.render.api_server import Files, feature_gates, files, flags
+from components.render.control_plane import API_PORT, READY, ControlPlane, DataStore, spread
+from components.render.etcd_backup import Etcd, render_backup
+from components.render.manifest import Manifest
+from components.render.monitors import INTERVAL, metrics_service, rules, service_monitor
+from components.render.objects import given, manifest
+from components.render.operators import CERT_MANAGER, Operator
+from components.render.sizing import Component, requests
+from components.specs.region import DataStoreSpec
+
+OPERATOR = Operator(chart="k0smotron", namespace="k0smotron", depends_on=(CERT_MANAGER,))
+_KONNECTIVITY_PORT = 8132
+_K0S_RELEASE = "k0s.0"
+"""Build of k0s for a Kubernetes version; an image tag has no plus sign, so that it follows a hyphen."""
+_METRICS_PORT = 8090
+"""Where the sidecar hands out what it scraped from API server, controller manager, scheduler and etcd."""
+_PROFILE = "default"
+"""The worker profile that nodes take which name none; values given to it are put over k0s' own."""
+
+
+def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
+    """Return the control plane, after what watches and saves it."""
+    name, labels = control_plane.cluster.name, control_plane.labels
+    own = not isinstance(control_plane.data_store, DataStoreSpec)
+    pods = {"app": "k0smotron", "cluster": name, "cluster.x-k8s.io/control-plane": "true"}
+    backup = control_plane.backup if own else None
+    return (
+        metrics_service(name, labels, pods, {"metrics": _METRICS_PORT}),
+        service_monitor(name, labels, [_endpoint(name)]),
+        rules(name, labels, etcd=own),
+        *((render_backup(f"{name}-etcd-backup", name, labels, _etcd(name), backup),) if backup else ()),
+        _control_plane(control_plane),
+    )
+
+
+def _control_plane(control_plane: ControlPlane) -> Manifest:
+    cluster, vip = control_plane.cluster, str(control_plane.vip)
+    name = cluster.name
+    components = (Component.API_SERVER, Component.CONTROLLER_MANAGER, Component.SCHEDULER)
+    return manifest(
+        "controlplane.cluster.x-k8s.io/v1beta2",
+        "K0smotronControlPlane",
+        name,
+        namespace=name,
+        labels=control_plane.labels,
+        protect=control_plane.protected,
+        readiness=READY,
+        spec={
+            "version": f"{control_plane.version}-{_K0S_RELEASE}",
+            "replicas": cluster.control_plane.replicas,
+            "externalAddress": vip,
+            "service": {"type": "LoadBalancer", "apiPort": API_PORT, "konnectivityPort": _KONNECTIVITY_PORT},
+            # The Service has no field for its address or annotations; a patch of what is generated is the only way.
+            "patches": [_annotated("Service", control_plane.address_request)],
+            "storage": _storage(control_plane),
+            "k0sConfig": _k0s(control_plane),
+            **given(mounts=[_mount(item) for item in files(cluster)]),
+            "resources": requests(control_plane.nodes, *components),
+            "monitoring": {"enabled": True},
+            "topologySpreadConstraints": spread({"cluster.x-k8s.io/cluster-name": name}),
+        },
+    )
+
+
+def _annotated(kind: str, annotations: dict[str, str]) -> dict[str, Any]:
+    content = json.dumps({"metadata": {"annotations": annotations}})
+    return {"target": {"kind": kind, "component": "control-plane"}, "patch": {"type": "merge", "content": content}}
+
+
+def _storage(control_plane: ControlPlane) -> dict[str, Any]:
+    store: DataStore = control_plane.data_store
+    if isinstance(store, DataStoreSpec):
+        return {"type": "kine", "kine": {"dataSourceSecretName": store.secret}}
+    return {
+        "type": "etcd",
+        "etcd": {
+            "persistence": {"size": store.size, "storageClass": store.storage_class},
+            "resources": requests(control_plane.nodes, Component.ETCD),
+        },
+    }
+
+
+def _k0s(control_plane: ControlPlane) -> dict[str, Any]:
+    cluster, network = control_plane.cluster, control_plane.network
+    gates = given(extraArgs=feature_gates(cluster))
+    return {
+        "apiVersion": "k0s.k0sproject.io/v1beta1",
+        "kind": "ClusterConfig",
+        "metadata": {"name": "k0s"},
+        "spec": {
+            "api": {"sans": control_plane.names, **given(extraArgs=flags(cluster))},
+            **given(controllerManager=gates, scheduler=gates),
+            "network": {
+                # k0s would bring a CNI of its own choice; ours comes as an add-on or with the VPC.
+                "provider": "custom",
+                "podCIDR": str(network.pods),
+                "serviceCIDR": str(network.services),
+                "clusterDomain": cluster.service_domain,
+            },
+            **given(
+                workerProfiles=[{"name": _PROFILE, "values": control_plane.kubelet}] if control_plane.kubelet else None
+            ),
+            "telemetry": {"enabled": False},
+        },
+    }
+
+
+def _mount(item: Files) -> dict[str, Any]:
+    return {"path": item.folder, "readOnly": True, **item.source}
+
+
+def _endpoint(cluster: str) -> dict[str, Any]:
+    # The sidecar calls its jobs otherwise, and its label "component" by the names of the programs.
+    renamed = [
+        ("kube-apiserver", "apiserver"),
+        *((name, name) for name in ("kube-controller-manager", "kube-scheduler", "etcd")),
+    ]
+    jobs: list[dict[str, Any]] = [
+        {
+            "action": "replace",
+            "sourceLabels": ["component"],
+            "regex": component,
+            "targetLabel": "job",
+            "replacement": job,
+        }
+        for component, job in renamed
+    ]
+    named = {"action": "replace", "targetLabel": "cluster", "replacement": cluster}
+    return {
+        "port": "metrics",
+        "interval": INTERVAL,
+        "honorLabels": True,
+        "metricRelabelings": [*jobs, named],
+    }
+
+
+def _etcd(cluster: str) -> Etcd:
+    return Etcd(
+        endpoint=f"https://kmc-{cluster}-etcd:2379",
+        authority=(f"{cluster}-etcd", "tls.crt"),
+        client=f"{cluster}-apiserver-etcd-client",
+    )

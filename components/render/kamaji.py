@@ -1,0 +1,188 @@
+"""Control planes by Kamaji: pods of the management cluster, their objects in an etcd that clusters share or own.
+
+Kamaji only checks the infrastructure cluster's endpoint, it never patches one: the address is known before anything is
+made, and stands in every place that needs it. An infrastructure kind that its Cluster API provider does not know
+(IronCore's) needs that provider's gate ``DynamicInfrastructureClusterPatch``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from components.render import kamaji_etcd
+from components.render.api_server import Files, feature_gates, files, flags
+from components.render.control_plane import API_PORT, MANAGEMENT_DOMAIN, READY, ControlPlane, spread
+from components.render.manifest import Manifest, Readiness
+from components.render.monitors import INTERVAL, metrics_service, relabelled, rules, service_monitor
+from components.render.objects import given, manifest
+from components.render.operators import CERT_MANAGER, Operator
+from components.render.sizing import Component, requests
+from components.specs.region import ControlPlanesSpec, DataStoreSpec
+
+CHART = "kamaji"
+NAMESPACE = "kamaji-system"
+_DNS_INDEX = 10
+"""Place of the cluster's DNS address among the services, by kubeadm's convention."""
+_STORE_SECONDS = 600
+_REVISION = "pod-template-hash"
+_METRICS_PORTS = {"apiserver": API_PORT, "kube-controller-manager": 10257, "kube-scheduler": 10259}
+_EVENTS = "/events"
+
+
+def operator(control_planes: ControlPlanesSpec) -> Operator:
+    """Return Kamaji, whose default data store is the first shared one."""
+    first = next((store.name for store in control_planes.data_stores), None)
+    return Operator(
+        chart=CHART,
+        namespace=NAMESPACE,
+        values={**given(defaultDatastoreName=first), "kamaji-etcd": {"deploy": False}},
+        depends_on=(CERT_MANAGER,),
+    )
+
+
+def data_store(store: DataStoreSpec) -> Manifest:
+    """Return a data store that clusters share."""
+
+    def secret(key: str) -> dict[str, object]:
+        return {"secretReference": {"name": store.secret, "namespace": NAMESPACE, "keyPath": key}}
+
+    return manifest(
+        "kamaji.clastix.io/v1alpha1",
+        "DataStore",
+        store.name,
+        readiness=Readiness(conditions=("jsonpath={.status.ready}=true",), timeout_seconds=_STORE_SECONDS),
+        protect=True,
+        spec={
+            "driver": "etcd",
+            "endpoints": list(store.endpoints),
+            "tlsConfig": {
+                "certificateAuthority": {"certificate": secret("ca.crt"), "privateKey": secret("ca.key")},
+                "clientCertificate": {"certificate": secret("tls.crt"), "privateKey": secret("tls.key")},
+            },
+        },
+    )
+
+
+def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
+    """Return the control plane, after the etcd of its own if it has one and what watches it."""
+    store = control_plane.data_store
+    if isinstance(store, DataStoreSpec):
+        return (*_monitors(control_plane, etcd=False), _control_plane(control_plane, store.name))
+    return (
+        *kamaji_etcd.render(control_plane, store),
+        *_monitors(control_plane, etcd=True),
+        _control_plane(control_plane, kamaji_etcd.main_store(control_plane)),
+    )
+
+
+def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
+    cluster = control_plane.cluster
+    name, version = cluster.name, control_plane.version
+    gates = _arguments(feature_gates(cluster))
+    return manifest(
+        "controlplane.cluster.x-k8s.io/v1alpha2",
+        "KamajiControlPlane",
+        name,
+        namespace=name,
+        labels=control_plane.labels,
+        protect=control_plane.protected,
+        # It stays available while it is upgraded: only the version tells that the new one serves.
+        readiness=Readiness(
+            conditions=(*READY.conditions, f"jsonpath={{.status.version}}={version}"),
+            timeout_seconds=READY.timeout_seconds,
+        ),
+        spec={
+            "version": version,
+            "replicas": cluster.control_plane.replicas,
+            "dataStoreName": store,
+            **given(dataStoreOverrides=list(_overrides(control_plane))),
+            "addons": {"coreDNS": {}, "kubeProxy": {}, "konnectivity": _konnectivity(control_plane)},
+            **given(kubelet=_kubelet(control_plane)),
+            "network": _network(control_plane),
+            "deployment": {
+                "topologySpreadConstraints": spread(_pods(control_plane), _REVISION),
+                **given(extraVolumes=[{"name": item.volume, **item.source} for item in files(cluster)]),
+            },
+            "apiServer": {
+                **given(extraArgs=_arguments(flags(cluster)), extraVolumeMounts=list(map(_mount, files(cluster)))),
+                "resources": requests(control_plane.nodes, Component.API_SERVER),
+            },
+            "controllerManager": {
+                **given(extraArgs=gates),
+                "resources": requests(control_plane.nodes, Component.CONTROLLER_MANAGER),
+            },
+            "scheduler": {**given(extraArgs=gates), "resources": requests(control_plane.nodes, Component.SCHEDULER)},
+        },
+    )
+
+
+def _network(control_plane: ControlPlane) -> dict[str, Any]:
+    service = f"{control_plane.cluster.name}.{control_plane.cluster.name}"
+    address, *others = control_plane.names
+    return {
+        "serviceType": "LoadBalancer",
+        "serviceAddress": str(control_plane.vip),
+        "serviceAnnotations": control_plane.address_request,
+        "certSANs": [address, f"{service}.svc", f"{service}.{MANAGEMENT_DOMAIN}", *others],
+        "dnsServiceIPs": [str(control_plane.network.services[_DNS_INDEX])],
+    }
+
+
+def _konnectivity(control_plane: ControlPlane) -> dict[str, Any]:
+    """Return the agents: on the host's network and on every kind of node, so that they start before the network."""
+    count = control_plane.cluster.control_plane.konnectivity_agents
+    number = {"mode": "DaemonSet"} if count is None else {"mode": "Deployment", "replicas": count}
+    return {"agent": {**number, "hostNetwork": True, "tolerations": [{"operator": "Exists"}]}}
+
+
+def _kubelet(control_plane: ControlPlane) -> dict[str, Any]:
+    # Adding a key that is there replaces it (RFC 6902).
+    return given(
+        configurationJSONPatches=[
+            {"op": "add", "path": f"/{key}", "value": value} for key, value in control_plane.kubelet.items()
+        ]
+    )
+
+
+def _overrides(control_plane: ControlPlane) -> Iterator[dict[str, str]]:
+    if control_plane.events_apart:
+        yield {"resource": _EVENTS, "dataStore": kamaji_etcd.events_store(control_plane)}
+
+
+def _arguments(given_flags: dict[str, str]) -> list[str]:
+    return [f"--{name}={value}" for name, value in given_flags.items()]
+
+
+def _mount(item: Files) -> dict[str, Any]:
+    return {"name": item.volume, "mountPath": item.folder, "readOnly": True}
+
+
+def _pods(control_plane: ControlPlane) -> dict[str, str]:
+    return {"kamaji.clastix.io/name": control_plane.cluster.name}
+
+
+def _monitors(control_plane: ControlPlane, *, etcd: bool) -> tuple[Manifest, ...]:
+    name, labels = control_plane.cluster.name, control_plane.labels
+    return (
+        metrics_service(name, labels, _pods(control_plane), _METRICS_PORTS),
+        service_monitor(name, labels, [_endpoint(name, job) for job in _METRICS_PORTS]),
+        rules(name, labels, etcd=etcd),
+    )
+
+
+def _endpoint(cluster: str, job: str) -> dict[str, Any]:
+    client = f"{cluster}-api-server-kubelet-client-certificate"
+    authority = {"ca": {"secret": {"name": f"{cluster}-ca", "key": "ca.crt"}}, "serverName": f"{cluster}.{cluster}.svc"}
+    return {
+        "port": job,
+        "scheme": "https",
+        "interval": INTERVAL,
+        "relabelings": relabelled(cluster, job),
+        "tlsConfig": {
+            # Only the API server has a certificate of the cluster's authority, the others sign their own.
+            **(authority if job == "apiserver" else {"insecureSkipVerify": True}),
+            "cert": {"secret": {"name": client, "key": "apiserver-kubelet-client.crt"}},
+            "keySecret": {"name": client, "key": "apiserver-kubelet-client.key"},
+        },
+    }

@@ -1,0 +1,151 @@
+"""What watches control planes from the management cluster, in the kinds of prometheus-operator.
+
+Every series has the labels ``cluster`` and ``job`` (``apiserver``, ``kube-controller-manager``, ``kube-scheduler``,
+``etcd``), which are what the dashboards of kube-prometheus-stack expect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from components.render import labels as keys
+from components.render.manifest import Manifest
+from components.render.objects import manifest
+
+API_GROUP = "monitoring.coreos.com/v1"
+INTERVAL = "30s"
+_MINUTES = "10m"
+_MUTATING = 'verb=~"POST|PUT|PATCH|DELETE"'
+_SLOW_SECONDS = 1
+"""SIG Scalability's objective for a request that changes something, at the 99th percentile."""
+_FULL_PERCENT = 80
+_FAILED_PERCENT = 5
+
+
+def relabelled(cluster: str, job: str) -> list[dict[str, str]]:
+    """Return the relabelings that put the labels ``cluster`` and ``job`` on a target."""
+    return [
+        {"action": "replace", "targetLabel": label, "replacement": value}
+        for label, value in (("cluster", cluster), ("job", job))
+    ]
+
+
+def metrics_service(
+    cluster: str, labels: Mapping[str, str], selector: Mapping[str, str], ports: Mapping[str, int]
+) -> Manifest:
+    """Return the headless Service of the pods that ``selector`` finds, which declare no port for metrics."""
+    return manifest(
+        "v1",
+        "Service",
+        f"{cluster}-metrics",
+        namespace=cluster,
+        labels={**labels, keys.METRICS: cluster},
+        spec={
+            "clusterIP": "None",
+            "selector": dict(selector),
+            "ports": [{"name": name, "port": port, "targetPort": port} for name, port in ports.items()],
+        },
+    )
+
+
+def service_monitor(cluster: str, labels: Mapping[str, str], endpoints: list[dict[str, Any]]) -> Manifest:
+    """Return the ServiceMonitor of `metrics_service`."""
+    return manifest(
+        API_GROUP,
+        "ServiceMonitor",
+        f"{cluster}-control-plane",
+        namespace=cluster,
+        labels=labels,
+        spec={"selector": {"matchLabels": {keys.METRICS: cluster}}, "endpoints": endpoints},
+    )
+
+
+def pod_monitor(name: str, cluster: str, labels: Mapping[str, str], selector: Mapping[str, str]) -> Manifest:
+    """Return the PodMonitor ``name`` of the etcd members that ``selector`` finds."""
+    return manifest(
+        API_GROUP,
+        "PodMonitor",
+        name,
+        namespace=cluster,
+        labels=labels,
+        spec={
+            "selector": {"matchLabels": dict(selector)},
+            "podMetricsEndpoints": [
+                {"port": "metrics", "interval": INTERVAL, "relabelings": relabelled(cluster, "etcd")}
+            ],
+        },
+    )
+
+
+def rules(cluster: str, labels: Mapping[str, str], *, etcd: bool) -> Manifest:
+    """Return what is alerted on; ``etcd`` when the cluster has one that is watched with it."""
+    alerts = [*_api_server(cluster), *(_etcd(cluster) if etcd else ())]
+    named = {"cluster": cluster, "tenant": labels[keys.TENANT]}
+    return manifest(
+        API_GROUP,
+        "PrometheusRule",
+        f"{cluster}-control-plane",
+        namespace=cluster,
+        labels=labels,
+        spec={
+            "groups": [
+                {
+                    "name": "control-plane",
+                    "rules": [{**alert, "labels": {**alert["labels"], **named}} for alert in alerts],
+                }
+            ]
+        },
+    )
+
+
+def _api_server(cluster: str) -> list[dict[str, Any]]:
+    of = f'job="apiserver",cluster="{cluster}"'
+    failed = (
+        f'sum(rate(apiserver_request_total{{{of},code=~"5.."}}[5m])) / sum(rate(apiserver_request_total{{{of}}}[5m]))'
+    )
+    buckets = f"sum by (le) (rate(apiserver_request_sli_duration_seconds_bucket{{{of},{_MUTATING}}}[5m]))"
+    return [
+        _alert(
+            "ControlPlaneDown",
+            "critical",
+            f"absent(up{{{of}}} == 1)",
+            "No API server of the cluster answers: nodes and pods go on, nothing can be changed or repaired.",
+        ),
+        _alert(
+            "ControlPlaneFails",
+            "warning",
+            f"{failed} > {_FAILED_PERCENT / 100}",
+            f"More than {_FAILED_PERCENT} % of requests fail inside the API server.",
+        ),
+        _alert(
+            "ControlPlaneSlow",
+            "warning",
+            f"histogram_quantile(0.99, {buckets}) > {_SLOW_SECONDS}",
+            f"One change in a hundred takes longer than {_SLOW_SECONDS} s.",
+        ),
+    ]
+
+
+def _etcd(cluster: str) -> list[dict[str, Any]]:
+    of = f'job="etcd",cluster="{cluster}"'
+    used = f"etcd_mvcc_db_total_size_in_bytes{{{of}}} / etcd_server_quota_backend_bytes{{{of}}}"
+    return [
+        _alert("EtcdWithoutLeader", "critical", f"min(etcd_server_has_leader{{{of}}}) == 0", "A member has no leader."),
+        _alert(
+            "EtcdNearlyFull",
+            "warning",
+            f"max({used}) > {_FULL_PERCENT / 100}",
+            f"{_FULL_PERCENT} % of the quota are used; at 100 % the cluster can only be read and deleted from.",
+        ),
+    ]
+
+
+def _alert(name: str, severity: str, expression: str, summary: str) -> dict[str, Any]:
+    return {
+        "alert": name,
+        "expr": expression,
+        "for": _MINUTES,
+        "labels": {"severity": severity},
+        "annotations": {"summary": summary},
+    }

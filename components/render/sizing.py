@@ -1,0 +1,55 @@
+"""How much a control plane reserves, by the nodes of its cluster.
+
+The table is upstream's: the machines that Kubernetes' own ``kube-up`` took on GCE for a control plane with its etcd
+(kubernetes.io, "Building large clusters", "Size of master and master components": n1-standard-1 to n1-standard-32,
+3.75 GiB a CPU). It was made for 5,000 nodes at most and not measured here; what was measured elsewhere fits: API
+servers of 7,500 nodes had heaps of up to 70 GB (OpenAI, 2021). The shares are ours.
+
+Requests only: a limit would end an API server just when all nodes come back at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+MEBIBYTES_PER_CPU = 3840
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The machine for one replica of a control plane and one member of its etcd."""
+
+    nodes: int | None
+    """Up to how many; None: any number."""
+    cpus: int
+
+    @property
+    def memory_mebibytes(self) -> int:
+        """Return the memory of the machine."""
+        return self.cpus * MEBIBYTES_PER_CPU
+
+
+SIZES = (Size(5, 1), Size(10, 2), Size(100, 4), Size(250, 8), Size(500, 16), Size(None, 32))
+
+
+class Component(Enum):
+    """What shares the machine; a sixteenth is left for konnectivity and the machine itself."""
+
+    API_SERVER = Fraction(1, 2)
+    ETCD = Fraction(1, 4)
+    CONTROLLER_MANAGER = Fraction(1, 8)
+    SCHEDULER = Fraction(1, 16)
+
+
+def size_for(nodes: int) -> Size:
+    """Return the row of the table for a cluster of ``nodes``."""
+    return next(size for size in SIZES if size.nodes is None or nodes <= size.nodes)
+
+
+def requests(nodes: int, *components: Component) -> dict[str, dict[str, str]]:
+    """Return the ``resources`` of a container that runs ``components`` for a cluster of ``nodes``."""
+    size, share = size_for(nodes), sum((component.value for component in components), Fraction())
+    cpu, memory = round(1000 * size.cpus * share), round(size.memory_mebibytes * share)
+    return {"requests": {"cpu": f"{cpu}m", "memory": f"{memory}Mi"}}

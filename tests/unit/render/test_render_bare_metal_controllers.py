@@ -1,0 +1,115 @@
+"""Bare-metal controllers: each with its own Ironic, and with the hosts of its own clusters only."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from components.render.bare_metal_controllers import CHART, shard_namespace
+from components.render.manifest import Manifest
+from components.render.region import RegionInput, render_region
+from components.specs.bare_metal import BootMethod, ControllerSpec
+
+NET, MEDIA, IDLE = "net", "media", "idle"
+CONTROLLERS = (
+    ControllerSpec.model_validate(
+        {
+            "name": NET,
+            "boot": "network-boot",
+            "max_hosts": 40,
+            "dhcp": {"network": "10.0.8.0/24", "gateway": "10.0.8.1", "first": "10.0.8.10", "last": "10.0.8.99"},
+        }
+    ),
+    *(ControllerSpec(name=name, boot=BootMethod.VIRTUAL_MEDIA, max_hosts=40) for name in (MEDIA, IDLE)),
+)
+WATCHED = {NET: ("acme-train",), MEDIA: ("globex-lab", "inventory")}
+
+
+@pytest.fixture
+def sharded(inputs_of: Any) -> tuple[Manifest, ...]:
+    [region] = inputs_of(RegionInput)
+    metal = region.region.bare_metal.model_copy(update={"controllers": CONTROLLERS, "free_hosts": MEDIA})
+    spec = region.region.model_copy(update={"bare_metal": metal})
+    return render_region(replace(region, region=spec, watched=WATCHED, metal3_version="v1.13.2"))
+
+
+def release(rendered: tuple[Manifest, ...], name: str) -> dict[str, Any]:
+    [found] = [item for item in rendered if item.kind == "HelmRelease" and item.name == name]
+    return dict(found.body["spec"])
+
+
+def environment(rendered: tuple[Manifest, ...], name: str) -> dict[str, Any]:
+    entries = release(rendered, name)["values"]["envs"]
+    return {entry["name"]: entry.get("value", entry.get("valueFrom")) for entry in entries}
+
+
+def test_each_controller_watches_the_namespaces_of_its_clusters_and_none_watches_all(
+    sharded: tuple[Manifest, ...],
+) -> None:
+    releases = [CHART, *map(shard_namespace, (NET, MEDIA, IDLE))]
+
+    watched = [environment(sharded, name)["WATCH_NAMESPACE"].split(",") for name in releases]
+
+    assert watched == [
+        [f"{CHART}-system"],
+        [shard_namespace(NET), "acme-train"],
+        [shard_namespace(MEDIA), "globex-lab", "inventory"],
+        [shard_namespace(IDLE)],
+    ]
+
+
+def test_what_is_there_once_in_a_cluster_comes_with_the_release_for_all(sharded: tuple[Manifest, ...]) -> None:
+    shard, common = release(sharded, shard_namespace(NET)), release(sharded, CHART)
+    patches = [patch for renderer in shard["postRenderers"] for patch in renderer["kustomize"]["patches"]]
+
+    assert set(common["values"]) == {"envs"}
+    assert (shard["values"]["crd"], shard["values"]["webhook"]) == ({"enabled": False}, {"enabled": False})
+    assert shard["dependsOn"] == [{"name": CHART}]
+    assert [patch["target"] for patch in patches] == [{"group": "apps", "kind": "Deployment"}]
+    assert [entry["value"] for entry in json.loads(patches[0]["patch"])] == [
+        "--webhook-port=0",
+        "--kube-api-qps=100",
+        "--kube-api-burst=200",
+    ]
+
+
+def test_only_a_controller_for_network_boot_answers_hosts(sharded: tuple[Manifest, ...]) -> None:
+    networking = {item.namespace: item.body["spec"]["networking"] for item in sharded if item.kind == "Ironic"}
+
+    assert networking[shard_namespace(NET)] == {
+        "interface": "br-mgmt",
+        "dhcp": {
+            "networkCIDR": "10.0.8.0/24",
+            "gatewayAddress": "10.0.8.1",
+            "rangeBegin": "10.0.8.10",
+            "rangeEnd": "10.0.8.99",
+        },
+    }
+    assert networking[shard_namespace(MEDIA)] == {"interface": "br-mgmt"}
+    assert "PROVISIONING_NETWORK_DISABLED" not in environment(sharded, shard_namespace(NET))
+    assert environment(sharded, shard_namespace(MEDIA))["PROVISIONING_NETWORK_DISABLED"] == "true"
+
+
+def test_no_two_ironics_share_a_host(sharded: tuple[Manifest, ...]) -> None:
+    selectors = [item.body["spec"]["nodeSelector"] for item in sharded if item.kind == "Ironic"]
+
+    assert selectors == [{"jacquard.dev/bare-metal-controller": one.name} for one in CONTROLLERS]
+
+
+def test_the_provider_keeps_pace_with_all_of_them(sharded: tuple[Manifest, ...]) -> None:
+    [provider] = [item for item in sharded if item.kind == "InfrastructureProvider"]
+
+    assert (provider.name, provider.namespace) == ("metal3", "capm3-system")
+    assert provider.body["spec"] == {
+        "version": "v1.13.2",
+        "manager": {"additionalArgs": {"--kube-api-qps": "100", "--kube-api-burst": "200"}},
+    }
+
+
+def test_every_object_of_the_shards_has_its_namespace(sharded: tuple[Manifest, ...]) -> None:
+    namespaces = {item.name for item in sharded if item.kind == "Namespace"}
+
+    assert {item.namespace for item in sharded} - {None} <= namespaces

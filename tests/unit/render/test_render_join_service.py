@@ -1,0 +1,85 @@
+"""What nodes that boot an ISO need to join."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pools import of_kind
+
+from components.render.join_service import HostIdentity
+from components.render.manifest import Manifest
+from components.render.node_pool import NodePoolInput, render_node_pool
+from components.render.region import RegionInput, render_region
+from components.specs.catalog import BootMode
+from components.specs.nodes import JoinServiceSpec
+from components.specs.region import ControlPlaneBackend
+
+IMAGE = f"registry.cloud.example/join@sha256:{'a' * 64}"
+SERVICE = JoinServiceSpec.model_validate({"image": IMAGE, "address": "10.0.0.40"})
+HOST = HostIdentity(host="a01-u01", boot_mac="80:c1:00:00:01:01", dpu_serial="MT2426X00101")
+
+
+@pytest.fixture
+def diskless(pool: NodePoolInput) -> NodePoolInput:
+    """Return a pool whose first group boots an ISO."""
+    first, *others = pool.groups
+    iso = first.image.model_copy(update={"boot": BootMode.LIVE_ISO})
+    pin = first.pin.model_copy(update={"revision": 2})
+    return replace(pool, groups=(replace(first, image=iso, pin=pin, hosts=(HOST,)), *others))
+
+
+def test_the_service_is_given_the_hosts_of_each_group_and_whom_to_ask_for_a_token(diskless: NodePoolInput) -> None:
+    [contract] = of_kind(diskless, "ConfigMap")
+
+    assert (contract.namespace, contract.name) == ("acme-train", "acme-train-train-a01-join")
+    assert contract.body["metadata"]["labels"]["jacquard.dev/join-contract"] == "1"
+    assert {key: value for key, value in contract.body["data"].items() if key != "hosts.json"} == {
+        "join": "kubeadm",
+        "kubeconfigSecret": "acme-train-kubeconfig",
+    }
+    assert json.loads(contract.body["data"]["hosts.json"]) == {
+        "a01-u01": {"bootMac": "80:c1:00:00:01:01", "dpuSerial": "MT2426X00101"}
+    }
+
+
+def test_nodes_of_k0s_join_as_such(diskless: NodePoolInput) -> None:
+    [contract] = of_kind(replace(diskless, control_plane=ControlPlaneBackend.K0SMOTRON), "ConfigMap")
+
+    assert contract.body["data"]["join"] == "k0s"
+
+
+def test_the_service_may_read_a_pool_and_one_secret_of_its_cluster(diskless: NodePoolInput) -> None:
+    [role], [binding] = of_kind(diskless, "Role"), of_kind(diskless, "RoleBinding")
+    secrets = [rule for rule in role.body["rules"] if "secrets" in rule["resources"]]
+
+    assert secrets == [
+        {"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["acme-train-kubeconfig"], "verbs": ["get"]}
+    ]
+    assert {verb for rule in role.body["rules"] for verb in rule["verbs"]} == {"get", "list", "watch"}
+    assert binding.body["subjects"] == [{"kind": "ServiceAccount", "name": "join-service", "namespace": "join-service"}]
+    assert binding.body["roleRef"]["name"] == role.name
+
+
+def test_a_pool_that_boots_from_disks_needs_no_service(pool: NodePoolInput) -> None:
+    assert {item.kind for item in render_node_pool(pool)}.isdisjoint({"ConfigMap", "Role", "RoleBinding"})
+
+
+def test_the_region_runs_the_image_it_names_at_its_address(inputs_of: Any) -> None:
+    [region] = inputs_of(RegionInput)
+    nodes = region.region.nodes.model_copy(update={"join_service": SERVICE})
+    added = found(replace(region, region=region.region.model_copy(update={"nodes": nodes})))
+
+    assert found(region) == {}
+    assert set(added) == {"Namespace", "ServiceAccount", "IPAddressPool", "L2Advertisement", "Service", "Deployment"}
+    assert added["IPAddressPool"].body["spec"]["addresses"] == ["10.0.0.40/32"]
+    assert added["Service"].body["metadata"]["annotations"]["metallb.io/loadBalancerIPs"] == "10.0.0.40"
+    pod = added["Deployment"].body["spec"]["template"]
+    assert [container["image"] for container in pod["spec"]["containers"]] == [IMAGE]
+    assert added["Service"].body["spec"]["selector"].items() <= pod["metadata"]["labels"].items()
+
+
+def found(region: RegionInput) -> dict[str, Manifest]:
+    return {item.kind: item for item in render_region(region) if item.name == "join-service"}

@@ -1,0 +1,36 @@
+"""What a control plane reserves, by the nodes of its cluster."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from components.render.sizing import SIZES, Component, requests, size_for
+
+
+@pytest.mark.parametrize(
+    ("nodes", "cpus"),
+    [(0, 1), (5, 1), (6, 2), (10, 2), (11, 4), (100, 4), (250, 8), (500, 16), (501, 32), (5000, 32)],
+)
+def test_the_row_of_a_cluster_is_the_first_that_holds_its_nodes(nodes: int, cpus: int) -> None:
+    assert size_for(nodes).cpus == cpus
+
+
+def test_rows_go_upwards_and_the_last_holds_any_number() -> None:
+    bounded = [size.nodes for size in SIZES if size.nodes is not None]
+
+    assert bounded == sorted(bounded)
+    assert len(bounded) == len(SIZES) - 1
+    assert all(before.cpus < after.cpus for before, after in pairwise(SIZES))
+
+
+def test_components_share_a_machine_and_leave_some_of_it() -> None:
+    assert sum(component.value for component in Component) < 1
+
+
+def test_a_share_is_reserved_and_never_a_limit() -> None:
+    assert requests(100, Component.API_SERVER) == {"requests": {"cpu": "2000m", "memory": "7680Mi"}}
+    assert requests(100, Component.API_SERVER, Component.SCHEDULER) == {
+        "requests": {"cpu": "2250m", "memory": "8640Mi"}
+    }
