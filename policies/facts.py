@@ -1,14 +1,19 @@
-"""What rules judge: plain data about one object or provider, the same whether it comes from the engine or the plan."""
+"""What rules judge: plain data about one object, provider or tenant, the same from the engine and from the plan."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from components.render.manifest import Json, Manifest
+from components.plan.pools import clusters
+from components.plan.slices import SliceKind, slices
+from components.render.manifest import Json
+from components.specs.base import Stage
 from components.specs.catalog import Channel, GoldenImage
 from components.specs.environment import Environment
+from components.specs.policy import Enforcement, FreezeSpec, WaiverSpec
 
 
 class Unknown:
@@ -21,6 +26,8 @@ class Unknown:
 UNKNOWN: Final = Unknown()
 PROVIDER = "provider"
 """Kind of the facts about Pulumi providers; no Kubernetes kind is written in lower case."""
+STACK = "stack"
+"""Kind of the facts about whose slices a stack applies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,24 +52,69 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What rules compare facts with."""
+    """What rules compare facts with; the defaults are those of a stack of no readable environment, the strictest."""
 
     stack: str
+    now: dt.datetime
+    """When the command began, with a time zone; rules never ask a clock."""
+    dry_run: bool = False
+    """Whether nothing is applied: a preview."""
+    stage: Stage = Stage.PRODUCTION
     images: tuple[GoldenImage, ...] = ()
     """The catalogue; empty when the stack belongs to no environment, which leaves nothing allowed."""
     channel: Channel | None = None
+    levels: Mapping[str, Enforcement] = field(default_factory=dict)
+    """By rule, as ``policy.yaml`` says."""
+    waivers: tuple[WaiverSpec, ...] = ()
+    freezes: tuple[FreezeSpec, ...] | None = None
+    """None when they cannot be read, so that nobody knows what may change."""
+    subjects: tuple[str | None, ...] = (None,)
+    """Tenants whose slices the stack applies, and None for what all tenants share."""
 
     @property
     def environment(self) -> str:
         """Return the environment that the stack is named after."""
         return self.stack.partition(".")[0]
 
+    @property
+    def today(self) -> dt.date:
+        """Return the day in UTC."""
+        return self.now.astimezone(dt.UTC).date()
+
     @classmethod
-    def of(cls, environment: Environment, stack: str | None = None) -> Context:
+    def of(
+        cls, environment: Environment, now: dt.datetime, stack: str | None = None, *, dry_run: bool = False
+    ) -> Context:
         """Return what is true for ``environment``."""
+        stack = stack or environment.name
         return cls(
-            stack=stack or environment.name, images=environment.images.images, channel=environment.region.image_channel
+            stack=stack,
+            now=now,
+            dry_run=dry_run,
+            stage=environment.region.stage,
+            images=environment.images.images,
+            channel=environment.region.image_channel,
+            levels=environment.policy.rules,
+            waivers=environment.waivers.waivers,
+            freezes=environment.policy.freezes,
+            subjects=_subjects(environment, stack.partition(".")[2]),
         )
+
+
+def _subjects(environment: Environment, part: str) -> tuple[str | None, ...]:
+    """Return whom the stack is about that ends with ``part``; the stack of a whole environment ends with nothing."""
+    owners = {placed.cluster.name: placed.tenant.tenant for placed in clusters(environment)}
+    found: dict[str | None, None] = {}
+    for piece in slices(environment):
+        if part in {"", piece.name}:
+            match piece.kind:
+                case SliceKind.TENANT:
+                    found[piece.subject] = None
+                case SliceKind.CLUSTER:
+                    found[owners[piece.subject]] = None
+                case _:
+                    found[None] = None
+    return tuple(found)
 
 
 def object_fact(body: Json, cluster: str, kind: str | Unknown | None = None) -> Fact:
@@ -75,7 +127,8 @@ def object_fact(body: Json, cluster: str, kind: str | Unknown | None = None) -> 
     return Fact(kind=kind, title=title, body=body)
 
 
-def manifest_facts(manifests: Iterable[Manifest]) -> Iterator[Fact]:
-    """Yield the facts about rendered objects."""
-    for manifest in manifests:
-        yield object_fact(manifest.body, manifest.cluster)
+def stack_facts(context: Context) -> Iterator[Fact]:
+    """Yield the facts about whom an apply of the stack of ``context`` would touch."""
+    for subject in context.subjects:
+        whose = f"tenant {subject}" if subject else "what tenants share"
+        yield Fact(kind=STACK, title=f"{whose} in stack {context.stack}", body={"tenant": subject})

@@ -1,7 +1,78 @@
-"""Where the image of a node stands: shared by the rules that judge it."""
+"""Which image a node is made from, in the form of each bare-metal backend: shared by the rules that judge it."""
 
 from __future__ import annotations
 
-TEMPLATE = "Metal3MachineTemplate"
-IMAGE = ("spec", "template", "spec", "image")
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from components.specs.catalog import GoldenImage
+from policies.facts import UNKNOWN, Context, Fact
+from policies.verdict import Finding, undecided
+
+METAL3 = "Metal3MachineTemplate"
+IRONCORE = "IroncoreMetalMachineTemplate"
+TEMPLATES = frozenset({METAL3, IRONCORE})
 CATALOGUE = "environments/catalog/images.yaml"
+_IMAGE = ("spec", "template", "spec", "image")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_DIGEST = "sha256:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeImage:
+    """The image of a machine template."""
+
+    url: str | None
+    sha256: Any
+    """What stands where the digest belongs."""
+    fault: str = ""
+    """Why it pins nothing."""
+
+    def entry(self, context: Context) -> GoldenImage | None:
+        """Return the image of the catalogue that has the digest."""
+        return next((image for image in context.images if image.sha256 == self.sha256), None)
+
+    @property
+    def digest(self) -> str:
+        """Return the digest for a message."""
+        return f"checksum {self.sha256 or 'missing'}"
+
+
+def node_image(fact: Fact) -> NodeImage | Finding:
+    """Return the image of the machine template ``fact``, or that it is not known before apply."""
+    return _ironcore(fact) if fact.kind == IRONCORE else _metal3(fact)
+
+
+def _metal3(fact: Fact) -> NodeImage | Finding:
+    fields = ("url", "checksum", "checksumType")
+    values = {field: fact.at(*_IMAGE, field) for field in fields}
+    for field, value in values.items():
+        if value is UNKNOWN:
+            return undecided(".".join((*_IMAGE, field)))
+    url, checksum, kind = values.values()
+    image = NodeImage(url=url, sha256=checksum)
+    if url is None:
+        fault = "no image"
+    elif kind != "sha256":
+        fault = f"checksumType {kind or 'missing'} ({image.digest})"
+    else:
+        fault = "" if _is_sha256(checksum) else f"{image.digest}, which is not the 64 hex digits of a SHA-256"
+    return NodeImage(url=url, sha256=checksum, fault=fault)
+
+
+def _ironcore(fact: Fact) -> NodeImage | Finding:
+    value = fact.at(*_IMAGE)
+    if value is UNKNOWN:
+        return undecided(".".join(_IMAGE))
+    if not isinstance(value, str) or not value:
+        return NodeImage(url=None, sha256=None, fault="an image that is no text" if value else "no image")
+    repository, _, pinned = value.partition("@")
+    sha256 = pinned.removeprefix(_DIGEST)
+    pins = pinned.startswith(_DIGEST) and _is_sha256(sha256)
+    fault = "" if pins else f"{value}, which does not end with @sha256: and 64 hex digits"
+    return NodeImage(url=f"https://{repository}", sha256=sha256, fault=fault)
+
+
+def _is_sha256(value: Any) -> bool:
+    return isinstance(value, str) and bool(_SHA256.fullmatch(value))

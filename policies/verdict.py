@@ -1,11 +1,13 @@
-"""What a rule is, what it finds, and how a finding reads."""
+"""What a rule is, and what it finds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
+from components.specs.base import Stage
+from components.specs.policy import Enforcement
 from policies.facts import Context, Fact, Unknown
 
 MAX_LISTED = 10
@@ -18,7 +20,7 @@ class Verdict(StrEnum):
     VIOLATION = "violation"
     NOT_APPLICABLE = "not-applicable"
     UNDECIDED = "undecided"
-    """A value the rule needs is unknown. It counts as a violation: what cannot be judged is not let through."""
+    """A value the rule needs is unknown, or the rule broke on it. What cannot be judged is not let through."""
 
 
 class Severity(StrEnum):
@@ -26,6 +28,7 @@ class Severity(StrEnum):
 
     HIGH = "high"
     CRITICAL = "critical"
+    """What runs on a node, or what a deploy reaches, is not what was reviewed: never advisory in production."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,8 @@ class Finding:
     allowed: str = ""
     """What would be right, and where the list of it lives."""
     fix: str = ""
+    level: Enforcement | None = None
+    """How strict this finding is whatever the level of its rule; None: as strict as the rule."""
 
 
 PASS = Finding(verdict=Verdict.PASS)
@@ -54,38 +59,33 @@ class Rule:
     kinds: frozenset[str]
     """Kinds of the facts it judges."""
     find: Callable[[Fact, Context], Finding]
+    levels: Mapping[Stage, Enforcement] = field(default_factory=lambda: dict.fromkeys(Stage, Enforcement.MANDATORY))
+    """How strict it is by stage where ``policy.yaml`` does not say; not judged in a stage that is missing."""
 
     def judge(self, fact: Fact, context: Context) -> Finding:
-        """Return what the rule finds in ``fact``."""
+        """Return what the rule finds in ``fact``; a rule that breaks has not decided."""
         if isinstance(fact.kind, Unknown):
             return undecided("the object")
-        return self.find(fact, context) if fact.kind in self.kinds else NOT_APPLICABLE
+        if fact.kind not in self.kinds:
+            return NOT_APPLICABLE
+        try:
+            return self.find(fact, context)
+        except Exception as error:  # noqa: BLE001 - whatever a rule breaks on must not let the object through
+            return _broken(error)
+
+    def level(self, context: Context) -> Enforcement | None:
+        """Return how strict the rule is in the environment; None where it is not judged."""
+        level = context.levels.get(self.name, self.levels.get(context.stage))
+        return Enforcement.MANDATORY if level and self.is_firm(context.stage) else level
+
+    def is_firm(self, stage: Stage) -> bool:
+        """Tell whether no ``policy.yaml`` of this stage may make the rule advisory."""
+        return stage is Stage.PRODUCTION and self.severity is Severity.CRITICAL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
-    """A fact that breaks a rule, or that the rule could not decide on."""
-
-    rule: Rule
-    fact: Fact
-    finding: Finding
-
-    def __str__(self) -> str:
-        return "\n".join(
-            (
-                f"{self.rule.name}: {self.fact.title}",
-                f"  found:   {self.finding.found}",
-                f"  allowed: {self.finding.allowed}",
-                f"  why:     {self.rule.why}",
-                f"  fix:     {self.finding.fix}",
-                f'  waiver:  for one reviewed run, --policy-pack-config with {{"{self.rule.name}": "advisory"}}',
-            )
-        )
-
-
-def violation(*, found: str, allowed: str, fix: str) -> Finding:
+def violation(*, found: str, allowed: str, fix: str, level: Enforcement | None = None) -> Finding:
     """Return a finding that refuses."""
-    return Finding(verdict=Verdict.VIOLATION, found=found, allowed=allowed, fix=fix)
+    return Finding(verdict=Verdict.VIOLATION, found=found, allowed=allowed, fix=fix, level=level)
 
 
 def undecided(what: str) -> Finding:
@@ -95,15 +95,18 @@ def undecided(what: str) -> Finding:
         found=f"{what} is unknown until apply, so the rule cannot decide",
         allowed="a value that stands in the data of the environment",
         fix="render the value from the data instead of taking it from another resource's output",
+        level=Enforcement.MANDATORY,
     )
 
 
-def violations(rules: Sequence[Rule], fact: Fact, context: Context) -> Iterator[Violation]:
-    """Yield what ``rules`` refuse about ``fact``."""
-    for rule in rules:
-        finding = rule.judge(fact, context)
-        if finding.verdict in {Verdict.VIOLATION, Verdict.UNDECIDED}:
-            yield Violation(rule=rule, fact=fact, finding=finding)
+def _broken(error: Exception) -> Finding:
+    return Finding(
+        verdict=Verdict.UNDECIDED,
+        found=f"the rule itself broke on it: {type(error).__name__}: {error}",
+        allowed="an object that the rule can read",
+        fix="give the object the form its kind asks for; if it has it, the rule is wrong: mend it in policies/rules",
+        level=Enforcement.MANDATORY,
+    )
 
 
 def listed(names: Sequence[str]) -> str:

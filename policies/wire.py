@@ -32,6 +32,12 @@ _PROVIDERS = "pulumi:providers:"
 _JUDGED_PROVIDERS = frozenset({"kubernetes", "jacquard"})
 _OBJECTS = "kubernetes:"
 _OBJECT_SET = "jacquard:index:ObjectSet"
+_STACK = "pulumi:pulumi:Stack"
+
+
+def is_stack(resource: Resource) -> bool:
+    """Tell whether a resource is the root of its stack, which the engine shows first."""
+    return resource.type == _STACK
 
 
 def stack_of(urn: str) -> str:

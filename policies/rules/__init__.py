@@ -1,18 +1,24 @@
 """The rules, one module an offence and named after it. They are pure functions and never import Pulumi."""
 
 from policies.rules import (
+    change_in_freeze,
+    deprecated_image,
     host_beyond_identity,
     image_outside_channel,
     provider_without_cluster_identifier,
     template_edited_in_place,
     unpinned_image,
+    unsigned_image,
 )
 from policies.verdict import Rule
 
 RULES: tuple[Rule, ...] = (
     unpinned_image.RULE,
     image_outside_channel.RULE,
+    unsigned_image.RULE,
+    deprecated_image.RULE,
     host_beyond_identity.RULE,
     template_edited_in_place.RULE,
     provider_without_cluster_identifier.RULE,
+    change_in_freeze.RULE,
 )

@@ -3,58 +3,82 @@
 Why: an image, a disk layout or a firmware setting on one host makes it differ from the others of its pool, and no
 review of the pool ever sees it. What machines differ in is another instance type or another pool.
 
-Refused: ``spec.image`` or ``spec.rootDeviceHints`` of a BareMetalHost.
+Refused: ``spec.image`` or ``spec.rootDeviceHints`` of a BareMetalHost, ``spec.bmcSettingsRef`` of a BMC of IronCore.
 Right: BMC address and credentials, boot MAC, whether the host is switched on, and what is the same for all hosts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from policies.facts import UNKNOWN, Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, listed, undecided, violation
 
-IDENTITY = frozenset({"spec.bmc.address", "spec.bmc.credentialsName", "spec.bootMACAddress", "spec.online"})
-"""Fields of a BareMetalHost that tell which machine it is; the inventory has nothing else to say."""
-UNIFORM: Mapping[str, Any] = {"spec.automatedCleaningMode": "metadata", "spec.bootMode": "UEFI"}
-"""Fields that Metal3 wants on each host, with the one value that all hosts have."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostForm:
+    """Fields that a host of one bare-metal backend has."""
+
+    identity: frozenset[str]
+    """They tell which machine it is; the inventory has nothing else to say."""
+    uniform: Mapping[str, Any]
+    """Fields that the backend wants on each host, with the one value that all hosts have."""
+    nested: tuple[str, ...]
+    """Mappings whose fields are looked at one by one, outer ones first."""
+
+
+FORMS: Mapping[str, HostForm] = {
+    "BareMetalHost": HostForm(
+        identity=frozenset({"spec.bmc.address", "spec.bmc.credentialsName", "spec.bootMACAddress", "spec.online"}),
+        uniform={"spec.automatedCleaningMode": "metadata", "spec.bootMode": "UEFI"},
+        nested=("spec", "spec.bmc"),
+    ),
+    "BMC": HostForm(
+        identity=frozenset({"spec.access.ip", "spec.bmcSecretRef.name", "spec.protocol.port", "spec.protocol.scheme"}),
+        uniform={"spec.protocol.name": "Redfish"},
+        nested=("spec", "spec.access", "spec.bmcSecretRef", "spec.protocol"),
+    ),
+}
+"""By kind."""
 
 
 def find(fact: Fact, context: Context) -> Finding:
     """Compare the fields of a host with those of an identity."""
     del context
+    form = FORMS[str(fact.kind)]
     fields = {"spec": fact.at("spec")}
-    for path in ("spec", "spec.bmc"):
+    for path in form.nested:
         value = fields.get(path)
         if value is UNKNOWN:
             return undecided(path)
         if isinstance(value, Mapping):
             del fields[path]
             fields |= {f"{path}.{key}": inner for key, inner in value.items()}
-    beyond = sorted(path for path, value in fields.items() if not _is_allowed(path, value))
+    beyond = sorted(
+        path
+        for path, value in fields.items()
+        if path not in form.identity and not (path in form.uniform and value == form.uniform[path])
+    )
     if not beyond:
         return PASS
-    if all(fields[path] is UNKNOWN and path in UNIFORM for path in beyond):
+    if all(fields[path] is UNKNOWN and path in form.uniform for path in beyond):
         return undecided(listed(beyond))
+    uniform = ", ".join(f"{path} {value}" for path, value in form.uniform.items())
     return violation(
         found=listed(beyond),
-        allowed=f"{', '.join(sorted(IDENTITY))} from inventory/<hall>.csv, "
-        f"and {', '.join(f'{path} {value}' for path, value in UNIFORM.items())} on every host",
+        allowed=f"{', '.join(sorted(form.identity))} from inventory/<hall>.csv, and {uniform} on every host",
         fix="remove the field; if the machine really differs, give it an instance type of its own in "
         "environments/catalog/instance_types.yaml and a pool of that type",
     )
-
-
-def _is_allowed(path: str, value: Any) -> bool:
-    return path in IDENTITY or (path in UNIFORM and value == UNIFORM[path])
 
 
 RULE = Rule(
     name="host-beyond-identity",
     description="A host entry carries its identity and nothing else.",
     why="a host that differs from its pool is found only when a job fails on it",
-    severity=Severity.HIGH,
-    kinds=frozenset({"BareMetalHost"}),
+    severity=Severity.CRITICAL,
+    kinds=frozenset(FORMS),
     find=find,
 )

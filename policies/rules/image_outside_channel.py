@@ -4,45 +4,47 @@ Why: a channel is how far an image has proven itself. A region that follows ``st
 candidate on a tenant's nodes. A channel that offers nothing refuses everything.
 
 Refused: an image with ``channel: [candidate]`` in an environment with ``image_channel: stable``.
-Right: an image whose ``channel`` in the catalogue names the environment's channel.
+Right: an image whose ``channel`` in the catalogue names the environment's channel. To try another one on a pool, write
+a waiver with the pool as its subject first: ``jacquard promote`` then pins it.
 """
 
 from __future__ import annotations
 
-from policies.facts import UNKNOWN, Context, Fact
-from policies.node_image import CATALOGUE, IMAGE, TEMPLATE
-from policies.verdict import PASS, Finding, Rule, Severity, listed, undecided, violation
+from components.plan.images import CHANNEL_RULE
+from policies.facts import Context, Fact
+from policies.node_image import CATALOGUE, TEMPLATES, node_image
+from policies.verdict import PASS, Finding, Rule, Severity, listed, violation
 
 
 def find(fact: Fact, context: Context) -> Finding:
     """Look the template's image up among those that the channel offers."""
-    checksum = fact.at(*IMAGE, "checksum")
-    if checksum is UNKNOWN:
-        return undecided(".".join((*IMAGE, "checksum")))
-    offered = [image for image in context.images if context.channel in image.channel]
-    if any(image.sha256 == checksum for image in offered):
+    image = node_image(fact)
+    if isinstance(image, Finding):
+        return image
+    entry = image.entry(context)
+    if entry is not None and context.channel in entry.channel:
         return PASS
-    image = next((image for image in context.images if image.sha256 == checksum), None)
-    found = f"{image.version} (channel {', '.join(image.channel)})" if image else f"checksum {checksum or 'missing'}"
+    found = f"{entry.version} (channel {', '.join(entry.channel)})" if entry else image.digest
     if context.channel is None:
         return violation(
             found=found,
             allowed=f"none: stack {context.stack} belongs to no environment that can be read",
             fix="call the stack <environment> or <environment>.<slice>, and put right what jacquard check finds",
         )
+    offered = [other.version for other in context.images if context.channel in other.channel]
     return violation(
         found=found,
         allowed=f"channel {context.channel} of environments/{context.environment}/region.yaml offers "
-        f"{listed([image.version for image in offered])} ({CATALOGUE})",
+        f"{listed(offered)} ({CATALOGUE})",
         fix="pin one of these with jacquard promote, or add the channel to the image once it has proven itself",
     )
 
 
 RULE = Rule(
-    name="image-outside-channel",
+    name=CHANNEL_RULE,
     description="A node boots an image that the environment's channel offers.",
     why="an image that has not proven itself would run on tenants' nodes",
     severity=Severity.CRITICAL,
-    kinds=frozenset({TEMPLATE}),
+    kinds=TEMPLATES,
     find=find,
 )

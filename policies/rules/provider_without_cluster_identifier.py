@@ -4,7 +4,7 @@ Why: when the kubeconfig changes, because a certificate was renewed or it is unk
 replace the provider and with it every object in the cluster. The default provider goes to whatever cluster is ambient.
 
 Refused: ``pulumi_kubernetes.Provider("acme", kubeconfig=path)``
-Right: ``components.resources.Cluster(name=..., kubeconfig=..., identifier="laptop/acme-train").kubernetes``
+Right: ``components.resources.Cluster(name=..., kubeconfig=..., identifier="<environment>/<cluster>").kubernetes``
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any
 
 from components.render.objects import digest
 from policies.facts import UNKNOWN, Context, Fact
-from policies.node_image import TEMPLATE
+from policies.node_image import TEMPLATES
 from policies.verdict import PASS, Finding, Rule, Severity, undecided, violation
 
 _DIGITS = 10
@@ -51,6 +51,6 @@ RULE = Rule(
     description="A machine template is never edited: new content is a new template.",
     why="machines of one pool would differ without any rollout, and nothing would notice",
     severity=Severity.CRITICAL,
-    kinds=frozenset({TEMPLATE, "KubeadmConfigTemplate"}),
+    kinds=TEMPLATES | {"KubeadmConfigTemplate", "K0sWorkerConfigTemplate"},
     find=find,
 )

@@ -1,64 +1,53 @@
 """unpinned-image: a node image that is not pinned by a digest of the catalogue.
 
-Why: Metal3 also takes a URL, md5 or nothing as checksum, and then the file behind the image's URL can change: two
-nodes of one pool boot different software. A URL with another image's digest never boots at all.
+Why: Metal3 also takes a URL, md5 or nothing as checksum, and IronCore a tag. Then what is behind the image's name can
+change: two nodes of one pool boot different software. A name with another image's digest never boots at all.
 
 Refused: ``checksum: https://images.cloud.example/gpu-2026.11.1.raw.sha256sum``
+Refused: ``image: images.cloud.example/gpu-2026.11.1.raw:latest``
 Right: ``checksum: <64 hex digits>`` and ``checksumType: sha256``, both of the image whose URL it is.
+Right: ``image: images.cloud.example/gpu-2026.11.1.raw@sha256:<64 hex digits>``
 """
 
 from __future__ import annotations
 
-import re
-
-from components.specs.catalog import GoldenImage
-from policies.facts import UNKNOWN, Context, Fact
-from policies.node_image import CATALOGUE, IMAGE, TEMPLATE
-from policies.verdict import PASS, Finding, Rule, Severity, listed, undecided, violation
-
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_FIELDS = ("url", "checksum", "checksumType")
+from policies.facts import Context, Fact
+from policies.node_image import CATALOGUE, TEMPLATES, NodeImage, node_image
+from policies.verdict import PASS, Finding, Rule, Severity, listed, violation
 
 
 def find(fact: Fact, context: Context) -> Finding:
     """Compare the image of a machine template with the catalogue."""
-    values = {field: fact.at(*IMAGE, field) for field in _FIELDS}
-    for field, value in values.items():
-        if value is UNKNOWN:
-            return undecided(".".join((*IMAGE, field)))
-    url, checksum, checksum_type = values.values()
-    if any(image.sha256 == checksum and image.url == url for image in context.images) and checksum_type == "sha256":
+    image = node_image(fact)
+    if isinstance(image, Finding):
+        return image
+    entry = image.entry(context)
+    if not image.fault and entry is not None and entry.url == image.url:
         return PASS
-    of_url = next((image for image in context.images if image.url == url), None)
     return violation(
-        found=_found(url, checksum, checksum_type, context.images),
-        allowed=_allowed(of_url, context),
+        found=image.fault or f"{image.url} with sha256 {image.sha256}{_whose(image, context)}",
+        allowed=_allowed(image, context),
         fix="name a version of the catalogue as the pool's image, and let jacquard promote pin its digest",
     )
 
 
-def _found(url: object, checksum: object, checksum_type: object, images: tuple[GoldenImage, ...]) -> str:
-    if url is None:
-        return "no image"
-    if checksum_type != "sha256":
-        return f"checksumType {checksum_type or 'missing'} (checksum {checksum or 'missing'})"
-    if not isinstance(checksum, str) or not _SHA256.fullmatch(checksum):
-        return f"checksum {checksum or 'missing'}, which is not the 64 hex digits of a SHA-256"
-    other = next((image.version for image in images if image.sha256 == checksum), None)
-    return f"{url} with sha256 {checksum}" + (f" of {other}" if other else ", which the catalogue does not have")
+def _whose(image: NodeImage, context: Context) -> str:
+    entry = image.entry(context)
+    return f" of {entry.version}" if entry else ", which the catalogue does not have"
 
 
-def _allowed(of_url: GoldenImage | None, context: Context) -> str:
-    if of_url is not None:
-        return f"sha256 {of_url.sha256} for {of_url.version} ({CATALOGUE})"
-    return f"the images of {CATALOGUE}: {listed([image.version for image in context.images])}"
+def _allowed(image: NodeImage, context: Context) -> str:
+    for entry in context.images:
+        if entry.url == image.url:
+            return f"sha256 {entry.sha256} for {entry.version} ({CATALOGUE})"
+    return f"the images of {CATALOGUE}: {listed([entry.version for entry in context.images])}"
 
 
 RULE = Rule(
     name="unpinned-image",
-    description="A node boots a golden image that is pinned by its digest in the catalogue.",
+    description="A node image is pinned by the SHA-256 that the catalogue has for it.",
     why="what is not pinned can change under us, and two nodes of one pool would boot different software",
     severity=Severity.CRITICAL,
-    kinds=frozenset({TEMPLATE}),
+    kinds=TEMPLATES,
     find=find,
 )

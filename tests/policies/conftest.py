@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
@@ -12,11 +13,13 @@ from components.plan.slices import slices
 from components.render.manifest import objects
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
-from policies.facts import Context, Fact, manifest_facts, object_fact
-from policies.verdict import Rule, violations
+from policies.facts import Context, Fact, object_fact
+from policies.judging import Judge
+from policies.verdict import Rule
 from toolchain import paths
 
 Facts = Callable[[str], list[Fact]]
+NOW = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 
 
 @pytest.fixture(scope="session")
@@ -25,14 +28,34 @@ def laptop() -> Environment:
 
 
 @pytest.fixture(scope="session")
+def now() -> dt.datetime:
+    """When everything here happens."""
+    return NOW
+
+
+@pytest.fixture(scope="session")
 def context(laptop: Environment) -> Context:
-    return Context.of(laptop)
+    return Context.of(laptop, NOW)
 
 
 @pytest.fixture(scope="session")
 def rendered(laptop: Environment) -> Facts:
     """Return a function that gives the facts about all rendered objects of one kind."""
-    facts = [fact for piece in slices(laptop) for fact in manifest_facts(objects(manifests(laptop, piece)))]
+    return _facts(laptop)
+
+
+@pytest.fixture(scope="session")
+def rendered_by_ironcore() -> Facts:
+    """Return the same for a region whose hosts are IronCore's and whose control planes are k0smotron's."""
+    return _facts(load_environment("eu-south-03a", paths.ROOT / "environments"))
+
+
+def _facts(environment: Environment) -> Facts:
+    facts = [
+        object_fact(item.body, item.cluster)
+        for piece in slices(environment)
+        for item in objects(manifests(environment, piece))
+    ]
     return lambda kind: [fact for fact in facts if fact.kind == kind]
 
 
@@ -41,14 +64,25 @@ def template() -> Callable[..., Fact]:
     """Return a function that makes a machine template with an image."""
 
     def make(name: str = "acme-train-infer-a03-0123456789", **image: Any) -> Fact:
-        spec = {"template": {"spec": {"image": image} if image else {}}}
-        metadata = {"name": name, "namespace": "acme-train"}
-        return object_fact({"kind": "Metal3MachineTemplate", "metadata": metadata, "spec": spec}, "management")
+        return _template("Metal3MachineTemplate", name, image)
 
     return make
 
 
 @pytest.fixture
+def server_template() -> Callable[[Any], Fact]:
+    """Return a function that makes a machine template of IronCore with an image."""
+    return lambda image: _template("IroncoreMetalMachineTemplate", "acme-train-infer-a03-0123456789", image)
+
+
+def _template(kind: str, name: str, image: Any) -> Fact:
+    spec = {"template": {"spec": {"image": image} if image else {}}}
+    labels = {"jacquard.dev/cluster": "acme-train", "jacquard.dev/pool": "infer"}
+    metadata = {"name": name, "namespace": "acme-train", "labels": labels}
+    return object_fact({"kind": kind, "metadata": metadata, "spec": spec}, "management")
+
+
+@pytest.fixture
 def text() -> Callable[[Rule, Fact, Context], str]:
     """Return a function that gives what a rule says about a fact."""
-    return lambda rule, fact, context: "\n".join(str(item) for item in violations([rule], fact, context))
+    return lambda rule, fact, context: "\n".join(str(item) for item in Judge([rule], context).violations(fact))

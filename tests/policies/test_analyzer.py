@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
+from environment_data import copy_data
 from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
+from components.specs.base import Stage
+from components.specs.policy import Enforcement
 from policies.analyzer import Analyzer, context_of
-from policies.facts import Context
+from policies.facts import Context, Fact
 from policies.rules import RULES
+from policies.verdict import Finding
 from toolchain import paths
 
 UNKNOWN_STRING = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 SIGNATURE = "4dabf18193072939515e22adb298388d"
 SECRET = "1b47061264138c4ac30d75fd1eb44270"
-MANDATORY, ADVISORY, DISABLED = analyzer_pb2.MANDATORY, analyzer_pb2.ADVISORY, analyzer_pb2.DISABLED
+MANDATORY, ADVISORY = analyzer_pb2.MANDATORY, analyzer_pb2.ADVISORY
+NOW = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 TEMPLATE = "kubernetes:infrastructure.cluster.x-k8s.io/v1beta2:Metal3MachineTemplate"
 HOST = {"kind": "BareMetalHost", "metadata": {"name": "a01-u01", "namespace": "acme-train"}, "spec": {"online": True}}
 
@@ -42,28 +50,27 @@ def template(checksum: str) -> dict[str, Any]:
     }
 
 
+def configure(analyzer: Analyzer, *, dry_run: bool) -> None:
+    analyzer.ConfigureStack(analyzer_pb2.AnalyzerStackConfigureRequest(dry_run=dry_run), None)
+
+
 def found(response: analyzer_pb2.AnalyzeResponse) -> list[tuple[str, int]]:
     return [(item.policyName, item.enforcementLevel) for item in response.diagnostics]
 
 
-def configured(**levels: int) -> analyzer_pb2.ConfigureAnalyzerRequest:
-    configs = {
-        name.replace("_", "-"): analyzer_pb2.PolicyConfig(enforcementLevel=level)  # type: ignore[arg-type] - an enum's number
-        for name, level in levels.items()
-    }
-    return analyzer_pb2.ConfigureAnalyzerRequest(policyConfig=configs)
+def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:
+    info = Analyzer(NOW).GetAnalyzerInfo(empty_pb2.Empty(), None)
 
-
-def test_the_pack_lists_every_rule_as_mandatory() -> None:
-    info = Analyzer().GetAnalyzerInfo(empty_pb2.Empty(), None)
-
-    assert (info.name, info.version, info.supportsConfig) == ("jacquard", "0.1.0", True)
+    assert (info.name, info.version, info.supportsConfig) == ("jacquard", "0.1.0", False)
     assert [(item.name, item.enforcementLevel) for item in info.policies] == [
         ("unpinned-image", MANDATORY),
         ("image-outside-channel", MANDATORY),
+        ("unsigned-image", MANDATORY),
+        ("deprecated-image", ADVISORY),
         ("host-beyond-identity", MANDATORY),
         ("template-edited-in-place", MANDATORY),
         ("provider-without-cluster-identifier", MANDATORY),
+        ("change-in-freeze", MANDATORY),
     ]
 
 
@@ -76,7 +83,7 @@ def test_a_rule_is_named_after_its_module() -> None:
 def test_a_violation_reaches_the_engine_with_its_text_and_resource() -> None:
     sent = request("pulumi:providers:kubernetes", {"kubeconfig": "/x"})
 
-    [diagnostic] = Analyzer().Analyze(sent, None).diagnostics
+    [diagnostic] = Analyzer(NOW).Analyze(sent, None).diagnostics
 
     assert diagnostic.policyName == "provider-without-cluster-identifier"
     assert (diagnostic.policyPackName, diagnostic.urn) == ("jacquard", sent.urn)
@@ -85,28 +92,30 @@ def test_a_violation_reaches_the_engine_with_its_text_and_resource() -> None:
 
 
 def test_a_resource_that_is_no_object_is_not_judged() -> None:
-    assert found(Analyzer().Analyze(request("command:local:Command", {"create": "true"}), None)) == []
+    assert found(Analyzer(NOW).Analyze(request("command:local:Command", {"create": "true"}), None)) == []
 
 
 def test_hosts_are_judged_inside_an_object_set() -> None:
     odd = {**HOST, "spec": {"online": True, "image": {"url": "x"}}}
     sent = request("jacquard:index:ObjectSet", {"members": {"a/BareMetalHost": HOST, "b/BareMetalHost": odd}})
 
-    assert found(Analyzer().Analyze(sent, None)) == [("host-beyond-identity", MANDATORY)]
+    assert found(Analyzer(NOW).Analyze(sent, None)) == [("host-beyond-identity", MANDATORY)]
 
 
-def test_an_object_set_with_unknown_members_is_refused_by_every_rule() -> None:
+def test_an_object_set_with_unknown_members_is_refused_by_every_rule_that_counts_there() -> None:
     sent = request("jacquard:index:ObjectSet", {"members": UNKNOWN_STRING})
 
-    assert found(Analyzer().Analyze(sent, None)) == [(rule.name, MANDATORY) for rule in RULES]
+    counting = [rule.name for rule in RULES if rule.name != "unsigned-image"]  # laptop is no production
+    assert found(Analyzer(NOW).Analyze(sent, None)) == [(name, MANDATORY) for name in counting]
 
 
 def test_an_unknown_value_is_a_mandatory_violation_and_not_an_advice() -> None:
-    response = Analyzer().Analyze(request(TEMPLATE, template(UNKNOWN_STRING)), None)
+    response = Analyzer(NOW).Analyze(request(TEMPLATE, template(UNKNOWN_STRING)), None)
 
     assert found(response) == [
         ("unpinned-image", MANDATORY),
         ("image-outside-channel", MANDATORY),
+        ("deprecated-image", MANDATORY),
         ("template-edited-in-place", MANDATORY),
     ]
     assert all("unknown until apply" in item.message for item in response.diagnostics)
@@ -115,38 +124,125 @@ def test_an_unknown_value_is_a_mandatory_violation_and_not_an_advice() -> None:
 def test_a_secret_is_judged_by_its_value() -> None:
     secret = {"clusterIdentifier": {SIGNATURE: SECRET, "value": "laptop/management"}}
 
-    assert found(Analyzer().Analyze(request("pulumi:providers:kubernetes", secret), None)) == []
+    assert found(Analyzer(NOW).Analyze(request("pulumi:providers:kubernetes", secret), None)) == []
 
 
-def test_levels_of_the_configuration_hold() -> None:
-    analyzer = Analyzer()
-    analyzer.Configure(configured(unpinned_image=ADVISORY, image_outside_channel=DISABLED), None)
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of laptop that this test may edit; returns its folder."""
+    folder = copy_data(tmp_path / "environments", "laptop")
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(folder))
+    return folder / "laptop"
 
-    assert found(analyzer.Analyze(request(TEMPLATE, template("0" * 64)), None)) == [
+
+def test_levels_of_the_environment_hold(data: Path) -> None:
+    (data / "policy.yaml").write_text(
+        "schema_version: 1\nrules: {unpinned-image: advisory, unsigned-image: mandatory}\n"
+    )
+
+    assert found(Analyzer(NOW).Analyze(request(TEMPLATE, template("0" * 64)), None)) == [
         ("unpinned-image", ADVISORY),
+        ("image-outside-channel", MANDATORY),
         ("template-edited-in-place", MANDATORY),
     ]
 
 
-def test_remediate_is_as_strict_as_mandatory() -> None:
-    analyzer = Analyzer()
-    analyzer.Configure(configured(provider_without_cluster_identifier=analyzer_pb2.REMEDIATE), None)
+@pytest.mark.parametrize(
+    ("expires", "level", "told"),
+    [
+        ("2026-11-22", ADVISORY, "a vendor's test (ops, OPS-7, until 2026-11-22)"),
+        (
+            "2026-11-21",
+            MANDATORY,
+            (
+                "void since 2026-11-21; mend what it waived and remove it from environments/laptop/waivers.yaml, or "
+                "agree on a new date with ops (OPS-7)"
+            ),
+        ),
+    ],
+)
+def test_a_waiver_holds_until_the_day_it_expires(expires: str, level: int, told: str, data: Path) -> None:
+    (data / "waivers.yaml").write_text(
+        "schema_version: 1\nwaivers:\n"
+        "  - {rule: provider-without-cluster-identifier, subject: provider kubernetes x, reason: a vendor's test,"
+        f" owner: ops, ticket: OPS-7, expires: {expires}}}\n"
+    )
 
-    assert found(analyzer.Analyze(request("pulumi:providers:jacquard", {}), None)) == [
-        ("provider-without-cluster-identifier", MANDATORY)
+    response = Analyzer(NOW).Analyze(request("pulumi:providers:kubernetes", {}), None)
+
+    assert found(response) == [("provider-without-cluster-identifier", level)]
+    assert response.diagnostics[0].message.splitlines()[-1] == f"  waiver:  {told}"
+
+
+FREEZE = """schema_version: 1
+freezes:
+  - {name: run-7, from: 2026-11-20T00:00:00Z, to: 2026-12-01T00:00:00Z, reason: a training run, tenants: [acme]}
+"""
+
+
+def test_a_freeze_refuses_whatever_an_apply_begins_with(data: Path) -> None:
+    (data / "policy.yaml").write_text(FREEZE)
+    analyzer = Analyzer(NOW)
+    configure(analyzer, dry_run=False)
+
+    for sent in (request("pulumi:pulumi:Stack", {}), request("command:local:Command", {"create": "true"})):
+        assert found(analyzer.Analyze(sent, None)) == [("change-in-freeze", MANDATORY)]
+
+
+def test_a_freeze_is_told_once_in_a_preview(data: Path) -> None:
+    (data / "policy.yaml").write_text(FREEZE)
+    analyzer = Analyzer(NOW)
+    configure(analyzer, dry_run=True)
+
+    assert found(analyzer.Analyze(request("pulumi:pulumi:Stack", {}), None)) == [("change-in-freeze", ADVISORY)]
+    assert found(analyzer.Analyze(request("command:local:Command", {}), None)) == []
+
+
+def test_a_freeze_of_nobody_does_not_hold_the_clusters_of_a_rehearsal(data: Path) -> None:
+    (data / "policy.yaml").write_text(FREEZE.replace(", tenants: [acme]", ""))
+    analyzer = Analyzer(NOW)
+
+    assert found(analyzer.Analyze(request("pulumi:pulumi:Stack", {}), None)) == [("change-in-freeze", MANDATORY)] * 3
+    assert found(analyzer.Analyze(request("pulumi:pulumi:Stack", {}, "laptop.bootstrap"), None)) == []
+
+
+@pytest.mark.parametrize("file", ["policy.yaml", "waivers.yaml"])
+def test_settings_that_cannot_be_read_let_nothing_through(file: str, data: Path) -> None:
+    (data / file).write_text("schema_version: 1\nrule: {}\n")
+
+    response = Analyzer(NOW).Analyze(request("command:local:Command", {}), None)
+
+    assert found(response) == [("change-in-freeze", MANDATORY)]
+    assert "belongs to no environment that can be read" in response.diagnostics[0].message
+
+
+def test_a_rule_that_breaks_refuses_and_is_named_with_the_object() -> None:
+    def broken(fact: Fact, context: Context) -> Finding:
+        del fact, context
+        raise KeyError("spec")  # noqa: EM101 - as a rule would
+
+    rule = replace(RULES[0], find=broken, levels={Stage.REHEARSAL: Enforcement.ADVISORY})
+
+    [diagnostic] = Analyzer(NOW, [rule]).Analyze(request(TEMPLATE, template("0" * 64)), None).diagnostics
+
+    assert (diagnostic.policyName, diagnostic.enforcementLevel) == ("unpinned-image", MANDATORY)
+    assert diagnostic.message.splitlines()[:2] == [
+        "unpinned-image: Metal3MachineTemplate acme-train/pool-0123456789 in cluster management",
+        "  found:   the rule itself broke on it: KeyError: 'spec'",
     ]
 
 
 @pytest.mark.parametrize("stack", ["laptop", "laptop.tenant-acme"])
 def test_a_stack_is_judged_by_its_environment(stack: str) -> None:
-    context = context_of(stack)
+    context = context_of(stack, NOW, dry_run=True)
 
     assert (context.stack, context.environment, context.channel) == (stack, "laptop", "stable")
+    assert context.dry_run
 
 
 @pytest.mark.parametrize("stack", ["catalog", "nowhere", "nowhere.tenant-acme"])
 def test_a_stack_of_no_environment_allows_nothing(stack: str) -> None:
-    assert context_of(stack) == Context(stack=stack)
+    assert context_of(stack, NOW, dry_run=False) == Context(stack=stack, now=NOW)
 
 
 def test_data_that_cannot_be_read_allows_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
@@ -154,7 +250,7 @@ def test_data_that_cannot_be_read_allows_nothing(monkeypatch: pytest.MonkeyPatch
     (tmp_path / "broken" / "region.yaml").write_text("region: broken\n")
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(tmp_path))
 
-    assert context_of("broken.foundation") == Context(stack="broken.foundation")
+    assert context_of("broken.foundation", NOW, dry_run=False) == Context(stack="broken.foundation", now=NOW)
 
 
 def test_the_pack_serves_the_way_the_language_host_starts_it() -> None:

@@ -47,7 +47,7 @@ def test_refuses_a_host_with_an_image_and_a_disk_of_its_own(context: Context, te
         "  why:     a host that differs from its pool is found only when a job fails on it\n"
         "  fix:     remove the field; if the machine really differs, give it an instance type of its own in "
         "environments/catalog/instance_types.yaml and a pool of that type\n"
-        '  waiver:  for one reviewed run, --policy-pack-config with {"host-beyond-identity": "advisory"}'
+        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject a01-u01"
     )
 
 
@@ -85,3 +85,42 @@ def test_an_unknown_part_is_refused_as_undecided(spec: Any, what: str, context: 
         Verdict.UNDECIDED,
         f"{what} is unknown until apply, so the rule cannot decide",
     )
+
+
+BMC: dict[str, Any] = {
+    "access": {"ip": "10.1.1.1"},
+    "bmcSecretRef": {"name": "bmc-a01"},
+    "protocol": {"name": "Redfish", "scheme": "https", "port": 443},
+}
+
+
+def bmc(spec: Any) -> Fact:
+    return object_fact({"kind": "BMC", "metadata": {"name": "a01-u01"}, "spec": spec}, "management")
+
+
+def test_passes_every_bmc_that_a_region_of_ironcore_renders(
+    rendered_by_ironcore: Callable[[str], list[Fact]], context: Context
+) -> None:
+    facts = rendered_by_ironcore("BMC")
+
+    assert facts
+    assert {RULE.judge(fact, context).verdict for fact in facts} == {Verdict.PASS}
+
+
+@pytest.mark.parametrize(
+    ("spec", "verdict", "found"),
+    [
+        (BMC | {"bmcSettingsRef": {"name": "x"}}, Verdict.VIOLATION, "spec.bmcSettingsRef"),
+        (BMC | {"protocol": BMC["protocol"] | {"name": "IPMI"}}, Verdict.VIOLATION, "spec.protocol.name"),
+        (BMC | {"access": {"ip": "10.1.1.1", "macAddress": "x"}}, Verdict.VIOLATION, "spec.access.macAddress"),
+        (
+            BMC | {"protocol": UNKNOWN},
+            Verdict.UNDECIDED,
+            "spec.protocol is unknown until apply, so the rule cannot decide",
+        ),
+    ],
+)
+def test_refuses_a_bmc_of_ironcore_beyond_identity(spec: Any, verdict: Verdict, found: str, context: Context) -> None:
+    finding = RULE.judge(bmc(spec), context)
+
+    assert (finding.verdict, finding.found) == (verdict, found)

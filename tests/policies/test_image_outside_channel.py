@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -32,10 +33,11 @@ def test_refuses_a_candidate_in_a_stable_environment(template: Template, context
         "in cluster management\n"
         "  found:   gpu-2026.12.0 (channel candidate)\n"
         "  allowed: channel stable of environments/laptop/region.yaml offers gpu-2026.10.2, gpu-2026.11.1, "
-        "cpu-2026.10.2 (environments/catalog/images.yaml)\n"
+        "cpu-2026.10.2, hgx-2026.11.1, gb-2026.10.2, gb-2026.11.1, eth-2026.11.1, cpu-2026.11.1, cpu-net-2026.11.1,"
+        " gpu-2026.11.3 and 1 more (environments/catalog/images.yaml)\n"
         "  why:     an image that has not proven itself would run on tenants' nodes\n"
         "  fix:     pin one of these with jacquard promote, or add the channel to the image once it has proven itself\n"
-        '  waiver:  for one reviewed run, --policy-pack-config with {"image-outside-channel": "advisory"}'
+        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject acme-train/infer"
     )
 
 
@@ -57,15 +59,15 @@ def test_a_channel_that_offers_nothing_refuses_everything(template: Template, co
     )
 
 
-def test_a_stack_of_no_environment_allows_nothing(template: Template, text: Text) -> None:
-    assert text(RULE, template(checksum=STABLE), Context(stack="scratch")) == (
+def test_a_stack_of_no_environment_allows_nothing(template: Template, text: Text, now: dt.datetime) -> None:
+    assert text(RULE, template(checksum=STABLE), Context(stack="scratch", now=now)) == (
         "image-outside-channel: Metal3MachineTemplate acme-train/acme-train-infer-a03-0123456789 "
         "in cluster management\n"
         f"  found:   checksum {STABLE}\n"
         "  allowed: none: stack scratch belongs to no environment that can be read\n"
         "  why:     an image that has not proven itself would run on tenants' nodes\n"
         "  fix:     call the stack <environment> or <environment>.<slice>, and put right what jacquard check finds\n"
-        '  waiver:  for one reviewed run, --policy-pack-config with {"image-outside-channel": "advisory"}'
+        "  waiver:  for a time, an entry in environments/scratch/waivers.yaml with subject acme-train/infer"
     )
 
 

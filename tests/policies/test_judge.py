@@ -2,24 +2,114 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from components.specs.base import Stage
 from components.specs.catalog import Channel
 from components.specs.environment import Environment
-from policies import judge
+from components.specs.loader import load_environment
+from components.specs.policy import Enforcement, WaiversSpec
+from policies import Judgement, judge
+from toolchain import paths
+
+WAIVER = {"reason": "a vendor's test", "owner": "ops", "ticket": "OPS-7", "expires": dt.date(2026, 12, 15)}
+Waived = Callable[..., Environment]
 
 
-def test_laptop_keeps_every_rule(laptop: Environment) -> None:
-    assert judge(laptop) == []
-
-
-def test_pools_on_images_outside_the_channel_are_refused_group_by_group(laptop: Environment) -> None:
+@pytest.fixture
+def outside(laptop: Environment) -> Environment:
+    """Laptop on a channel that does not have the image of most of its pools."""
     region = laptop.region.model_copy(update={"image_channel": Channel.CANDIDATE})
+    return laptop.model_copy(update={"region": region})
 
-    found = judge(laptop.model_copy(update={"region": region}))
+
+def waived(environment: Environment, *entries: dict[str, Any]) -> Environment:
+    data = {"schema_version": 1, "waivers": [WAIVER | entry for entry in entries]}
+    return environment.model_copy(update={"waivers": WaiversSpec.model_validate(data)})
+
+
+def groups(found: Any) -> list[str]:
+    return [item.fact.title.split(" ")[1].rsplit("-", 1)[0] for item in found]
+
+
+def test_laptop_keeps_every_rule(laptop: Environment, now: dt.datetime) -> None:
+    found = judge(laptop, now)
+
+    assert found == Judgement(objects=found.objects)
+    assert found.objects > 0
+
+
+@pytest.mark.parametrize("name", ["lab", "us-east-04a", "eu-south-03a"])
+def test_no_reference_environment_is_refused(name: str, now: dt.datetime) -> None:
+    found = judge(load_environment(name, paths.ROOT / "environments"), now)
+
+    assert (found.refused, found.advised) == ((), ())
+
+
+def test_pools_on_images_outside_the_channel_are_refused_group_by_group(outside: Environment, now: dt.datetime) -> None:
+    found = judge(outside, now).refused
 
     assert {violation.rule.name for violation in found} == {"image-outside-channel"}
-    assert [violation.fact.title.split(" ")[1].rsplit("-", 1)[0] for violation in found] == [
+    assert groups(found) == [
         "acme-train/acme-train-system-a04",
         "acme-train/acme-train-train-a01",
         "acme-train/acme-train-train-a02",
         "acme-train/acme-train-infer-a03",
     ]
+
+
+def test_a_waiver_lets_its_pool_pass_and_no_other(outside: Environment, now: dt.datetime) -> None:
+    entry = {"rule": "image-outside-channel", "subject": "acme-train/train"}
+
+    found = judge(waived(outside, entry), now)
+
+    assert groups(found.waived) == ["acme-train/acme-train-train-a01", "acme-train/acme-train-train-a02"]
+    assert groups(found.refused) == ["acme-train/acme-train-system-a04", "acme-train/acme-train-infer-a03"]
+    assert found.idle_waivers == ()
+    assert found.waived[0].waiver_text == "a vendor's test (ops, OPS-7, until 2026-12-15)"
+
+
+def test_a_waiver_of_another_rule_or_of_nothing_that_offends_is_idle(outside: Environment, now: dt.datetime) -> None:
+    entries = (
+        {"rule": "unpinned-image", "subject": "acme-train/train"},
+        {"rule": "image-outside-channel", "subject": "globex-lab/lab"},
+        {"rule": "change-in-freeze", "subject": "acme"},  # only a deploy can tell
+    )
+    environment = waived(outside, *entries)
+
+    found = judge(environment, now)
+
+    assert len(found.refused) == 4
+    assert found.idle_waivers == environment.waivers.waivers[:2]
+
+
+def test_a_waiver_that_has_expired_waives_nothing_and_is_not_idle(outside: Environment) -> None:
+    environment = waived(outside, {"rule": "image-outside-channel", "subject": "acme-train/train"})
+
+    found = judge(environment, dt.datetime(2026, 12, 15, tzinfo=dt.UTC))
+
+    assert (len(found.refused), found.waived, found.idle_waivers) == (4, (), ())
+    assert sum("void since 2026-12-15" in str(item) for item in found.refused) == 2
+
+
+def test_a_rule_that_is_made_advisory_only_tells(outside: Environment, now: dt.datetime) -> None:
+    policy = outside.policy.model_copy(update={"rules": {"image-outside-channel": Enforcement.ADVISORY}})
+
+    found = judge(outside.model_copy(update={"policy": policy}), now)
+
+    assert (len(found.refused), len(found.advised)) == (0, 4)
+
+
+def test_production_keeps_a_critical_rule_mandatory_whatever_its_data_says(
+    outside: Environment, now: dt.datetime
+) -> None:
+    policy = outside.policy.model_copy(update={"rules": {"image-outside-channel": Enforcement.ADVISORY}})
+    region = outside.region.model_copy(update={"stage": Stage.PRODUCTION})
+
+    found = judge(outside.model_copy(update={"policy": policy, "region": region}), now)
+
+    assert [item.rule.name for item in found.refused].count("image-outside-channel") == 4

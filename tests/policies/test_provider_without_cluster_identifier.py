@@ -28,8 +28,8 @@ def test_refuses_a_provider_without_one(inputs: dict[str, Any], context: Context
         "  allowed: a fixed name, <environment>/<cluster>, as components/resources.py gives it\n"
         "  why:     a renewed kubeconfig would replace every object in the cluster\n"
         "  fix:     reach the cluster through components.resources.Cluster, and never through a default provider\n"
-        "  waiver:  for one reviewed run, --policy-pack-config with "
-        '{"provider-without-cluster-identifier": "advisory"}'
+        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject provider "
+        "kubernetes management"
     )
 
 

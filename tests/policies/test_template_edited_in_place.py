@@ -46,7 +46,8 @@ def test_refuses_a_rendered_template_that_was_edited_under_its_name(context: Con
         "  allowed: acme-train-infer-a03-366cf9f4c0: a template's name ends with the digest of its spec\n"
         "  why:     machines of one pool would differ without any rollout, and nothing would notice\n"
         "  fix:     change the pool's data and let the library render a new template; never edit one that is rendered\n"
-        '  waiver:  for one reviewed run, --policy-pack-config with {"template-edited-in-place": "advisory"}'
+        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject "
+        "Metal3MachineTemplate acme-train/acme-train-infer-a03-0123456789"
     )
 
 
@@ -67,3 +68,14 @@ def test_an_unknown_value_anywhere_in_the_spec_is_refused_as_undecided(rendered:
         Verdict.UNDECIDED,
         "spec is unknown until apply, so the rule cannot decide",
     )
+
+
+@pytest.mark.parametrize("kind", ["IroncoreMetalMachineTemplate", "K0sWorkerConfigTemplate"])
+def test_judges_the_templates_of_the_other_backends(
+    kind: str, rendered_by_ironcore: Rendered, context: Context
+) -> None:
+    facts = rendered_by_ironcore(kind)
+
+    assert facts
+    assert {RULE.judge(fact, context).verdict for fact in facts} == {Verdict.PASS}
+    assert {RULE.judge(edited(fact, more=1), context).verdict for fact in facts} == {Verdict.VIOLATION}

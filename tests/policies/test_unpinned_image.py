@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
@@ -45,7 +46,7 @@ def test_refuses_a_checksum_that_is_a_url(template: Template, context: Context, 
         f"  allowed: sha256 {SHA256} for gpu-2026.11.1 (environments/catalog/images.yaml)\n"
         "  why:     what is not pinned can change under us, and two nodes of one pool would boot different software\n"
         "  fix:     name a version of the catalogue as the pool's image, and let jacquard promote pin its digest\n"
-        '  waiver:  for one reviewed run, --policy-pack-config with {"unpinned-image": "advisory"}'
+        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject acme-train/infer"
     )
 
 
@@ -77,8 +78,8 @@ def test_refuses_whatever_is_not_the_catalogues_digest(
     assert (finding.verdict, finding.found) == (Verdict.VIOLATION, found)
 
 
-def test_refuses_everything_without_a_catalogue(template: Template) -> None:
-    finding = RULE.judge(template(**RIGHT), Context(stack="nowhere"))
+def test_refuses_everything_without_a_catalogue(template: Template, now: dt.datetime) -> None:
+    finding = RULE.judge(template(**RIGHT), Context(stack="nowhere", now=now))
 
     assert (finding.verdict, finding.allowed) == (
         Verdict.VIOLATION,
@@ -97,5 +98,48 @@ def test_an_unknown_value_is_refused_as_undecided(field: str, template: Template
         "  allowed: a value that stands in the data of the environment\n"
         "  why:     what is not pinned can change under us, and two nodes of one pool would boot different software\n"
         "  fix:     render the value from the data instead of taking it from another resource's output\n"
-        '  waiver:  for one reviewed run, --policy-pack-config with {"unpinned-image": "advisory"}'
+        "  waiver:  none: what cannot be judged is not let through"
+    )
+
+
+SERVER = URL.removeprefix("https://")
+
+
+def test_passes_a_server_image_of_the_catalogue_by_its_digest(
+    server_template: Callable[[Any], Fact], context: Context
+) -> None:
+    assert RULE.judge(server_template(f"{SERVER}@sha256:{SHA256}"), context).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("image", "found"),
+    [
+        (None, "no image"),
+        ({"url": URL}, "an image that is no text"),
+        (f"{SERVER}:latest", f"{SERVER}:latest, which does not end with @sha256: and 64 hex digits"),
+        (f"{SERVER}@{SHA256}", f"{SERVER}@{SHA256}, which does not end with @sha256: and 64 hex digits"),
+        (
+            f"{SERVER}@sha256:{SHA256[:-1]}",
+            f"{SERVER}@sha256:{SHA256[:-1]}, which does not end with @sha256: and 64 hex digits",
+        ),
+        (f"{SERVER}@sha256:{OTHER_SHA256}", f"{URL} with sha256 {OTHER_SHA256} of gpu-2026.10.2"),
+        (f"{SERVER}:1@sha256:{SHA256}", f"{URL}:1 with sha256 {SHA256} of gpu-2026.11.1"),
+    ],
+)
+def test_refuses_a_server_image_that_is_not_the_catalogues_digest(
+    image: Any, found: str, server_template: Callable[[Any], Fact], context: Context
+) -> None:
+    finding = RULE.judge(server_template(image), context)
+
+    assert (finding.verdict, finding.found) == (Verdict.VIOLATION, found)
+
+
+def test_an_unknown_server_image_is_refused_as_undecided(
+    server_template: Callable[[Any], Fact], context: Context
+) -> None:
+    finding = RULE.judge(server_template(UNKNOWN), context)
+
+    assert (finding.verdict, finding.found) == (
+        Verdict.UNDECIDED,
+        "spec.template.spec.image is unknown until apply, so the rule cannot decide",
     )

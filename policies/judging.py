@@ -1,0 +1,100 @@
+"""From findings to what they lead to in an environment: refused, told, or waived."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from components.specs.policy import Enforcement, WaiverSpec
+from policies.facts import Context, Fact, Unknown
+from policies.verdict import Finding, Rule, Verdict
+from policies.waivers import subjects, waiver_of
+
+_PASSED = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """A fact that breaks a rule, or that the rule could not decide on."""
+
+    rule: Rule
+    fact: Fact
+    finding: Finding
+    level: Enforcement
+    """What it leads to: a waived one is only told."""
+    environment: str
+    waiver: WaiverSpec | None = None
+    """The one that names it; one that has expired waives nothing."""
+    is_waived: bool = False
+
+    @property
+    def is_refused(self) -> bool:
+        """Tell whether the deploy is stopped."""
+        return self.level is Enforcement.MANDATORY
+
+    def __str__(self) -> str:
+        return "\n".join(
+            (
+                f"{self.rule.name}: {self.fact.title}",
+                f"  found:   {self.finding.found}",
+                f"  allowed: {self.finding.allowed}",
+                f"  why:     {self.rule.why}",
+                f"  fix:     {self.finding.fix}",
+                f"  waiver:  {self.waiver_text}",
+            )
+        )
+
+    @property
+    def waiver_text(self) -> str:
+        """Return why it is waived, why it is not any more, or how it could be."""
+        file = f"environments/{self.environment}/waivers.yaml"
+        if self.finding.verdict is Verdict.UNDECIDED:
+            return "none: what cannot be judged is not let through"
+        if self.is_waived and self.waiver:
+            return f"{self.waiver.reason} ({self.waiver.owner}, {self.waiver.ticket}, until {self.waiver.expires})"
+        if self.waiver:
+            return (
+                f"void since {self.waiver.expires}; mend what it waived and remove it from {file}, or agree on a new "
+                f"date with {self.waiver.owner} ({self.waiver.ticket})"
+            )
+        subject = next(iter(subjects(self.fact)), None)
+        return f"for a time, an entry in {file} with subject {subject}" if subject else "none while its name is unknown"
+
+
+class Judge:
+    """The rules as one environment keeps them."""
+
+    def __init__(self, rules: Sequence[Rule], context: Context) -> None:
+        self._context = context
+        self._by_kind: dict[str, list[tuple[Rule, Enforcement]]] = defaultdict(list)
+        self._all = [(rule, level) for rule in rules if (level := rule.level(context))]
+        for rule, level in self._all:
+            for kind in rule.kinds:
+                self._by_kind[kind].append((rule, level))
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Return the kinds that any rule looks at; nothing is to be said about others."""
+        return frozenset(self._by_kind)
+
+    def violations(self, fact: Fact) -> Iterator[Violation]:
+        """Yield what the rules say against ``fact``; all of them about one whose kind is unknown."""
+        for rule, level in self._all if isinstance(fact.kind, Unknown) else self._by_kind.get(fact.kind, ()):
+            finding = rule.judge(fact, self._context)
+            if finding.verdict not in _PASSED:
+                yield self._violation(rule, fact, finding, finding.level or level)
+
+    def _violation(self, rule: Rule, fact: Fact, finding: Finding, level: Enforcement) -> Violation:
+        decided = finding.verdict is Verdict.VIOLATION
+        waiver = waiver_of(rule.name, fact, self._context.waivers) if decided else None
+        waived = waiver is not None and self._context.today < waiver.expires
+        return Violation(
+            rule=rule,
+            fact=fact,
+            finding=finding,
+            level=Enforcement.ADVISORY if waived else level,
+            environment=self._context.environment,
+            waiver=waiver,
+            is_waived=waived,
+        )

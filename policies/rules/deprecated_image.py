@@ -1,0 +1,61 @@
+"""deprecated-image: a node image that pools should have left.
+
+Why: an image is built from a kernel and drivers that get no fixes after a while. From the day ``deprecated`` pools
+should move on; from the day ``expires`` no node may be made from it, or a repair would bring back what is known to be
+broken.
+
+Told: an image whose ``deprecated`` has come.
+Refused: one whose ``expires`` has come, except in a rehearsal, whose nodes are simulated.
+Right: ``jacquard promote ENV POOL --to VERSION`` before that day.
+"""
+
+from __future__ import annotations
+
+from components.specs.base import Stage
+from components.specs.catalog import Lifecycle
+from components.specs.policy import Enforcement
+from policies.facts import Context, Fact
+from policies.node_image import CATALOGUE, TEMPLATES, node_image
+from policies.verdict import NOT_APPLICABLE, PASS, Finding, Rule, Severity, listed, violation
+
+_USABLE = frozenset({Lifecycle.PREVIEW, Lifecycle.SUPPORTED})
+
+
+def find(fact: Fact, context: Context) -> Finding:
+    """Ask the catalogue how old the template's image is today."""
+    image = node_image(fact)
+    if isinstance(image, Finding):
+        return image
+    entry = image.entry(context)
+    if entry is None:
+        return NOT_APPLICABLE  # unpinned-image refuses it
+    phase = entry.lifecycle(context.today)
+    if phase in _USABLE:
+        return PASS
+    expired = phase is Lifecycle.EXPIRED
+    since = entry.expires if expired else entry.deprecated
+    usable = [
+        other.version
+        for other in context.images
+        if context.channel in other.channel
+        and set(other.fits) & set(entry.fits)
+        and other.lifecycle(context.today) in _USABLE
+    ]
+    return violation(
+        found=f"{entry.version}, {phase} since {since} ({CATALOGUE})",
+        allowed=f"images of channel {context.channel} for {listed(entry.fits)}: {listed(usable)}",
+        fix="move the pool on with jacquard promote"
+        + ("" if expired else f" before {entry.expires}, when the image expires"),
+        level=Enforcement.MANDATORY if expired and context.stage is not Stage.REHEARSAL else None,
+    )
+
+
+RULE = Rule(
+    name="deprecated-image",
+    description="A node boots an image that is still maintained.",
+    why="kernel and drivers of the image get no fixes any more",
+    severity=Severity.HIGH,
+    kinds=TEMPLATES,
+    find=find,
+    levels=dict.fromkeys(Stage, Enforcement.ADVISORY),
+)
