@@ -18,6 +18,8 @@ PART_OF = "applyset.kubernetes.io/part-of"
 TOOLING = "applyset.kubernetes.io/tooling"
 KINDS = "applyset.kubernetes.io/contains-group-kinds"
 NAMESPACES = "applyset.kubernetes.io/additional-namespaces"
+MEMBER = "jacquard.dev/member"
+"""Annotation of a member with its key in the set: a second mark, and how an import finds the keys again."""
 OURS = "jacquard/v1"
 """Our value of `TOOLING`; a set of other tooling is never touched."""
 
@@ -80,3 +82,8 @@ def same(live: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
         for part, keys in (("labels", (ID,)), ("annotations", (TOOLING, KINDS, NAMESPACES, MADE_BY)))
         for key in keys
     )
+
+
+def of_another(live: Mapping[str, Any], applyset: str) -> bool:
+    """Return whether an object carries the label of another set than this one."""
+    return (live["metadata"].get("labels") or {}).get(PART_OF) not in (None, applyset)

@@ -1,4 +1,4 @@
-"""When an object must not be deleted because somebody uses it: a table, one row a kind."""
+"""When an object must not be deleted because somebody uses it, or may use it: a table, one row a kind."""
 
 from __future__ import annotations
 
@@ -9,35 +9,99 @@ from typing import Any
 from providers.kube.jsonpath import evaluate, parse
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A value that shows an object to be in use."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """Where an object says who uses it, and which machine it is."""
 
-    path: str
-    words: str
-    """What it means, with ``{}`` for the value."""
-    values: frozenset[str] | None = None
-    """Values that claim; None: any value does."""
+    consumer: str
+    """Path of the name of whoever claims it."""
+    state: str
+    free: frozenset[str]
+    """States in which nobody uses it. Any other one, a new word of a later release too, may mean a running node."""
+    machine: str
+    """Path of what stays the same when the object gets another name or namespace."""
 
 
-CLAIMS: Mapping[tuple[str, str], tuple[Claim, ...]] = {
-    ("metal3.io", "BareMetalHost"): (
-        Claim(".spec.consumerRef.name", "is claimed by {}"),
-        Claim(
-            ".status.provisioning.state",
-            "is {}",
-            frozenset({"provisioning", "provisioned", "externally provisioned", "deprovisioning"}),
+USES: Mapping[tuple[str, str], Use] = {
+    ("metal3.io", "BareMetalHost"): Use(
+        consumer=".spec.consumerRef.name",
+        state=".status.provisioning.state",
+        free=frozenset(
+            {
+                "unmanaged",
+                "registering",
+                "match profile",
+                "inspecting",
+                "preparing",
+                "ready",
+                "available",
+                "powering off before delete",
+                "deleting",
+            }
         ),
+        machine=".spec.bootMACAddress",
+    ),
+    ("metal.ironcore.dev", "Server"): Use(
+        consumer=".spec.serverClaimRef.name",
+        state=".status.state",
+        free=frozenset({"Initial", "Discovery", "Available"}),
+        machine=".spec.systemUUID",
     ),
 }
 """By group and kind. A host is released and wiped before it may leave: deleting it would power off a running node."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependent:
+    """A kind whose objects go with the object that they refer to."""
+
+    api_version: str
+    kind: str
+    owner: str
+    """Path of the owner's name."""
+
+    def owner_of(self, body: Mapping[str, Any]) -> str:
+        """Return the name of the object that a dependent refers to."""
+        return _first(self.owner, body)
+
+
+DEPENDENTS: Mapping[tuple[str, str], Dependent] = {
+    ("metal.ironcore.dev", "BMC"): Dependent(
+        api_version="metal.ironcore.dev/v1alpha1", kind="Server", owner=".spec.bmcRef.name"
+    ),
+}
+"""By group and kind of the owner; both kinds are cluster-scoped."""
+
+
 def claimed(body: Mapping[str, Any]) -> str | None:
-    """Return why a live object must not be deleted, None when nobody claims it."""
-    group = str(body["apiVersion"]).rpartition("/")[0]
-    for claim in CLAIMS.get((group, str(body["kind"])), ()):
-        for value in evaluate(parse(claim.path), body):
-            if value and (claim.values is None or value in claim.values):
-                return claim.words.format(value)
-    return None
+    """Return why a live object must not be deleted, with the remedy; None when nobody uses it."""
+    use = _use(body)
+    if use is None:
+        return None
+    consumer, state = _first(use.consumer, body), _first(use.state, body)
+    if consumer:
+        return f"is claimed by {consumer}; release and wipe it first"
+    if not state:
+        return (
+            f"is in a state that is not known ({use.state[1:]} is empty); "
+            "wait until its controller reports one, or delete it by hand"
+        )
+    return None if state in use.free else f"is {state}; release and wipe it first"
+
+
+def machine(body: Mapping[str, Any]) -> frozenset[str]:
+    """Return by what an object's machine is known again under another name or namespace; nothing for other kinds."""
+    use = _use(body)
+    if use is None:
+        return frozenset()
+    marks = (str(body["metadata"]["name"]), _first(use.machine, body).lower())
+    return frozenset(mark for mark in marks if mark)
+
+
+def _use(body: Mapping[str, Any]) -> Use | None:
+    return USES.get((str(body["apiVersion"]).rpartition("/")[0], str(body["kind"])))
+
+
+def _first(path: str, body: Mapping[str, Any]) -> str:
+    found = evaluate(parse(path), body)
+    return str(found[0]) if found and found[0] else ""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from providers.errors import ProviderError
-from providers.kube import ApiError, ApiServer, ObjectRef
+from providers.kube import ApiError, ObjectRef
 from providers.objectset import applyset
-from providers.objectset.inputs import Identity, ObjectSet
-from providers.objectset.members import FIELD_MANAGER, Members, still_to_come
+from providers.objectset.inputs import Identity, ObjectSet, brief
+from providers.objectset.members import FIELD_MANAGER, Members, marked, still_to_come
+from providers.objectset.moves import Move, moves
 from providers.objectset.pruning import in_use, prune
+from providers.objectset.session import Session, Tell
+from providers.objectset.strangers import Strangers
 from providers.objectset.words import explain
-from providers.objectset.workers import CancelledError, Workers
+from providers.objectset.workers import CancelledError, Outcomes
 from providers.rpc.values import UNKNOWN
 
 
@@ -23,6 +26,15 @@ class RefusedError(ProviderError):
     def __init__(self, wanted: ObjectSet, reasons: Iterable[str]) -> None:
         lines = "\n  ".join(reasons)
         super().__init__(f"ObjectSet {wanted.id}: refused, nothing was changed:\n  {lines}")
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What the state says about a set."""
+
+    objects: ObjectSet
+    uids: Mapping[str, Any]
+    """By key; a member without one is not known to be in the cluster as recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +50,16 @@ class Result:
     problems: tuple[str, ...] = ()
     unchecked: int = 0
     """Members that a preview could not try: their kind or namespace is still to come."""
+    left_alone: tuple[str, ...] = ()
+    """Removed members that are not known to be ours any more; they are not deleted."""
+    handed_over: tuple[str, ...] = ()
+    """Removed members that another set of the program takes over, with its id."""
+    taken: tuple[str, ...] = ()
+    """Fields taken from other managers."""
 
 
 class Change:
-    """One change of a set, from what is recorded (nothing, for a new set) to what is wanted.
+    """One change of a set, from what is recorded (None for a new set) to what is wanted.
 
     Making one reads the cluster: the parent, and what carries the set's label.
 
@@ -49,27 +67,21 @@ class Change:
         ApiError: The server refused to answer.
     """
 
-    def __init__(
-        self,
-        api: ApiServer,
-        workers: Workers,
-        wanted: ObjectSet,
-        *,
-        urn: str,
-        recorded: ObjectSet | None = None,
-        uids: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._api = api
-        self._workers = workers
+    def __init__(self, session: Session, wanted: ObjectSet, *, urn: str, recorded: Recorded | None, tell: Tell) -> None:
+        self._session = session
         self._wanted = wanted
         self._urn = urn
+        self._tell = tell
         self._is_new = recorded is None
-        self._recorded = recorded or ObjectSet(wanted.name, wanted.namespace, {})
-        known = {identity: (uids or {}).get(key) for identity, key in self._recorded.identities().items()}
+        self._recorded = recorded.objects if recorded else ObjectSet(wanted.name, wanted.namespace, {})
+        uids = recorded.uids if recorded else {}
+        known = {identity: uids.get(key) for identity, key in self._recorded.identities().items()}
         self._uids = {identity: uid for identity, uid in known.items() if uid and uid is not UNKNOWN}
-        self._members = Members(api, workers, wanted)
-        self._parent = api.get(ObjectRef("v1", "ConfigMap", wanted.name, wanted.namespace))
+        self._members = Members(session, wanted)
+        self._parent = session.api.get(ObjectRef("v1", "ConfigMap", wanted.name, wanted.namespace))
+        self._handed_over: dict[Identity, str] = {}
         self._orphans = self._find_orphans()
+        self._moves = self._find_moves()
 
     def preview(self, unknown: Collection[str] = ()) -> Result:
         """Try every changed member on the server without changing anything.
@@ -80,18 +92,20 @@ class Change:
         Raises:
             RefusedError: With everything that forbids the change or that the server would refuse.
         """
-        outcomes = self._members.apply((key for key in self._changed() if key not in unknown), dry_run=True)
+        items = {key: identity for key, identity in self._changed().items() if key not in unknown}
+        outcomes = self._members.apply(items, dry_run=True)
         to_come = [key for key, error in outcomes.failed.items() if still_to_come(error)]
-        refusals = self._refusals() + self._explained(
-            {key: error for key, error in outcomes.failed.items() if key not in to_come}
-        )
+        refused = {key: error for key, error in outcomes.failed.items() if key not in to_come}
+        refusals = [*self._refusals(), *self._explained(refused)]
         if refusals:
             raise RefusedError(self._wanted, refusals)
-        uids = dict.fromkeys(self._wanted.members, UNKNOWN) | self._known_uids(self._wanted.members)
-        return Result(uids, unchecked=len(to_come))
+        uids = dict.fromkeys(self._wanted.members, UNKNOWN) | self._known_uids()
+        return self._result(uids, unchecked=len(to_come))
 
     def run(self, timeout_seconds: float) -> Result:
         """Apply every changed member, then prune; what fails is in the result, and nothing is undone.
+
+        A machine that moves is the exception: its old object goes first.
 
         Args:
             timeout_seconds: How long finalizers may hold what is pruned.
@@ -99,48 +113,75 @@ class Change:
         Raises:
             RefusedError: With everything that forbids the change; nothing was sent.
         """
-        refusals = self._refusals()
+        refusals = [*self._refusals()]
         if refusals:
             raise RefusedError(self._wanted, refusals)
         self._write_parent(self._kinds(), self._namespaces())
+        moved = {move.old for move in self._moves}
+        problems = self._prune((one for one in self._orphans if self._wanted.identity(one) in moved), timeout_seconds)
         changed = self._changed()
-        outcomes = self._members.apply(changed)
-        applied = {key: live["metadata"]["uid"] for key, live in outcomes.done.items()}
-        problems = self._explained(outcomes.failed) or self._prune(timeout_seconds)
-        uids = self._known_uids(self._wanted.members)
+        outcomes: Outcomes[str, dict[str, Any]] = Outcomes() if problems else self._members.apply(changed)
+        applied = {key: brief(live) for key, live in outcomes.done.items()}
+        problems = problems or self._explained(outcomes.failed)
+        if not problems:
+            rest = (one for one in self._orphans if self._wanted.identity(one) not in moved)
+            problems = self._prune(rest, timeout_seconds) or self._narrow_parent()
+        uids = self._known_uids()
         if problems and not self._is_new:
-            return Result({key: uid for key, uid in uids.items() if key not in changed}, tuple(problems))
-        return Result(uids | applied, tuple(problems))
+            return self._result({key: uid for key, uid in uids.items() if key not in changed}, problems)
+        return self._result(uids | applied, problems)
 
-    def _prune(self, timeout_seconds: float) -> list[str]:
+    def _result(self, uids: Mapping[str, Any], problems: Iterable[str] = (), *, unchecked: int = 0) -> Result:
+        handed_over = (f"{identity} to {taker}" for identity, taker in sorted(self._handed_over.items()))
+        taken = tuple(sorted(self._members.taken))
+        return Result(uids, tuple(problems), unchecked, tuple(self._left_alone()), tuple(handed_over), taken)
+
+    def _prune(self, bodies: Iterable[Mapping[str, Any]], timeout_seconds: float) -> list[str]:
         """Delete what is not wanted and return in words what went wrong."""
-        api, workers, orphans = self._api, self._workers, self._orphans
+        session, wanted, tell = self._session, self._wanted, self._tell
         try:
-            held = prune(api, workers, self._wanted, orphans, look=self._owned, timeout_seconds=timeout_seconds)
-            if not held:
-                self._write_parent(self._wanted.versions(), self._wanted.namespaces())
+            held = prune(session, wanted, bodies, look=self._labelled, tell=tell, timeout_seconds=timeout_seconds)
         except ProviderError as error:
             return [str(error)]
         return [held[identity] for identity in sorted(held)]
 
-    def left_alone(self) -> list[str]:
-        """Return in words the removed members that no longer carry the set's label; they are not deleted."""
-        strays = self._removed() - {self._recorded.identity(body) for body in self._orphans}
-        keys = {identity: key for identity, key in self._recorded.identities().items() if identity in strays}
-        found = Members(self._api, self._workers, self._recorded).look(keys.values()).done
-        return [f"{identity}" for identity, key in sorted(keys.items()) if found.get(key) is not None]
+    def _narrow_parent(self) -> list[str]:
+        if self._handed_over:
+            return []  # until their new set has them, they must be found from here
+        try:
+            self._write_parent(self._wanted.versions(), self._wanted.namespaces())
+        except ProviderError as error:
+            return [str(error)]
+        return []
 
-    def _refusals(self) -> list[str]:
-        reasons = []
+    def _left_alone(self) -> Iterator[str]:
+        """Yield the removed members that exist without our marks, unless another set has put its own on them."""
+        pruned = {self._recorded.identity(body) for body in self._orphans}
+        strays = self._removed() - pruned - set(self._handed_over)
+        keys = {key: one for one, key in self._recorded.identities().items() if one in strays}
+        found = Members(self._session, self._recorded).look(keys).done
+        for key, identity in sorted(keys.items(), key=lambda item: item[1]):
+            live = found.get(key)
+            if live is not None and not applyset.of_another(live, self._wanted.applyset):
+                yield str(identity)
+
+    def _refusals(self) -> Iterator[str]:
         foreign = None if self._parent is None else applyset.foreign(self._parent)
         if foreign:
-            reasons.append(f"ConfigMap {self._wanted.id} {foreign}; choose another setName or remove it")
+            yield f"ConfigMap {self._wanted.id} {foreign}; choose another setName or remove it"
         maker = applyset.maker(self._parent) if self._is_new and self._parent and not foreign else None
         if maker not in (None, self._urn):
             remedy = "choose another setName, or give this resource that one as an alias"
-            reasons.append(f"ConfigMap {self._wanted.id} is the parent of the set of {maker}; {remedy}")
-        strangers = self._members.strangers({item: self._uids.get(item) for item in self._changed().values()})
-        return reasons + strangers + in_use(self._wanted, self._orphans)
+            yield f"ConfigMap {self._wanted.id} is the parent of the set of {maker}; {remedy}"
+        candidates = {identity: self._uids.get(identity) for identity in self._changed().values()}
+        yield from Strangers(self._session, self._wanted, self._urn).refusals(candidates)
+        used = in_use(self._session, self._wanted, self._orphans)
+        moving = {move.old: move for move in self._moves}
+        for identity in sorted(used.keys() | moving.keys()):
+            move, why = moving.get(identity), used.get(identity)
+            words = move.refusal(self._wanted.namespace, why) if move else f"{identity} {why}"
+            if words:
+                yield words
 
     def _changed(self) -> dict[str, Identity]:
         """Return the members to apply by key: new ones, changed ones, and those that never got there."""
@@ -162,10 +203,21 @@ class Change:
         new = self._parent is None and not self._recorded.members
         if new or len(wanted) < len(self._wanted.members):
             return []
-        return [body for body in self._owned() if self._wanted.identity(body) not in wanted]
+        orphans = {self._wanted.identity(body): body for body in self._labelled()}
+        orphans = {identity: body for identity, body in orphans.items() if identity not in wanted and marked(body)}
+        if orphans:
+            announced = self._session.announced
+            announced.settle(self._session.workers.cancelled)
+            takers = {identity: announced.taker(self._wanted, identity) for identity in orphans}
+            self._handed_over = {identity: taker for identity, taker in takers.items() if taker}
+        return [body for identity, body in orphans.items() if identity not in self._handed_over]
 
-    def _owned(self) -> list[dict[str, Any]]:
-        return self._members.owned_objects(self._kinds(), self._namespaces())
+    def _find_moves(self) -> list[Move]:
+        coming = [self._wanted.members[key] for key, one in self._changed().items() if one not in self._uids]
+        return list(moves(self._wanted, self._orphans, coming))
+
+    def _labelled(self) -> list[dict[str, Any]]:
+        return self._members.labelled(self._kinds(), self._namespaces())
 
     def _kinds(self) -> set[tuple[str, str]]:
         """Return every kind that the set has or had."""
@@ -181,13 +233,13 @@ class Change:
         if self._parent and applyset.same(self._parent, body):
             return
         try:
-            self._parent = self._api.apply(body, field_manager=FIELD_MANAGER)
+            self._parent = self._session.api.apply(body, field_manager=FIELD_MANAGER)
         except ApiError as error:
             identity = Identity("", "ConfigMap", self._wanted.namespace, self._wanted.name)
             raise ProviderError(explain(identity, error)) from None
 
-    def _known_uids(self, members: Mapping[str, Any]) -> dict[str, Any]:
-        identities = ObjectSet(self._wanted.name, self._wanted.namespace, members).identities()
+    def _known_uids(self) -> dict[str, Any]:
+        identities = self._wanted.identities()
         return {key: self._uids[identity] for identity, key in identities.items() if identity in self._uids}
 
     def _explained(self, failed: Mapping[str, ProviderError]) -> list[str]:

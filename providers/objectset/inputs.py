@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from providers.kube import ObjectRef
-from providers.objectset.applyset import PART_OF, applyset_id
+from providers.objectset import credentials
+from providers.objectset.applyset import MEMBER, PART_OF, applyset_id
 from providers.rpc.errors import check_failure
 from providers.rpc.paths import Path
 from providers.rpc.stubs import provider_pb2
@@ -28,6 +29,15 @@ class Identity(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}/{self.name}"
+
+
+UID_DIGITS = 8
+"""Of a uid, so many are recorded: enough to know again an object whose name is known, and a third less state."""
+
+
+def brief(live: Mapping[str, Any]) -> str:
+    """Return what is recorded of a live object's uid."""
+    return str(live["metadata"]["uid"])[:UID_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +97,6 @@ def check(plain: Mapping[str, Any]) -> list[provider_pb2.CheckFailure]:
     return [check_failure(path, reason) for path, reason in _problems(plain)]
 
 
-def contents_of_secrets(plain: Mapping[str, Any]) -> frozenset[Path]:
-    """Return the paths of what members of kind Secret hold, whether or not the program marked it as secret."""
-    members = plain.get("members")
-    return frozenset(
-        ("members", key, content)
-        for key, body in (members.items() if isinstance(members, dict) else ())
-        if isinstance(body, dict) and (body.get("apiVersion"), body.get("kind")) == ("v1", "Secret")
-        for content in ("data", "stringData")
-        if content in body
-    )
-
-
 def _problems(plain: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     for key in plain:
         if key not in INPUTS:
@@ -127,6 +125,7 @@ def _member_problems(members: Mapping[str, Any], namespace: object) -> Iterator[
         yield from problems
         if problems or not _is_known(body):
             continue
+        yield from credentials.problems(body, ("members", key))
         identity = place.identity(body)
         if identity in seen:
             reason = f"is {identity}, which members[{seen[identity]!r}] is already; an object is in a set once"
@@ -151,23 +150,22 @@ def _body_problems(body: Any, path: Path) -> Iterator[tuple[Path, str]]:
         if not _is_text(body.get(key)):
             yield (*path, key) if key in body else path, f"{_got(key, body.get(key))} but must be a text"
     metadata = body.get("metadata")
-    if metadata is UNKNOWN:
-        return
-    if not isinstance(metadata, dict):
-        yield (
-            (*path, "metadata") if "metadata" in body else path,
-            f"{_got('metadata', metadata)} but must be a map with a name",
-        )
-        return
-    at = (*path, "metadata")
+    if isinstance(metadata, dict):
+        yield from _metadata_problems(metadata, (*path, "metadata"))
+    elif metadata is not UNKNOWN:
+        at = (*path, "metadata") if "metadata" in body else path
+        yield at, f"{_got('metadata', metadata)} but must be a map with a name"
+
+
+def _metadata_problems(metadata: Mapping[str, Any], at: Path) -> Iterator[tuple[Path, str]]:
     if not _is_text(metadata.get("name")):
         reason = f"{_got('metadata.name', metadata.get('name'))} but must be a text; names are never generated"
         yield (*at, "name") if "name" in metadata else at, reason
     if "namespace" in metadata and not _is_text(metadata["namespace"]):
         yield (*at, "namespace"), f"{_got('metadata.namespace', metadata['namespace'])} but must be a text"
-    labels = metadata.get("labels")
-    if isinstance(labels, dict) and PART_OF in labels:
-        yield (*at, "labels", PART_OF), "is written by the set itself; remove it"
+    for part, mark in (("labels", PART_OF), ("annotations", MEMBER)):
+        if isinstance(metadata.get(part), dict) and mark in metadata[part]:
+            yield (*at, part, mark), "is written by the set itself; remove it"
 
 
 def _is_text(value: object) -> bool:

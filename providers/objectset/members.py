@@ -6,57 +6,48 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from providers.errors import ProviderError
-from providers.kube import ApiError, ApiServer, KindNotFound, ObjectRef
-from providers.objectset.applyset import PART_OF
+from providers.kube import ApiError, KindNotFound, ObjectRef
+from providers.objectset.applyset import MEMBER, PART_OF
 from providers.objectset.inputs import Identity, ObjectSet
-from providers.objectset.workers import Outcomes, Workers
+from providers.objectset.session import Session
+from providers.objectset.words import managers, owned_fields
+from providers.objectset.workers import Outcomes
 
 FIELD_MANAGER = "jacquard-objectset"
-LIST_FROM = 64
-"""From so many new members of one kind and namespace on, one list is cheaper than a look at each."""
 
 
 class Members:
     """The members of one set in one cluster."""
 
-    def __init__(self, api: ApiServer, workers: Workers, wanted: ObjectSet) -> None:
-        self._api = api
-        self._workers = workers
+    def __init__(self, session: Session, wanted: ObjectSet) -> None:
+        self._api = session.api
+        self._workers = session.workers
+        self._taking = session.taking
         self._set = wanted
+        self.taken: list[str] = []
+        """Fields that were taken from other managers, or would be by a dry-run, in words."""
 
-    def apply(self, keys: Iterable[str], *, dry_run: bool = False) -> Outcomes[str, dict[str, Any]]:
-        """Apply the members named by ``keys`` and return the live objects; all are tried."""
-        return self._workers.run(
-            lambda body: self._api.apply(self._owned(body), field_manager=FIELD_MANAGER, dry_run=dry_run),
-            {key: self._set.members[key] for key in keys},
-        )
+    def apply(self, items: Mapping[str, Identity], *, dry_run: bool = False) -> Outcomes[str, dict[str, Any]]:
+        """Apply the members named by the keys of ``items`` and return the live objects; all are tried."""
+        return self._workers.run(lambda key: self._apply(key, items[key], dry_run=dry_run), {key: key for key in items})
 
-    def strangers(self, candidates: Mapping[Identity, str | None]) -> list[str]:
-        """Return, in words, the objects that exist and cannot be this set's, with the remedy.
+    def try_over(self, key: str) -> dict[str, Any]:
+        """Return what the live object would be if a member were applied now, whoever owns its fields."""
+        return self._api.apply(self.owned(key), field_manager=FIELD_MANAGER, dry_run=True, force=True)
 
-        One that is being deleted would go as soon as it is applied. Others are this set's by label or by recorded uid;
-        one with another set's label is not, whatever its uid.
-        """
-        found: dict[Identity, Mapping[str, Any]] = {}
-        places: dict[tuple[str, str], list[Identity]] = {}
-        versions = self._set.versions()
-        for identity in candidates:
-            version = versions[identity.group, identity.kind]
-            places.setdefault((version, identity.namespace), []).append(identity)
-        for (version, namespace), identities in places.items():
-            found |= self._existing(version, namespace, identities)
-        words = []
-        for identity in sorted(found):
-            metadata = found[identity]["metadata"]
-            owner = (metadata.get("labels") or {}).get(PART_OF)
-            if metadata.get("deletionTimestamp"):
-                words.append(f"{identity} is being deleted; run again once it is gone")
-            elif owner != self._set.applyset and (owner or metadata["uid"] != candidates[identity]):
-                whose = f"belongs to {owner or 'no set'}"
-                words.append(f"{identity} exists and {whose}; delete it, or remove it from this set")
-        return words
+    def owned(self, key: str) -> dict[str, Any]:
+        """Return a member as it is applied: with the set's marks and, when it has a place, its namespace."""
+        body = self._set.members[key]
+        metadata = dict(body["metadata"])
+        metadata["labels"] = {**(metadata.get("labels") or {}), PART_OF: self._set.applyset}
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), MEMBER: key}
+        if self._api.resource(str(body["apiVersion"]), str(body["kind"])).namespaced:
+            metadata.setdefault("namespace", self._set.namespace)
+        return {**body, "metadata": metadata}
 
-    def owned_objects(self, kinds: Collection[tuple[str, str]], namespaces: Collection[str]) -> list[dict[str, Any]]:
+    def labelled(
+        self, kinds: Collection[tuple[str, str]], namespaces: Collection[str], *, metadata_only: bool = False
+    ) -> list[dict[str, Any]]:
         """Return every object of these kinds and namespaces that carries this set's label.
 
         A kind that the server does not serve has no objects.
@@ -70,11 +61,29 @@ class Members:
                     places[group, kind, namespace] = (version, kind, namespace or None)
         selector = f"{PART_OF}={self._set.applyset}"
         outcomes = self._workers.run(
-            lambda place: self._api.list(place[0], place[1], namespace=place[2], label_selector=selector), places
+            lambda place: self._api.list(
+                place[0], place[1], namespace=place[2], label_selector=selector, metadata_only=metadata_only
+            ),
+            places,
         )
         for error in outcomes.failed.values():
             raise error
         return [body for bodies in outcomes.done.values() for body in bodies]
+
+    def look(self, keys: Iterable[str]) -> Outcomes[str, dict[str, Any] | None]:
+        """Return the live objects of the members named by ``keys``, None for one that is not there."""
+        return self._workers.run(self._look, {key: self._set.ref(self._set.members[key]) for key in keys})
+
+    def _apply(self, key: str, identity: Identity, *, dry_run: bool) -> dict[str, Any]:
+        body = self.owned(key)
+        try:
+            return self._api.apply(body, field_manager=FIELD_MANAGER, dry_run=dry_run)
+        except ApiError as error:
+            if not error.conflicts or not managers(error) <= self._taking:
+                raise
+            live = self._api.apply(body, field_manager=FIELD_MANAGER, dry_run=dry_run, force=True)
+            self.taken.append(f"{identity} {owned_fields(error)}")
+            return live
 
     def _version(self, group: str, kind: str) -> str | None:
         """Return the apiVersion that the set uses for a kind if the server has it, else one that the server has."""
@@ -87,40 +96,16 @@ class Members:
             pass
         return self._api.version(group, kind)
 
-    def _existing(self, version: str, namespace: str, identities: list[Identity]) -> dict[Identity, Mapping[str, Any]]:
-        kind = identities[0].kind
-        if len(identities) >= LIST_FROM:
-            try:
-                bodies = self._api.list(version, kind, namespace=namespace, metadata_only=True)
-            except KindNotFound:
-                return {}
-            live = {body["metadata"]["name"]: body for body in bodies}
-            return {identity: live[identity.name] for identity in identities if identity.name in live}
-        outcomes = self._workers.run(
-            lambda identity: self._look(ObjectRef(version, kind, identity.name, namespace)),
-            {identity: identity for identity in identities},
-        )
-        for error in outcomes.failed.values():
-            raise error
-        return {identity: body for identity, body in outcomes.done.items() if body is not None}
-
-    def look(self, keys: Iterable[str]) -> Outcomes[str, dict[str, Any] | None]:
-        """Return the live objects of the members named by ``keys``, None for one that is not there."""
-        return self._workers.run(self._look, {key: self._set.ref(self._set.members[key]) for key in keys})
-
     def _look(self, ref: ObjectRef) -> dict[str, Any] | None:
         try:
             return self._api.get(ref)
         except KindNotFound:
             return None
 
-    def _owned(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a member as it is applied: with the set's label and, when it has a place, its namespace."""
-        metadata = dict(body["metadata"])
-        metadata["labels"] = {**(metadata.get("labels") or {}), PART_OF: self._set.applyset}
-        if self._api.resource(str(body["apiVersion"]), str(body["kind"])).namespaced:
-            metadata.setdefault("namespace", self._set.namespace)
-        return {**body, "metadata": metadata}
+
+def marked(body: Mapping[str, Any]) -> bool:
+    """Return whether an object with a set's label also carries the mark of a member: a label alone is soon copied."""
+    return MEMBER in (body["metadata"].get("annotations") or {})
 
 
 def still_to_come(error: ProviderError) -> bool:

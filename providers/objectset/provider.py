@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,13 +13,16 @@ from google.protobuf.empty_pb2 import Empty
 from google.protobuf.struct_pb2 import Struct
 
 from providers.errors import ProviderError
-from providers.kube import ApiServer, KubeconfigError, Unreachable
-from providers.objectset import config, inputs, schema
+from providers.kube import KubeconfigError, Unreachable
+from providers.objectset import config, importing, inputs, schema
 from providers.objectset.config import CONNECTIONS, Config
-from providers.objectset.converge import Change, Result
+from providers.objectset.converge import Change, Recorded, Result
+from providers.objectset.handover import Announcements
 from providers.objectset.inputs import ObjectSet
 from providers.objectset.reading import read
 from providers.objectset.removal import remove
+from providers.objectset.session import Session, Tell
+from providers.objectset.words import TAKE_FIELDS_FROM
 from providers.objectset.workers import Workers
 from providers.rpc.diff import changes, diff_response
 from providers.rpc.errors import InitFailed
@@ -36,15 +39,22 @@ _NEW = Properties({})
 class ObjectSetProvider(ResourceProviderServicer):
     """One provider process: one cluster, any number of sets.
 
-    Outputs are ``setName``, ``namespace`` and ``uids``. The members are inputs only: the engine records inputs anyway,
-    and a second copy would double the state of a large inventory.
+    Outputs are ``setName``, ``namespace``, ``cluster`` and ``uids``. The members are inputs only: the engine records
+    inputs anyway, and a second copy would double the state of a large inventory.
+
+    Args:
+        engine: Where messages go.
+        taking: Field managers whose fields are taken when they conflict.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, taking: Iterable[str] = ()) -> None:
         self._engine = engine
+        self._taking = frozenset(taking)
         self._workers = Workers(CONNECTIONS)
+        self._announced = Announcements()
         self._config: Config | None = None
-        self._connected: ApiServer | None = None
+        self._connected: Session | None = None
+        self._cluster = ""
         self._connecting = threading.Lock()
 
     def cancel(self) -> None:
@@ -56,7 +66,7 @@ class ObjectSetProvider(ResourceProviderServicer):
         self.cancel()
         self._workers.close()
         if self._connected is not None:
-            self._connected.close()
+            self._connected.api.close()
 
     def Cancel(self, request: Empty, context: grpc.ServicerContext) -> Empty:
         """Do as `cancel`."""
@@ -104,45 +114,45 @@ class ObjectSetProvider(ResourceProviderServicer):
         failures = inputs.check(given.plain)
         for failure in failures:
             failure.reason = given.mask(failure.reason)
-        hidden = inputs.contents_of_secrets(given.plain)
-        news = encode(given.plain, given.secrets | hidden) if hidden else request.news
-        return provider_pb2.CheckResponse(inputs=news, failures=failures)
+        if not failures:
+            self._announced.announce(ObjectSet.of(given.plain))
+        return provider_pb2.CheckResponse(inputs=request.news, failures=failures)
 
     def Diff(self, request: provider_pb2.DiffRequest, context: grpc.ServicerContext) -> provider_pb2.DiffResponse:
-        """Compare member by member; another name or namespace is another set, and the old one goes first."""
+        """Compare member by member; another name or namespace is another set.
+
+        Under another name it takes the members over before the old set goes; in another namespace it does not find it.
+        """
         found = changes(decode(request.old_inputs).plain, decode(request.news).plain)
-        return diff_response(found, replaces=lambda change: change.path[0] in _REPLACES, delete_before_replace=True)
+        first = any(change.path[0] == "namespace" for change in found)
+        return diff_response(found, replaces=lambda change: change.path[0] in _REPLACES, delete_before_replace=first)
 
     def Create(self, request: provider_pb2.CreateRequest, context: grpc.ServicerContext) -> provider_pb2.CreateResponse:
         """Apply a new set, adopting what carries its label already."""
         given = decode(request.properties)
-        result = self._change(given, _NEW, {}, request)
-        wanted = ObjectSet.of(given.plain)
-        return provider_pb2.CreateResponse(id=wanted.id, properties=_outputs(wanted, result.uids))
+        outputs = self._change(given, _NEW, {}, request)
+        return provider_pb2.CreateResponse(id=ObjectSet.of(given.plain).id, properties=outputs)
 
     def Update(self, request: provider_pb2.UpdateRequest, context: grpc.ServicerContext) -> provider_pb2.UpdateResponse:
         """Apply changed members, then prune removed ones."""
-        given = decode(request.news)
-        uids = decode(request.olds).plain.get("uids") or {}
-        result = self._change(given, decode(request.old_inputs), uids, request)
-        return provider_pb2.UpdateResponse(properties=_outputs(ObjectSet.of(given.plain), result.uids))
+        olds = decode(request.olds).plain
+        outputs = self._change(decode(request.news), decode(request.old_inputs), olds, request)
+        return provider_pb2.UpdateResponse(properties=outputs)
 
     def Read(self, request: provider_pb2.ReadRequest, context: grpc.ServicerContext) -> provider_pb2.ReadResponse:
-        """Read a set back with live values; no id when nothing of it is left."""
+        """Read a set back with live values; no id when nothing of it is left. Without inputs it is an import."""
         recorded = decode(request.inputs)
         wanted = ObjectSet.of(recorded.plain)
-        if not recorded.plain:
-            msg = (
-                f"ObjectSet {request.id} cannot be imported; "
-                "declare it and run up: objects that carry its label are adopted as they are"
-            )
-            raise ProviderError(msg)
         with _masked(recorded):
-            found = read(self._api(), self._workers, wanted)
+            session = self._session(decode(request.properties).plain, request.urn)
+            if not recorded.plain:
+                wanted = importing.find(session, request.id)
+            found = read(session, wanted)
         if not found.members and not found.has_parent:
             return provider_pb2.ReadResponse()
-        live = encode({**recorded.plain, "members": found.members}, recorded.secrets)
-        outputs = _outputs(wanted, found.uids)
+        place = {"setName": wanted.name, "namespace": wanted.namespace}
+        live = encode({**place, "members": found.members}, recorded.secrets)
+        outputs = self._outputs(wanted, found.uids)
         if not found.has_parent:
             reason = f"ConfigMap {wanted.id}, the set's parent, is missing; the next up writes it again"
             message = f"ObjectSet {wanted.id} is damaged"
@@ -153,35 +163,34 @@ class ObjectSetProvider(ResourceProviderServicer):
         """Delete the members that are still ours, then the parent."""
         recorded = decode(request.old_inputs)
         with _masked(recorded):
-            removal = remove(
-                self._api(), self._workers, ObjectSet.of(recorded.plain), timeout_seconds=_timeout(request)
-            )
-        self._warn_of_strays(removal.left_alone, request.urn)
+            session = self._session(decode(request.properties).plain, request.urn)
+            tell = self._tell(request.urn)
+            strays = remove(session, ObjectSet.of(recorded.plain), tell=tell, timeout_seconds=_timeout(request))
+        self._warn_of_strays(strays, request.urn)
         return Empty()
 
     def _change(
         self,
         given: Properties,
         recorded: Properties,
-        uids: Mapping[str, Any],
+        olds: Mapping[str, Any],
         request: provider_pb2.CreateRequest | provider_pb2.UpdateRequest,
-    ) -> Result:
+    ) -> Struct:
+        """Make a change, or preview it, say what is worth saying and return the outputs to record."""
         wanted = ObjectSet.of(given.plain)
         unknown = {str(path[1]) for path in given.unknowns if path[0] == "members" and len(path) > 1}
+        uids = olds.get("uids") or {}
         if request.preview and self._is_out_of_reach(given, request.urn):
-            return Result(dict.fromkeys(wanted.members, UNKNOWN) | dict(uids))
+            return self._outputs(wanted, dict.fromkeys(wanted.members, UNKNOWN) | uids)
         with _masked(given, recorded):
-            before = ObjectSet.of(recorded.plain) if recorded.plain else None
-            change = Change(self._api(), self._workers, wanted, urn=request.urn, recorded=before, uids=uids)
+            session = self._session(olds, request.urn)
+            before = Recorded(ObjectSet.of(recorded.plain), uids) if recorded.plain else None
+            change = Change(session, wanted, urn=request.urn, recorded=before, tell=self._tell(request.urn))
             result = change.preview(unknown) if request.preview else change.run(_timeout(request))
-            left_alone = change.left_alone()
-        self._warn_of_strays(left_alone, request.urn)
-        if result.unchecked:
-            count = f"{result.unchecked} of {len(wanted.members)} objects"
-            self._engine.info(f"{count} not checked: their kind or namespace is not there yet", request.urn)
+        self._say(wanted, result, request.urn)
         if result.problems:
             self._fail(wanted, given, recorded, result)
-        return result
+        return self._outputs(wanted, result.uids)
 
     def _fail(self, wanted: ObjectSet, given: Properties, recorded: Properties, result: Result) -> None:
         """Report a change that was done in part; the uids tell the next run what is as recorded."""
@@ -191,17 +200,38 @@ class ObjectSetProvider(ResourceProviderServicer):
             message,
             reasons=[mask(problem, secrets) for problem in result.problems],
             id_=wanted.id,
-            properties=_outputs(wanted, result.uids),
+            properties=self._outputs(wanted, result.uids),
         )
 
-    def _api(self) -> ApiServer:
+    def _session(self, olds: Mapping[str, Any], urn: str) -> Session:
+        """Connect, and make sure that this is the cluster in which a set was recorded.
+
+        Raises:
+            ProviderError: It is another one: all members would seem to be gone.
+        """
         with self._connecting:
             if self._connected is None:
                 if self._config is None:
                     msg = "the provider's kubeconfig is not known yet; let it be a path that does not change"
                     raise ProviderError(msg)
-                self._connected = self._config.connect()
-            return self._connected
+                self._connected = Session(self._config.connect(), self._workers, self._announced, self._taking)
+            self._cluster = self._cluster or self._connected.cluster_uid()
+        recorded = olds.get("cluster")
+        if recorded and recorded is not UNKNOWN and recorded != self._cluster:
+            msg = (
+                f"{self._connected.api.server} is another cluster than the one this set was applied to (the uid of "
+                f"namespace kube-system was {recorded} and is {self._cluster}); let the kubeconfig lead there again, "
+                f"or, when that cluster is gone for good, forget the set: pulumi state delete '{urn}'"
+            )
+            raise ProviderError(msg)
+        return self._connected
+
+    def _outputs(self, wanted: ObjectSet, uids: Mapping[str, Any]) -> Struct:
+        place = {"setName": wanted.name, "namespace": wanted.namespace, "cluster": self._cluster or UNKNOWN}
+        return encode({**place, "uids": uids})
+
+    def _tell(self, urn: str) -> Tell:
+        return lambda line: self._engine.info(line, urn, ephemeral=True)
 
     def _is_out_of_reach(self, given: Properties, urn: str) -> bool:
         """Return whether a preview cannot ask the cluster, which is no fault while the cluster is still to come."""
@@ -209,7 +239,7 @@ class ObjectSetProvider(ResourceProviderServicer):
             return True
         try:
             if self._config is not None:
-                self._api().resource("v1", "ConfigMap")
+                self._session({}, urn)
                 return False
             why = "the kubeconfig is not known yet"
         except (KubeconfigError, Unreachable) as error:
@@ -217,15 +247,21 @@ class ObjectSetProvider(ResourceProviderServicer):
         self._engine.warning(f"{len(given.plain['members'])} objects not checked: {why}", urn)
         return True
 
-    def _warn_of_strays(self, strays: list[str], urn: str) -> None:
-        if strays:
-            names = ", ".join(strays)
-            words = f"no longer in the set, and without its label left alone: {names}; delete by hand what nobody needs"
+    def _say(self, wanted: ObjectSet, result: Result, urn: str) -> None:
+        self._warn_of_strays(result.left_alone, urn)
+        if result.unchecked:
+            count = f"{result.unchecked} of {len(wanted.members)} objects"
+            self._engine.info(f"{count} not checked: their kind or namespace is not there yet", urn)
+        if result.handed_over:
+            self._engine.info(f"handed over as they are: {', '.join(result.handed_over)}", urn)
+        if result.taken:
+            self._engine.warning(f"fields taken by {TAKE_FIELDS_FROM}: {', '.join(result.taken)}", urn)
+
+    def _warn_of_strays(self, strays: Iterable[str], urn: str) -> None:
+        names = ", ".join(strays)
+        if names:
+            words = f"no longer in the set, and without its marks left alone: {names}; delete by hand what nobody needs"
             self._engine.warning(words, urn)
-
-
-def _outputs(wanted: ObjectSet, uids: Mapping[str, Any]) -> Struct:
-    return encode({"setName": wanted.name, "namespace": wanted.namespace, "uids": uids})
 
 
 def _timeout(request: provider_pb2.CreateRequest | provider_pb2.UpdateRequest | provider_pb2.DeleteRequest) -> float:

@@ -7,40 +7,53 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from providers.errors import ProviderError
-from providers.kube import ApiError, ApiServer
-from providers.objectset.claims import claimed
+from providers.kube import ApiError
+from providers.objectset.claims import DEPENDENTS, claimed
 from providers.objectset.inputs import Identity, ObjectSet
+from providers.objectset.session import Session, Tell
 from providers.objectset.words import explain
-from providers.objectset.workers import Workers
 
 POLL_SECONDS = 0.5
 """Pause between two looks at what finalizers still hold."""
-Look: TypeAlias = Callable[[], Iterable[Mapping[str, Any]]]
+_NAMED = 3
+"""Objects that a line about waiting names."""
+Bodies: TypeAlias = Iterable[Mapping[str, Any]]
 
 
-def in_use(owner: ObjectSet, bodies: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return in words which of the live objects must not be deleted."""
-    found = {owner.identity(body): claimed(body) for body in bodies}
-    return [f"{identity} {found[identity]}; release and wipe it first" for identity in sorted(found) if found[identity]]
+def in_use(session: Session, owner: ObjectSet, bodies: Bodies) -> dict[Identity, str]:
+    """Return which of the live objects must not be deleted, with the reason and the remedy in words.
+
+    Raises:
+        ApiError: The server refused to say what depends on them.
+    """
+    reasons = {owner.identity(body): claimed(body) for body in bodies}
+    for kind in {(identity.group, identity.kind) for identity in reasons} & DEPENDENTS.keys():
+        dependent = DEPENDENTS[kind]
+        owners = {one.name: one for one in reasons if (one.group, one.kind) == kind}
+        for body in session.api.list(dependent.api_version, dependent.kind):
+            used, name = owners.get(dependent.owner_of(body)), body["metadata"]["name"]
+            if used and (why := claimed(body)):
+                reasons[used] = f"has {dependent.kind} {name}, which {why}"
+    return {identity: why for identity, why in sorted(reasons.items()) if why}
 
 
 def prune(
-    api: ApiServer,
-    workers: Workers,
+    session: Session,
     owner: ObjectSet,
-    bodies: Iterable[Mapping[str, Any]],
+    bodies: Bodies,
     *,
-    look: Look,
+    look: Callable[[], Bodies],
+    tell: Tell,
     timeout_seconds: float,
 ) -> dict[Identity, str]:
     """Delete live objects as they were seen, wait until they are gone, and return in words what is still there.
 
     Args:
-        api: The cluster.
-        workers: Threads to use; once cancelled, nothing more is deleted or waited for.
+        session: The cluster and threads to use; once those are cancelled, nothing more is deleted or waited for.
         owner: The set that the objects belong to.
         bodies: The objects as read; one that has changed since is left alone.
         look: Returns the set's objects that still exist.
+        tell: Hears what is waited for.
         timeout_seconds: How long finalizers may hold them.
     """
     doomed = {owner.identity(body): body for body in bodies}
@@ -49,16 +62,18 @@ def prune(
         metadata = body["metadata"]
         if metadata.get("deletionTimestamp"):
             return True
-        return api.delete(owner.ref(body), uid=metadata["uid"], resource_version=metadata["resourceVersion"])
+        return session.api.delete(owner.ref(body), uid=metadata["uid"], resource_version=metadata["resourceVersion"])
 
-    outcomes = workers.run(delete, doomed)
+    outcomes = session.workers.run(delete, doomed)
     failed = {identity: _why(identity, error) for identity, error in outcomes.failed.items()}
     pending = {doomed[identity]["metadata"]["uid"]: identity for identity in outcomes.done}
-    return failed | _wait(workers, pending, look, timeout_seconds)
+    return failed | _wait(session, pending, look, tell, timeout_seconds)
 
 
-def _wait(workers: Workers, pending: dict[str, Identity], look: Look, seconds: float) -> dict[Identity, str]:
-    deadline, cancelled = time.monotonic() + seconds, workers.cancelled
+def _wait(
+    session: Session, pending: dict[str, Identity], look: Callable[[], Bodies], tell: Tell, seconds: float
+) -> dict[Identity, str]:
+    deadline, cancelled, told = time.monotonic() + seconds, session.workers.cancelled, ""
     live: dict[str, Mapping[str, Any]] = {}
     while pending and not cancelled.is_set():
         live = {body["metadata"]["uid"]: body for body in look()}
@@ -66,9 +81,16 @@ def _wait(workers: Workers, pending: dict[str, Identity], look: Look, seconds: f
         left = deadline - time.monotonic()
         if left <= 0:
             break
+        line = _awaited({identity: live[uid] for uid, identity in pending.items()})
+        if pending and line != told:
+            tell(line)
+        told = line
         cancelled.wait(min(POLL_SECONDS, left) if pending else 0)
     ended = "the run was cancelled" if cancelled.is_set() else f"{seconds:g} s"
-    return {identity: _held(identity, live.get(uid), ended) for uid, identity in pending.items()}
+    return {
+        identity: f"{identity}: is being deleted but not gone after {ended}; held by {_holders(live.get(uid))}"
+        for uid, identity in pending.items()
+    }
 
 
 def _why(identity: Identity, error: ProviderError) -> str:
@@ -77,6 +99,12 @@ def _why(identity: Identity, error: ProviderError) -> str:
     return explain(identity, error)
 
 
-def _held(identity: Identity, live: Mapping[str, Any] | None, ended: str) -> str:
-    held = ", ".join(live["metadata"].get("finalizers") or ()) if live else ""
-    return f"{identity}: is being deleted but not gone after {ended}; held by {held or 'its dependents'}"
+def _holders(live: Mapping[str, Any] | None) -> str:
+    finalizers = live["metadata"].get("finalizers") if live else None
+    return ", ".join(finalizers or ()) or "its dependents"
+
+
+def _awaited(live: Mapping[Identity, Mapping[str, Any]]) -> str:
+    first = ", ".join(f"{identity} ({_holders(live[identity])})" for identity in sorted(live)[:_NAMED])
+    more = f" and {len(live) - _NAMED} more" if len(live) > _NAMED else ""
+    return f"waiting until {len(live)} are gone: {first}{more}"

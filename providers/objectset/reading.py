@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from providers.kube import ApiServer, ObjectRef
+from providers.kube import ObjectRef
 from providers.objectset import applyset
-from providers.objectset.inputs import ObjectSet
+from providers.objectset.inputs import ObjectSet, brief
 from providers.objectset.members import Members
-from providers.objectset.workers import Workers
+from providers.objectset.session import Session
 
-WRITE_ONLY = {("v1", "Secret"): ("stringData",)}
-"""Fields that the server takes and never shows."""
+_ABSENT = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,45 +24,55 @@ class Seen:
     has_parent: bool
 
 
-def read(api: ApiServer, workers: Workers, recorded: ObjectSet) -> Seen:
+def read(session: Session, recorded: ObjectSet) -> Seen:
     """Return the recorded set with live values; a member that is gone is left out.
+
+    A value that differs is no drift when applying the member once more would leave it as it is: the server writes it
+    in a form of its own, such as ``1`` for ``1000m``. The server itself says so, by a dry-run.
 
     Raises:
         ApiError: The server refused to answer; nothing can be said about the set.
     """
-    parent = api.get(ObjectRef("v1", "ConfigMap", recorded.name, recorded.namespace))
-    members = Members(api, workers, recorded)
-    owned = members.owned_objects(recorded.versions(), recorded.namespaces())
-    found = {recorded.identity(body): body for body in owned}
+    parent = session.api.get(ObjectRef("v1", "ConfigMap", recorded.name, recorded.namespace))
+    members = Members(session, recorded)
+    found = {recorded.identity(body): body for body in members.labelled(recorded.versions(), recorded.namespaces())}
     live = {key: found[identity] for identity, key in recorded.identities().items() if identity in found}
     rest = members.look(key for key in recorded.members if key not in live)
     for error in rest.failed.values():
         raise error
     live |= {key: body for key, body in rest.done.items() if body is not None}
+    values = {key: seen(body, live[key]) for key, body in recorded.members.items() if key in live}
+    drifted = {key: key for key, value in values.items() if value != recorded.members[key]}
+    # Where that cannot be tried, the drift just shows.
+    for key, applied in session.workers.run(members.try_over, drifted).done.items():
+        values[key] = seen(recorded.members[key], live[key], applied)
     return Seen(
-        members={key: seen(body, live[key]) for key, body in recorded.members.items() if key in live},
-        uids={key: str(live[key]["metadata"]["uid"]) for key in recorded.members if key in live},
+        members=values,
+        uids={key: brief(live[key]) for key in recorded.members if key in live},
         has_parent=parent is not None and applyset.foreign(parent) is None,
     )
 
 
-def seen(declared: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a declared object with live values: fields nobody declared stay out, declared ones that are gone go."""
-    hidden = WRITE_ONLY.get((str(declared["apiVersion"]), str(declared["kind"])), ())
-    kept = {key: declared[key] for key in ("apiVersion", "kind", *hidden) if key in declared}
-    return dict(_overlay(declared, {**live, **kept}))
+def seen(declared: Mapping[str, Any], live: Mapping[str, Any], applied: Any = _ABSENT) -> dict[str, Any]:
+    """Return a declared object with live values, except where ``applied``, what it would be, is live already.
+
+    Fields nobody declared stay out, declared ones that are gone go.
+    """
+    return dict(_overlay(declared, {**live, "apiVersion": declared["apiVersion"]}, applied))
 
 
-def _overlay(declared: Any, live: Any) -> Any:
+def _overlay(declared: Any, live: Any, applied: Any) -> Any:
     if isinstance(declared, Mapping) and isinstance(live, Mapping):
+        after = applied if isinstance(applied, Mapping) else dict.fromkeys(declared, _ABSENT)
         return {
-            key: _overlay(value, live[key]) if key in live else value
+            key: _overlay(value, live[key], after.get(key, _ABSENT)) if key in live else value
             for key, value in declared.items()
-            if key in live or _is_empty(value)
+            if key in live or _is_empty(value) or key not in after
         }
     if isinstance(declared, list) and isinstance(live, list) and len(declared) == len(live):
-        return [_overlay(left, right) for left, right in zip(declared, live, strict=True)]
-    return live
+        items = applied if isinstance(applied, list) and len(applied) == len(live) else [_ABSENT] * len(live)
+        return [_overlay(*each) for each in zip(declared, live, items, strict=True)]
+    return declared if live == applied else live
 
 
 def _is_empty(value: Any) -> bool:

@@ -2,57 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from providers.errors import ProviderError
-from providers.kube import ApiServer, ObjectRef
+from providers.kube import ObjectRef
 from providers.objectset import applyset
 from providers.objectset.converge import RefusedError
 from providers.objectset.inputs import ObjectSet
-from providers.objectset.members import Members
+from providers.objectset.members import Members, marked
 from providers.objectset.pruning import in_use, prune
-from providers.objectset.workers import Workers
+from providers.objectset.session import Session, Tell
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
-    """What a removal did not touch."""
+def remove(session: Session, recorded: ObjectSet, *, tell: Tell, timeout_seconds: float) -> list[str]:
+    """Delete every member that still carries the set's marks, wait until they are gone, then delete the parent.
 
-    left_alone: list[str]
-    """Recorded members that exist but no longer carry the set's label."""
-
-
-def remove(api: ApiServer, workers: Workers, recorded: ObjectSet, *, timeout_seconds: float) -> Removal:
-    """Delete every member that still carries the set's label, wait until they are gone, then delete the parent.
+    Return the recorded members that exist and are not known to be ours any more; they are left alone.
 
     Args:
-        api: The cluster.
-        workers: Threads to use.
+        session: The cluster.
         recorded: The set as it was recorded; members that it has forgotten are found by their label.
+        tell: Hears what is waited for.
         timeout_seconds: How long finalizers may hold a member.
 
     Raises:
-        RefusedError: A member is in use; nothing was deleted.
+        RefusedError: A member is in use, or another set of the program wants it and has not got it; nothing was
+            deleted.
         ProviderError: Some members are still there; a further removal goes on.
     """
     ref = ObjectRef("v1", "ConfigMap", recorded.name, recorded.namespace)
-    parent = api.get(ref)
+    parent = session.api.get(ref)
     ours = parent is not None and applyset.foreign(parent) is None
     kinds, namespaces = applyset.contents(parent) if parent and ours else (set(), set())
     kinds, namespaces = kinds | set(recorded.versions()), namespaces | recorded.namespaces()
-    members = Members(api, workers, recorded)
-    owned = members.owned_objects(kinds, namespaces)
-    used = in_use(recorded, owned)
+    members = Members(session, recorded)
+    owned = [body for body in members.labelled(kinds, namespaces) if marked(body)]
+    used = in_use(session, recorded, owned)
     if used:
-        raise RefusedError(recorded, used)
-    gone = {recorded.identity(body) for body in owned}
-    rest = members.look(key for identity, key in recorded.identities().items() if identity not in gone)
+        raise RefusedError(recorded, (f"{identity} {why}" for identity, why in used.items()))
+    takers = {one: session.announced.taker(recorded, one) for one in map(recorded.identity, owned)}
+    if any(takers.values()):
+        still = "is wanted by the set {} and not there yet; run again once that set is up"
+        raise RefusedError(recorded, (f"{one} {still.format(taker)}" for one, taker in takers.items() if taker))
+    rest = members.look(key for identity, key in recorded.identities().items() if identity not in takers)
     held = prune(
-        api,
-        workers,
+        session,
         recorded,
         owned,
-        look=lambda: members.owned_objects(kinds, namespaces),
+        look=lambda: members.labelled(kinds, namespaces, metadata_only=True),
+        tell=tell,
         timeout_seconds=timeout_seconds,
     )
     if held:
@@ -61,5 +57,6 @@ def remove(api: ApiServer, workers: Workers, recorded: ObjectSet, *, timeout_sec
         raise ProviderError(msg)
     if parent and ours:
         metadata = parent["metadata"]
-        api.delete(ref, uid=metadata["uid"], resource_version=metadata["resourceVersion"])
-    return Removal([str(recorded.ref(body)) for body in rest.done.values() if body is not None])
+        session.api.delete(ref, uid=metadata["uid"], resource_version=metadata["resourceVersion"])
+    others = [body for body in rest.done.values() if body is not None]
+    return [str(recorded.identity(body)) for body in others if not applyset.of_another(body, recorded.applyset)]

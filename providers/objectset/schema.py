@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from providers.objectset.config import KEYS
+from providers.objectset.inputs import UID_DIGITS
 
 TYPE = "jacquard:index:ObjectSet"
 _TEXT = {"type": "string"}
@@ -27,7 +28,11 @@ def schema() -> str:
         "namespace": {**_TEXT, "description": "namespace of the parent ConfigMap; a change replaces"},
     }
     members = {**_OBJECTS, "description": "whole Kubernetes objects by a stable key"}
-    uids = {**_TEXTS, "description": "uid of each object by its key"}
+    cluster = {
+        **_TEXT,
+        "description": "uid of the cluster's namespace kube-system, by which the cluster is known again",
+    }
+    uids = {**_TEXTS, "description": f"first {UID_DIGITS} digits of the uid of each object by its key"}
     return json.dumps(
         {
             "name": "jacquard",
@@ -39,8 +44,8 @@ def schema() -> str:
                     "description": "Objects applied side by side, found again and pruned by ApplySet labels",
                     "inputProperties": {**place, "members": members},
                     "requiredInputs": ["setName", "namespace", "members"],
-                    "properties": {**place, "uids": uids},
-                    "required": ["setName", "namespace", "uids"],
+                    "properties": {**place, "cluster": cluster, "uids": uids},
+                    "required": ["setName", "namespace", "cluster", "uids"],
                 }
             },
         }

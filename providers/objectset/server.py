@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+
 from providers.objectset.provider import ObjectSetProvider
+from providers.objectset.words import TAKE_FIELDS_FROM
 from providers.rpc.server import Engine, serve_provider
 
 
 def main() -> None:
     """Serve the provider until the engine is gone."""
     engine = Engine.from_argv()
-    serve_provider(ObjectSetProvider(engine), engine)
+    taking = (name.strip() for name in os.environ.get(TAKE_FIELDS_FROM, "").split(","))
+    serve_provider(ObjectSetProvider(engine, filter(None, taking)), engine)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from providers.errors import ProviderError
 from providers.kube import ApiError, KindNotFound
 from providers.objectset.inputs import Identity
 
+TAKE_FIELDS_FROM = "JACQUARD_TAKE_FIELDS_FROM"
+"""Environment variable with the field managers, separated by commas, whose fields one run takes."""
 _MANAGER = re.compile(r'conflict with "([^"]*)"')
 _UNDECLARED = re.compile(r"(\S+): field not declared in schema")
 
@@ -17,14 +19,26 @@ def explain(identity: Identity, error: ProviderError) -> str:
     return f"{identity}: {_reason(error)}"
 
 
+def managers(error: ApiError) -> frozenset[str]:
+    """Return the field managers that a refused apply conflicts with."""
+    return frozenset(_manager(cause.message) for cause in error.conflicts)
+
+
+def owned_fields(error: ApiError) -> str:
+    """Return the fields in conflict, each with its manager."""
+    return ", ".join(f"{cause.field} ('{_manager(cause.message)}')" for cause in error.conflicts)
+
+
 def _reason(error: ProviderError) -> str:
     if not isinstance(error, ApiError):
         return str(error)
     if isinstance(error, KindNotFound):
         return f"{error.message}; install its CRD first"
     if error.conflicts:
-        owned = ", ".join(f"{cause.field} ('{_manager(cause.message)}')" for cause in error.conflicts)
-        return f"fields belong to other managers: {owned}; remove them from the program or from that manager"
+        return (
+            f"fields belong to other managers: {owned_fields(error)}; remove them from the program or from that "
+            f"manager, or take them in one run with {TAKE_FIELDS_FROM}={','.join(sorted(managers(error)))}"
+        )
     if error.undeclared_field:
         fields = ", ".join(dict.fromkeys(_UNDECLARED.findall(error.message))) or error.message
         return f"{fields} is not declared in the schema of this kind; correct or remove the field"

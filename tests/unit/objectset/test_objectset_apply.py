@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 import pytest
 
-from providers.objectset.applyset import ID, KINDS, NAMESPACES, PART_OF, TOOLING, applyset_id
+from providers.objectset.applyset import ID, KINDS, MEMBER, NAMESPACES, PART_OF, TOOLING, applyset_id
 from providers.rpc.values import UNKNOWN
 
 SET = applyset_id("rack-a01", "inventory")
@@ -21,7 +21,7 @@ CONFLICT = (
                 {
                     "reason": "FieldManagerConflict",
                     "field": ".spec.online",
-                    "message": 'conflict with "kubectl-edit" using metal3.io/v1alpha1',
+                    "message": 'conflict with "argocd" using metal3.io/v1alpha1',
                 }
             ]
         },
@@ -61,9 +61,10 @@ def test_create_writes_the_parent_first_and_labels_every_member(provider: Any, k
         KINDS: "BareMetalHost.metal3.io",
         "jacquard.dev/made-by": provider.urn,
     }
-    assert kube.objects["baremetalhosts", "inventory", "u01"]["metadata"]["labels"] == {PART_OF: SET}
+    marks = kube.objects["baremetalhosts", "inventory", "u01"]["metadata"]
+    assert (marks["labels"], marks["annotations"]) == ({PART_OF: SET}, {MEMBER: "u01"})
     uids = {name: kube.objects["baremetalhosts", "inventory", name]["metadata"]["uid"] for name in ("u01", "u02")}
-    assert outputs == {"setName": "rack-a01", "namespace": "inventory", "uids": uids}
+    assert outputs == {"setName": "rack-a01", "namespace": "inventory", "cluster": "cluster-1", "uids": uids}
 
 
 def test_members_are_applied_strictly_under_our_own_manager_without_force(provider: Any, kube: Any) -> None:
@@ -104,8 +105,9 @@ def test_preview_names_every_object_the_server_would_refuse(provider: Any, kube:
         "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
         "  BareMetalHost inventory/u01: .spec.onlin is not declared in the schema of this kind;"
         " correct or remove the field\n"
-        "  BareMetalHost inventory/u02: fields belong to other managers: .spec.online ('kubectl-edit');"
-        " remove them from the program or from that manager"
+        "  BareMetalHost inventory/u02: fields belong to other managers: .spec.online ('argocd');"
+        " remove them from the program or from that manager,"
+        " or take them in one run with JACQUARD_TAKE_FIELDS_FROM=argocd"
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from providers.objectset.schema import TYPE
 from providers.rpc.stubs import provider_pb2
-from providers.rpc.values import UNKNOWN, Properties, decode, encode
+from providers.rpc.values import UNKNOWN, encode
 
 KIND = provider_pb2.PropertyDiff
 HOST = {
@@ -45,7 +45,8 @@ def test_values_that_are_not_known_yet_pass(unconfigured: Any) -> None:
 
 
 def test_every_problem_is_named_at_a_path_that_exists(unconfigured: Any) -> None:
-    labelled = {"name": "u02", "namespace": 7, "labels": {"applyset.kubernetes.io/part-of": "x"}}
+    marks = {"labels": {"applyset.kubernetes.io/part-of": "x"}, "annotations": {"jacquard.dev/member": "x"}}
+    labelled = {"name": "u02", "namespace": 7, **marks}
     members = {
         "a": HOST,
         "b": HOST,
@@ -69,6 +70,10 @@ def test_every_problem_is_named_at_a_path_that_exists(unconfigured: Any) -> None
             'members["rack-1"].metadata.labels["applyset.kubernetes.io/part-of"]',
             "is written by the set itself; remove it",
         ),
+        (
+            'members["rack-1"].metadata.annotations["jacquard.dev/member"]',
+            "is written by the set itself; remove it",
+        ),
     ]
 
 
@@ -78,13 +83,16 @@ def test_a_check_does_not_quote_a_secret(unconfigured: Any) -> None:
     assert reason == "metadata is '[secret]' but must be a map with a name"
 
 
-def test_the_content_of_a_secret_is_kept_secret_unasked(unconfigured: Any) -> None:
-    login = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "bmc"}, "stringData": {"password": "x"}}
-    inputs = rack(a=HOST, b=login)
+def test_a_credential_in_a_member_is_refused_without_quoting_it(unconfigured: Any) -> None:
+    login = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "bmc"}, "stringData": {"password": "hunter2"}}
+    spec = {"bmc": {"address": "redfish://admin:hunter2@10.0.0.1/", "Password": "hunter2", "credentialsName": "bmc"}}
+    remedy = "let a secret store write it into the cluster and name it here"
 
-    response = unconfigured.stub.Check(provider_pb2.CheckRequest(news=encode(inputs)))
-
-    assert decode(response.inputs) == Properties(inputs, frozenset({("members", "b", "stringData")}))
+    assert checked(unconfigured, rack(a=HOST, b=login, c={**HOST, "metadata": {"name": "u02"}, "spec": spec})) == [
+        ("members.b.kind", f"a Secret holds a credential and is no member of a set; {remedy}"),
+        ("members.c.spec.bmc.address", f"is an address with a login in it; {remedy}"),
+        ("members.c.spec.bmc.Password", f"is a credential in clear text; {remedy}"),
+    ]
 
 
 def test_the_same_name_in_two_namespaces_is_no_duplicate(unconfigured: Any) -> None:
@@ -113,11 +121,13 @@ def test_an_equal_set_has_no_diff(unconfigured: Any) -> None:
     assert (response.changes, dict(response.detailedDiff)) == (provider_pb2.DiffResponse.DIFF_NONE, {})
 
 
-@pytest.mark.parametrize("key", ["setName", "namespace"])
-def test_another_place_is_another_set_and_the_old_one_goes_first(unconfigured: Any, key: str) -> None:
+@pytest.mark.parametrize(("key", "old_first"), [("setName", False), ("namespace", True)])
+def test_another_place_is_another_set_and_takes_over_what_it_can_find(
+    unconfigured: Any, key: str, *, old_first: bool
+) -> None:
     response = diffed(unconfigured, rack(a=HOST), {**rack(a=HOST), key: "other"})
     assert {path: change.kind for path, change in response.detailedDiff.items()} == {key: KIND.UPDATE_REPLACE}
-    assert (list(response.replaces), response.deleteBeforeReplace) == ([key], True)
+    assert (list(response.replaces), response.deleteBeforeReplace) == ([key], old_first)
 
 
 def test_settings_name_the_cluster_and_hold_no_credential(unconfigured: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import grpc
 import pytest
 
-from providers.objectset.applyset import PART_OF
+from providers.objectset.applyset import MEMBER, PART_OF
 
 
 def host(name: str, **spec: Any) -> dict[str, Any]:
@@ -36,17 +36,20 @@ def test_a_removed_member_is_deleted_as_it_was_seen(provider: Any, kube: Any) ->
     assert options["preconditions"] == {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
 
 
-def test_a_removed_member_without_our_label_is_left_alone(provider: Any, kube: Any) -> None:
+@pytest.mark.parametrize(("part", "mark"), [("labels", PART_OF), ("annotations", MEMBER)])
+def test_a_removed_member_without_one_of_our_marks_is_left_alone(
+    provider: Any, kube: Any, part: str, mark: str
+) -> None:
     old = rack("u01", "u02")
     outputs = provider.create(old)
-    del live(kube, "u02")["metadata"]["labels"][PART_OF]
+    del live(kube, "u02")["metadata"][part][mark]
 
     provider.update(old, rack("u01"), outputs)
 
     assert live(kube, "u02")
     [line] = provider.engine.lines
     assert line == (
-        "no longer in the set, and without its label left alone: BareMetalHost inventory/u02;"
+        "no longer in the set, and without its marks left alone: BareMetalHost inventory/u02;"
         " delete by hand what nobody needs"
     )
 
@@ -57,7 +60,7 @@ def test_hosts_in_use_are_never_pruned_and_nothing_else_happens(provider: Any, k
     outputs = provider.create(old)
     live(kube, "u02")["status"] = {"provisioning": {"state": "provisioned"}}
     live(kube, "u03")["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": "lab-0"}
-    live(kube, "u04")["status"] = {"provisioning": {"state": "available"}}
+    live(kube, "u04")["status"] = {}
     kube.log.clear()
 
     with pytest.raises(grpc.RpcError) as error:
@@ -66,9 +69,36 @@ def test_hosts_in_use_are_never_pruned_and_nothing_else_happens(provider: Any, k
     assert provider.failure(error.value).text == (
         "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
         "  BareMetalHost inventory/u02 is provisioned; release and wipe it first\n"
-        "  BareMetalHost inventory/u03 is claimed by lab-0; release and wipe it first"
+        "  BareMetalHost inventory/u03 is claimed by lab-0; release and wipe it first\n"
+        "  BareMetalHost inventory/u04 is in a state that is not known (status.provisioning.state is empty);"
+        " wait until its controller reports one, or delete it by hand"
     )
     assert kube.writes() == []
+
+
+def test_a_bmc_is_never_pruned_while_its_server_is_claimed(provider: Any, kube: Any) -> None:
+    def bmc(name: str) -> dict[str, Any]:
+        return {"apiVersion": "metal.ironcore.dev/v1alpha1", "kind": "BMC", "metadata": {"name": name}, "spec": {}}
+
+    old = {**rack(), "members": {name: bmc(name) for name in ("u01", "u02", "u03")}}
+    outputs = provider.create(old)
+    for name, claim, state in (("u02", {"name": "lab-0"}, "Reserved"), ("u03", {}, "Available")):
+        spec = {"bmcRef": {"name": name}, "serverClaimRef": claim}
+        kube.store(
+            ("servers", "", f"{name}-system-0"),
+            {"metadata": {"name": f"{name}-system-0"}, "spec": spec, "status": {"state": state}},
+        )
+
+    with pytest.raises(grpc.RpcError) as error:
+        provider.update(old, {**rack(), "members": {"u01": bmc("u01")}}, outputs)
+
+    assert provider.failure(error.value).text == (
+        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
+        "  BMC inventory/u02 has Server u02-system-0, which is claimed by lab-0; release and wipe it first"
+    )
+    del kube.objects["servers", "", "u02-system-0"]
+    provider.update(old, {**rack(), "members": {"u01": bmc("u01")}}, outputs)
+    assert [name for plural, _, name in kube.objects if plural == "bmcs"] == ["u01"]
 
 
 def test_a_member_held_by_a_finalizer_is_named_and_the_next_run_goes_on(provider: Any, kube: Any) -> None:
@@ -84,6 +114,7 @@ def test_a_member_held_by_a_finalizer_is_named_and_the_next_run_goes_on(provider
         "BareMetalHost inventory/u02: is being deleted but not gone after 0.1 s; held by baremetalhost.metal3.io"
     ]
     assert failure.outputs.plain["uids"] == {"u01": outputs["uids"]["u01"]}
+    assert provider.engine.lines == ["waiting until 1 are gone: BareMetalHost inventory/u02 (baremetalhost.metal3.io)"]
 
     del kube.objects["baremetalhosts", "inventory", "u02"]
     assert provider.update(old, rack("u01"), outputs)["uids"] == {"u01": outputs["uids"]["u01"]}
@@ -184,13 +215,3 @@ def test_refresh_marks_a_set_without_its_parent_for_repair(provider: Any, kube: 
         "ConfigMap inventory/rack-a01, the set's parent, is missing; the next up writes it again"
     ]
     assert ("configmaps", "inventory", "rack-a01") in kube.objects
-
-
-def test_import_says_how_a_set_is_adopted(provider: Any) -> None:
-    with pytest.raises(grpc.RpcError) as error:
-        provider.read({})
-
-    assert provider.failure(error.value).text == (
-        "ObjectSet inventory/rack-a01 cannot be imported; "
-        "declare it and run up: objects that carry its label are adopted as they are"
-    )

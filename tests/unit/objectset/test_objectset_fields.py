@@ -1,0 +1,194 @@
+"""Whose a field is, what the server makes of a value, and which cluster answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+import pytest
+
+from providers.objectset.importing import declared
+
+CONFLICT = (
+    409,
+    {
+        "reason": "Conflict",
+        "message": "Apply failed with 1 conflict",
+        "details": {
+            "causes": [
+                {
+                    "reason": "FieldManagerConflict",
+                    "field": ".spec.online",
+                    "message": 'conflict with "kubectl-edit" using metal3.io/v1alpha1',
+                }
+            ]
+        },
+    },
+)
+ELSEWHERE = (
+    "{url} is another cluster than the one this set was applied to (the uid of namespace kube-system was cluster-1 "
+    "and is cluster-2); let the kubeconfig lead there again, or, when that cluster is gone for good, forget the set: "
+    "pulumi state delete 'urn:pulumi:lab::toy::jacquard:index:ObjectSet::rack-a01'"
+)
+
+FOREIGN = (
+    "ObjectSet inventory/foreign cannot be imported: its parent, ConfigMap inventory/foreign, "
+    "exists and is no parent of an ApplySet"
+)
+
+
+def host(name: str, **spec: Any) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "inventory"}
+    return {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": metadata, "spec": spec}
+
+
+def rack(*names: str, **spec: Any) -> dict[str, Any]:
+    members = {name: host(name, **spec) for name in names}
+    return {"setName": "rack-a01", "namespace": "inventory", "members": members}
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_fields_are_taken_from_a_manager_that_the_user_named(provider: Any, kube: Any, *, preview: bool) -> None:
+    kube.refused["u02"] = CONFLICT
+
+    provider.create(rack("u01", "u02", online=True), preview=preview)
+
+    [line] = provider.engine.lines
+    assert line == (
+        "fields taken by JACQUARD_TAKE_FIELDS_FROM: BareMetalHost inventory/u02 .spec.online ('kubectl-edit')"
+    )
+    forced = [line.partition("?")[0].rpartition("/")[2] for line in kube.log if "force=true" in line]
+    assert forced == ["u02"]
+
+
+def test_fields_are_left_to_a_manager_that_nobody_named_even_beside_one_that_was(provider: Any, kube: Any) -> None:
+    status, answer = CONFLICT
+    theirs = {
+        "reason": "FieldManagerConflict",
+        "field": ".spec.description",
+        "message": 'conflict with "argocd" using metal3.io/v1alpha1',
+    }
+    kube.refused["u01"] = (status, {**answer, "details": {"causes": [*answer["details"]["causes"], theirs]}})
+
+    with pytest.raises(grpc.RpcError, match="JACQUARD_TAKE_FIELDS_FROM=argocd,kubectl-edit"):
+        provider.create(rack("u01", online=True), preview=True)
+
+    assert not any("force=true" in line for line in kube.log)
+
+
+def test_a_value_that_the_server_writes_in_its_own_way_is_no_drift(provider: Any, kube: Any) -> None:
+    kube.rewrite = lambda spec: {**spec, "bootMACAddress": spec["bootMACAddress"].lower()}
+    inputs = rack("u01", "u02", bootMACAddress="02:00:00:00:00:0A", online=True)
+    outputs = provider.create(inputs)
+    kube.objects["baremetalhosts", "inventory", "u02"]["spec"]["online"] = False
+
+    _, found, _ = provider.read(inputs, outputs=outputs)
+
+    assert found.plain["members"]["u01"] == inputs["members"]["u01"]
+    assert found.plain["members"]["u02"]["spec"] == {"bootMACAddress": "02:00:00:00:00:0A", "online": False}
+    assert kube.writes()[-1].startswith("PATCH /apis/metal3.io")
+
+
+def test_drift_shows_when_the_server_does_not_let_us_try(provider: Any, kube: Any) -> None:
+    inputs = rack("u01", online=True)
+    outputs = provider.create(inputs)
+    kube.objects["baremetalhosts", "inventory", "u01"]["spec"]["online"] = False
+    kube.namespaces.clear()
+
+    _, found, _ = provider.read(inputs, outputs=outputs)
+
+    assert found.plain["members"]["u01"]["spec"] == {"online": False}
+
+
+@pytest.mark.parametrize("call", ["preview", "update", "read", "delete"])
+def test_another_cluster_behind_the_same_kubeconfig_is_refused(provider: Any, kube: Any, call: str) -> None:
+    inputs = rack("u01")
+    outputs = provider.create(inputs)
+    kube.log.clear()
+    outputs["cluster"], elsewhere = "cluster-2", ELSEWHERE.format(url=kube.url)
+    calls = {
+        "preview": lambda: provider.update(inputs, rack("u02"), outputs, preview=True),
+        "update": lambda: provider.update(inputs, rack("u02"), outputs),
+        "read": lambda: provider.read(inputs, outputs=outputs),
+        "delete": lambda: provider.delete(inputs, outputs=outputs),
+    }
+
+    with pytest.raises(grpc.RpcError) as error:
+        calls[call]()
+
+    swapped = elsewhere.replace("was cluster-1 and is cluster-2", "was cluster-2 and is cluster-1")
+    assert provider.failure(error.value).text == swapped
+    assert kube.writes() == []
+
+
+def test_a_set_is_imported_by_its_id_as_it_was_applied(provider: Any, kube: Any) -> None:
+    inputs = rack("u01", "u02", online=True)
+    inputs["members"] = {f"key-{name}": body for name, body in inputs["members"].items()}
+    outputs = provider.create(inputs)
+    for name in ("u01", "u02"):
+        live = kube.objects["baremetalhosts", "inventory", name]
+        live["spec"]["consumerRef"] = {"name": "lab-0"}
+        live["metadata"]["managedFields"] = [
+            {
+                "manager": "jacquard-objectset",
+                "operation": "Apply",
+                "fieldsV1": {
+                    "f:metadata": {
+                        "f:labels": {"f:applyset.kubernetes.io/part-of": {}},
+                        "f:annotations": {"f:jacquard.dev/member": {}},
+                    },
+                    "f:spec": {"f:online": {}},
+                },
+            }
+        ]
+
+    id_, found, read_outputs = provider.read({})
+
+    assert (id_, found.plain, read_outputs) == ("inventory/rack-a01", inputs, outputs)
+
+
+def test_what_was_applied_is_found_in_lists_too() -> None:
+    spec = {
+        "ports": [{"port": 80, "protocol": "TCP", "name": "a"}, {"port": 81, "name": "b"}],
+        "finalizers": ["theirs", "ours"],
+        "atomic": [1, 2],
+    }
+    fields = {
+        "f:spec": {
+            "f:ports": {'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}, "f:protocol": {}}},
+            "f:finalizers": {'v:"ours"': {}},
+            "f:atomic": {},
+        }
+    }
+    entries = [
+        {"manager": "jacquard-objectset", "operation": "Update", "fieldsV1": {"f:metadata": {}}},
+        {"manager": "jacquard-objectset", "operation": "Apply", "fieldsV1": fields},
+    ]
+    metadata = {"name": "u01", "uid": "x", "managedFields": entries}
+
+    assert declared({"apiVersion": "v1", "kind": "Thing", "metadata": metadata, "spec": spec}) == {
+        "apiVersion": "v1",
+        "kind": "Thing",
+        "metadata": {"name": "u01"},
+        "spec": {"ports": [{"port": 80, "protocol": "TCP"}], "finalizers": ["ours"], "atomic": [1, 2]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("id_", "why"),
+    [
+        ("rack-a01", "'rack-a01' is no id of an ObjectSet; write NAMESPACE/SETNAME, such as inventory/rack-a01"),
+        (
+            "inventory/rack-a09",
+            "ObjectSet inventory/rack-a09 cannot be imported: its parent, ConfigMap inventory/rack-a09, is not there",
+        ),
+        ("inventory/foreign", FOREIGN),
+    ],
+)
+def test_an_import_of_what_is_no_set_says_so(provider: Any, kube: Any, id_: str, why: str) -> None:
+    kube.store(("configmaps", "inventory", "foreign"), {"metadata": {"name": "foreign", "namespace": "inventory"}})
+
+    with pytest.raises(grpc.RpcError) as error:
+        provider.read({}, id_=id_)
+
+    assert provider.failure(error.value).text == why
