@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import datetime as dt
 import json
+import os
 import signal
 import sys
 from collections import deque
@@ -16,6 +17,7 @@ from providers.errors import ProviderError
 from rehearsal.errors import RehearsalError
 from rehearsal.region import MANAGEMENT, Region
 from rehearsal.state import parts
+from toolchain.environment import ENGINE_MEMORY, GO_MEMORY
 from toolchain.errors import SettingError, ToolchainError, explained
 
 _LINES = 100
@@ -25,6 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
     chosen = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # A Command of the engine runs this, and its memory limit is not for the API servers started here.
+    if os.environ.get(GO_MEMORY) == ENGINE_MEMORY:
+        del os.environ[GO_MEMORY]
     try:
         _COMMANDS[chosen.command](chosen)
     except SettingError as error:
@@ -52,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     status = commands.add_parser("status", help="say which parts run")
     logs = commands.add_parser("logs", help="show the end of the logs")
     for command in (up, down, status, logs):
-        command.add_argument("environment", help="its name, such as laptop")
+        command.add_argument("environment", help="name of its folder under environments/")
     up.add_argument("--cluster", default=MANAGEMENT, help="management (the default) or a tenant's cluster")
     down.add_argument("--cluster", help="only this cluster")
     status.add_argument("--format", choices=("text", "json"), default="text")

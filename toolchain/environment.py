@@ -10,6 +10,10 @@ from toolchain.engine import choose
 REHEARSAL_PASSPHRASE = "rehearsal"  # noqa: S105 - see the docstring
 """Well known on purpose: a rehearsal keeps no secret, and no new clone or new cache may lock its stacks out."""
 
+GO_MEMORY = "GOMEMLIMIT"
+ENGINE_MEMORY = "220MiB"
+"""What Go's collector aims at in the engine: with its default, an inventory of 5,500 objects takes 370 MB instead of
+293, for 0.8 s of processor time. A limit of the user's own stays."""
 _OWN = ("JACQUARD_CACHE", "JACQUARD_HOME", "JACQUARD_ENVIRONMENTS")
 
 
@@ -35,6 +39,7 @@ def engine(environment: str, *, backend_url: str | None = None) -> dict[str, str
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
         "PULUMI_DISABLE_REGISTRY_RESOLVE": "true",
+        GO_MEMORY: os.environ.get(GO_MEMORY) or ENGINE_MEMORY,
         "KUBECONFIG": str(paths.kubeconfig(environment, "management")),
         "JACQUARD_KUBECONFIGS": str(paths.kubeconfigs(environment)),
         **{name: os.environ[name] for name in _OWN if os.environ.get(name)},

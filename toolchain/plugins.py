@@ -48,6 +48,7 @@ def lay_out(engine: Engine) -> None:
         _link(binaries.path("kubectl"), folder / "kubectl")
     for provider in PROVIDERS:
         _provider(provider, engine)
+    _forgo_logs()
 
 
 def launcher(module: str, **variables: Path) -> str:
@@ -78,6 +79,19 @@ def _provider(provider: str, engine: Engine) -> None:
     for file in folder.iterdir():
         if file.name not in kept and not file.name.startswith("."):
             file.unlink(missing_ok=True)
+
+
+def _forgo_logs() -> None:
+    """Put a file where the engine makes its folder of automatic logs, which nothing else switches off.
+
+    It writes the properties of every resource there several times over: most of the work of a large preview, and a copy
+    of the state on disk that nobody asked for. Without the folder it says so in its debug log and goes on.
+    """
+    logs = paths.pulumi_home() / "logs"
+    with contextlib.suppress(OSError):  # a running engine writes there; the next set-up sees to it
+        if logs.is_dir():
+            shutil.rmtree(logs)
+        _write(logs, "", executable=False)
 
 
 def _write(path: Path, text: str, *, executable: bool) -> None:

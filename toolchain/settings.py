@@ -5,6 +5,7 @@ Set-up alone can take a quarter of an hour; nobody wants to hear of a slip of th
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import os
 
@@ -14,6 +15,7 @@ TOOLCHAIN = "JACQUARD_TOOLCHAIN"
 TOOLCHAINS = ("auto", "vendor", "build")
 CLUSTER = "JACQUARD_CLUSTER"
 SPEED = "JACQUARD_SPEED"
+NOW = "JACQUARD_NOW"
 
 
 def toolchain() -> str:
@@ -63,10 +65,31 @@ def speed() -> float:
     raise SettingError(message)
 
 
+def now() -> dt.datetime:
+    """Return when the command began, with a time zone: what freezes, waivers and images are compared with.
+
+    A test or a rehearsal of a later day says when that is; otherwise this is the one place that reads the clock.
+
+    Raises:
+        SettingError: it is no moment with its offset from UTC.
+    """
+    chosen = os.environ.get(NOW)
+    if not chosen:
+        return dt.datetime.now(tz=dt.UTC)
+    try:
+        moment = dt.datetime.fromisoformat(chosen)
+    except ValueError:
+        moment = None
+    if moment is not None and moment.tzinfo is not None:
+        return moment
+    message = f"{NOW}: '{chosen}' is no moment with its offset from UTC; write it like 2026-11-21T12:00:00Z"
+    raise SettingError(message)
+
+
 def problems() -> dict[str, str]:
     """Return what is wrong with the settings, by the name of the variable."""
     found = {}
-    for name, setting in ((TOOLCHAIN, toolchain), (CLUSTER, cluster), (SPEED, speed)):
+    for name, setting in ((TOOLCHAIN, toolchain), (CLUSTER, cluster), (SPEED, speed), (NOW, now)):
         try:
             setting()
         except SettingError as error:

@@ -16,7 +16,7 @@ CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
 _ANNOTATION = "metal3.io/BareMetalHost"
 _FINALIZER = "metal3machine.infrastructure.cluster.x-k8s.io"
 _FAILURE_DOMAIN = "infrastructure.cluster.x-k8s.io/failure-domain"
-_UNHEALTHY = "capi.metal3.io/unhealthy"
+_UNHEALTHY = ("capm3.metal3.io/unhealthy", "capi.metal3.io/unhealthy")
 _PAUSED = "baremetalhost.metal3.io/paused"
 _DATA_TEMPLATE = (Reference("spec.dataTemplate", API, "Metal3DataTemplate"),)
 _OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
@@ -100,7 +100,7 @@ def _is_free(host: Object) -> bool:
         and not dig(host, "spec", "consumerRef")
         and dig(host, "status", "provisioning", "state") in {"available", "ready"}
         and not dig(host, "status", "errorMessage")
-        and _UNHEALTHY not in annotations
+        and annotations.keys().isdisjoint(_UNHEALTHY)
         and _PAUSED not in annotations
     )
 

@@ -72,9 +72,10 @@ def _node(view: View, host: Object, machine: Object) -> Object:
                 "operatingSystem": "linux",
                 "osImage": image.stem,
                 "kubeletVersion": dig(capi, "spec", "version") or "",
+                # No image was booted: what would be read off one is left open.
                 "kubeProxyVersion": "",
-                "containerRuntimeVersion": "containerd://simulated",
-                "kernelVersion": "simulated",
+                "containerRuntimeVersion": "",
+                "kernelVersion": "",
                 "machineID": uid,
                 "systemUUID": uid,
                 "bootID": uid,

@@ -14,6 +14,7 @@ from rehearsal import processes
 from rehearsal.__main__ import main
 from rehearsal.manager import configurations
 from rehearsal.region import Region
+from toolchain.environment import ENGINE_MEMORY
 
 
 @pytest.fixture(autouse=True)
@@ -108,6 +109,17 @@ def test_logs_of_an_unknown_part_name_those_there_are(region: Region, capsys: py
 def test_there_are_no_logs_before_the_first_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "lab"]) == 1
     assert capsys.readouterr().err == ("lab: there are no logs; the local region writes them once it is brought up\n")
+
+
+@pytest.mark.parametrize(("limit", "left"), [(ENGINE_MEMORY, None), ("1GiB", "1GiB")])
+def test_the_engines_memory_limit_does_not_reach_what_is_started(
+    limit: str, left: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOMEMLIMIT", limit)
+
+    main(["status", "lab"])
+
+    assert os.environ.get("GOMEMLIMIT") == left
 
 
 def test_a_wrong_setting_is_wrong_usage(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

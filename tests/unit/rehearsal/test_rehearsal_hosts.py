@@ -214,6 +214,19 @@ def test_a_provisioned_host_joins_its_cluster_as_a_node(objects: Any) -> None:
     assert node["status"]["capacity"]["cpu"] == "64"
 
 
+def test_a_node_claims_no_kernel_and_no_runtime_since_its_image_has_none(objects: Any) -> None:
+    joined = machine()
+    joined["spec"]["providerID"] = "metal3://acme/h1/m1"
+    consumer = {"kind": "Metal3Machine", "name": "m1", "namespace": "acme"}
+    bare = host("h1", "provisioned", consumerRef=consumer, image={"url": "https://x/gpu-1.raw"})
+    cluster = objects()
+
+    nodes.reconcile(objects(joined, bare, *capi()), lambda _: cluster)
+
+    reported = cluster.get("Node", "h1")["status"]["nodeInfo"]
+    assert [reported[name] for name in ("kernelVersion", "containerRuntimeVersion", "kubeProxyVersion")] == ["", "", ""]
+
+
 def test_a_host_whose_cluster_does_not_answer_waits(objects: Any) -> None:
     joined = machine()
     joined["spec"]["providerID"] = "metal3://acme/h1/m1"

@@ -64,7 +64,7 @@ def test_a_built_engine_gets_stand_ins(pulumi: Path) -> None:
     made = layout()
     executables = ["bin/pulumi", "bin/pulumi-language-python", "bin/pulumi-language-python-exec"]
     executables += [plugin_file(provider) for provider in PROVIDERS]
-    assert sorted(made) == sorted(["bin/.jacquard", "bin/jacquard", "bin/kubectl", *executables])
+    assert sorted(made) == sorted(["bin/.jacquard", "bin/jacquard", "bin/kubectl", "home/logs", *executables])
     assert {made[name][2] for name in executables} == {0o755}
     assert (paths.pulumi_bin() / "pulumi").samefile(pulumi)
     assert (paths.home() / "pulumi" / plugin_file("command")).read_text() == (
@@ -78,6 +78,17 @@ def test_a_built_engine_gets_stand_ins(pulumi: Path) -> None:
     assert (paths.pulumi_bin() / "jacquard").readlink() == paths.VENV / "bin" / "jacquard"
     assert (paths.pulumi_bin() / "kubectl").readlink() == pulumi.with_name("kubectl")
     assert paths.pulumi_state().is_dir()
+
+
+@pytest.mark.usefixtures("pulumi")
+def test_the_engine_finds_no_place_for_its_automatic_logs() -> None:
+    logs = paths.pulumi_home() / "logs"
+    logs.mkdir(parents=True)
+    (logs / "pulumi-20261121T132157-1613-up.log").write_text("every property of every resource")
+
+    plugins.lay_out(BUILT)
+
+    assert logs.read_bytes() == b""
 
 
 @pytest.mark.usefixtures("pulumi")
@@ -123,7 +134,7 @@ def test_the_vendors_engine_keeps_its_own_company_and_can_be_left_again(vendor: 
     readmes = [str(Path(plugin_file(provider)).with_name("README.md")) for provider in PROVIDERS]
     executables = [plugin_file(provider) for provider in PROVIDERS]
     assert sorted(layout()) == sorted(
-        ["bin/.jacquard", "bin/jacquard", "bin/kubectl", "bin/pulumi", *executables, *readmes]
+        ["bin/.jacquard", "bin/jacquard", "bin/kubectl", "bin/pulumi", "home/logs", *executables, *readmes]
     )
     assert (paths.pulumi_bin() / "pulumi").readlink() == vendor.vendor
     assert (paths.home() / "pulumi" / plugin_file("kubernetes")).read_text() == "vendor's"
@@ -173,6 +184,7 @@ def test_the_engines_variables(cache: Path, search_path: Path, monkeypatch: pyte
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
         "PULUMI_DISABLE_REGISTRY_RESOLVE": "true",
+        "GOMEMLIMIT": environment.ENGINE_MEMORY,
         "KUBECONFIG": f"{home}/regions/laptop/kubeconfigs/management.yaml",
         "JACQUARD_KUBECONFIGS": f"{home}/regions/laptop/kubeconfigs",
         "JACQUARD_CACHE": str(cache),
@@ -185,6 +197,13 @@ def test_the_search_path_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     first = environment.engine("laptop")
     monkeypatch.setenv("PATH", first["PATH"])
     assert environment.engine("laptop") == first
+
+
+@pytest.mark.usefixtures("pulumi", "search_path")
+def test_a_memory_limit_of_the_users_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOMEMLIMIT", "1GiB")
+
+    assert environment.engine("laptop")["GOMEMLIMIT"] == "1GiB"
 
 
 @pytest.mark.usefixtures("pulumi", "search_path")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +14,7 @@ from toolchain.errors import SettingError
 TOOLCHAIN = "JACQUARD_TOOLCHAIN: 'banana' is unknown; write auto, vendor or build"
 CLUSTER = "JACQUARD_CLUSTER: 'banana' is unknown; write kwok, kind or context:NAME"
 SPEED = "JACQUARD_SPEED: 'banana' is not a number above 0; write 1 for the usual speed, 10 for ten times as fast"
+NOW = "JACQUARD_NOW: 'banana' is no moment with its offset from UTC; write it like 2026-11-21T12:00:00Z"
 
 pytestmark = pytest.mark.usefixtures("cache")
 
@@ -27,6 +29,7 @@ pytestmark = pytest.mark.usefixtures("cache")
         (settings.cluster, settings.CLUSTER, "context:staging", "context:staging"),
         (settings.speed, settings.SPEED, "", 1.0),
         (settings.speed, settings.SPEED, "2.5", 2.5),
+        (settings.now, settings.NOW, "2026-12-24T12:00:00Z", dt.datetime(2026, 12, 24, 12, tzinfo=dt.UTC)),
     ],
 )
 def test_a_setting_is_taken_and_an_empty_one_is_the_default(
@@ -48,6 +51,10 @@ def test_a_setting_is_taken_and_an_empty_one_is_the_default(
             "context:",
             "JACQUARD_CLUSTER: 'context:' names no context; write context:NAME, the current one is never taken",
         ),
+        *(
+            (settings.NOW, value, NOW.replace("banana", value))
+            for value in ("banana", "2026-12-24", "2026-12-24T12:00")
+        ),
         *((settings.SPEED, value, SPEED.replace("banana", value)) for value in ("banana", "0", "-1", "nan", "inf")),
     ],
 )
@@ -58,6 +65,12 @@ def test_a_value_that_means_nothing_is_refused(
     with pytest.raises(SettingError) as caught:
         settings.check()
     assert str(caught.value) == message
+
+
+def test_without_a_setting_the_clock_says_what_time_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(settings.NOW, raising=False)
+    before = dt.datetime.now(tz=dt.UTC)
+    assert before <= settings.now() <= dt.datetime.now(tz=dt.UTC)
 
 
 def test_set_up_tells_all_wrong_settings_before_it_does_anything(
