@@ -8,24 +8,30 @@ from typing import Annotated
 
 import typer
 
-from cli.allocations import allocate, promote
+from cli.allocations import allocate
 from cli.check import check
 from cli.console import open_closed_streams
 from cli.doctor import doctor
 from cli.down import down
 from cli.env import env
 from cli.errors import Group
+from cli.gc import gc
+from cli.inventory import group as inventory
 from cli.logs import logs
+from cli.migrate import migrate
 from cli.preview import preview
+from cli.promote import promote
 from cli.render import render
+from cli.schema import schema
+from cli.show import show
 from cli.status import status
 from cli.up import up
 
 _EPILOG = "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting, 4 refused by a policy, 130 interrupted."
 _PANELS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Change a region": (up, preview, down),
-    "Look at a region": (status, logs, env),
-    "Work on data": (check, render, allocate, promote),
+    "Change a region": (up, preview, gc, down),
+    "Look at a region": (status, show, logs, env),
+    "Work on data": (check, render, allocate, promote, migrate, schema),
     "This machine": (doctor,),
 }
 
@@ -62,6 +68,7 @@ def build() -> typer.Typer:
     for panel, verbs in _PANELS.items():
         for verb in verbs:
             app.command(verb.__name__, rich_help_panel=panel)(verb)
+    app.add_typer(inventory(), name="inventory", rich_help_panel="Work on data")
     return app
 
 

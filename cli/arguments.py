@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import Annotated
 
@@ -47,5 +48,15 @@ TimeoutOption = Annotated[
 ]
 OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write; made when missing.")]
 CheckOption = Annotated[bool, typer.Option("--check", help="Write nothing; end with 1 when a file would change.")]
+TodayOption = Annotated[
+    dt.datetime | None,
+    typer.Option(
+        "--today",
+        formats=["%Y-%m-%d"],
+        metavar="YYYY-MM-DD",
+        help="The day to check for: images and waivers expire. Default: today, UTC.",
+        show_default=False,
+    ),
+]
 DiffOption = Annotated[bool, typer.Option("--diff", help="Show pulumi's own diff, property by property.")]
 FollowOption = Annotated[bool, typer.Option("--follow", "-f", help="Go on as the log grows.")]

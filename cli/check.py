@@ -2,121 +2,126 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import time
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
-from cli import arguments, data
-from cli.console import Format, plural, print_json, seconds, stderr, stdout
+from cli import arguments, data, sarif
+from cli.check_result import Result
+from cli.console import plural, print_json, stderr, stdout
 from cli.errors import ExitCode, Stop
-from components.plan.manifests import manifests
-from components.plan.slices import slices
-from components.render.manifest import objects
+from components.plan import checks
 from components.specs.environment import Environment
 from components.specs.problems import SpecError
-from policies.check import judge
-from policies.rules import RULES
-from policies.verdict import Violation
-from toolchain import paths
+from policies import Judgement, judge, levels
+from toolchain import paths, settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """What one environment came to."""
+class CheckFormat(StrEnum):
+    """How ``check`` answers."""
 
-    environment: str
-    objects: int
-    duration_seconds: float
-    error: SpecError | None = None
-    violations: tuple[Violation, ...] = ()
-
-    @property
-    def code(self) -> ExitCode:
-        """Return the exit code that this result alone would give."""
-        if self.error:
-            return ExitCode.BAD_DATA
-        return ExitCode.REFUSED if self.violations else ExitCode.OK
-
-    def __str__(self) -> str:
-        if self.error:
-            return str(self.error)
-        took = seconds(self.duration_seconds)
-        if self.violations:
-            texts = "\n".join(f"  {line}" for item in self.violations for line in str(item).splitlines())
-            return f"{self.environment}: {plural(len(self.violations), 'policy violation')}, {took}\n{texts}"
-        rules = plural(len(RULES), "policy", "policies")
-        return f"{self.environment}: ok, {plural(self.objects, 'object')}, {rules}, {took}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the result as data."""
-        return {
-            "environment": self.environment,
-            "ok": self.code is ExitCode.OK,
-            "objects": self.objects,
-            "policies": len(RULES),
-            "seconds": round(self.duration_seconds, 3),
-            "problems": self.error.to_json()["problems"] if self.error else [],
-            "violations": [
-                {"policy": item.rule.name, "object": item.fact.title, "text": str(item)} for item in self.violations
-            ],
-        }
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    """What code scanning reads: each problem at its line."""
 
 
-def check(environments: arguments.Envs = None, output: arguments.FormatOption = Format.HUMAN) -> None:
+def check(
+    environments: arguments.Envs = None,
+    *,
+    output: Annotated[CheckFormat, typer.Option("--format", help="How to answer.")] = CheckFormat.TEXT,
+    today: arguments.TodayOption = None,
+) -> None:
     """Check data and policies; no engine, no cluster.
 
-    Prints one line for each environment, or the report of all its problems. Ends with 2 when data is wrong, with 4
-    when only a policy refuses it.
+    Prints one line for each environment, or the report of all its problems. Environments are also compared with each
+    other: regions must not share a host, nor numbers on one backbone. Ends with 2 when data is wrong, with 4 when only
+    a policy refuses it.
     """
-    chosen = [data.known(name) for name in environments or data.names()]
-    if not chosen:
-        msg = f"there is no environment in {paths.environments()}; an environment is a folder with a region.yaml"
-        raise Stop(msg, ExitCode.BAD_DATA)
-    results = [examine(name) for name in chosen]
-    if output is Format.JSON:
-        print_json([result.to_json() for result in results])
-    else:
-        for result in results:
-            console = stdout() if result.code is ExitCode.OK else stderr()
-            console.print(Text(str(result)), soft_wrap=True)
+    now = today.replace(tzinfo=dt.UTC) if today else settings.now()
+    results = compared([examine(name, now) for name in data.chosen(environments)])
+    match output:
+        case CheckFormat.JSON:
+            print_json([result.to_json() for result in results])
+        case CheckFormat.SARIF:
+            print_json(sarif.report(_findings(results)))
+        case CheckFormat.TEXT:
+            _report(results)
     codes = {result.code for result in results}
     for code in (ExitCode.BAD_DATA, ExitCode.REFUSED):
         if code in codes:
             raise typer.Exit(code)
 
 
-def refuse(environment: Environment) -> None:
+def refuse(environment: Environment, now: dt.datetime) -> None:
     """Pass when the policies let ``environment`` pass: nothing of a refused one is applied, not even its sound parts.
 
     Raises:
+        SpecError: the settings of the policies are wrong.
         Stop: with REFUSED and all violations.
     """
-    found = judge(environment)
+    problems = levels.problems(environment)
+    if problems:
+        raise SpecError(environment.name, problems)
+    found = judge(environment, now).refused
     if found:
         texts = "\n".join(str(item) for item in found)
         msg = f"{environment.name}: {plural(len(found), 'policy violation')}, nothing was applied\n{texts}"
         raise Stop(msg, ExitCode.REFUSED)
 
 
-def examine(name: str) -> Result:
-    """Return what the environment ``name`` comes to."""
+def examine(name: str, now: dt.datetime) -> Result:
+    """Return what the environment ``name`` comes to by itself at ``now``."""
     started = time.monotonic()
     try:
-        environment = data.checked(name)
+        spec = data.load(name)
     except SpecError as error:
-        return Result(environment=name, objects=0, duration_seconds=time.monotonic() - started, error=error)
-    violations = tuple(judge(environment))
+        return Result(name=name, duration_seconds=time.monotonic() - started, problems=error.problems)
+    problems = tuple(sorted((*checks.check(spec), *levels.problems(spec))))
+    judgement = Judgement() if problems else judge(spec, now)
     return Result(
-        environment=name,
-        objects=count(environment),
+        name=name,
         duration_seconds=time.monotonic() - started,
-        violations=violations,
+        spec=spec,
+        problems=problems,
+        judgement=judgement,
     )
 
 
-def count(environment: Environment) -> int:
-    """Return how many Kubernetes objects an environment renders, members of sets included."""
-    return sum(1 for piece in slices(environment) for _ in objects(manifests(environment, piece)))
+def compared(results: Sequence[Result]) -> list[Result]:
+    """Return ``results`` with what is wrong between their environments."""
+    between = checks.check_regions([result.spec for result in results if result.spec])
+    return [replace(result, problems=(*result.problems, *between.get(result.name, ()))) for result in results]
+
+
+def _report(results: Sequence[Result]) -> None:
+    for result in results:
+        console = stdout() if result.code is ExitCode.OK else stderr()
+        console.print(Text(str(result)), soft_wrap=True)
+    if len(results) > 1:
+        good = sum(result.code is ExitCode.OK for result in results)
+        problems = sum(len(result.problems) for result in results)
+        violations = sum(len(result.judgement.refused) for result in results)
+        waived = sum(len(result.judgement.waived) for result in results)
+        parts = [f"{good} ok"]
+        parts += [plural(problems, "problem")] if problems else []
+        parts += [plural(violations, "policy violation")] if violations else []
+        parts += [f"{waived} waived"] if waived else []
+        stdout().print(Text(f"{plural(len(results), 'environment')}: {', '.join(parts)}"))
+
+
+def _findings(results: Sequence[Result]) -> list[sarif.Finding]:
+    folder = paths.environments().name
+    found = []
+    for result in results:
+        home = f"{folder}/{result.name}"
+        found += [sarif.of_problem(problem, home) for problem in result.problems]
+        if result.spec:
+            found += sarif.of_judgement(result.judgement, result.spec, home)
+    return found

@@ -17,7 +17,7 @@ _WIDTH_WITHOUT_TERMINAL = 120
 class Format(StrEnum):
     """How a command answers."""
 
-    HUMAN = "human"
+    TEXT = "text"
     JSON = "json"
 
 

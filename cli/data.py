@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from cli.errors import unknown
-from components.plan.checks import check
+from collections.abc import Sequence
+
+from cli.errors import ExitCode, Stop, unknown
+from components.plan.checks import check, rule_name
+from components.plan.rules.rollouts import mixed
 from components.specs.environment import Environment
 from components.specs.loader import environments, load_environment
 from components.specs.problems import SpecError
@@ -27,6 +30,19 @@ def known(name: str) -> str:
     return name
 
 
+def chosen(given: Sequence[str] | None) -> list[str]:
+    """Return the environments a command is about: those named, each once, or all.
+
+    Raises:
+        Stop: one of them, or any at all, does not exist.
+    """
+    found = [known(name) for name in dict.fromkeys(given or names())]
+    if not found:
+        msg = f"there is no environment in {paths.environments()}; an environment is a folder with a region.yaml"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    return found
+
+
 def load(name: str) -> Environment:
     """Return an environment without looking at what its files say about each other.
 
@@ -44,8 +60,21 @@ def checked(name: str) -> Environment:
         Stop: there is none of that name.
         SpecError: its data is wrong; all problems are told.
     """
-    environment = load(name)
-    problems = check(environment)
+    return _without(load(name))
+
+
+def comparable(name: str) -> Environment:
+    """Return an environment whose pools can be compared, mixed ones too.
+
+    Raises:
+        Stop: there is none of that name.
+        SpecError: its data is wrong otherwise; all problems are told.
+    """
+    return _without(load(name), rule_name(mixed))
+
+
+def _without(environment: Environment, *tolerated: str) -> Environment:
+    problems = [problem for problem in check(environment) if problem.rule not in tolerated]
     if problems:
-        raise SpecError(name, problems)
+        raise SpecError(environment.name, problems)
     return environment

@@ -14,7 +14,7 @@ from cli.errors import ExitCode
 from toolchain.doctor import Item, State, report
 
 
-def doctor(output: arguments.FormatOption = Format.HUMAN) -> None:
+def doctor(output: arguments.FormatOption = Format.TEXT) -> None:
     """Show what is used, and what is missing.
 
     Settings, versions and places of all parts on this machine, and how to get what is missing. Changes nothing. Ends

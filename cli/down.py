@@ -77,7 +77,7 @@ def _end_rehearsal(console: Console, spec: Environment) -> None:
 
 def _empty(console: Console, engine: Engine, spec: Environment, stack: str) -> None:
     try:
-        connect(spec.name, MANAGEMENT).request("GET", "/version")
+        connect(spec, MANAGEMENT).request("GET", "/version")
     except (ProviderError, OSError) as error:
         show(f"{stack}: its clusters do not answer ({error}); what was in them goes with them", "note")
         engine.forget(stack)

@@ -11,11 +11,11 @@ from cli.console import Format, print_json
 from toolchain import environment as machine
 
 
-def env(environment: arguments.Env, output: arguments.FormatOption = Format.HUMAN) -> None:
+def env(environment: arguments.Env, output: arguments.FormatOption = Format.TEXT) -> None:
     """Print variables for plain pulumi and kubectl.
 
-    Use it as `eval "$(jacquard env laptop)"`. Nothing is set in your home: state, plugins and kubeconfigs are this
-    clone's own.
+    Use it as `eval "$(jacquard env <environment>)"`. Nothing is set in your home: state, plugins and kubeconfigs are
+    this clone's own.
     """
     state = data.load(environment).region.state
     variables = machine.engine(environment, backend_url=state.backend if state else None)

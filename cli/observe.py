@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
@@ -13,6 +14,8 @@ from providers.errors import ProviderError
 from providers.kube import ApiError, ApiServer
 from toolchain import paths
 
+Kinds: TypeAlias = tuple[tuple[str, str], ...]
+"""Versions and kinds."""
 _ANSWER_SECONDS = 10.0
 _MANAGEMENT_KINDS = (
     ("cluster.x-k8s.io/v1beta2", "Cluster"),
@@ -35,6 +38,8 @@ class Observation:
     objects: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
     """By cluster and kind."""
     unreachable: dict[str, str] = field(default_factory=dict)
+    at: dt.datetime | None = None
+    """When, by the clock of this machine, and not later than any of the answers."""
 
     def of(self, kind: str, cluster: str = MANAGEMENT) -> list[dict[str, Any]]:
         """Return all objects of a kind in a cluster; none when it did not answer."""
@@ -48,34 +53,44 @@ class Observation:
         return None
 
 
-def connect(environment: str, cluster: str) -> ApiServer:
-    """Return a client of one cluster of a region, by its stable kubeconfig path.
+def connect(environment: Environment, cluster: str) -> ApiServer:
+    """Return a client of one cluster of a region, by its stable kubeconfig path and the context that the region names.
 
     Raises:
         KubeconfigError: the cluster was not made yet, or its kubeconfig cannot be used.
     """
-    return ApiServer.from_kubeconfig(paths.kubeconfig(environment, cluster), timeout_seconds=_ANSWER_SECONDS)
+    path = paths.kubeconfig(environment.name, cluster)
+    context = environment.region.context if cluster == MANAGEMENT else None
+    return ApiServer.from_kubeconfig(path, context, timeout_seconds=_ANSWER_SECONDS)
 
 
-def observe(environment: Environment, connect: Callable[[str, str], ApiServer] = connect) -> Observation:
-    """Read the management cluster and all tenant clusters, side by side."""
-    clusters: dict[str, tuple[tuple[str, str], ...]] = {MANAGEMENT: _MANAGEMENT_KINDS}
-    clusters |= {cluster.name: _TENANT_KINDS for tenant in environment.tenants for cluster in tenant.clusters}
+def observe(
+    environment: Environment,
+    connect: Callable[[Environment, str], ApiServer] = connect,
+    *,
+    management: Kinds = _MANAGEMENT_KINDS,
+    tenants: Kinds = _TENANT_KINDS,
+) -> Observation:
+    """Read the management cluster and all tenant clusters, side by side: objects of these kinds."""
+    clusters: dict[str, Kinds] = {MANAGEMENT: management}
+    clusters |= {cluster.name: tenants for tenant in environment.tenants for cluster in tenant.clusters}
 
     def read(cluster: str) -> Observation:
         try:
-            api = connect(environment.name, cluster)
+            api = connect(environment, cluster)
             return Observation(
                 objects={(cluster, kind): _list(api, version, kind) for version, kind in clusters[cluster]}
             )
         except (ProviderError, OSError) as error:
             return Observation(unreachable={cluster: str(error)})
 
+    now = dt.datetime.now(dt.UTC).replace(microsecond=0)
     with ThreadPoolExecutor(max_workers=8) as pool:
         answers = list(pool.map(read, clusters))
     return Observation(
         objects={key: value for answer in answers for key, value in answer.objects.items()},
         unreachable={key: value for answer in answers for key, value in answer.unreachable.items()},
+        at=now,
     )
 
 

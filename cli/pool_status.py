@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from cli.objects import Object, condition, dig, holds, key
 from cli.observe import Observation
+from components.plan.pools import wanted_nodes
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.node_pool import NodePoolSpec
@@ -37,6 +38,8 @@ class Group:
     images: dict[str, int]
     """Image to the number of machines that were made with it."""
     settled: bool
+    settled_since: str | None
+    """When the last of its nodes became ready; None when it is not settled, or has no node."""
     why: list[str]
     """What is missing, in words; empty when settled."""
 
@@ -98,7 +101,7 @@ class Pools:
             cluster=cluster.name,
             name=pool.name,
             instance_type=pool.instance_type,
-            total=pool.nodes,
+            total=wanted_nodes(self.environment, pool),
             ready=sum(group.ready for group in groups),
             updated=sum(group.updated for group in groups),
             images=dict(sorted(images.items())),
@@ -129,8 +132,15 @@ class Pools:
             updated=sum(holds(body, "UpToDate") for body in machines),
             images=dict(sorted(images.items())),
             settled=not why,
+            settled_since=None if why else _ready_since(machines),
             why=why + _hints(self.seen, cluster, name, machines) if why else [],
         )
+
+
+def _ready_since(machines: list[Object]) -> str | None:
+    """Return when the last of ``machines`` became ready; None when one of them does not say."""
+    moments = [condition(body, "Ready").get("lastTransitionTime") for body in machines]
+    return max(map(str, moments)) if moments and all(moments) else None
 
 
 def _unsettled(deployment: Object | None, machines: list[Object], total: int) -> list[str]:

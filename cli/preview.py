@@ -40,7 +40,7 @@ def preview(
     environment: arguments.Env,
     *,
     diff: arguments.DiffOption = False,
-    output: arguments.FormatOption = Format.HUMAN,
+    output: arguments.FormatOption = Format.TEXT,
 ) -> None:
     """Show what 'up' would do, and what policies refuse.
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from cli.objects import Object, dig, holds, key
 from cli.observe import Observation
 from cli.pool_status import Pool, Pools
+from components.plan.control_planes import running_version
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
@@ -82,6 +83,8 @@ class RegionStatus:
 
     schema_version: int = 1
     environment: str
+    observed_at: str | None
+    """The moment of which all else is said."""
     settled: bool
     why: list[str]
     unreachable: dict[str, str]
@@ -99,7 +102,7 @@ class RegionStatus:
 
 def assemble(environment: Environment, seen: Observation) -> RegionStatus:
     """Compare what was seen with what the data orders."""
-    clusters = [_control_plane(t, c, seen) for t in environment.tenants for c in t.clusters]
+    clusters = [_control_plane(environment, t, c, seen) for t in environment.tenants for c in t.clusters]
     index = Pools(environment, seen)
     pools = [index.pool(c, p) for t in environment.tenants for c in t.clusters for p in c.pools]
     vms = [vm for tenant in environment.tenants for vm in _vms(environment, tenant, seen)]
@@ -124,6 +127,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
     )
     return RegionStatus(
         environment=environment.name,
+        observed_at=seen.at.isoformat() if seen.at else None,
         settled=not why,
         why=why,
         unreachable=seen.unreachable,
@@ -147,18 +151,20 @@ def _tally(objects: Iterable[Object], *path: str) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def _control_plane(tenant: TenantSpec, cluster: ClusterSpec, seen: Observation) -> ControlPlane:
+def _control_plane(
+    environment: Environment, tenant: TenantSpec, cluster: ClusterSpec, seen: Observation
+) -> ControlPlane:
     body = seen.one("Cluster", cluster.name, cluster.name) or {}
     plane = seen.one("KamajiControlPlane", cluster.name, cluster.name) or {}
     endpoint = dig(body, "spec", "controlPlaneEndpoint") or {}
-    running = dig(plane, "status", "version")
+    running, version = dig(plane, "status", "version"), running_version(environment, cluster)
     return ControlPlane(
         name=cluster.name,
         tenant=tenant.tenant,
-        version=cluster.version,
+        version=version,
         running_version=running,
         endpoint=f"{endpoint['host']}:{endpoint.get('port', 6443)}" if endpoint.get("host") else None,
-        ready=holds(body, "ControlPlaneAvailable") and running == cluster.version,
+        ready=holds(body, "ControlPlaneAvailable") and running == version,
         reachable=cluster.name not in seen.unreachable,
     )
 

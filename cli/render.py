@@ -14,7 +14,7 @@ from components.render.manifest import objects
 def render(
     environment: arguments.Env,
     out: arguments.OutOption,
-    output: arguments.FormatOption = Format.HUMAN,
+    output: arguments.FormatOption = Format.TEXT,
 ) -> None:
     """Write every object as YAML, one file each.
 

@@ -10,7 +10,7 @@ from cli.observe import observe
 from cli.region_status import assemble
 
 
-def status(environment: arguments.Env, output: arguments.FormatOption = Format.HUMAN) -> None:
+def status(environment: arguments.Env, output: arguments.FormatOption = Format.TEXT) -> None:
     """Show a region as it is now.
 
     Clusters, node pools, hardware, networks, storage and VMs. Counts machines, not intentions: a pool is settled

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import sys
 from collections import Counter
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 import typer
 from rich.console import Console
 
-from cli import arguments, data, local_region, locks, summary
+from cli import arguments, data, freezes, local_region, locks, summary
 from cli.check import refuse
 from cli.console import Format, plural, print_json, stderr, stdout
 from cli.engine import POLICY_PACK, Engine
@@ -38,6 +39,8 @@ class Up:
     environment: Environment
     engine: Engine
     console: Console
+    now: dt.datetime
+    """When it began, with a time zone."""
     changes: dict[str, Counter[str]] = field(default_factory=dict)
     """By stack."""
     durations: dict[str, float] = field(default_factory=dict)
@@ -81,9 +84,17 @@ class Up:
             self.durations["clusters"] += shown.duration_seconds
 
     def slices(self) -> None:
-        """Apply the stacks of the region in order."""
+        """Apply the stacks of the region in order, frozen ones left out.
+
+        Raises:
+            Stop: a frozen one would change; then none is applied.
+        """
         sizes = {piece.name: len(manifests(self.environment, piece)) for piece in slices(self.environment)}
+        still = freezes.unchanged(self.environment, self.engine, self.now)
         for stack in stack_names(self.environment):
+            if stack in still:
+                ended(self.console, stack, 0.0, "frozen, no changes")
+                continue
             part = stack.partition(".")[2]
             self.apply(stack, part or "region", sizes[part] if part else sum(sizes.values()), "resources")
 
@@ -109,7 +120,7 @@ def up(
     yes: arguments.YesOption = False,
     speed: arguments.SpeedOption = None,
     timeout: arguments.TimeoutOption = None,
-    output: arguments.FormatOption = Format.HUMAN,
+    output: arguments.FormatOption = Format.TEXT,
 ) -> None:
     """Apply an environment and wait until it is as ordered.
 
@@ -119,12 +130,13 @@ def up(
     """
     settings.check()
     spec = data.checked(environment)
-    refuse(spec)
+    now = settings.now()
+    refuse(spec, now)
     rehearsal = spec.region.stage is Stage.REHEARSAL
     if not rehearsal and not yes:
         _confirm(spec)
     with locks.exclusively(environment, "up"):
-        work = Up(spec, Engine(environment, spec.region.state, _variables(speed)), stderr())
+        work = Up(spec, Engine(environment, spec.region.state, _variables(speed)), stderr(), now)
         if rehearsal:
             work.clusters()
         work.slices()

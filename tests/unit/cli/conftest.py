@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from environment_data import copy_data
 from typer.testing import CliRunner, Result
 
 from cli.app import build
@@ -32,8 +32,7 @@ def laptop() -> Environment:
 @pytest.fixture
 def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the data that this test may edit."""
-    folder = tmp_path / "environments"
-    shutil.copytree(paths.ROOT / "environments", folder)
+    folder = copy_data(tmp_path / "environments", "laptop")
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(folder))
     return folder
 
@@ -210,6 +209,12 @@ def settled_region(environment: Environment) -> Observation:
     add("BareMetalHost", "a01-u01", "acme-train", status={"provisioning": {"state": "provisioned"}})
     add("BareMetalHost", "a01-u02", "inventory", status=None)
     return Observation(objects=seen)
+
+
+@pytest.fixture
+def settled() -> Callable[[Environment], Observation]:
+    """Return what API servers answer when everything is as an environment orders."""
+    return settled_region
 
 
 @pytest.fixture

@@ -12,15 +12,34 @@ import pytest
 from typer.testing import Result
 
 from cli.env import exports
-from components.specs.environment import Environment
+from components.specs.policy import Enforcement
+from policies import Judgement, Violation
 from policies.facts import Fact
 from policies.rules import RULES
-from policies.verdict import Violation, violation
+from policies.verdict import violation
 from toolchain import paths
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
-VERBS = ("up", "preview", "down", "status", "logs", "env", "check", "render", "allocate", "promote", "doctor")
+VERBS = (
+    "up",
+    "preview",
+    "down",
+    "status",
+    "logs",
+    "env",
+    "check",
+    "render",
+    "allocate",
+    "promote",
+    "doctor",
+    "gc",
+    "show",
+    "migrate",
+    "schema",
+)
+TODAY = ("--today", "2026-11-21")
+"""Images of the data expire, tests do not."""
 
 
 def test_help_names_all_verbs_and_the_exit_codes(invoke: Invoke) -> None:
@@ -43,7 +62,9 @@ def test_the_version_is_that_of_the_package(invoke: Invoke) -> None:
     assert invoke("--version").output == "jacquard 0.1.0\n"
 
 
-@pytest.mark.parametrize("verb", ["up", "preview", "down", "status", "logs", "env", "allocate", "check"])
+@pytest.mark.parametrize(
+    "verb", ["up", "preview", "down", "status", "logs", "env", "allocate", "check", "show", "migrate"]
+)
 def test_an_unknown_environment_is_named_with_the_nearest_one(invoke: Invoke, verb: str) -> None:
     result = invoke(verb, "latpop")
 
@@ -62,7 +83,7 @@ def test_an_environment_like_no_other_is_refused_with_the_remedy(invoke: Invoke,
 
 
 def test_check_says_one_line_for_each_environment(invoke: Invoke) -> None:
-    result = invoke("check")
+    result = invoke("check", *TODAY)
 
     assert result.exit_code == 0, result.output
     [line] = result.stdout.splitlines()
@@ -71,10 +92,11 @@ def test_check_says_one_line_for_each_environment(invoke: Invoke) -> None:
 
 
 def test_check_answers_as_data(invoke: Invoke) -> None:
-    [answer] = json.loads(invoke("check", "laptop", "--format", "json").stdout)
+    [answer] = json.loads(invoke("check", "laptop", *TODAY, "--format", "json").stdout)
 
-    assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", "problems", "violations"]
-    assert (answer["environment"], answer["ok"], answer["problems"], answer["violations"]) == ("laptop", True, [], [])
+    lists = ["problems", "violations", "advice", "waived", "idle_waivers"]
+    assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", *lists]
+    assert (answer["environment"], answer["ok"], [answer[name] for name in lists]) == ("laptop", True, [[]] * 5)
 
 
 def test_check_reports_all_problems_at_once(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
@@ -109,10 +131,16 @@ def test_what_a_policy_refuses_ends_with_4_and_nothing_is_applied(
 ) -> None:
     rule = RULES[0]
     fact = Fact(kind="Machine", title="Machine a/b of cluster management", body={})
-    found = Violation(rule=rule, fact=fact, finding=violation(found="f", allowed="a", fix="x"))
-    monkeypatch.setattr("cli.check.judge", lambda _: [found])
+    found = Violation(
+        rule=rule,
+        fact=fact,
+        finding=violation(found="f", allowed="a", fix="x"),
+        level=Enforcement.MANDATORY,
+        environment="laptop",
+    )
+    monkeypatch.setattr("cli.check.judge", lambda *_: Judgement(refused=(found,)))
 
-    check, up = invoke("check", "laptop"), invoke("up", "laptop")
+    check, up = invoke("check", "laptop", *TODAY), invoke("up", "laptop")
 
     assert (check.exit_code, up.exit_code) == (4, 4)
     assert check.stderr.startswith("laptop: 1 policy violation, ")
@@ -154,7 +182,7 @@ def test_a_wrong_setting_is_told_before_anything_is_done(invoke: Invoke, monkeyp
 
 @pytest.mark.parametrize("redirections", ["| head -n 1", ">&-", "2>&-", ">&- 2>&- <&-"])
 def test_nobody_listening_is_no_crash(redirections: str) -> None:
-    script = f'"$0" -c "from cli.app import main; main()" check --format json {redirections}'
+    script = f'"$0" -c "from cli.app import main; main()" check laptop {" ".join(TODAY)} --format json {redirections}'
 
     done = subprocess.run(
         ["bash", "-c", script, sys.executable], cwd=paths.ROOT, capture_output=True, text=True, check=False
@@ -186,33 +214,6 @@ def test_allocate_check_shows_the_difference_and_writes_nothing(invoke: Invoke, 
     assert lock.read_text() == before
     assert invoke("allocate", "laptop").exit_code == 0
     assert lock.read_text() == "".join(lines)
-
-
-def newer_image(laptop: Environment) -> str:
-    pinned = laptop.image_pins.groups["acme-train/train/a01"].image
-    return next(
-        image.version
-        for image in laptop.images.images
-        if image.version != pinned and "h100-ib-8" in image.fits and laptop.region.image_channel in image.channel
-    )
-
-
-def test_promote_moves_wave_by_wave_and_then_has_nothing_to_do(
-    invoke: Invoke, data_folder: Path, laptop: Environment
-) -> None:
-    version = newer_image(laptop)
-    promote = ("promote", "laptop", "acme-train/train", "--to", version, "--format", "json")
-
-    first = json.loads(invoke(*promote, "--wave", "1").stdout)
-    second = json.loads(invoke(*promote).stdout)
-    third = invoke("promote", "laptop", "acme-train/train", "--to", version)
-
-    assert (first["groups"], second["groups"]) == (["acme-train/train/a01"], ["acme-train/train/a02"])
-    assert third.output == (
-        f"acme-train/train: every rollout group is pinned to {version} already, nothing to change\n"
-    )
-    text = (data_folder / "laptop" / "images.lock.yaml").read_text()
-    assert f"acme-train/train/a01: {{image: {version}," in text
 
 
 def test_promote_to_an_unknown_image_writes_nothing(invoke: Invoke, data_folder: Path) -> None:

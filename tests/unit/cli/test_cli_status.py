@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cli.observe import Observation, observe
+from cli.observe import Observation, connect, observe
 from cli.region_status import RegionStatus, assemble
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from providers.kube import ApiServer, KubeconfigError, Unreachable
+from toolchain import paths
 
 Object = dict[str, Any]
 TRAIN = "acme-train-train-a01"
@@ -58,6 +61,7 @@ def test_the_keys_of_the_json_are_a_contract(laptop: Environment, seen: Observat
     assert list(answer) == [
         "schema_version",
         "environment",
+        "observed_at",
         "settled",
         "why",
         "unreachable",
@@ -81,6 +85,7 @@ def test_the_keys_of_the_json_are_a_contract(laptop: Environment, seen: Observat
         "updated",
         "images",
         "settled",
+        "settled_since",
         "why",
     }
 
@@ -168,6 +173,18 @@ def test_machines_on_another_image_than_pinned_are_counted_by_their_template(
     }
 
 
+def test_a_settled_group_says_since_when_once_all_its_machines_do(laptop: Environment, seen: Observation) -> None:
+    machines = [body for body in seen.of("Machine") if body["metadata"]["name"].startswith(TRAIN)]
+    for number, body in enumerate(machines):
+        assert group(assemble(laptop, seen), TRAIN).settled_since is None
+        for item in body["status"]["conditions"]:
+            item["lastTransitionTime"] = f"2026-11-21T08:0{number}:00Z"
+
+    assert group(assemble(laptop, seen), TRAIN).settled_since == "2026-11-21T08:04:00Z"
+    machines[0]["status"]["conditions"] = conditions(Ready="False")
+    assert group(assemble(laptop, seen), TRAIN).settled_since is None
+
+
 def test_what_a_machine_set_says_is_passed_on(laptop: Environment, seen: Observation) -> None:
     seen.of("Machine").remove(find(seen, "Machine", f"{TRAIN}-0"))
     message = "newer than the control plane (KubeadmVersionSkew)"
@@ -226,13 +243,13 @@ def test_each_cluster_is_read_by_itself(laptop: Environment) -> None:
                 raise Unreachable(server, why)
             return [{"metadata": {"name": f"{self.cluster} {kind} {api_version}"}}]
 
-    def connect(environment: str, cluster: str) -> ApiServer:
+    def answer(environment: Environment, cluster: str) -> ApiServer:
         if cluster == "acme-train":
-            msg = f"{environment}: there is no such kubeconfig"
+            msg = f"{environment.name}: there is no such kubeconfig"
             raise KubeconfigError(msg)
         return Server(cluster)
 
-    seen = observe(laptop, connect)
+    seen = observe(laptop, answer)
 
     assert seen.unreachable == {
         "acme-train": "laptop: there is no such kubeconfig",
@@ -240,3 +257,23 @@ def test_each_cluster_is_read_by_itself(laptop: Environment) -> None:
     }
     assert {cluster for cluster, _ in seen.objects} == {MANAGEMENT}
     assert seen.of("Machine") == [{"metadata": {"name": "management Machine cluster.x-k8s.io/v1beta2"}}]
+
+
+def test_the_management_cluster_is_the_context_that_the_region_names(
+    laptop: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JACQUARD_HOME", str(tmp_path))
+    clusters = [{"name": name, "cluster": {"server": f"http://{name}.example"}} for name in ("lab", "other")]
+    contexts = [{"name": name, "context": {"cluster": name, "user": name}} for name in ("lab", "other")]
+    users: list[Object] = [{"name": name, "user": {}} for name in ("lab", "other")]
+    config = {"current-context": "other", "clusters": clusters, "contexts": contexts, "users": users}
+    for name in (MANAGEMENT, "acme-train"):
+        file = paths.kubeconfig("laptop", name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(config))
+    region = laptop.region.model_copy(update={"context": "lab"})
+    spec = laptop.model_copy(update={"region": region})
+
+    servers = [connect(spec, name).server for name in (MANAGEMENT, "acme-train")]
+
+    assert servers == ["http://lab.example", "http://other.example"]

@@ -34,7 +34,7 @@ class Local:
         del variables
         self.calls.append(f"down {environment}")
 
-    def connect(self, environment: str, cluster: str) -> Local:
+    def connect(self, environment: Environment, cluster: str) -> Local:
         del environment, cluster
         return self
 

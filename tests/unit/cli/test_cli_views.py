@@ -29,6 +29,7 @@ GROUP = Group(
     updated=5,
     images={"gpu-2026.10.2": 5},
     settled=True,
+    settled_since="2026-11-21T08:00:00Z",
     why=[],
 )
 TRAIN = Pool(
@@ -53,6 +54,7 @@ CLUSTER = ControlPlane(
 )
 STATUS = RegionStatus(
     environment="laptop",
+    observed_at="2026-11-21T09:00:00+00:00",
     settled=True,
     why=[],
     unreachable={},

@@ -1,0 +1,100 @@
+"""``jacquard gc``: removes templates of earlier rollouts that nothing refers to any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from cli import arguments, data, locks
+from cli.console import Format, plural, print_json, stdout
+from cli.errors import Stop
+from cli.objects import Object
+from cli.observe import connect
+from components.plan.garbage import TEMPLATES, USERS, Template, judged
+from components.render.manifest import MANAGEMENT
+from providers.kube import ApiError, ApiServer, ObjectRef
+
+_DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Delete nothing; show what would go.")]
+
+
+def gc(
+    environment: arguments.Env, *, dry_run: _DryRunOption = False, output: arguments.FormatOption = Format.TEXT
+) -> None:
+    """Delete templates of earlier rollouts that nothing refers to any more.
+
+    A rollout leaves its old node templates in the management cluster, since MachineSets may still make machines from
+    them. Those that are Jacquard's own and that no MachineDeployment, no MachineSet and no data names are deleted.
+    Ends with 1 when one of them could not be.
+    """
+    spec = data.checked(environment)
+    with locks.exclusively(environment, "gc"):
+        api = connect(spec, MANAGEMENT)
+        templates = judged(spec, *_read(api))
+        unused = [template for template in templates if not template.used_by]
+        failed = {} if dry_run else collect(api, unused)
+    if output is Format.JSON:
+        print_json(_to_json(environment, templates, failed, dry_run=dry_run))
+    else:
+        _show(environment, templates, failed, dry_run=dry_run)
+    if failed:
+        msg = f"{environment}: {plural(len(failed), 'template')} could not be deleted; run this again"
+        raise Stop(msg)
+
+
+def collect(api: ApiServer, templates: Iterable[Template]) -> dict[Template, str]:
+    """Delete ``templates`` as they were read and return those that are still there, each with the reason.
+
+    One that changed meanwhile, or is another of the same name, is left alone.
+    """
+    failed = {}
+    for template in templates:
+        ref = ObjectRef(template.api_version, template.kind, template.name, template.namespace)
+        try:
+            api.delete(ref, uid=template.uid, resource_version=template.resource_version)
+        except ApiError as error:
+            failed[template] = str(error)
+    return failed
+
+
+def _read(api: ApiServer) -> tuple[list[Object], list[Object]]:
+    """Return the templates, then what may refer to them: what is made in between refers to none that is not in use."""
+    templates = [body for version, kind in TEMPLATES for body in _list(api, version, kind)]
+    return templates, [body for version, kind in USERS for body in api.list(version, kind)]
+
+
+def _list(api: ApiServer, version: str, kind: str) -> list[Object]:
+    try:
+        return api.list(version, kind)
+    except ApiError as error:
+        if error.not_found:  # the region has another backend
+            return []
+        raise
+
+
+def _to_json(
+    environment: str, templates: list[Template], failed: dict[Template, str], *, dry_run: bool
+) -> dict[str, Any]:
+    def row(template: Template) -> dict[str, Any]:
+        named = {"kind": template.kind, "namespace": template.namespace, "name": template.name}
+        return {**named, "image": template.image, "used_by": list(template.used_by), "error": failed.get(template)}
+
+    return {
+        "environment": environment,
+        "dry_run": dry_run,
+        "unused": [row(template) for template in templates if not template.used_by],
+        "kept": [row(template) for template in templates if template.used_by],
+    }
+
+
+def _show(environment: str, templates: list[Template], failed: dict[Template, str], *, dry_run: bool) -> None:
+    unused = [template for template in templates if not template.used_by]
+    kept, word = len(templates) - len(unused), "would be deleted" if dry_run else "deleted"
+    for template in unused:
+        why = failed.get(template)
+        said = f"stays: {why}" if why else f"{word}: no MachineDeployment, MachineSet or data names it"
+        stdout().print(Text(f"{template} ({template.image}) {said}"), soft_wrap=True)
+    gone = len(unused) - len(failed)
+    stdout().print(Text(f"{environment}: {plural(gone, 'template')} {word}, {kept} in use"), soft_wrap=True)

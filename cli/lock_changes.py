@@ -1,0 +1,38 @@
+"""What a command would change in lock files, line by line."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from components.specs.environment import Environment
+from components.specs.loader import ALLOCATIONS, IMAGE_PINS
+from components.specs.lock_text import lock_text
+from components.specs.locks import AllocationsLock, ImagesLock
+from toolchain import paths
+
+_DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def changes(environment: Environment, numbers: AllocationsLock, pins: ImagesLock) -> list[str]:
+    """Return the difference to the lock files as they are, line by line; empty when there is none."""
+    folder = paths.environments() / environment.name
+    lines: list[str] = []
+    for name, lock in ((ALLOCATIONS, numbers), (IMAGE_PINS, pins)):
+        before = _text(folder / name).splitlines()
+        label = f"{environment.name}/{name}"
+        lines += difflib.unified_diff(before, lock_text(lock).splitlines(), label, label, lineterm="", n=0)
+    return lines
+
+
+def show_diff(console: Console, lines: list[str]) -> None:
+    """Print a difference in the colours of one."""
+    for line in lines:
+        console.print(Text(line, _DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""

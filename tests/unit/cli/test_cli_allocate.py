@@ -1,0 +1,100 @@
+"""``jacquard allocate``: what it releases on request, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from typer.testing import Result
+
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+
+Invoke = Callable[..., Result]
+
+
+def _edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def _load(data_folder: Path) -> Environment:
+    return load_environment("laptop", data_folder)
+
+
+def test_hosts_of_a_pool_that_shrank_are_released_as_asked(invoke: Invoke, data_folder: Path) -> None:
+    before = _load(data_folder).allocations.hosts
+    _edit(data_folder / "laptop" / "tenants" / "acme.yaml", "nodes: 10", "nodes: 7")
+    options = ("allocate", "laptop", "--release-hosts", "acme-train/train", "--format", "json")
+
+    checked = invoke(*options, "--count", "1", "--check")
+    assert checked.exit_code == 1
+    assert _load(data_folder).allocations.hosts == before
+
+    released = json.loads(invoke(*options, "--count", "1").stdout)
+    assert [line for line in released["diff"] if line.startswith("-  a0")] == ["-  a02-u06: acme-train/train"]
+    assert invoke(*options).exit_code == 0
+    after = _load(data_folder).allocations
+    assert before.keys() - after.hosts.keys() == {"a01-u06", "a02-u05", "a02-u06"}
+    assert invoke("check", "laptop").exit_code == 0
+
+
+def test_a_pool_without_surplus_is_refused_with_the_line_to_edit(invoke: Invoke, data_folder: Path) -> None:
+    before = (data_folder / "laptop" / "allocations.lock.yaml").read_text(encoding="utf-8")
+    result = invoke("allocate", "laptop", "--release-hosts", "acme-train/train")
+
+    assert result.exit_code == 2
+    assert "acme-train/train has no hosts beyond its nodes and spares; lower nodes here first" in result.stderr
+    assert (data_folder / "laptop" / "allocations.lock.yaml").read_text(encoding="utf-8") == before
+
+
+def test_a_count_without_hosts_to_release_is_wrong_usage(invoke: Invoke) -> None:
+    result = invoke("allocate", "laptop", "--count", "2")
+
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "error: --count is how many hosts --release-hosts takes; add --release-hosts CLUSTER/POOL\n",
+    )
+
+
+def test_a_broken_host_is_replaced_on_request(invoke: Invoke, data_folder: Path) -> None:
+    broken = "schema_version: 1\nhosts:\n  a04-u01: {state: rma, since: 2026-11-01, reason: fans}\n"
+    (data_folder / "laptop" / "out_of_service.yaml").write_text(broken, encoding="utf-8")
+    before = _load(data_folder).allocations.hosts
+    assert invoke("allocate", "laptop", "--check").exit_code == 0
+
+    assert invoke("allocate", "laptop", "--replace-hosts", "acme-train/system").exit_code == 0
+    assert _load(data_folder).allocations.hosts == before | {"a04-u04": "acme-train/system"}
+    assert invoke("check", "laptop").exit_code == 0
+
+
+def test_two_requests_for_hosts_are_two_changes(invoke: Invoke) -> None:
+    result = invoke("allocate", "laptop", "--replace-hosts", "acme-train/train", "--release-hosts", "acme-train/infer")
+
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "error: --release-hosts and --replace-hosts are two changes; run the one, then the other\n",
+    )
+
+
+def test_quarantine_stays_until_it_is_released(invoke: Invoke, data_folder: Path) -> None:
+    _edit(data_folder / "laptop" / "tenants" / "acme.yaml", "public_ip: true", "public_ip: false")
+    assert invoke("allocate", "laptop").exit_code == 0
+    assert [*_load(data_folder).allocations.quarantine] == ["acme/acme-train/bastion"]
+    assert invoke("allocate", "laptop", "--check").exit_code == 0
+
+    assert invoke("allocate", "laptop", "--release-quarantine", "acme").exit_code == 0
+    assert _load(data_folder).allocations.quarantine == {}
+
+
+def test_a_number_given_twice_is_not_for_allocate_to_decide(invoke: Invoke, data_folder: Path) -> None:
+    lock = data_folder / "laptop" / "allocations.lock.yaml"
+    _edit(lock, "vni: 10001", "vni: 10000")
+    before = lock.read_text(encoding="utf-8")
+    result = invoke("allocate", "laptop")
+
+    assert result.exit_code == 2
+    assert "10000 is also given to acme; remove vpcs.globex and run jacquard allocate laptop" in result.stderr
+    assert lock.read_text(encoding="utf-8") == before

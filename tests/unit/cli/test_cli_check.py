@@ -1,0 +1,332 @@
+"""``jacquard check``: every problem of every environment in the form its reader wants, the day given, codes stable."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from cli.errors import ExitCode
+from components.plan import checks
+from components.specs.policy import Enforcement
+from policies import Judgement, Violation
+from policies.facts import Fact
+from policies.rules import RULES
+from policies.verdict import violation
+from toolchain import paths
+
+Invoke = Callable[..., Result]
+Edit = Callable[[Path, str, str], None]
+
+
+@pytest.fixture
+def two(data_folder: Path, edit: Edit) -> Path:
+    """Two environments on one backbone: laptop, and desk, which differs from it in nothing but its name."""
+    edit(data_folder / "laptop" / "region.yaml", "  vni: ", "  backbone: wan-1\n  vni: ")
+    shutil.copytree(data_folder / "laptop", data_folder / "desk")
+    edit(data_folder / "desk" / "region.yaml", "region: laptop", "region: desk")
+    return data_folder
+
+
+def sarif(result: Result) -> list[dict[str, Any]]:
+    return json.loads(result.stdout)["runs"][0]["results"]
+
+
+def place(found: dict[str, Any]) -> tuple[str, int]:
+    [location] = found["locations"]
+    physical = location["physicalLocation"]
+    return physical["artifactLocation"]["uri"], physical["region"]["startLine"]
+
+
+def refused(monkeypatch: pytest.MonkeyPatch, body: dict[str, Any]) -> Violation:
+    """Let a policy refuse an object with ``body``."""
+    fact = Fact(kind="Machine", title="Machine a/b of cluster management", body=body)
+    found = Violation(
+        rule=RULES[0],
+        fact=fact,
+        finding=violation(found="f", allowed="a", fix="x"),
+        level=Enforcement.MANDATORY,
+        environment="laptop",
+    )
+    monkeypatch.setattr("cli.check.judge", lambda *_: Judgement(refused=(found,)))
+    return found
+
+
+@pytest.mark.usefixtures("two")
+def test_what_two_regions_must_not_share_is_told_and_counted(invoke: Invoke) -> None:
+    alone, together = invoke("check", "desk"), invoke("check", "desk", "laptop")
+
+    assert alone.exit_code == ExitCode.OK, alone.output
+    assert together.exit_code == ExitCode.BAD_DATA
+    problems = together.stderr.count("\n  ")
+    assert problems > 0
+    assert together.stdout.splitlines()[-1] == f"2 environments: 1 ok, {problems} problems"
+
+
+def test_an_environment_that_is_named_twice_is_checked_once(invoke: Invoke) -> None:
+    assert len(json.loads(invoke("check", "laptop", "laptop", "--format", "json").stdout)) == 1
+
+
+OUTSIDE = "image_channel: candidate"
+WAIVER = """  - {{rule: image-outside-channel, subject: {}, reason: a vendor's test, owner: ops, ticket: OPS-7,
+     expires: 2026-12-15}}
+"""
+
+
+@pytest.fixture
+def outside(data_folder: Path, edit: Edit) -> Path:
+    """Laptop on a channel that does not have the images of four of its rollout groups; its folder."""
+    folder = data_folder / "laptop"
+    edit(folder / "region.yaml", "image_channel: stable", OUTSIDE)
+    waive(folder, "acme-train/system", "acme-train/train", "acme-train/infer")
+    return folder
+
+
+def waive(folder: Path, *pools: str) -> None:
+    entries = "".join(WAIVER.format(pool) for pool in pools)
+    (folder / "waivers.yaml").write_text(f"schema_version: 1\nwaivers:\n{entries}")
+
+
+def on(day: str) -> tuple[str, ...]:
+    return ("check", "laptop", "--today", day)
+
+
+def test_an_image_that_has_expired_is_refused_but_in_a_rehearsal_only_told(invoke: Invoke) -> None:
+    before, after = invoke(*on("2026-11-21")), invoke(*on("2036-11-21"))
+
+    assert (before.exit_code, after.exit_code) == (ExitCode.OK, ExitCode.OK), before.output
+    assert "advice" not in before.stdout
+    assert (
+        "  advice: deprecated-image: gpu-2026.11.1, expired since 2027-05-03 (environments/catalog/images.yaml); "
+        "move the pool on with jacquard promote (3 objects, such as Metal3MachineTemplate globex-lab/"
+    ) in after.stdout
+
+
+def test_what_is_waived_is_told_with_its_reason_and_counted(invoke: Invoke, outside: Path) -> None:
+    del outside
+    result = invoke(*on("2026-12-14"))
+
+    assert result.exit_code == ExitCode.OK, result.output
+    first, *told = result.stdout.splitlines()
+    assert ", 8 policies, 4 waived, " in first
+    assert len(told) == 2
+    assert told[1].startswith(
+        "  waived: image-outside-channel: gpu-2026.10.2 (channel stable); a vendor's test (ops, OPS-7, until "
+        "2026-12-15) (3 objects, such as Metal3MachineTemplate acme-train/acme-train-train-a01-"
+    )
+
+
+def test_a_waiver_that_has_expired_counts_as_a_violation_that_says_so(invoke: Invoke, outside: Path) -> None:
+    del outside
+    result = invoke(*on("2026-12-15"))
+
+    assert result.exit_code == ExitCode.REFUSED
+    assert result.stderr.splitlines()[0].startswith("laptop: 4 policy violations, ")
+    assert result.stderr.count("  waiver:  void since 2026-12-15; mend what it waived and remove it from ") == 4
+
+
+def test_a_waiver_that_matches_nothing_is_told(invoke: Invoke, data_folder: Path) -> None:
+    waive(data_folder / "laptop", "acme-train/train")
+
+    result = invoke(*on("2026-11-21"))
+
+    assert result.exit_code == ExitCode.OK
+    assert result.stdout.splitlines()[1] == (
+        "  advice: the waiver of image-outside-channel for acme-train/train matches nothing that offends; remove it "
+        "from environments/laptop/waivers.yaml"
+    )
+
+
+def test_json_tells_what_is_waived_by_whom_and_what_is_idle(invoke: Invoke, outside: Path) -> None:
+    waive(outside, "acme-train/system", "acme-train/train", "acme-train/infer", "globex-lab/lab")
+
+    [answer] = json.loads(invoke(*on("2026-11-21"), "--format", "json").stdout)
+
+    assert (answer["ok"], answer["violations"], answer["advice"], len(answer["waived"])) == (True, [], [], 4)
+    assert answer["waived"][0]["waiver"] == {
+        "rule": "image-outside-channel",
+        "subject": "acme-train/system",
+        "reason": "a vendor's test",
+        "owner": "ops",
+        "ticket": "OPS-7",
+        "expires": "2026-12-15",
+    }
+    assert [item["subject"] for item in answer["idle_waivers"]] == ["globex-lab/lab"]
+
+
+def test_sarif_suppresses_what_is_waived_and_warns_of_what_is_idle(invoke: Invoke, outside: Path) -> None:
+    waive(outside, "acme-train/system", "acme-train/train", "acme-train/infer", "globex-lab/lab")
+
+    *waived, idle = sarif(invoke(*on("2026-11-21"), "--format", "sarif"))
+
+    justification = "a vendor's test (ops, OPS-7, until 2026-12-15)"
+    assert [(item["ruleId"], item["suppressions"]) for item in waived] == [
+        ("image-outside-channel", [{"kind": "external", "justification": justification}])
+    ] * 4
+    assert (idle["ruleId"], idle["level"], "suppressions" in idle) == ("policies.idle-waiver", "warning", False)
+    assert place(idle) == ("environments/laptop/waivers.yaml", 9)
+
+
+def test_rules_that_do_not_exist_are_named_with_the_nearest_one(invoke: Invoke, data_folder: Path) -> None:
+    folder = data_folder / "laptop"
+    (folder / "policy.yaml").write_text("schema_version: 1\nrules:\n  unpined-image: advisory\n")
+    (folder / "waivers.yaml").write_text(
+        "schema_version: 1\nwaivers:\n" + WAIVER.format("a/b").replace("image-outside-channel", "host-beyond")
+    )
+
+    result = invoke("check", "laptop")
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    rules = ", ".join(rule.name for rule in RULES)
+    assert result.stderr == (
+        "environments/laptop: 2 problems\n"
+        f"  policy.yaml:3   rules.unpined-image: 'unpined-image' is no rule (rules: {rules}); remove it or pick one; "
+        "did you mean 'unpinned-image'?\n"
+        f"  waivers.yaml:3  waivers[0].rule: 'host-beyond' is no rule (rules: {rules}); remove it or pick one; did "
+        "you mean 'host-beyond-identity'?\n"
+    )
+
+
+def test_production_may_not_make_a_critical_rule_advisory(invoke: Invoke, data_folder: Path) -> None:
+    folder = data_folder / "lab"
+    shutil.copytree(paths.ROOT / "environments" / "eu-south-03a", folder)
+    region = folder / "region.yaml"
+    region.write_text(region.read_text().replace("region: eu-south-03a", "region: lab"))
+    (folder / "policy.yaml").write_text(
+        "schema_version: 1\nrules:\n  unpinned-image: advisory\n  unsigned-image: advisory\n"
+    )
+
+    result = invoke("check", "lab", "--format", "json")
+
+    [answer] = json.loads(result.stdout)
+    [problem] = [item for item in answer["problems"] if item["file"] == "policy.yaml"]
+    assert (problem["line"], problem["path"], problem["rule"]) == (3, "rules.unpinned-image", "policies.firm-rule")
+    assert problem["text"] == (
+        "must stay mandatory in production, since what is not pinned can change under us, and two nodes of one pool "
+        "would boot different software; remove it, and name what may offend in waivers.yaml"
+    )
+
+
+def test_a_day_that_is_none_is_wrong_usage(invoke: Invoke) -> None:
+    assert invoke("check", "laptop", "--today", "tomorrow").exit_code == ExitCode.BAD_DATA
+
+
+def test_a_problem_names_the_rule_it_breaks(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    edit(data_folder / "laptop" / "tenants" / "acme.yaml", "vpc: acme", "vpc: acmee")
+
+    [answer] = json.loads(invoke("check", "laptop", "--format", "json").stdout)
+
+    [problem] = answer["problems"]
+    assert (problem["file"], problem["rule"]) == ("tenants/acme.yaml", "references.cluster-references")
+
+
+def test_sarif_puts_each_problem_at_its_line_of_the_repository(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    file = data_folder / "laptop" / "tenants" / "acme.yaml"
+    edit(file, "vpc: acme", "vpc: acmee")
+    line = file.read_text().splitlines().index("    vpc: acmee") + 1
+
+    result = invoke("check", "laptop", "--format", "sarif")
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    [found] = sarif(result)
+    assert found["ruleId"] == "references.cluster-references"
+    assert place(found) == ("environments/laptop/tenants/acme.yaml", line)
+    assert found["message"]["text"].startswith("clusters[0].vpc: 'acmee' is not declared in vpcs of this file")
+
+
+def test_sarif_tells_what_environments_share_once(invoke: Invoke, two: Path, edit: Edit) -> None:
+    edit(two / "catalog" / "images.yaml", "channel: [", "channels: [")
+
+    result = invoke("check", "--format", "sarif")
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    found = sarif(result)
+    assert {place(item)[0] for item in found} == {"environments/catalog/images.yaml"}
+    assert len({json.dumps(item) for item in found}) == len(found)
+
+
+def test_a_problem_of_a_whole_file_is_at_its_first_line(invoke: Invoke, data_folder: Path) -> None:
+    (data_folder / "laptop" / "region.yml").write_text("x: 1\n")
+
+    [found] = sarif(invoke("check", "laptop", "--format", "sarif"))
+
+    assert place(found) == ("environments/laptop/region.yml", 1)
+
+
+def test_the_fingerprint_stays_when_only_lines_move(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    file = data_folder / "laptop" / "tenants" / "acme.yaml"
+    edit(file, "vpc: acme", "vpc: acmee")
+    [before] = sarif(invoke("check", "laptop", "--format", "sarif"))
+    edit(file, "clusters:", "# a comment\nclusters:")
+    [after] = sarif(invoke("check", "laptop", "--format", "sarif"))
+
+    assert place(after)[1] == place(before)[1] + 1
+    assert after["partialFingerprints"] == before["partialFingerprints"]
+
+
+def test_a_violation_is_at_the_cluster_it_is_for(
+    invoke: Invoke, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = refused(monkeypatch, {"metadata": {"namespace": "acme-train", "name": "x"}})
+    lines = (data_folder / "laptop" / "tenants" / "acme.yaml").read_text().splitlines()
+
+    result = invoke("check", "laptop", "--format", "sarif")
+
+    assert result.exit_code == ExitCode.REFUSED
+    [found] = sarif(result)
+    assert found["ruleId"] == RULES[0].name
+    assert found["message"]["text"] == str(text)
+    assert place(found) == ("environments/laptop/tenants/acme.yaml", lines.index("  - name: acme-train") + 1)
+
+
+def test_a_violation_of_no_cluster_is_at_the_region(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused(monkeypatch, {"metadata": {"name": "x"}})
+
+    [found] = sarif(invoke("check", "laptop", "--format", "sarif"))
+
+    assert place(found) == ("environments/laptop/region.yaml", 1)
+
+
+def test_sarif_has_all_that_code_scanning_requires(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    """The properties that GitHub lists as required, and its limits on them."""
+    edit(data_folder / "laptop" / "region.yaml", "image_channel: stable", "image_channels: stable")
+
+    log = json.loads(invoke("check", "laptop", "--format", "sarif").stdout)
+
+    assert (log["$schema"], log["version"]) == ("https://json.schemastore.org/sarif-2.1.0.json", "2.1.0")
+    [run] = log["runs"]
+    driver = run["tool"]["driver"]
+    assert (driver["name"], driver["version"]) == ("jacquard", "0.1.0")
+    rules = [rule["id"] for rule in driver["rules"]]
+    assert len(rules) == len(set(rules))
+    for rule in driver["rules"]:
+        texts = [rule[key]["text"] for key in ("shortDescription", "fullDescription", "help")]
+        assert all(0 < len(text) <= 1024 for text in texts), rule
+        assert rule["defaultConfiguration"]["level"] == "error"
+    assert run["results"]
+    for found in run["results"]:
+        uri, line = place(found)
+        assert found["ruleId"] in rules
+        assert found["message"]["text"]
+        assert found["partialFingerprints"]["primaryLocationLineHash"]
+        assert line >= 1
+        assert uri.startswith("environments/")
+        assert ".." not in uri.split("/")
+
+
+def test_a_sound_region_is_a_log_without_results(invoke: Invoke) -> None:
+    result = invoke("check", "laptop", "--format", "sarif", "--today", "2026-11-21")
+
+    assert (result.exit_code, sarif(result)) == (ExitCode.OK, [])
+
+
+def test_every_rule_says_what_it_reports() -> None:
+    texts = checks.descriptions()
+
+    assert [name for name, text in texts.items() if not text] == []
+    assert "locks.pins" in texts

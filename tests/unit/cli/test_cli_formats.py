@@ -1,0 +1,177 @@
+"""``jacquard schema`` and ``jacquard migrate``: what they say, what they write, and what they leave alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from cli.errors import ExitCode
+from components.specs import migrations, reference, schema
+from components.specs.kinds import KINDS, data_files
+
+Invoke = Callable[..., Result]
+Edit = Callable[[Path, str, str], None]
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_schema_writes_all_that_is_made_from_the_models_and_then_has_nothing_to_do(
+    invoke: Invoke, data_folder: Path
+) -> None:
+    root = data_folder.parent
+    first, second = invoke("schema", "--write"), invoke("schema")
+
+    assert (first.exit_code, second.exit_code) == (ExitCode.OK, ExitCode.OK)
+    assert {path.name for path in (root / "schemas").iterdir()} == {schema.file_name(kind) for kind in KINDS}
+    assert {path.name for path in (root / "docs" / "reference").iterdir()} == reference.pages().keys()
+    assert [path.name for path in (root / "docs").glob("*.md")] == ["policies.md"]
+    headed = sum(not kind.locked for _, kind in data_files(data_folder))
+    assert second.output == f"{len(KINDS) + len(reference.pages()) + 1 + headed} files current\n"
+
+
+def test_schema_without_write_names_what_is_not_current_and_changes_nothing(invoke: Invoke, data_folder: Path) -> None:
+    root = data_folder.parent
+    invoke("schema", "--write")
+    (root / "schemas" / "region.schema.json").write_text("{}\n")
+    (root / "schemas" / "old.schema.json").write_text("{}\n")
+    tenant = data_folder / "laptop" / "tenants" / "acme.yaml"
+    tenant.write_text(tenant.read_text().partition("\n")[2])
+    before = tree(root)
+
+    result = invoke("schema")
+
+    assert result.exit_code == ExitCode.FAILED
+    assert result.stdout.splitlines()[:-1] == [
+        "environments/laptop/tenants/acme.yaml: not current",
+        "schemas/region.schema.json: not current",
+        "schemas/old.schema.json: not current",
+    ]
+    assert result.stderr == "error: 3 files not current; run 'jacquard schema --write' and review it\n"
+    assert tree(root) == before
+
+
+def test_schema_writes_a_missing_header_and_removes_what_has_no_kind(invoke: Invoke, data_folder: Path) -> None:
+    root = data_folder.parent
+    invoke("schema", "--write")
+    before = tree(root)
+    (root / "schemas" / "old.schema.json").write_text("{}\n")
+    (root / "docs" / "reference" / "old.md").write_text(reference.MARK)
+    (root / "docs" / "reference" / "mine.md").write_text("# by hand\n")
+    tenant = data_folder / "laptop" / "tenants" / "acme.yaml"
+    tenant.write_text(tenant.read_text().partition("\n")[2])
+
+    answer = json.loads(invoke("schema", "--write", "--format", "json").stdout)
+
+    assert answer["stale"] == [
+        "environments/laptop/tenants/acme.yaml", "docs/reference/old.md", "schemas/old.schema.json",
+    ]  # fmt: skip
+    assert answer["written"] is True
+    assert tree(root) == {**before, "docs/reference/mine.md": b"# by hand\n"}
+
+
+def test_schema_leaves_lock_files_alone(invoke: Invoke, data_folder: Path) -> None:
+    locks = {path: path.read_bytes() for path in data_folder.rglob("*.lock.yaml")}
+
+    invoke("schema", "--write")
+
+    assert locks
+    assert {path: path.read_bytes() for path in locks} == locks
+
+
+def test_schema_says_which_file_cannot_be_read(invoke: Invoke, data_folder: Path) -> None:
+    (data_folder / "laptop" / "tenants" / "acme.yaml").write_bytes(b"schema_version: 1\ntenant: \xff\n")
+
+    result = invoke("schema", "--write")
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert result.stderr == (
+        "environments/laptop: 1 problem\n  tenants/acme.yaml:2  is not UTF-8 (byte 0xff); save the file as UTF-8\n"
+    )
+
+
+@pytest.fixture
+def next_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A format one version on, in which a tenant's contacts are called people."""
+
+    def rename(document: Any) -> Any:
+        document.insert(list(document).index("contacts"), "people", document.pop("contacts"))
+        return document
+
+    registered: Mapping[str, Any] = {"tenant": {1: rename}}
+    now = migrations.moves
+
+    def moves(folder: Path, environment: str) -> Any:
+        kinds = tuple(kind for kind in KINDS if not kind.locked)
+        monkeypatch.setattr("components.specs.migrations.KINDS", kinds)
+        return now(folder, environment, registered, 2)
+
+    monkeypatch.setattr("cli.migrate.moves", moves)
+
+
+def test_migrate_has_nothing_to_do_where_all_is_current(invoke: Invoke, data_folder: Path) -> None:
+    before = tree(data_folder)
+    count = len(list(data_files(data_folder)))
+
+    result = invoke("migrate")
+
+    assert (result.exit_code, result.output) == (ExitCode.OK, f"{count} files current\n")
+    assert tree(data_folder) == before
+
+
+@pytest.mark.usefixtures("next_version")
+def test_migrate_check_names_the_files_and_writes_nothing(invoke: Invoke, data_folder: Path) -> None:
+    before = tree(data_folder)
+
+    result = invoke("migrate", "laptop", "--check")
+
+    assert result.exit_code == ExitCode.FAILED
+    lines = result.stdout.splitlines()
+    assert lines[-1] == "0 files current"
+    assert "environments/laptop/tenants/acme.yaml: version 1 -> 2" in lines
+    assert "environments/catalog/images.yaml: version 1 -> 2" in lines
+    assert result.stderr == f"error: {len(lines) - 1} files of an older format; run 'jacquard migrate' and review it\n"
+    assert tree(data_folder) == before
+
+
+@pytest.mark.usefixtures("next_version")
+def test_migrate_writes_what_the_format_changed(invoke: Invoke, data_folder: Path) -> None:
+    file = data_folder / "laptop" / "tenants" / "acme.yaml"
+    before = file.read_text()
+
+    first, second = invoke("migrate", "laptop"), invoke("migrate", "laptop", "--check")
+
+    assert (first.exit_code, second.exit_code) == (ExitCode.OK, ExitCode.OK)
+    assert file.read_text() == before.replace("schema_version: 1", "schema_version: 2").replace("contacts:", "people:")
+
+
+@pytest.mark.usefixtures("next_version")
+def test_migrate_writes_nothing_when_one_file_cannot_be_moved(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    edit(data_folder / "laptop" / "tenants" / "globex.yaml", "schema_version: 1", "schema_version: 9")
+    edit(data_folder / "laptop" / "region.yaml", "schema_version: 1\n", "")
+    before = tree(data_folder)
+
+    result = invoke("migrate")
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert result.stderr == (
+        "environments/laptop: 2 problems\n"
+        "  region.yaml:1          schema_version: is required; add schema_version: and the version the file was "
+        "written for, 2 if it is new\n"
+        "  tenants/globex.yaml:2  schema_version: is 9, and this jacquard knows 2 at most; update jacquard\n"
+        "error: nothing was moved\n"
+    )
+    assert tree(data_folder) == before
+
+
+@pytest.mark.usefixtures("next_version")
+def test_migrate_answers_as_data(invoke: Invoke) -> None:
+    answer = json.loads(invoke("migrate", "laptop", "--format", "json").stdout)
+
+    assert {"file": "environments/laptop/region.yaml", "before": 1, "after": 2, "written": True} in answer

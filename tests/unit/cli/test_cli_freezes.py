@@ -1,0 +1,103 @@
+"""What ``up`` applies while a freeze protects a tenant: what does not touch it, and nothing when something would."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from cli.check import refuse
+from cli.console import stderr
+from cli.engine import Engine
+from cli.errors import ExitCode, Stop
+from cli.up import Up
+from components.specs.base import StackLayout
+from components.specs.environment import Environment
+from components.specs.policy import PolicySpec
+from components.specs.problems import SpecError
+
+FREEZE = {
+    "name": "run-7",
+    "from": "2026-11-20T00:00:00Z",
+    "to": "2026-12-01T00:00:00Z",
+    "reason": "a training run",
+    "tenants": ["acme"],
+}
+DURING, AFTER = dt.datetime(2026, 11, 21, tzinfo=dt.UTC), dt.datetime(2026, 12, 1, tzinfo=dt.UTC)
+FROZEN = ["laptop.tenant-acme", "laptop.cluster-acme-train"]
+FREE = ["laptop.foundation", "laptop.inventory-a", "laptop.tenant-globex", "laptop.cluster-globex-lab"]
+
+
+@pytest.fixture
+def sliced(laptop: Environment) -> Environment:
+    """Laptop in slices, with a freeze of acme."""
+    policy = PolicySpec.model_validate({"schema_version": 1, "freezes": [FREEZE]})
+    region = laptop.region.model_copy(update={"stacks": StackLayout.SLICED})
+    return laptop.model_copy(update={"policy": policy, "region": region})
+
+
+def work(environment: Environment, now: dt.datetime) -> Up:
+    return Up(environment, Engine(environment.name, None, {}), stderr(), now)
+
+
+def called(pulumi: Any, verb: str) -> list[str]:
+    return [call[call.index("--stack") + 1] for call in pulumi.calls if call[0] == verb]
+
+
+def test_frozen_stacks_without_changes_are_left_out(
+    sliced: Environment, pulumi: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work(sliced, DURING).slices()
+
+    assert called(pulumi, "preview") == FROZEN
+    assert called(pulumi, "up") == FREE
+    assert "laptop.tenant-acme: frozen, no changes" in capsys.readouterr().err
+
+
+def test_a_change_of_a_frozen_stack_is_refused_before_anything_is_applied(sliced: Environment, pulumi: Any) -> None:
+    pulumi.answer("preview", events="bump")
+
+    with pytest.raises(Stop) as caught:
+        work(sliced, DURING).slices()
+
+    assert caught.value.code is ExitCode.REFUSED
+    assert called(pulumi, "up") == []
+    first, second, *rest = str(caught.value).splitlines()
+    assert first == "laptop: 2 frozen stacks would change, nothing was applied"
+    assert second == "laptop.tenant-acme: 5 changes"
+    assert rest[:2] == [
+        "change-in-freeze: tenant acme in stack laptop.tenant-acme",
+        "  found:   freeze run-7 until 2026-12-01T00:00:00+00:00: a training run",
+    ]
+
+
+def test_a_preview_that_fails_applies_nothing(sliced: Environment, pulumi: Any) -> None:
+    pulumi.answer("preview", events="fail", code=255)
+
+    with pytest.raises(Stop):
+        work(sliced, DURING).slices()
+
+    assert called(pulumi, "up") == []
+
+
+def test_nothing_is_previewed_once_the_freeze_has_ended(sliced: Environment, pulumi: Any) -> None:
+    work(sliced, AFTER).slices()
+
+    assert called(pulumi, "preview") == []
+    assert sorted(called(pulumi, "up")) == sorted(FROZEN + FREE)
+
+
+def test_a_stack_of_the_whole_environment_is_frozen_with_any_of_its_tenants(sliced: Environment, pulumi: Any) -> None:
+    region = sliced.region.model_copy(update={"stacks": StackLayout.WHOLE})
+    pulumi.answer("preview", events="bump")
+
+    with pytest.raises(Stop, match="laptop: 1 frozen stack would change, nothing was applied"):
+        work(sliced.model_copy(update={"region": region}), DURING).slices()
+
+
+def test_wrong_settings_of_rules_refuse_an_apply(laptop: Environment) -> None:
+    policy = PolicySpec.model_validate({"schema_version": 1, "rules": {"unpined-image": "advisory"}})
+
+    with pytest.raises(SpecError, match="'unpined-image' is no rule"):
+        refuse(laptop.model_copy(update={"policy": policy}), DURING)

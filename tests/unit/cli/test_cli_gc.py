@@ -1,0 +1,150 @@
+"""``jacquard gc``: which templates go, which stay, and why; nothing else is touched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from components.plan.garbage import TEMPLATES, USERS
+from components.plan.manifests import manifests
+from components.plan.slices import slices
+from components.render.manifest import Manifest
+from components.specs.environment import Environment
+from providers.kube import ApiError, KindNotFound, ObjectRef
+
+Invoke = Callable[..., Result]
+Object = dict[str, Any]
+LABELS = {
+    "app.kubernetes.io/managed-by": "jacquard",
+    "jacquard.dev/rollout-group": "acme-train-train-a01",
+    "jacquard.dev/image": "gpu-2026.9.1",
+}
+TEMPLATE, BOOTSTRAP = TEMPLATES[0], TEMPLATES[2]
+
+
+class FakeApi:
+    """Objects by kind; what is deleted is remembered, with its preconditions."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, list[Object]] = {kind: [] for _, kind in (TEMPLATE, BOOTSTRAP, *USERS)}
+        self.deleted: list[tuple[str, str, str]] = []
+        self.refuses = ""
+
+    def add(self, api: tuple[str, str], name: str, **others: Any) -> Object:
+        version, kind = api
+        metadata = {"name": name, "namespace": "acme-train", "uid": f"uid-{name}", "resourceVersion": "7"}
+        body = {"apiVersion": version, "kind": kind, "metadata": metadata | {"labels": LABELS}, **others}
+        self.objects[kind].append(body)
+        return body
+
+    def user(self, kind: str, name: str, machine: str, bootstrap: str) -> None:
+        spec = {
+            "infrastructureRef": {"kind": "Metal3MachineTemplate", "name": machine},
+            "bootstrap": {"configRef": {"kind": "KubeadmConfigTemplate", "name": bootstrap}},
+        }
+        self.add((USERS[0][0], kind), name, spec={"template": {"spec": spec}})
+
+    def list(self, version: str, kind: str) -> list[Object]:
+        if kind not in self.objects:
+            raise KindNotFound(version, kind)
+        return self.objects[kind]
+
+    def delete(self, ref: ObjectRef, *, uid: str, resource_version: str) -> bool:
+        if ref.name == self.refuses:
+            raise ApiError(409, "Conflict", "the object has been modified")
+        self.deleted.append((f"{ref.kind} {ref.namespace}/{ref.name}", uid, resource_version))
+        return True
+
+
+@pytest.fixture
+def api(monkeypatch: pytest.MonkeyPatch, home: Path, data_folder: Path) -> FakeApi:
+    """An API server with a rollout behind it: two old templates, two that an old MachineSet still needs."""
+    del home, data_folder
+    fake = FakeApi()
+    monkeypatch.setattr("cli.gc.connect", lambda *_: fake)
+    for name in ("old", "needed", "now"):
+        fake.add(TEMPLATE, name)
+        fake.add(BOOTSTRAP, name)
+    fake.user("MachineSet", "set-1", "needed", "needed")
+    fake.user("MachineDeployment", "train-a01", "now", "now")
+    return fake
+
+
+OLD = ["KubeadmConfigTemplate acme-train/old", "Metal3MachineTemplate acme-train/old"]
+
+
+def test_what_nothing_names_is_deleted_as_it_was_read(invoke: Invoke, api: FakeApi) -> None:
+    result = invoke("gc", "laptop")
+
+    assert (result.exit_code, result.output.splitlines()) == (
+        0,
+        [f"{name} (gpu-2026.9.1) deleted: no MachineDeployment, MachineSet or data names it" for name in OLD]
+        + ["laptop: 2 templates deleted, 4 in use"],
+    )
+    assert api.deleted == [(name, "uid-old", "7") for name in OLD]
+
+
+def test_a_dry_run_only_says_so(invoke: Invoke, api: FakeApi) -> None:
+    answer = json.loads(invoke("gc", "laptop", "--dry-run", "--format", "json").stdout)
+
+    assert [f"{item['kind']} {item['namespace']}/{item['name']}" for item in answer["unused"]] == OLD
+    assert {item["name"]: item["used_by"] for item in answer["kept"]} == {
+        "needed": ["MachineSet set-1"],
+        "now": ["MachineDeployment train-a01"],
+    }
+    assert (answer["environment"], answer["dry_run"], api.deleted) == ("laptop", True, [])
+
+
+def test_what_the_data_names_stays_though_nothing_in_the_cluster_does(
+    invoke: Invoke, api: FakeApi, laptop: Environment
+) -> None:
+    rendered = (item for part in slices(laptop) for item in manifests(laptop, part))
+    declared = [item for item in rendered if isinstance(item, Manifest) and item.kind in {TEMPLATE[1], BOOTSTRAP[1]}]
+    for item in declared:
+        body = api.add((item.api_version, item.kind), item.name)
+        body["metadata"]["namespace"] = item.namespace
+
+    answer = json.loads(invoke("gc", "laptop", "--format", "json").stdout)
+
+    assert [item["name"] for item in answer["unused"]] == ["old", "old"]
+    assert sum(item["used_by"] == ["the data"] for item in answer["kept"]) == len(declared) > 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"labels": {**LABELS, "app.kubernetes.io/managed-by": "helm"}},
+        {"labels": None},
+        {"deletionTimestamp": "2026-11-21T09:00:00Z"},
+    ],
+)
+def test_what_is_not_ours_or_goes_already_is_left_alone(invoke: Invoke, api: FakeApi, change: Object) -> None:
+    for kind in ("Metal3MachineTemplate", "KubeadmConfigTemplate"):
+        api.objects[kind][0]["metadata"].update(change)
+
+    result = invoke("gc", "laptop")
+
+    assert (result.output, api.deleted) == ("laptop: 0 templates deleted, 4 in use\n", [])
+
+
+def test_one_that_changed_meanwhile_stays_and_fails_the_command(invoke: Invoke, api: FakeApi) -> None:
+    api.refuses = "old"
+
+    result = invoke("gc", "laptop")
+
+    assert result.exit_code == 1
+    assert "Metal3MachineTemplate acme-train/old (gpu-2026.9.1) stays: " in result.stdout
+    assert result.stderr == "error: laptop: 2 templates could not be deleted; run this again\n"
+
+
+def test_nothing_is_unused_where_nobody_can_say_what_uses_it(invoke: Invoke, api: FakeApi) -> None:
+    del api.objects["MachineSet"]
+
+    result = invoke("gc", "laptop")
+
+    assert (result.exit_code, api.deleted) == (1, [])

@@ -1,0 +1,164 @@
+"""``jacquard show ENV images`` and ``uniformity``: tables, data, and what clusters say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from cli.live_nodes import live_nodes
+from cli.observe import Observation
+from components.plan.uniformity import LiveNode
+from components.render.manifest import MANAGEMENT
+from components.specs.environment import Environment
+
+Invoke = Callable[..., Result]
+TODAY = ("--today", "2026-11-21")
+POOLS = ["acme-train/infer", "acme-train/system", "acme-train/train", "globex-lab/lab"]
+
+
+def lines(result: Result) -> list[str]:
+    assert result.exit_code == 0, result.output
+    return [line.rstrip() for line in result.output.splitlines()]
+
+
+def test_images_are_tables_of_use_of_what_is_behind_and_of_what_fits(invoke: Invoke, data_folder: Path) -> None:
+    del data_folder
+    shown = lines(invoke("show", "laptop", "images", *TODAY))
+
+    [used] = (line for line in shown if line.startswith("gpu-2026.11.1  supported"))
+    assert used.split() == [
+        *("gpu-2026.11.1", "supported", "candidate,", "latest,", "stable", "2027-05-03", "(163", "days)", "4"),
+        *("globex-lab/lab", "(3", "groups)"),
+    ]
+    assert "acme-train/train  gpu-2026.10.2  gpu-2026.11.1  2027-04-06     -" in shown
+    [fits] = (line for line in shown if line.startswith("cpu-2026.10.2  cpu-gen4"))
+    assert fits.split() == ["cpu-2026.10.2", "cpu-gen4", "v1.35.1", "bfb-3.2.0", "acme-train/system", "-"]
+
+
+def test_images_are_data_of_a_day(invoke: Invoke, data_folder: Path) -> None:
+    del data_folder
+    answer = json.loads(invoke("show", "laptop", "images", "--today", "2027-04-06", "--format", "json").stdout)
+
+    assert answer["today"] == "2027-04-06"
+    assert {image["version"]: image["lifecycle"] for image in answer["images"]}["gpu-2026.10.2"] == "expired"
+    assert [item["pool"] for item in answer["behind"]] == ["acme-train/train", "acme-train/infer"]
+
+
+def test_uniformity_is_one_line_a_pool(invoke: Invoke, data_folder: Path) -> None:
+    del data_folder
+    shown = lines(invoke("show", "laptop", "uniformity"))
+
+    assert [line.partition(":")[0] for line in shown if not line.startswith(" ")] == POOLS
+    assert shown[0] == "acme-train/infer: 4 nodes, uniform"
+    assert shown[1] == (
+        "  image gpu-2026.10.2, image_sha256 97e48efb44c0..., kernel 6.8.0-84, gpu_driver 580.95.05,"
+        " dpu_image bfb-3.2.0, kubelet v1.35.1"
+    )
+
+
+def test_an_open_rollout_shows_as_deviations(invoke: Invoke, data_folder: Path) -> None:
+    del data_folder
+    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--wave", "1", *TODAY)
+
+    shown = lines(invoke("show", "laptop", "uniformity"))
+
+    assert "  rollout to gpu-2026.11.1 is open at wave 1" in shown
+    assert any(line.startswith("  acme-train/train/a0") and "kernel: 6.8.0-8" in line for line in shown)
+
+
+def test_a_mixed_pool_is_compared_though_check_refuses_it(
+    invoke: Invoke, data_folder: Path, edit: Callable[[Path, str, str], None]
+) -> None:
+    lock = data_folder / "laptop" / "images.lock.yaml"
+    edit(
+        lock,
+        "lab/a01: {image: gpu-2026.11.1, sha256: b13f7705e3724cc35993b9e3e3071932539c60ca87404877b8d58949598a02e7",
+        "lab/a01: {image: gpu-2026.10.2, sha256: 97e48efb44c0b4d9fe9e4fc38de45ad221078f1082bac897841dbf0f247f7030",
+    )
+    invoke("allocate", "laptop")  # signs the file
+
+    assert invoke("check", "laptop", *TODAY).exit_code == 2
+    assert any("lab/a01 image: gpu-2026.10.2" in line for line in lines(invoke("show", "laptop", "uniformity")))
+
+
+def test_clusters_that_do_not_answer_leave_it_open(
+    invoke: Invoke, data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del data_folder
+    silent = Observation(unreachable={MANAGEMENT: "gone"})
+    monkeypatch.setattr("cli.show.observe", lambda *_, **__: silent)
+
+    answer = json.loads(invoke("show", "laptop", "uniformity", "--live", "--format", "json").stdout)
+    shown = lines(invoke("show", "laptop", "uniformity", "--live"))
+
+    assert answer["unreachable"] == [MANAGEMENT]
+    assert {pool["uniform"] for pool in answer["pools"]} == {None}
+    assert "acme-train/infer: 4 nodes, unknown, 0 of 4 were seen" in shown
+    assert shown[-1] == "cluster management cannot be read: gone"
+
+
+def a_node(**others: Any) -> dict[str, Any]:
+    labels = {"node-restriction.kubernetes.io/pool": "train", "node-restriction.kubernetes.io/failure-domain": "a01"}
+    info = {
+        "kernelVersion": "6.8.0-84-generic",
+        "kubeletVersion": "v1.35.1",
+        "containerRuntimeVersion": "containerd://2.1.4",
+    }
+    labels |= {"nvidia.com/cuda.driver-version.full": "580.95.05", "node.jacquard.dev/image": "gpu-2026.10.2"}
+    return {
+        "metadata": {"name": "x1", "labels": labels},
+        "spec": {"providerID": "metal3://acme-train/a01-u01/acme-train-train-a01-x1"},
+        "status": {"nodeInfo": info},
+    } | others
+
+
+def test_nodes_and_their_hosts_are_read_in_the_words_of_the_data(laptop: Environment) -> None:
+    name = {"name": "a01-u01", "namespace": "acme-train"}
+    components = [
+        {"component": "bmc", "initialVersion": "1.0", "currentVersion": "1.1"},
+        {"component": "nic:one", "initialVersion": "28.1"},
+        {"component": "nic:two", "initialVersion": "28.2"},
+    ]
+    image = {"provisioning": {"image": {"checksum": "ab"}}}
+    objects = {
+        ("acme-train", "Node"): [a_node(), {"metadata": {"name": "control-plane"}}],
+        (MANAGEMENT, "BareMetalHost"): [{"metadata": name, "status": image}],
+        (MANAGEMENT, "HostFirmwareSettings"): [{"metadata": name, "status": {"settings": {"PcieAspm": "Disabled"}}}],
+        (MANAGEMENT, "HostFirmwareComponents"): [{"metadata": name, "status": {"components": components}}],
+    }
+
+    assert live_nodes(laptop, Observation(objects=objects)) == [
+        LiveNode(
+            cluster="acme-train",
+            name="x1",
+            pool="train",
+            failure_domain="a01",
+            host="a01-u01",
+            values={
+                "image": "gpu-2026.10.2",
+                "kernel": "6.8.0-84",
+                "kubelet": "v1.35.1",
+                "containerd": "2.1.4",
+                "gpu_driver": "580.95.05",
+                "image_sha256": "ab",
+                "bios.PcieAspm": "Disabled",
+                "firmware.bmc": "1.1",
+                "firmware.nic": "28.1, 28.2",
+                "nic_firmware": "28.1, 28.2",
+            },
+        )
+    ]
+
+
+@pytest.mark.parametrize("provider", [{}, {"providerID": "metal://acme-train/x1"}])
+def test_a_node_whose_host_nobody_tells_is_read_by_itself(laptop: Environment, provider: dict[str, str]) -> None:
+    bare = a_node(spec=provider, status=None)
+
+    [found] = live_nodes(laptop, Observation(objects={("acme-train", "Node"): [bare]}))
+
+    assert (found.host, set(found.values)) == (None, {"image", "gpu_driver"})

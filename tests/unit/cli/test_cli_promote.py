@@ -1,0 +1,167 @@
+"""``jacquard promote`` for a pool: at once, wave by wave with the evidence that ``status`` gives, planned, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from cli.observe import Observation
+from cli.region_status import assemble
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+
+Invoke = Callable[..., Result]
+NEW = "gpu-2026.11.1"
+TRAIN = "acme-train/train"
+TODAY = ("--today", "2026-11-21")
+TO = ("promote", "laptop", TRAIN, "--to", NEW, *TODAY)
+BACK = ("promote", "laptop", TRAIN, "--rollback")
+
+
+def lock(data_folder: Path) -> str:
+    return (data_folder / "laptop" / "images.lock.yaml").read_text()
+
+
+def evidence(data_folder: Path, settled: Callable[[Environment], Observation]) -> Path:
+    """Return the file that ``status --format json`` would have made of a region where everything is as ordered."""
+    spec = load_environment("laptop", data_folder)
+    seen = replace(settled(spec), at=datetime(2026, 11, 21, 9, tzinfo=UTC))
+    for body in seen.of("Machine"):
+        for item in body["status"]["conditions"]:
+            item["lastTransitionTime"] = "2026-11-21T08:00:00Z"
+    file = data_folder.parent / "evidence.json"
+    file.write_text(json.dumps(asdict(assemble(spec, seen))))
+    return file
+
+
+def test_a_pool_without_canary_and_limits_moves_at_once_and_back(invoke: Invoke, data_folder: Path) -> None:
+    before = lock(data_folder)
+
+    there = json.loads(invoke(*TO, "--format", "json").stdout)
+    again = invoke(*TO)
+    back = json.loads(invoke(*BACK, "--format", "json").stdout)
+
+    groups = [f"{TRAIN}/a01", f"{TRAIN}/a02"]
+    assert {key: there[key] for key in ("version", "groups", "open")} == {
+        "version": NEW,
+        "groups": groups,
+        "open": False,
+    }
+    assert again.output == f"{TRAIN}: every rollout group is pinned to {NEW} already, nothing to change\n"
+    assert (back["version"], back["groups"]) == ("gpu-2026.10.2", groups)
+    assert lock(data_folder) == before
+
+
+def test_a_pool_moves_wave_by_wave_with_the_evidence_of_status(
+    invoke: Invoke, data_folder: Path, settled: Callable[[Environment], Observation]
+) -> None:
+    first = invoke(*TO, "--wave", "1")
+    again = invoke(*TO, "--wave", "1")
+    unproven = invoke(*TO, "--wave", "2")
+    file = evidence(data_folder, settled)
+    second = invoke(*TO, "--wave", "2", "--evidence", str(file))
+
+    assert first.output.endswith(f"{TRAIN}: 1 rollout group moved to {NEW}, 1 to go; next: jacquard preview laptop\n")
+    assert again.output == f"{TRAIN}: that wave has moved already, nothing to change\n"
+    assert (unproven.exit_code, "nothing shows that wave 1 is settled" in unproven.stderr) == (2, True)
+    assert second.output.endswith(f"{TRAIN}: 1 rollout group moved to {NEW}; next: jacquard preview laptop\n")
+    assert "rollouts:" not in lock(data_folder)
+    assert invoke("check", "laptop", *TODAY).exit_code == 0
+
+
+def test_the_plan_names_waves_groups_nodes_and_spares(invoke: Invoke, data_folder: Path) -> None:
+    before = lock(data_folder)
+
+    text = invoke(*TO, "--plan")
+    data = json.loads(invoke(*TO, "--plan", "--format", "json").stdout)
+
+    assert [line.rstrip() for line in text.output.splitlines()] == [
+        "wave  rollout group  nodes  spares  replaced",
+        "   1  a01                5       1  1 at a time on their own hosts: surge is 0",
+        "   2  a02                5       1  1 at a time on their own hosts: surge is 0",
+        f"{TRAIN}: 10 nodes to {NEW} in 2 waves, or all at once, without --wave",
+    ]
+    how = "1 at a time on their own hosts: surge is 0"
+    assert data == {
+        "pool": TRAIN,
+        "version": NEW,
+        "needs_waves": False,
+        "waves": [
+            {"number": number, "groups": [{"key": f"{TRAIN}/{name}", "nodes": 5, "spares": 1, "replacement": how}]}
+            for number, name in ((1, "a01"), (2, "a02"))
+        ],
+    }
+    assert lock(data_folder) == before
+
+
+def test_a_pin_that_may_not_stay_is_mended_though_the_data_is_wrong(
+    invoke: Invoke, data_folder: Path, edit: Callable[[Path, str, str], None]
+) -> None:
+    edit(data_folder / "catalog" / "images.yaml", "channel: [stable]", "channel: [candidate]")
+    assert invoke("check", "laptop", *TODAY).exit_code == 2
+
+    results = [invoke("promote", "laptop", f"acme-train/{pool}", "--to", NEW, *TODAY) for pool in ("train", "infer")]
+
+    assert [result.exit_code for result in results] == [0, 0]
+    assert invoke("check", "laptop", *TODAY).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("acme-train/train",), "say where acme-train/train goes: --to VERSION or --rollback, one of the two"),
+        (
+            ("acme-train/train", "--to", NEW, "--rollback"),
+            "say where acme-train/train goes: --to VERSION or --rollback, one of the two",
+        ),
+        (
+            ("acme-train/train", "--to", NEW, "--evidence", "x.json"),
+            "--evidence shows that the wave before is settled; add --wave N, from 2 on",
+        ),
+        (
+            ("acme-train", "--to", "v1.35.2", "--plan", "--wave", "1"),
+            "acme-train is a control plane, --plan, --wave is for pools, such as acme-train/POOL",
+        ),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    invoke: Invoke, data_folder: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    before = lock(data_folder)
+
+    result = invoke("promote", "laptop", *arguments)
+
+    assert (result.exit_code, result.stderr) == (2, f"error: {message}\n")
+    assert lock(data_folder) == before
+
+
+def test_evidence_that_is_not_there_is_told(invoke: Invoke, data_folder: Path, tmp_path: Path) -> None:
+    invoke(*TO, "--wave", "1")
+    file = tmp_path / "evidence.json"
+
+    result = invoke(*TO, "--wave", "2", "--evidence", str(file))
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"error: --evidence {file}: no such file or directory;"
+        " name a file with what 'jacquard status ENV --format json' said\n"
+    )
+    assert "rollouts:" in lock(data_folder)
+
+
+def test_a_file_that_is_no_status_is_refused(invoke: Invoke, data_folder: Path, tmp_path: Path) -> None:
+    invoke(*TO, "--wave", "1")
+    file = tmp_path / "evidence.json"
+    file.write_text("[]")
+
+    result = invoke(*TO, "--wave", "2", "--evidence", str(file))
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {file} is not what 'jacquard status ENV --format json' writes: input")
+    assert "rollouts:" in lock(data_folder)
