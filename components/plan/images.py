@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from components.plan.boot import boot_objections
+from components.plan.control_planes import running_version
 from components.specs.base import KubernetesVersion
-from components.specs.catalog import BootMode, GoldenImage
+from components.specs.catalog import GoldenImage
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.node_pool import NodePoolSpec
+from components.specs.policy import Enforcement
 
 CHANNEL = "channel"
+CHANNEL_RULE = "image-outside-channel"
+"""Policy rule that asks for the channel of each node image; its waivers name pools."""
 MAX_MINORS_BEHIND = 3
 """How far a kubelet may be behind its API server (Kubernetes' version skew policy)."""
 
@@ -24,11 +29,15 @@ def objections(environment: Environment, image: GoldenImage, cluster: ClusterSpe
     Beside what is wrong with a pin that stands: Cluster API makes no Machine whose minor version is not the control
     plane's (its preflight check KubeadmVersionSkew), so that nodes of an older image would stay away for ever.
     """
-    found = standing_objections(environment, image, cluster, pool)
-    if 0 < minor(cluster.version) - minor(image.contents.kubelet) <= MAX_MINORS_BEHIND:
+    found, running = standing_objections(environment, image, cluster, pool), running_version(environment, cluster)
+    if 0 < minor(running) - minor(image.contents.kubelet) <= MAX_MINORS_BEHIND:
         found.append(
             f"image {image.version} has kubelet {image.contents.kubelet}, and new nodes join control plane"
-            f" {cluster.version} only at its minor version"
+            f" {running} only at its minor version"
+        )
+    if _newer(image, running) and not _newer(image, cluster.version):
+        found[-1] += (
+            f"; the control plane goes first: jacquard promote {environment.name} {cluster.name} --to {cluster.version}"
         )
     return found
 
@@ -36,31 +45,31 @@ def objections(environment: Environment, image: GoldenImage, cluster: ClusterSpe
 def standing_objections(
     environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec
 ) -> list[str]:
-    """Return why ``image`` may not stay pinned for ``pool``; it may be behind a control plane that went ahead."""
+    """Return why ``image`` may not stay pinned for ``pool``; it may be behind a control plane that went ahead.
+
+    Where policy settings let a pool leave the channel, whether they still do is for the policy rule to say.
+    """
     channel = environment.region.image_channel
     found = []
-    if channel not in image.channel:
+    if channel not in image.channel and not _may_leave_channel(environment, cluster, pool):
         found.append(f"image {image.version} is in {', '.join(image.channel)}, not in channel {channel} of region.yaml")
-    return found + misfits(image, cluster, pool)
+    return found + misfits(environment, image, cluster, pool)
 
 
-def misfits(image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec) -> list[str]:
+def misfits(environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec) -> list[str]:
     """Return why ``image`` cannot run as a node of ``pool``, whatever its channel."""
     found = []
     if pool.instance_type not in image.fits:
         found.append(f"image {image.version} fits {', '.join(image.fits)}, not {pool.instance_type}")
-    if image.boot is not BootMode.DISK:
-        found.append(f"image {image.version} boots by {image.boot}, nodes boot by {BootMode.DISK}")
-    behind = minor(cluster.version) - minor(image.contents.kubelet)
-    newer = patch(image.contents.kubelet) > patch(cluster.version)
-    if behind < 0 or (behind == 0 and newer):
-        found.append(
-            f"image {image.version} has kubelet {image.contents.kubelet}, newer than control plane {cluster.version}"
-        )
+    found += boot_objections(environment, image, pool.instance_type)
+    running = running_version(environment, cluster)
+    behind = minor(running) - minor(image.contents.kubelet)
+    if _newer(image, running):
+        found.append(f"image {image.version} has kubelet {image.contents.kubelet}, newer than control plane {running}")
     elif behind > MAX_MINORS_BEHIND:
         found.append(
             f"image {image.version} has kubelet {image.contents.kubelet}, {behind} minor versions behind control plane"
-            f" {cluster.version} ({MAX_MINORS_BEHIND} are allowed)"
+            f" {running} ({MAX_MINORS_BEHIND} are allowed)"
         )
     return found
 
@@ -72,8 +81,22 @@ def choose_image(environment: Environment, cluster: ClusterSpec, pool: NodePoolS
     """
     if pool.image != CHANNEL:
         return find_image(environment, pool.image)
-    fitting = [image for image in environment.images.images if not objections(environment, image, cluster, pool)]
+    offered = [image for image in environment.images.images if environment.region.image_channel in image.channel]
+    fitting = [image for image in offered if not objections(environment, image, cluster, pool)]
     return max(fitting, key=lambda image: (image.released, image.version), default=None)
+
+
+def _may_leave_channel(environment: Environment, cluster: ClusterSpec, pool: NodePoolSpec) -> bool:
+    """Tell whether the policy rule only tells about the channel, or a waiver names the pool."""
+    named = {waiver.subject for waiver in environment.waivers.waivers if waiver.rule == CHANNEL_RULE}
+    told = environment.policy.rules.get(CHANNEL_RULE) is Enforcement.ADVISORY
+    return told or f"{cluster.name}/{pool.name}" in named
+
+
+def _newer(image: GoldenImage, version: KubernetesVersion) -> bool:
+    """Tell whether the kubelet of ``image`` is newer than a control plane of ``version``, which it may never be."""
+    kubelet = image.contents.kubelet
+    return (minor(kubelet), patch(kubelet)) > (minor(version), patch(version))
 
 
 def minor(version: KubernetesVersion) -> int:

@@ -5,21 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias, assert_never
 
+from components.plan.charts import needed_charts, uses_dpf
+from components.plan.control_planes import most_nodes_of
+from components.plan.dpu_clusters import DpuClusters
+from components.plan.fabrics import partition
+from components.plan.pool_inputs import firmware_of_hosts, pool_input
 from components.plan.pools import PlacedCluster, clusters, failure_domain
 from components.plan.slices import Slice, SliceKind
+from components.render import labels as keys
+from components.render.bare_metal_controllers import PROVIDER
+from components.render.cluster_access import ClusterAccessInput
+from components.render.control_plane import DataStore
 from components.render.dpus import HBN_CHART, OVN_CHART, DpuPlatform
+from components.render.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL, Backup
 from components.render.hosted_control_plane import HostedControlPlaneInput
-from components.render.inventory import Assignment, InventoryInput, PlacedHost
-from components.render.node_pool import NodePoolInput, RolloutGroup
-from components.render.region import RegionInput
+from components.render.hosts import Assignment, PlacedHost
+from components.render.infiniband import Partition
+from components.render.inventory import InventoryInput
+from components.render.node_pool import NodePoolInput
+from components.render.objects import given
+from components.render.pool_rollout import window_text
+from components.render.region import FREE_HOSTS, RegionInput
 from components.render.storage import StorageCatalogInput
-from components.render.tenant_network import TenantNetworkInput
+from components.render.tenant_network import TenantNetworkInput, on_dpus
 from components.render.virtual_machine import Machine
 from components.render.vm_offering import PublicAddresses, VmOfferingInput
 from components.render.vpc import Vpc
+from components.specs.base import DEDICATED
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
-from components.specs.node_pool import NodePoolSpec
+from components.specs.out_of_service import PRODUCTION
+from components.specs.region import ControlPlanesSpec
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import Isolation, VpcSpec
 from components.specs.vm_offering import VirtualMachineSpec, VmsSpec
@@ -30,6 +46,7 @@ Input: TypeAlias = (
     | TenantNetworkInput
     | HostedControlPlaneInput
     | NodePoolInput
+    | ClusterAccessInput
     | StorageCatalogInput
     | VmOfferingInput
 )
@@ -58,15 +75,46 @@ def inputs(environment: Environment, part: Slice) -> tuple[Input, ...]:
 
 
 def _region(environment: Environment) -> RegionInput:
+    needed, metal = needed_charts(environment), environment.region.bare_metal
     return RegionInput(
         name=environment.name,
         region=environment.region,
-        versions=environment.versions,
+        charts=tuple(chart for chart in environment.versions.charts if chart.name in needed),
         platform=_platform(environment),
+        dpf=uses_dpf(environment),
         ovn=any(vpc.isolation is Isolation.DPF_OVN for tenant in environment.tenants for vpc in tenant.vpcs),
         clusters={placed.cluster.name: placed.tenant.tenant for placed in clusters(environment)},
-        tenants=tuple(tenant.tenant for tenant in environment.tenants),
+        tenants={tenant.tenant: _about(tenant) for tenant in environment.tenants},
+        release=environment.versions.release,
+        watched=_watched(environment),
+        metal3_version=environment.versions.infrastructure_providers[PROVIDER] if metal.controllers else None,
     )
+
+
+def _about(tenant: TenantSpec) -> dict[str, str]:
+    """Return what people and alerts find on the namespaces of ``tenant``: whom to tell and ask, when, what it paid."""
+    contacts, changes = tenant.contacts, tenant.changes
+    contract = ", ".join(f"{part.nodes} {part.instance_type}" for part in tenant.contract)
+    return {
+        keys.CONTACT_ALERTS: contacts.alerts,
+        keys.CONTACT_CHANGES: contacts.changes,
+        keys.CONTACT_MAINTENANCE: contacts.maintenance or contacts.changes,
+        keys.APPROVAL: changes.approval.value,
+        **given(**{keys.WINDOW: changes.window and window_text(changes.window), keys.CONTRACT: contract or None}),
+    }
+
+
+def _watched(environment: Environment) -> dict[str, tuple[str, ...]]:
+    """Return the namespaces of the hosts of each bare-metal controller, that of free hosts last."""
+    metal, lock = environment.region.bare_metal, environment.allocations.clusters
+    every = [placed.cluster.name for placed in clusters(environment)] if metal.controllers else []
+    return {
+        one.name: (
+            *(cluster for cluster in every if lock[cluster].controller == one.name),
+            *((FREE_HOSTS,) if one.name == metal.free_hosts else ()),
+        )
+        for one in metal.controllers
+    }
 
 
 def _platform(environment: Environment) -> DpuPlatform:
@@ -91,7 +139,8 @@ def _inventory(environment: Environment, hall: str) -> InventoryInput:
         for placed in clusters(environment)
         for pool in placed.cluster.pools
     }
-    kinds = {kind.name: kind for kind in environment.instance_types.instance_types}
+    kinds, away = environment.instance_types.by_name, environment.out_of_service
+    firmware, running = firmware_of_hosts(environment), DpuClusters(environment.region.dpus.clusters)
 
     def place(host: HostSpec) -> PlacedHost:
         owner = environment.allocations.hosts.get(host.host)
@@ -100,21 +149,43 @@ def _inventory(environment: Environment, hall: str) -> InventoryInput:
             failure_domain=failure_domain(environment, host),
             dpu_functions=kinds[host.instance_type].dpu.host_functions,
             assignment=None if owner is None else owners[owner],
+            state=away[host.host].state if host.host in away else PRODUCTION,
+            why=str(away[host.host]) if host.host in away else None,
+            firmware=firmware.get(host.host),
+            dpu_cluster=running.of(host),
         )
 
     here = sorted((host for host in environment.hosts if host.hall == hall), key=lambda host: (host.rack, host.slot))
-    return InventoryInput(name=hall, hosts=tuple(place(host) for host in here))
+    return InventoryInput(
+        name=hall,
+        backend=environment.region.bare_metal.backend,
+        dpf=uses_dpf(environment),
+        firmware_updates=environment.region.nodes.firmware_updates,
+        hosts=tuple(place(host) for host in here),
+    )
 
 
 def _tenant(environment: Environment, tenant: TenantSpec) -> Iterator[Input]:
-    for vpc in tenant.vpcs:
-        yield TenantNetworkInput(name=vpc.name, vpc=_vpc(environment, tenant, vpc), platform=_platform(environment))
+    for vpc in filter(on_dpus, tenant.vpcs):
+        yield _network(environment, tenant, vpc, None)
     mine = [placed for placed in clusters(environment) if placed.tenant is tenant]
     for placed in mine:
         yield _control_plane(environment, placed)
     for placed in mine:
         for pool in placed.cluster.pools:
-            yield _pool(environment, placed, pool)
+            yield pool_input(environment, placed, pool)
+
+
+def _network(
+    environment: Environment, tenant: TenantSpec, vpc: VpcSpec, cluster: str | None, part: Partition | None = None
+) -> TenantNetworkInput:
+    return TenantNetworkInput(
+        name=vpc.name if cluster is None else f"{cluster}-{vpc.name}",
+        vpc=_vpc(environment, tenant, vpc),
+        platform=_platform(environment),
+        cluster=cluster,
+        partition=part,
+    )
 
 
 def _vpc(environment: Environment, tenant: TenantSpec, vpc: VpcSpec) -> Vpc:
@@ -128,38 +199,49 @@ def _vpc(environment: Environment, tenant: TenantSpec, vpc: VpcSpec) -> Vpc:
 
 
 def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedControlPlaneInput:
-    cluster, lock = placed.cluster, environment.allocations
+    cluster, lock, region = placed.cluster, environment.allocations, environment.region
+    pin = environment.image_pins.control_planes[cluster.name]
     domains = {key.split("/")[2] for key in lock.groups if key.split("/")[0] == cluster.name}
     return HostedControlPlaneInput(
         name=cluster.name,
         cluster=cluster,
         tenant=placed.tenant.tenant,
+        version=pin.version,
         network=lock.vpcs[cluster.vpc],
         vip=lock.clusters[cluster.name].vip,
+        data_store=_data_store(region.control_planes, pin.data_store),
+        nodes=most_nodes_of(environment, cluster),
+        domain=region.control_planes.domain,
+        backup=_backup(environment, pin.data_store),
+        backend=region.control_planes.backend,
+        bare_metal=region.bare_metal.backend,
         failure_domains=tuple(sorted(domains)),
     )
 
 
-def _pool(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec) -> NodePoolInput:
-    images = {image.version: image for image in environment.images.images}
-    groups = []
-    for key, group in sorted(environment.allocations.groups.items()):
-        cluster, name, domain = key.split("/")
-        if (cluster, name) == (placed.cluster.name, pool.name):
-            pin = environment.image_pins.groups[key]
-            groups.append(RolloutGroup(failure_domain=domain, nodes=group.nodes, image=images[pin.image], pin=pin))
-    return NodePoolInput(
-        name=f"{placed.cluster.name}-{pool.name}",
-        cluster=placed.cluster.name,
-        tenant=placed.tenant.tenant,
-        pool=pool,
-        groups=tuple(groups),
-    )
+def _backup(environment: Environment, data_store: str) -> Backup | None:
+    dedicated = environment.region.control_planes.dedicated
+    if data_store != DEDICATED or dedicated is None or dedicated.backup is None:
+        return None
+    snapshot, upload = (environment.versions.tool(name) for name in (SNAPSHOT_TOOL, UPLOAD_TOOL))
+    return Backup(spec=dedicated.backup, snapshot_image=str(snapshot), upload_image=str(upload))
+
+
+def _data_store(control_planes: ControlPlanesSpec, name: str) -> DataStore:
+    if name == DEDICATED and control_planes.dedicated is not None:
+        return control_planes.dedicated
+    return {store.name: store for store in control_planes.data_stores}[name]
 
 
 def _cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Input]:
     cluster = placed.cluster
     classes = {spec.name: spec for spec in environment.region.storage}
+    part = partition(environment, placed)
+    for vpc in placed.tenant.vpcs:
+        if vpc.name == cluster.vpc and (part or not on_dpus(vpc)):
+            yield _network(environment, placed.tenant, vpc, cluster.name, part)
+    if cluster.oidc is not None and cluster.oidc.admins is not None:
+        yield ClusterAccessInput(name=cluster.name, cluster=cluster.name, admins=cluster.oidc.admins)
     yield StorageCatalogInput(
         name=cluster.name, cluster=cluster.name, classes=tuple(classes[name] for name in cluster.storage)
     )

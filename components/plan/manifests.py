@@ -6,6 +6,7 @@ from typing import assert_never
 
 from components.plan.inputs import Input, inputs
 from components.plan.slices import Slice
+from components.render.cluster_access import ClusterAccessInput, render_cluster_access
 from components.render.hosted_control_plane import HostedControlPlaneInput, render_hosted_control_plane
 from components.render.inventory import InventoryInput, render_inventory
 from components.render.manifest import Rendered
@@ -39,6 +40,8 @@ def render(concept: Input) -> tuple[Rendered, ...]:
             rendered = render_hosted_control_plane(concept)
         case NodePoolInput():
             rendered = render_node_pool(concept)
+        case ClusterAccessInput():
+            rendered = render_cluster_access(concept)
         case StorageCatalogInput():
             rendered = render_storage_catalog(concept)
         case VmOfferingInput():

@@ -1,35 +1,101 @@
-"""Takes free numbers, addresses and prefixes from ranges, always the lowest: the same data gives the same numbers."""
+"""Free blocks of number ranges, always the lowest: the same data gives the same numbers."""
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Collection, Iterable
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from components.specs.base import Address, Network, NumberRange
 
-ADDRESS_BITS = 32
+
+@dataclass(frozen=True, order=True, slots=True)
+class Block:
+    """Consecutive numbers, ends included: a VNI, an address, a prefix or a range of GUIDs."""
+
+    first: int
+    last: int
+
+    @property
+    def size(self) -> int:
+        """Return how many numbers it has."""
+        return self.last - self.first + 1
+
+    def __contains__(self, other: Block) -> bool:
+        """Tell whether ``other`` lies within this block."""
+        return self.first <= other.first and other.last <= self.last
 
 
-def free_number(numbers: NumberRange, used: Collection[int]) -> int | None:
-    """Return the lowest number of ``numbers`` that is not ``used``; None when all are."""
-    return next((number for number in range(numbers.first, numbers.last + 1) if number not in used), None)
+class Blocks:
+    """The numbers of some ranges, and which of them are taken.
 
+    Taken numbers are kept as few merged intervals, so that taking the lowest free one costs a look at the gaps only.
+    """
 
-def free_address(networks: Iterable[Network], used: Collection[Address]) -> Address | None:
-    """Return the lowest usable address of ``networks`` that is not ``used``; None when all are."""
-    return next((address for network in networks for address in network.hosts() if address not in used), None)
+    def __init__(self, ranges: Iterable[Block]) -> None:
+        self._ranges = tuple(ranges)
+        self._taken: list[Block] = []
 
+    def occupy(self, block: Block) -> None:
+        """Take ``block`` out, whether or not parts of it are out already."""
+        start = stop = self._first_touching(block.first)
+        first, last = block.first, block.last
+        while stop < len(self._taken) and self._taken[stop].first <= last + 1:
+            first, last = min(first, self._taken[stop].first), max(last, self._taken[stop].last)
+            stop += 1
+        self._taken[start:stop] = [Block(first, last)]
 
-def free_prefix(supernet: Network, prefix_length: int, used: Iterable[Network]) -> Network | None:
-    """Return the lowest prefix of ``supernet`` that overlaps none of ``used``; None when there is no room."""
-    size = 1 << (ADDRESS_BITS - prefix_length)
-    start, end = int(supernet.network_address), int(supernet.broadcast_address)
-    for taken in sorted(used):
-        first, last = int(taken.network_address), int(taken.broadcast_address)
-        if start + size <= first:
-            break
-        if last >= start:
-            start = -(-(last + 1) // size) * size
-    if prefix_length < supernet.prefixlen or start + size - 1 > end:
+    def take(self, size: int = 1) -> Block | None:
+        """Return the lowest free block of ``size`` numbers, a power of two, that begins at a multiple of it."""
+        for allowed in self._ranges:
+            first = _aligned(allowed.first, size)
+            for taken in self._taken[self._first_touching(first) :]:
+                if first + size <= taken.first:
+                    break
+                if taken.last >= first:
+                    first = _aligned(taken.last + 1, size)
+            if first + size - 1 <= allowed.last:
+                block = Block(first, first + size - 1)
+                self.occupy(block)
+                return block
         return None
-    return ipaddress.IPv4Network((start, prefix_length))
+
+    def grow(self, block: Block, size: int) -> Block | None:
+        """Return ``block`` with the numbers behind it up to ``size``; None when these are not all free."""
+        grown = Block(block.first, block.first + size - 1)
+        near = self._first_touching(block.last + 1)
+        blocked = any(taken.last > block.last and taken.first <= grown.last for taken in self._taken[near : near + 2])
+        if blocked or grown not in self:
+            return None
+        self.occupy(grown)
+        return grown
+
+    def __contains__(self, block: Block) -> bool:
+        """Tell whether ``block`` lies within one of the ranges, free or not."""
+        return any(block in allowed for allowed in self._ranges)
+
+    def _first_touching(self, number: int) -> int:
+        """Return the index of the first taken interval that holds ``number``, ends just before it or comes after."""
+        index = bisect_left(self._taken, Block(number, number))
+        return index - 1 if index and self._taken[index - 1].last >= number - 1 else index
+
+
+def as_block(value: Network | NumberRange | Address | int) -> Block:
+    """Return the numbers of a value of the data."""
+    match value:
+        case Network():
+            return Block(int(value.network_address), int(value.broadcast_address))
+        case NumberRange():
+            return Block(value.first, value.last)
+        case _:
+            return Block(int(value), int(value))
+
+
+def hosts_of(network: Network) -> Block:
+    """Return the addresses of ``network`` that a machine can have: not the network's own, nor the broadcast address."""
+    block = as_block(network)
+    return block if block.size <= 2 else Block(block.first + 1, block.last - 1)  # noqa: PLR2004 - RFC 3021
+
+
+def _aligned(number: int, size: int) -> int:
+    return -(-number // size) * size

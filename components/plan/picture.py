@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from components.plan.capacity import HostUse, PlacedHost, placed_hosts
+from components.plan.pools import wanted_nodes
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
-from components.specs.inventory import HostSpec
 
 FREE = "."
 SPARE = "+"
+OUT_OF_SERVICE = "!"
 
 
 def picture(environment: Environment) -> str:
@@ -25,7 +27,7 @@ def picture(environment: Environment) -> str:
         *_racks(environment, marks),
         "",
         *_pools(environment, marks),
-        f"  {SPARE} spare   {FREE} free",
+        f"  {SPARE} spare   {FREE} free{f'   {OUT_OF_SERVICE} out of service' if environment.out_of_service else ''}",
         "",
         *_networks(environment),
     ]
@@ -54,39 +56,24 @@ def _control_planes(environment: Environment) -> Iterator[str]:
     for cluster in _clusters(environment):
         plane = cluster.control_plane
         vip = environment.allocations.clusters[cluster.name].vip
-        yield f"  {cluster.name:<14} {cluster.version:<9} API {vip}   {plane.replicas} replicas on {plane.data_store}"
+        pin = environment.image_pins.control_planes[cluster.name]
+        yield f"  {cluster.name:<14} {pin.version:<9} API {vip}   {plane.replicas} replicas on {pin.data_store}"
 
 
 def _racks(environment: Environment, marks: dict[str, str]) -> Iterator[str]:
-    spare = _spares(environment)
-    for hall, in_hall in groupby(environment.hosts, key=lambda host: host.hall):
+    for hall, in_hall in groupby(placed_hosts(environment), key=lambda placed: placed.host.hall):
         yield f"hall {hall}"
-        for rack, hosts in groupby(in_hall, key=lambda host: host.rack):
+        for rack, hosts in groupby(in_hall, key=lambda placed: placed.host.rack):
             row = list(hosts)
-            cells = " ".join(_cell(environment, host, marks, spare) for host in row)
-            kinds = ", ".join(dict.fromkeys(host.instance_type for host in row))
+            cells = " ".join(_cell(placed, marks) for placed in row)
+            kinds = ", ".join(dict.fromkeys(placed.host.instance_type for placed in row))
             yield f"  {rack}  {cells:<18} {kinds}"
 
 
-def _spares(environment: Environment) -> set[str]:
-    """Return hosts that stand for the spares: the last ones assigned to each rollout group beyond its nodes."""
-    spare: set[str] = set()
-    domain = environment.region.failure_domain.value
-    by_group: dict[str, list[str]] = {}
-    for host in environment.hosts:
-        pool = environment.allocations.hosts.get(host.host)
-        if pool:
-            by_group.setdefault(f"{pool}/{getattr(host, domain)}", []).append(host.host)
-    for group, hosts in by_group.items():
-        spare.update(hosts[environment.allocations.groups[group].nodes :])
-    return spare
-
-
-def _cell(environment: Environment, host: HostSpec, marks: dict[str, str], spare: set[str]) -> str:
-    pool = environment.allocations.hosts.get(host.host)
-    if pool is None:
-        return FREE
-    return SPARE if host.host in spare else marks[pool]
+def _cell(placed: PlacedHost, marks: dict[str, str]) -> str:
+    if placed.use is HostUse.NODE and placed.pool:
+        return marks[placed.pool]
+    return {HostUse.SPARE: SPARE, HostUse.OUT_OF_SERVICE: OUT_OF_SERVICE}.get(placed.use, FREE)
 
 
 def _pools(environment: Environment, marks: dict[str, str]) -> Iterator[str]:
@@ -94,7 +81,7 @@ def _pools(environment: Environment, marks: dict[str, str]) -> Iterator[str]:
         for pool in cluster.pools:
             key = f"{cluster.name}/{pool.name}"
             pins = {pin.image for group, pin in environment.image_pins.groups.items() if group.startswith(f"{key}/")}
-            yield f"  {marks[key]} {key:<20} {pool.nodes:>4} nodes   {', '.join(sorted(pins))}"
+            yield f"  {marks[key]} {key:<20} {wanted_nodes(environment, pool):>4} nodes   {', '.join(sorted(pins))}"
 
 
 def _networks(environment: Environment) -> Iterator[str]:

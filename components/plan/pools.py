@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from components.plan.spares import nodes_within
+from components.specs.base import PercentOrCount
+from components.specs.catalog import Scale
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.inventory import HostSpec
@@ -61,10 +64,11 @@ def inventory_file(hall: str) -> str:
 
 
 def clusters(environment: Environment) -> Iterator[PlacedCluster]:
-    """Yield all clusters in order of file and entry."""
+    """Yield all clusters in order of file and entry; pools of one that retires want no nodes."""
     for tenant in environment.tenants:
         for index, cluster in enumerate(tenant.clusters):
-            yield PlacedCluster(tenant=tenant, cluster=cluster, path=("clusters", index))
+            left = _emptied(cluster) if cluster.retire else cluster
+            yield PlacedCluster(tenant=tenant, cluster=left, path=("clusters", index))
 
 
 def pools(environment: Environment) -> Iterator[PlacedPool]:
@@ -76,13 +80,68 @@ def pools(environment: Environment) -> Iterator[PlacedPool]:
 
 
 def failure_domain(environment: Environment, host: HostSpec) -> str:
-    """Return the name of what fails together with ``host``."""
-    return host.rack if environment.region.failure_domain is FailureDomain.RACK else host.hall
+    """Return the name of what fails together with ``host``.
+
+    A host of a rack-scale type fails with its NVLink domain, which is its rack, whatever the region says.
+    """
+    match domain_kind(environment, host.instance_type):
+        case FailureDomain.RACK:
+            return host.rack
+        case FailureDomain.HALL:
+            return host.hall
+        case FailureDomain.LEAF:
+            return host.leaf
+
+
+def domain_kind(environment: Environment, instance_type: str) -> FailureDomain:
+    """Return what a rollout group of ``instance_type`` is; an unknown type is taken for one of the region's kind."""
+    kind = environment.instance_types.by_name.get(instance_type)
+    return FailureDomain.RACK if kind and kind.scale is Scale.RACK else environment.region.failure_domain
+
+
+def wanted_nodes(environment: Environment, pool: NodePoolSpec) -> int:
+    """Return the nodes ``pool`` runs; none for racks of an unknown instance type, which is a problem of its own.
+
+    Spares of whole racks stay inside them: a node elsewhere is in another NVLink domain.
+    """
+    if pool.racks is None:
+        return pool.nodes or 0
+    kind = environment.instance_types.by_name.get(pool.instance_type)
+    return pool.racks * nodes_within(kind.nodes_per_rack, declared_spares(environment, pool)) if kind else 0
+
+
+def most_nodes(environment: Environment, pool: NodePoolSpec) -> int:
+    """Return how many nodes ``pool`` may come to run."""
+    if pool.autoscaling and pool.max_nodes is not None:
+        return pool.max_nodes
+    return wanted_nodes(environment, pool)
+
+
+def rack_hosts(environment: Environment, pool: NodePoolSpec) -> int:
+    """Return the hosts of the whole racks that ``pool`` takes; none for a pool that counts in nodes."""
+    kind = environment.instance_types.by_name.get(pool.instance_type)
+    return (pool.racks or 0) * kind.nodes_per_rack if kind else 0
+
+
+def declared_spares(environment: Environment, pool: NodePoolSpec) -> PercentOrCount:
+    """Return the spares ``pool`` keeps per failure domain: its own figure, or else the region's."""
+    return environment.region.spares if pool.spares is None else pool.spares
 
 
 def group_key(pool_key: str, domain: str) -> str:
     """Return the key of a rollout group in lock files, ``cluster/pool/failure-domain``."""
     return f"{pool_key}/{domain}"
+
+
+def _emptied(cluster: ClusterSpec) -> ClusterSpec:
+    nothing = {"min_nodes": None, "max_nodes": None, "autoscaling": False}
+
+    def emptied(pool: NodePoolSpec) -> NodePoolSpec:
+        size = {"nodes": 0} if pool.racks is None else {"racks": 0}
+        rollout = pool.rollout.model_copy(update={"canary": 0})
+        return pool.model_copy(update={**nothing, **size, "rollout": rollout})
+
+    return cluster.model_copy(update={"pools": tuple(map(emptied, cluster.pools))})
 
 
 def pool_of(group: str) -> str:

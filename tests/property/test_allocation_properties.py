@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections import Counter
 from functools import cache
 from itertools import combinations, pairwise
@@ -12,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.plan.allocation import attempt, prefixes
-from components.plan.assignment import nodes_within, spares_for, spread
-from components.plan.numbers import free_prefix
+from components.plan.assignment import spread
+from components.plan.numbers import Block, Blocks
 from components.plan.pools import pools
+from components.plan.spares import nodes_within, spares_for
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from components.specs.locks import AllocationsLock, ImagesLock
@@ -114,15 +114,39 @@ def test_allocating_twice_changes_nothing(order: dict[str, tuple[int, int]]) -> 
     assert (again.numbers, again.pins) == (region.allocations, region.image_pins)
 
 
-@given(st.lists(st.integers(16, 30), max_size=12))
-def test_prefixes_are_aligned_disjoint_and_the_lowest_free(lengths: list[int]) -> None:
-    supernet = ipaddress.IPv4Network("10.64.0.0/14")
-    taken: list[ipaddress.IPv4Network] = []
-    for length in lengths:
-        network = free_prefix(supernet, length, taken)
-        free = (n for n in supernet.subnets(new_prefix=length) if not any(n.overlaps(other) for other in taken))
-        assert network == next(free, None)
-        taken += [network] if network else []
+@given(st.lists(st.tuples(st.sampled_from(["take", "occupy"]), st.integers(0, 5), st.integers(0, 90)), max_size=20))
+def test_a_block_that_is_taken_is_aligned_and_the_lowest_free(steps: list[tuple[str, int, int]]) -> None:
+    ranges = (Block(5, 40), Block(64, 90))
+    allowed = {number for part in ranges for number in range(part.first, part.last + 1)}
+    blocks, taken = Blocks(ranges), set[int]()
+    for step, exponent, first in steps:
+        size = 1 << exponent
+        if step == "occupy":
+            block = Block(first, first + size - 1)
+            blocks.occupy(block)
+        else:
+            starts = (at for at in range(0, 91, size) if {*range(at, at + size)} <= allowed - taken)
+            expected = next(((at, at + size - 1) for at in starts), None)
+            found = blocks.take(size)
+            assert (found and (found.first, found.last)) == expected
+            block = found or Block(0, -1)
+        taken |= {*range(block.first, block.last + 1)}
+
+
+@given(st.sets(st.integers(0, 31)), st.integers(0, 31), st.integers(0, 3), st.integers(1, 5))
+def test_a_block_grows_into_free_numbers_only(used: set[int], first: int, exponent: int, more: int) -> None:
+    block = Block(first, first + (1 << exponent) - 1)
+    others = used - {*range(block.first, block.last + 1)}
+    blocks = Blocks([Block(0, 31)])
+    for number in others:
+        blocks.occupy(Block(number, number))
+    blocks.occupy(block)
+    size = block.size << more
+    wanted = {*range(block.last + 1, block.first + size)}
+
+    grown = blocks.grow(block, size)
+    assert (grown is not None) == (not wanted & others and block.first + size - 1 <= 31)
+    assert grown is None or grown == Block(first, first + size - 1)
 
 
 @given(st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 40)), st.integers(0, 200), st.data())

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+from environment_data import ENVIRONMENTS
 from hypothesis import given
 from hypothesis import strategies as st
 
 from components.plan.inputs import inputs
-from components.plan.manifests import render
+from components.plan.manifests import manifests, render
 from components.plan.slices import slices
 from components.render.manifest import objects
 from components.render.node_pool import NodePoolInput
 from components.render.objects import fit
 from components.render.tenant_network import TenantNetworkInput
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.specs.loader import environments, load_environment
 
 LIMITS = {
     "DPUDeployment": 20,
@@ -32,7 +33,7 @@ LIMITS = {
     "Service": 63,
 }
 """Characters; a kind that is not here takes a DNS subdomain of 253."""
-LAPTOP = load_environment("laptop", paths.ROOT / "environments")
+LAPTOP = load_environment("laptop", ENVIRONMENTS)
 EVERY = [item for part in slices(LAPTOP) for item in inputs(LAPTOP, part)]
 POOL = next(item for item in EVERY if isinstance(item, NodePoolInput))
 VPCS = [item for item in EVERY if isinstance(item, TenantNetworkInput)]
@@ -48,8 +49,12 @@ def assert_names_fit(items: list[tuple[str, str]]) -> None:
         assert name[-1].isalnum()
 
 
-def test_all_names_of_laptop_fit() -> None:
-    assert_names_fit([(item.kind, item.name) for concept in EVERY for item in objects(render(concept))])
+@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+def test_all_names_of_an_environment_fit(name: str) -> None:
+    environment = load_environment(name, ENVIRONMENTS)
+    every = (item for part in slices(environment) for item in objects(manifests(environment, part)))
+
+    assert_names_fit([(item.kind, item.name) for item in every])
 
 
 @given(cluster=label(30), pool=label(15), domain=label(63))

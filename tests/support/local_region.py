@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from environment_data import copy_data
 
 from providers.kube import ApiServer
 from toolchain import paths
@@ -45,9 +46,8 @@ class LocalRegion:
     """The laptop region, driven by the commands a user types."""
 
     def __init__(self, folder: Path) -> None:
-        self.environments = folder / "environments"
+        self.environments = copy_data(folder / "environments", ENVIRONMENT)
         self.home = folder / "home"
-        shutil.copytree(paths.ROOT / "environments", self.environments)
         self._started: list[subprocess.Popen[str]] = []
         self.variables = {
             **os.environ,

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
+from environment_data import copy_data
 
 from components.plan.allocation import allocate
 from components.plan.checks import check
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
+from components.specs.lock_text import digest_of
 from components.specs.problems import SpecError
 from components.specs.store import write_locks
-
-_ENVIRONMENTS = Path(__file__).resolve().parents[2] / "environments"
 
 
 class Workbench:
@@ -37,6 +36,15 @@ class Workbench:
         assert old in text, f"{file} does not contain {old!r}"
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
+    def sign(self) -> None:
+        """Give lock files that were edited the digest that fits, as a command would."""
+        environment = self.load()
+        locks = {"allocations.lock.yaml": environment.allocations, "images.lock.yaml": environment.image_pins}
+        for name, lock in locks.items():
+            path = self.folder / name
+            text = path.read_text(encoding="utf-8")
+            path.write_text(text.replace(f"digest: {lock.digest}", f"digest: {digest_of(lock)}"), encoding="utf-8")
+
     def allocate(self) -> None:
         environment = self.load()
         write_locks(environment, self.root, *allocate(environment))
@@ -52,6 +60,4 @@ class Workbench:
 
 @pytest.fixture
 def laptop(tmp_path: Path) -> Workbench:
-    root = tmp_path / "environments"
-    shutil.copytree(_ENVIRONMENTS, root)
-    return Workbench(root)
+    return Workbench(copy_data(tmp_path / "environments", "laptop"))

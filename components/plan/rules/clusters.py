@@ -1,25 +1,28 @@
-"""Clusters, pools and VMs: what fits together and how much fits in."""
+"""Clusters and pools: settings that contradict each other, the hardware or the backend."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
-from components.plan.assignment import spares_for
-from components.plan.images import CHANNEL, find_image, standing_objections
-from components.plan.pools import clusters, pools, problem, tenant_file
-from components.plan.rules.references import REGION, VM_OFFERINGS
-from components.render.dpf_hbn import POINT_TO_POINT
-from components.specs.base import Stage, bytes_of, limit_of
+from components.plan.pools import clusters, pools, problem, wanted_nodes
+from components.plan.rules.places import place
+from components.render import labels as keys
+from components.specs.base import DEDICATED, Stage, limit_of
+from components.specs.catalog import Scale
 from components.specs.environment import Environment
-from components.specs.hosted_control_plane import ClusterSpec
+from components.specs.loader import INSTANCE_TYPES, REGION
 from components.specs.problems import Problem, listed
-from components.specs.region import RegionSpec
-from components.specs.tenant_network import Isolation
+from components.specs.region import ControlPlaneBackend, RegionSpec
 
-POD_PREFIX_PER_NODE = 24
-_HOST_PREFIX = {Isolation.DPF_HBN: (POINT_TO_POINT, 0), Isolation.DPF_OVN: (32, 3)}
-"""Length of the prefix that a host takes, and how many are lost: OVN's network, gateway and broadcast address."""
+OUR_LABELS = (
+    "node-restriction.kubernetes.io/pool",
+    "node-restriction.kubernetes.io/instance-type",
+    "node-restriction.kubernetes.io/failure-domain",
+    keys.NODE_ROLE,
+)
+"""Labels that the renderer of pools writes on every Node."""
+QUORUMS = (1, 3, 5)
+"""Members of the etcd that k0smotron makes for a cluster, by ``control_plane.replicas``."""
 
 
 def state_and_context(environment: Environment) -> Iterator[Problem]:
@@ -31,20 +34,6 @@ def state_and_context(environment: Environment) -> Iterator[Problem]:
         if getattr(region, key) is None:
             text = f"is required at stage {region.stage}; add {key}: {example}"
             yield problem(environment, REGION, (key,), text)
-
-
-def default_storage_class(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that offer storage without exactly one default class."""
-    known = [entry.name for entry in environment.region.storage]
-    default = [entry.name for entry in environment.region.storage if entry.default]
-    for placed in clusters(environment):
-        found = [name for name in placed.cluster.storage if name in default]
-        if placed.cluster.storage and len(found) != 1 and set(placed.cluster.storage) <= set(known):
-            text = (
-                f"{len(found)} default classes among {listed(placed.cluster.storage)}, a cluster has exactly one"
-                f" (default in {REGION}: {listed(default)}); list one of these, or set default: true on one class there"
-            )
-            yield problem(environment, placed.file, (*placed.path, "storage"), text)
 
 
 def one_cluster_per_vpc(environment: Environment) -> Iterator[Problem]:
@@ -60,65 +49,10 @@ def one_cluster_per_vpc(environment: Environment) -> Iterator[Problem]:
         first.setdefault(key, placed.cluster.name)
 
 
-def vpc_capacity(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs whose prefixes are too small for the nodes of their cluster."""
-    for placed in clusters(environment):
-        nodes = sum(pool.nodes for pool in placed.cluster.pools)
-        hosts = _hosts(environment, placed.cluster)
-        for index, vpc in enumerate(placed.tenant.vpcs):
-            if vpc.name != placed.cluster.vpc:
-                continue
-            pods = _subnets(vpc.pods, POD_PREFIX_PER_NODE)
-            if pods < nodes:
-                text = (
-                    f"/{vpc.pods} holds the pods of {pods} nodes (a /{POD_PREFIX_PER_NODE} each),"
-                    f" {placed.cluster.name} has {nodes}; write /{_wide_enough(POD_PREFIX_PER_NODE, nodes)}"
-                )
-                yield problem(environment, placed.file, ("vpcs", index, "pods"), text)
-            each, reserved = _HOST_PREFIX[vpc.isolation]
-            room = max(0, _subnets(vpc.hosts, each) - reserved)
-            if room < hosts:
-                text = (
-                    f"/{vpc.hosts} has room for {room} hosts (a /{each} each), {placed.cluster.name} has {hosts} with"
-                    f" its spares; write /{_wide_enough(each, hosts + reserved)}"
-                )
-                yield problem(environment, placed.file, ("vpcs", index, "hosts"), text)
-
-
-def _hosts(environment: Environment, cluster: ClusterSpec) -> int:
-    """Return how many hosts ``cluster`` needs with its spares, or has already."""
-    planned = sum(pool.nodes + spares_for(pool.nodes, environment.region.spares) for pool in cluster.pools)
-    held = sum(key.startswith(f"{cluster.name}/") for key in environment.allocations.hosts.values())
-    return max(planned, held)
-
-
-def data_store_capacity(environment: Environment) -> Iterator[Problem]:
-    """Report data stores with more clusters than they may hold."""
-    used = Counter(placed.cluster.control_plane.data_store for placed in clusters(environment))
-    for index, store in enumerate(environment.region.control_planes.data_stores):
-        if used[store.name] > store.max_clusters:
-            text = (
-                f"'{store.name}' may hold {store.max_clusters}, but {used[store.name]} clusters name it;"
-                " add a data store and name it in new clusters"
-            )
-            yield problem(environment, REGION, ("control_planes", "data_stores", index, "max_clusters"), text)
-
-
-def pool_images(environment: Environment) -> Iterator[Problem]:
-    """Report pools that name an image which may not run there."""
-    for placed in pools(environment):
-        image = find_image(environment, placed.pool.image)
-        if placed.pool.image == CHANNEL or image is None:
-            continue
-        for objection in standing_objections(environment, image, placed.cluster, placed.pool):
-            text = f"{objection}; write channel, or another version of ../catalog/images.yaml"
-            yield problem(environment, placed.file, (*placed.path, "image"), text)
-
-
 def rollouts(environment: Environment) -> Iterator[Problem]:
     """Report pools that could never take a new image, or only all at once."""
     for placed in pools(environment):
-        amount, nodes = placed.pool.rollout.max_unavailable, placed.pool.nodes
+        amount, nodes = placed.pool.rollout.max_unavailable, wanted_nodes(environment, placed.pool)
         limit, path = limit_of(amount, nodes), (*placed.path, "rollout", "max_unavailable")
         if limit < 1:
             text = f"{amount} would never replace a node; write at least 1"
@@ -128,57 +62,76 @@ def rollouts(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, placed.file, path, text)
 
 
-def vm_public_ips(environment: Environment) -> Iterator[Problem]:
-    """Report more public addresses used than ordered."""
-    for tenant in environment.tenants:
-        if not tenant.vms:
-            continue
-        used = sum(vm.public_ip for vm in tenant.vms.platform)
-        if used > tenant.vms.public_ips:
-            text = f"{tenant.vms.public_ips} ordered, but platform VMs use {used}; write at least {used}"
-            yield problem(environment, tenant_file(tenant), ("vms", "public_ips"), text)
-
-
-def vm_root_disks(environment: Environment) -> Iterator[Problem]:
-    """Report VM images that do not fit on the root disk of a size they are offered with."""
-    images = {image.name: image for image in environment.vm_catalog.images}
-    sizes = {size.name: size for size in environment.vm_catalog.sizes}
-    for tenant in environment.tenants:
-        offered = [sizes[name] for name in (tenant.vms.offerings if tenant.vms else ()) if name in sizes]
-        for index, name in enumerate(tenant.vms.images if tenant.vms else ()):
-            small = [
-                size for size in offered if name in images and bytes_of(size.root_disk) < bytes_of(images[name].size)
-            ]
-            if small:
-                text = (
-                    f"'{name}' needs {images[name].size}, more than root_disk of {listed(size.name for size in small)};"
-                    " remove one or the other"
-                )
-                yield problem(environment, tenant_file(tenant), ("vms", "images", index), text)
-
-
-def vm_gpu_selectors(environment: Environment) -> Iterator[Problem]:
-    """Report VM sizes that mean different GPUs by one device name: KubeVirt permits one selector for each."""
-    first: dict[str, tuple[str, int]] = {}
-    for index, size in enumerate(environment.vm_catalog.sizes):
-        if size.gpu is None:
-            continue
-        path = ("sizes", index, "gpu", "pci_selector")
-        line = environment.positions.line(VM_OFFERINGS, path)
-        other, place = first.setdefault(size.gpu.device, (size.gpu.pci_selector, line))
-        if other != size.gpu.pci_selector:
+def pool_racks(environment: Environment) -> Iterator[Problem]:
+    """Report pools that count racks of an instance type that comes by the node."""
+    for placed in pools(environment):
+        kind = environment.instance_types.by_name.get(placed.pool.instance_type)
+        if placed.pool.racks is not None and kind and kind.scale is not Scale.RACK:
+            at = environment.instance_types.instance_types.index(kind)
+            there = place(environment, INSTANCE_TYPES, ("instance_types", at))
             text = (
-                f"'{size.gpu.pci_selector}' is not the selector of {size.gpu.device} elsewhere ('{other}',"
-                f" {VM_OFFERINGS}:{place}); correct one of the two, or the device"
+                f"{kind.name} comes by the node, not by the rack ({there}); write nodes:"
+                f" {placed.pool.racks * kind.nodes_per_rack} instead"
             )
-            yield problem(environment, VM_OFFERINGS, path, text)
+            yield problem(environment, placed.file, (*placed.path, "racks"), text)
 
 
-def _subnets(wide: int, narrow: int) -> int:
-    """Return how many prefixes of length ``narrow`` one of length ``wide`` holds."""
-    return 2 ** (narrow - wide) if wide <= narrow else 0
+def pool_labels(environment: Environment) -> Iterator[Problem]:
+    """Report labels of a pool that the platform writes itself."""
+    for placed in pools(environment):
+        for key in placed.pool.labels:
+            if key in OUR_LABELS:
+                text = f"is written by the platform ({listed(OUR_LABELS)}); rename it"
+                yield problem(environment, placed.file, (*placed.path, "labels", key), text)
 
 
-def _wide_enough(longest: int, count: int) -> int:
-    """Return the prefix length that holds ``count`` prefixes of length ``longest``."""
-    return longest - (count - 1).bit_length()
+def canaries(environment: Environment) -> Iterator[Problem]:
+    """Report pools whose first wave would be the whole pool."""
+    for placed in pools(environment):
+        canary, nodes = placed.pool.rollout.canary, wanted_nodes(environment, placed.pool)
+        if canary and canary >= nodes:
+            text = f"{canary} of {nodes} nodes would leave none that keeps the old image meanwhile"
+            text += f"; write at most {nodes - 1}" if nodes > 1 else "; write 0"
+            yield problem(environment, placed.file, (*placed.path, "rollout", "canary"), text)
+
+
+def quorums(environment: Environment) -> Iterator[Problem]:
+    """Report data stores whose members could not agree, or of which an odd one would do as well."""
+    region = environment.region
+    for index, store in enumerate(region.control_planes.data_stores):
+        path = ("control_planes", "data_stores", index)
+        if store.members % 2 == 0:
+            yield problem(environment, REGION, (*path, "members"), _even(store.members))
+        count = len(store.endpoints)
+        if count not in {1, store.members}:
+            text = f"{count} for {store.members} members; list each member, or the one address of all"
+            yield problem(environment, REGION, (*path, "endpoints"), text)
+    dedicated = region.control_planes.dedicated
+    if dedicated and dedicated.members % 2 == 0:
+        yield problem(environment, REGION, ("control_planes", "dedicated", "members"), _even(dedicated.members))
+    if region.control_planes.backend is not ControlPlaneBackend.K0SMOTRON:
+        return
+    for placed in clusters(environment):
+        replicas = placed.cluster.control_plane.replicas
+        if placed.cluster.control_plane.data_store == DEDICATED and replicas not in QUORUMS:
+            text = (
+                f"{replicas} is no size for the etcd that {region.control_planes.backend} makes with them; write one of"
+                f" {listed(map(str, QUORUMS))}"
+            )
+            yield problem(environment, placed.file, (*placed.path, "control_plane", "replicas"), text)
+
+
+def endpoints(environment: Environment) -> Iterator[Problem]:
+    """Report data stores that are one and the same etcd: each would count its own clusters only."""
+    first: dict[str, str] = {}
+    for index, store in enumerate(environment.region.control_planes.data_stores):
+        for at, endpoint in enumerate(store.endpoints):
+            path = ("control_planes", "data_stores", index, "endpoints", at)
+            if endpoint in first:
+                text = f"'{endpoint}' stands twice, first in {first[endpoint]}; remove one"
+                yield problem(environment, REGION, path, text)
+            first.setdefault(endpoint, place(environment, REGION, path))
+
+
+def _even(members: int) -> str:
+    return f"{members} members survive no more failures than {members - 1}; write {members - 1} or {members + 1}"

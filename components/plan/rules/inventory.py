@@ -2,36 +2,65 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from operator import attrgetter
 
-from components.plan.pools import inventory_file, problem
-from components.plan.rules.references import REGION, host_problem
+from components.plan.intervals import bounds
+from components.plan.pools import DataPath, inventory_file, problem
+from components.plan.rules.places import place
+from components.plan.rules.references import host_problem
+from components.specs.base import Address
+from components.specs.catalog import Scale
 from components.specs.environment import Environment
-from components.specs.problems import Problem, listed
+from components.specs.inventory import HostSpec
+from components.specs.loader import OUT_OF_SERVICE, REGION
+from components.specs.problems import Problem, listed, suggestion
 
-_UNIQUE = ("host", "serial", "boot_mac", "dpu_serial")
+HARDWARE = ("serial", "boot_mac", "dpu_serial")
+"""Columns that say which machine a host is, wherever it stands."""
+_IDENTITIES: dict[str, Callable[[HostSpec], object]] = {
+    **{column: attrgetter(column) for column in ("host", *HARDWARE)},
+    "bmc": lambda host: host.bmc.partition("://")[2].rstrip("/"),  # whatever the driver
+    "slot": attrgetter("hall", "rack", "slot"),
+    "dpu_bmc": lambda host: None if host.dpu_bmc is None else int(host.dpu_bmc),
+}
+"""What no two hosts share, by the column that is to be corrected."""
+_GROUP_BIT = 1
+"""Of a MAC address's first byte: one address of many ports (IEEE 802)."""
+_NO_MAC = "00:00:00:00:00:00"
 _BMC_HOST = re.compile(r"://(?:[^/@]*@)?([^/:]+)")
 
 
 def host_duplicates(environment: Environment) -> Iterator[Problem]:
     """Report identities and slots that two hosts share."""
-    first: dict[tuple[str, object], str] = {}
-    rows: Counter[str] = Counter()  # every row is a host here: a file with a wrong row was not loaded
+    rows: list[tuple[str, DataPath]] = []
+    for column, identity in _IDENTITIES.items():
+        values = [identity(host) for host in environment.hosts]
+        given = [value for value in values if value is not None]
+        if len(given) == len(set(given)):
+            continue
+        rows = rows or _rows(environment)
+        first: dict[object, int] = {}
+        for at, (host, value) in enumerate(zip(environment.hosts, values, strict=True)):
+            other = at if value is None else first.setdefault(value, at)
+            if other != at:
+                got = f"slot {host.slot} of rack {host.rack}" if column == "slot" else f"'{getattr(host, column)}'"
+                text = f"{got} stands twice, first in {place(environment, *rows[other])}; correct one of the two"
+                file, path = rows[at]
+                yield Problem(file, environment.positions.line(file, path), column, text)
+
+
+def _rows(environment: Environment) -> list[tuple[str, DataPath]]:
+    """Return file and row of each host: two of one name are at one place by name."""
+    count: Counter[str] = Counter()  # every row is a host here: a file with a wrong row was not loaded
+    rows: list[tuple[str, DataPath]] = []
     for host in environment.hosts:
         file = inventory_file(host.hall)
-        rows[file] += 1
-        line = environment.positions.line(file, (rows[file] + 1,))
-        values = [(column, getattr(host, column), f"'{getattr(host, column)}'") for column in _UNIQUE]
-        values.append(("bmc", host.bmc.partition("://")[2], f"'{host.bmc}'"))  # whatever the driver
-        values.append(("slot", (host.hall, host.rack, host.slot), f"slot {host.slot} of rack {host.rack}"))
-        for column, value, got in values:
-            if (column, value) in first:
-                text = f"{got} stands twice, first in {first[column, value]}; correct one of the two"
-                yield Problem(file, line, column, text)
-            first.setdefault((column, value), f"{file}:{line}")
+        count[file] += 1
+        rows.append((file, (count[file] + 1,)))
+    return rows
 
 
 def halls(environment: Environment) -> Iterator[Problem]:
@@ -45,49 +74,84 @@ def halls(environment: Environment) -> Iterator[Problem]:
 
 
 def racks(environment: Environment) -> Iterator[Problem]:
-    """Report racks that stand in two halls or hold more hosts than their instance type allows."""
+    """Report racks that stand in two halls, hold more hosts than their type allows, or others than a rack-scale one."""
     hall_of: dict[str, str] = {}
+    whole: dict[str, str] = {}
     hosts: Counter[tuple[str, str]] = Counter()
-    most = {entry.name: entry.nodes_per_rack for entry in environment.instance_types.instance_types}
+    kinds = environment.instance_types.by_name
     for host in environment.hosts:
         if hall_of.setdefault(host.rack, host.hall) != host.hall:
             other = inventory_file(hall_of[host.rack])
             text = f"'{host.rack}' is also a rack of {other}; a rack's name is unique in a region, rename one"
             yield host_problem(environment, host, "rack", text)
         hosts[host.rack, host.instance_type] += 1
-        allowed = most.get(host.instance_type, 0)
-        if allowed and hosts[host.rack, host.instance_type] == allowed + 1:
+        kind = kinds.get(host.instance_type)
+        if kind is None:
+            continue
+        first = whole.setdefault(host.rack, kind.name)
+        if first != kind.name and Scale.RACK in {kind.scale, kinds[first].scale}:
+            text = f"'{host.rack}' has {first} too, and a rack-scale type has its racks for itself; use another rack"
+            yield host_problem(environment, host, "rack", text)
+        allowed = kind.nodes_per_rack
+        if hosts[host.rack, host.instance_type] == allowed + 1:
             text = f"'{host.rack}' has more than {allowed} {host.instance_type} (nodes_per_rack); use another rack"
             yield host_problem(environment, host, "rack", text)
 
 
 def bmc_addresses(environment: Environment) -> Iterator[Problem]:
-    """Report BMCs outside the BMC network. A name instead of an address is taken as it is."""
+    """Report BMCs of hosts and DPUs outside the BMC network, or at one address.
+
+    A name instead of an address is taken as it is.
+    """
     network = environment.region.networks.bmc
+    first, last = bounds(network)
+    found = [(host, "bmc", number) for host in environment.hosts if (number := _bmc_address(host)) is not None]
+    hosts = {number: host for host, _, number in found}
+    found += [(host, "dpu_bmc", int(host.dpu_bmc)) for host in environment.hosts if host.dpu_bmc is not None]
+    for host, column, number in found:
+        other = hosts.get(number) if column == "dpu_bmc" else None
+        if other:
+            there = place(environment, inventory_file(other.hall), (other.host,))
+            text = f"{host.dpu_bmc} is also the BMC of {other.host} ({there}); correct one of the two"
+            yield host_problem(environment, host, column, text)
+        if not first < number < last:
+            address = Address(number)
+            rule = "is no machine's address in" if address in network else "is outside"
+            there = place(environment, REGION, ("networks", "bmc"))
+            text = f"{address} {rule} networks.bmc ({network}, {there}); correct the address"
+            yield host_problem(environment, host, column, text)
+
+
+def bmc_logins(environment: Environment) -> Iterator[Problem]:
+    """Report BMC addresses with a login in them."""
     for host in environment.hosts:
         if "@" in host.bmc:  # not shown: it may hold a password
             text = f"carries a login; remove it and keep it in Secret {host.bmc_secret}"
             yield host_problem(environment, host, "bmc", text)
-        found = _BMC_HOST.search(host.bmc)
-        try:
-            address = ipaddress.IPv4Address(found[1] if found else "")
-        except ValueError:
-            continue
-        if address not in network:
-            text = f"{address} is outside networks.bmc ({network}); correct the address"
-            yield host_problem(environment, host, "bmc", text)
 
 
-def controller_capacity(environment: Environment) -> Iterator[Problem]:
-    """Report more hosts than one bare-metal controller or one DPU cluster holds."""
-    count = len(environment.hosts)
-    limit = environment.region.bare_metal.hosts_per_controller
-    if count > limit:
-        text = (
-            f"{count} hosts are more than one controller holds ({limit}); raise it as far as your controller is proven"
-        )
-        yield problem(environment, REGION, ("bare_metal", "hosts_per_controller"), text)
-    limit = environment.region.dpus.max_dpus
-    if count > limit:
-        text = f"{count} DPUs are more than one DPU cluster holds ({limit}); raise it, at most to 1000"
-        yield problem(environment, REGION, ("dpus", "max_dpus"), text)
+def _bmc_address(host: HostSpec) -> int | None:
+    found = _BMC_HOST.search(host.bmc)
+    try:
+        return int(Address(found[1] if found else ""))
+    except ValueError:
+        return None
+
+
+def mac_addresses(environment: Environment) -> Iterator[Problem]:
+    """Report MAC addresses that no port can have."""
+    for host in environment.hosts:
+        if int(host.boot_mac[:2], 16) & _GROUP_BIT:
+            text = f"'{host.boot_mac}' is the address of a group, no port has one; correct it"
+            yield host_problem(environment, host, "boot_mac", text)
+        elif host.boot_mac == _NO_MAC:
+            yield host_problem(environment, host, "boot_mac", f"'{host.boot_mac}' is no port's address; correct it")
+
+
+def out_of_service(environment: Environment) -> Iterator[Problem]:
+    """Report hosts that are out of service and in no inventory."""
+    known = {host.host for host in environment.hosts}
+    for name in environment.out_of_service:
+        if name not in known:
+            text = f"'{name}' is in no inventory/hall-*.csv; remove it{suggestion(name, known)}"
+            yield problem(environment, OUT_OF_SERVICE, ("hosts", name), text)

@@ -1,20 +1,64 @@
-"""Lock files: complete, not stale, and pinned to what the catalogue says."""
+"""Lock files: written by a command, complete, not stale, no number twice, and pinned to what the catalogue says."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from components.plan.allocation import TEMPLATE_REVISION, attempt
 from components.plan.images import choose_image, find_image, standing_objections
-from components.plan.pools import PlacedPool, pool_of, pools, problem
-from components.plan.rules.references import IMAGES
+from components.plan.intervals import Interval, overlaps
+from components.plan.ledger import PUBLIC_IPS, Kind, cluster_numbers, freed_numbers, ranges, shown, vpc_numbers, written
+from components.plan.numbers import Block, as_block
+from components.plan.pools import DataPath, PlacedPool, pool_of, pools, problem
+from components.plan.rules.places import place
 from components.specs.environment import Environment
-from components.specs.loader import ALLOCATIONS, IMAGE_PINS
-from components.specs.problems import Problem, listed
+from components.specs.loader import ALLOCATIONS, IMAGE_PINS, IMAGES, REGION
+from components.specs.lock_text import digest_of, entry_text, naturally
+from components.specs.problems import Problem, dotted, listed
 
 MAX_NAMES_SHOWN = 5
+DIGEST_SHOWN = len("sha256:") + 12
+Given = tuple[Kind, DataPath, Block]
+"""A number, and where it stands in the lock file."""
+
+
+def digests(environment: Environment) -> Iterator[Problem]:
+    """Report a lock file that somebody edited, or that a merge put together."""
+    for file, lock in ((ALLOCATIONS, environment.allocations), (IMAGE_PINS, environment.image_pins)):
+        fits = digest_of(lock)
+        if lock.digest == fits or lock.model_fields_set <= {"schema_version"}:
+            continue
+        if lock.digest is None:
+            yield problem(environment, file, ("digest",), f"is missing; {_remedy(environment)}")
+            continue
+        text = (
+            f"{lock.digest[:DIGEST_SHOWN]}... is not the digest of this file ({fits[:DIGEST_SHOWN]}...), it was edited"
+            f" or merged by hand; undo that with git checkout, or after a merge take one side of it, and"
+            f" {_remedy(environment)}"
+        )
+        yield problem(environment, file, ("digest",), text)
+
+
+def numbers(environment: Environment) -> Iterator[Problem]:
+    """Report numbers, addresses and prefixes in the lock file that are out of range, or given twice."""
+    given: dict[Kind, list[Interval[Given]]] = defaultdict(list)
+    allowed = ranges(environment)
+    for kind, path, block in _given(environment):
+        if kind not in allowed:
+            continue
+        given[kind].append((block.first, block.last, (kind, path, block)))
+        if path[0] != "quarantine" and not any(block in part for part in allowed[kind]):
+            where, size = written(environment, kind)
+            text = (
+                f"{shown(kind, block)} is outside {dotted(where)} ({size or 'empty'},"
+                f" {place(environment, REGION, where)}); widen it there, or {_redo(environment, path)}"
+            )
+            yield problem(environment, ALLOCATIONS, path, text)
+    for (kind, other, first), (_, path, second) in (pair for one in given.values() for pair in overlaps(one)):
+        what = f"is also given to {other[1]}" if first == second else f"overlaps {dotted(other)} ({shown(kind, first)})"
+        text = f"{shown(kind, second)} {what}; {_redo(environment, path)}"
+        yield problem(environment, ALLOCATIONS, path, text)
 
 
 def allocations(environment: Environment) -> Iterator[Problem]:
@@ -24,13 +68,15 @@ def allocations(environment: Environment) -> Iterator[Problem]:
         yield from wanted.problems
         return
     have, pins = environment.allocations, environment.image_pins
-    if not have.model_fields_set - {"schema_version"} and not pins.groups:
+    if have.model_fields_set <= {"schema_version"} and not pins.groups:
         yield Problem(ALLOCATIONS, 0, "", f"is not written yet; {_remedy(environment)}")
         return
     for section in ("vpcs", "clusters", "public_ips", "groups"):
         yield from _entries(environment, ALLOCATIONS, section, getattr(have, section), getattr(wanted.numbers, section))
     yield from _hosts(environment, have.hosts, wanted.numbers.hosts)
-    yield from _entries(environment, IMAGE_PINS, "groups", pins.groups, wanted.pins.groups)
+    for section in ("control_planes", "groups", "rollouts", "waves", "previous"):
+        have_pins, wanted_pins = getattr(pins, section), getattr(wanted.pins, section)
+        yield from _entries(environment, IMAGE_PINS, section, have_pins, wanted_pins)
 
 
 def pins(environment: Environment) -> Iterator[Problem]:
@@ -40,10 +86,10 @@ def pins(environment: Environment) -> Iterator[Problem]:
         placed, image, path = by_key.get(pool_of(group)), find_image(environment, pin.image), ("groups", group)
         if placed is None:
             continue
-        move = _move(environment, placed)
         if image is None:
             known = [entry.version for entry in environment.images.images]
-            text = f"image {pin.image} is not in {IMAGES} ({listed(known)}); add it there again, or {move}"
+            text = f"image {pin.image} is not in {IMAGES} ({listed(known)}); add it there again"
+            text += f", or {_move(environment, placed)}"
             yield problem(environment, IMAGE_PINS, (*path, "image"), text)
             continue
         if pin.sha256 != image.sha256:
@@ -54,7 +100,8 @@ def pins(environment: Environment) -> Iterator[Problem]:
             )
             yield problem(environment, IMAGE_PINS, (*path, "sha256"), text)
         for objection in standing_objections(environment, image, placed.cluster, placed.pool):
-            yield problem(environment, IMAGE_PINS, (*path, "image"), f"{objection}; {move}")
+            text = f"{objection}; {_move(environment, placed)}"
+            yield problem(environment, IMAGE_PINS, (*path, "image"), text)
         if pin.revision > TEMPLATE_REVISION:
             text = f"revision {pin.revision} is newer than this library ({TEMPLATE_REVISION}); use the newer release"
             yield problem(environment, IMAGE_PINS, (*path, "revision"), text)
@@ -67,16 +114,30 @@ def _move(environment: Environment, placed: PlacedPool) -> str:
     return f"run jacquard promote {environment.name} {placed.key} --to {better.version}"
 
 
+def _given(environment: Environment) -> Iterator[Given]:
+    """Yield all numbers of the lock file: those in use, then those in quarantine."""
+    lock = environment.allocations
+    for name, vpc in lock.vpcs.items():
+        yield from ((kind, ("vpcs", name, *key), block) for kind, key, block in vpc_numbers(vpc))
+    for name, cluster in lock.clusters.items():
+        yield from ((kind, ("clusters", name, *key), block) for kind, key, block in cluster_numbers(cluster))
+    for name, address in lock.public_ips.items():
+        yield PUBLIC_IPS, ("public_ips", name), as_block(address)
+    for name, freed in lock.quarantine.items():
+        yield from ((kind, ("quarantine", name, *key), block) for kind, key, block in freed_numbers(freed))
+
+
 def _entries(
-    environment: Environment, file: str, section: str, have: Mapping[str, Any], wanted: Mapping[str, Any]
+    environment: Environment, file: str, section: str, have: Mapping[str, object], wanted: Mapping[str, object]
 ) -> Iterator[Problem]:
-    for name in sorted({*have, *wanted}):
+    for name in naturally({*have, *wanted}):
         if name not in have:
             text = f"is missing; {_remedy(environment)}"
         elif name not in wanted:
             text = f"belongs to nothing in the data; {_remedy(environment)}"
         elif have[name] != wanted[name]:
-            text = f"is stale ({have[name]}, the data needs {wanted[name]}); {_remedy(environment)}"
+            needed = entry_text(wanted[name])
+            text = f"is stale ({entry_text(have[name])}, the data needs {needed}); {_remedy(environment)}"
         else:
             continue
         yield problem(environment, file, (section, name), text)
@@ -84,7 +145,7 @@ def _entries(
 
 def _hosts(environment: Environment, have: Mapping[str, str], wanted: Mapping[str, str]) -> Iterator[Problem]:
     missing, superfluous = defaultdict(list), []
-    for host in sorted({*have, *wanted}):
+    for host in naturally({*have, *wanted}):
         if host in wanted and have.get(host) != wanted[host]:
             missing[wanted[host]].append(host)
         elif host not in wanted:
@@ -105,3 +166,7 @@ def _some(names: list[str]) -> str:
 
 def _remedy(environment: Environment) -> str:
     return f"run jacquard allocate {environment.name}"
+
+
+def _redo(environment: Environment, path: DataPath) -> str:
+    return f"remove {dotted(path[:2])} and {_remedy(environment)}"

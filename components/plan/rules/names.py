@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from components.plan.pools import DataPath, clusters, pool_of, pools, problem, tenant_file
-from components.plan.rules.references import IMAGES, INSTANCE_TYPES, REGION, VERSIONS, VM_OFFERINGS
+from components.plan.slices import slices
 from components.render.dpu_services import UNASSIGNED
 from components.render.manifest import MANAGEMENT
 from components.render.operators import NAMESPACE as OPERATORS
 from components.render.region import FREE_HOSTS, region_operators
+from components.specs.base import StackLayout
+from components.specs.dpus import ONLY
 from components.specs.environment import Environment
+from components.specs.loader import ADD_ONS, FIRMWARE, IMAGES, INSTANCE_TYPES, POLICY, REGION, VERSIONS, VM_OFFERINGS
 from components.specs.problems import Problem
 
 RESERVED_CLUSTERS = ("default", "flux-system", FREE_HOSTS, MANAGEMENT, OPERATORS)
@@ -30,14 +33,42 @@ RESERVED_VPCS = ("default", "lo", "mgmt", UNASSIGNED)
 """VRFs, devices and DPUDeployments that each DPU has already."""
 MAX_GROUP_CHARACTERS = 52
 """A template is called after its group and a hash of ten digits, and no name may exceed 63 characters."""
+MAX_RELEASE_CHARACTERS = 53
+"""Helm keeps the other ten of a label for what a chart appends."""
+MAX_STACK_CHARACTERS = 100
+"""Limit of Pulumi's backends."""
 
 _Entry = tuple[str, DataPath, str]
+_Parts = tuple[str, DataPath, str, tuple[str, ...]]
+"""File, path, what it is and the names that are joined."""
 
 
 def region_name(environment: Environment) -> Iterator[Problem]:
     """Report a region that is not called like its folder."""
     if environment.region.region != environment.name:
         text = f"is '{environment.region.region}' in folder {environment.name}; write {environment.name}"
+        yield problem(environment, REGION, ("region",), text)
+
+
+def release_names(environment: Environment) -> Iterator[Problem]:
+    """Report charts whose name is too long for the Helm release that is called after it."""
+    for index, chart in enumerate(environment.versions.charts):
+        if len(chart.name) > MAX_RELEASE_CHARACTERS:
+            text = (
+                f"'{chart.name}' has {len(chart.name)} characters, a Helm release of that name may have"
+                f" {MAX_RELEASE_CHARACTERS}; shorten it"
+            )
+            yield problem(environment, VERSIONS, ("charts", index, "name"), text)
+
+
+def stack_names(environment: Environment) -> Iterator[Problem]:
+    """Report regions whose stacks would have names that Pulumi does not take."""
+    longest = max((f"{environment.name}.{piece.name}" for piece in slices(environment)), key=len)
+    if environment.region.stacks is StackLayout.SLICED and len(longest) > MAX_STACK_CHARACTERS:
+        text = (
+            f"its stack {longest} has {len(longest)} characters, {MAX_STACK_CHARACTERS} are allowed (region and slice"
+            " joined); shorten one of the names"
+        )
         yield problem(environment, REGION, ("region",), text)
 
 
@@ -85,6 +116,13 @@ def region_duplicates(environment: Environment) -> Iterator[Problem]:
     yield from _twice(environment, "storage class", _entries(REGION, ("storage",), "name", environment.region.storage))
     stores = environment.region.control_planes.data_stores
     yield from _twice(environment, "data store", _entries(REGION, ("control_planes", "data_stores"), "name", stores))
+    controllers = _entries(REGION, ("bare_metal", "controllers"), "name", environment.region.bare_metal.controllers)
+    yield from _twice(environment, "controller", controllers)
+    dpu_clusters = _entries(REGION, ("dpus", "clusters"), "name", environment.region.dpus.clusters)
+    yield from _twice(environment, "DPU cluster", dpu_clusters)
+    yield from _twice(environment, "fabric", _entries(REGION, ("fabrics",), "name", environment.region.fabrics))
+    yield from _twice(environment, "site", _entries(REGION, ("sites",), "name", environment.region.sites))
+    yield from _twice(environment, "freeze", _entries(POLICY, ("freezes",), "name", environment.policy.freezes))
     yield from _twice(
         environment,
         "hall",
@@ -106,6 +144,9 @@ def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
     kinds = environment.instance_types.instance_types
     yield from _twice(environment, "instance type", _entries(INSTANCE_TYPES, ("instance_types",), "name", kinds))
     yield from _twice(environment, "chart", _entries(VERSIONS, ("charts",), "name", environment.versions.charts))
+    baselines = environment.firmware.firmware_baselines
+    yield from _twice(environment, "baseline", _entries(FIRMWARE, ("firmware_baselines",), "name", baselines))
+    yield from _twice(environment, "add-on", _entries(ADD_ONS, ("add_ons",), "name", environment.add_ons.add_ons))
     yield from _twice(environment, "VM size", _entries(VM_OFFERINGS, ("sizes",), "name", vms.sizes))
     yield from _twice(environment, "VM image", _entries(VM_OFFERINGS, ("images",), "name", vms.images))
     yield from _twice(environment, "VM image", _entries(VM_OFFERINGS, ("images",), "version", vms.images))
@@ -116,14 +157,23 @@ def list_duplicates(environment: Environment) -> Iterator[Problem]:
     for placed in clusters(environment):
         listing = _items(placed.file, (*placed.path, "storage"), placed.cluster.storage)
         yield from _twice(environment, "storage class", listing, "remove one")
+        if isinstance(placed.cluster.add_ons, tuple):
+            listing = _items(placed.file, (*placed.path, "add_ons"), placed.cluster.add_ons)
+            yield from _twice(environment, "add-on", listing, "remove one")
     for pool in pools(environment):
         path = (*pool.path, "taints")
         taints = _items(pool.file, path, (f"{taint.key}:{taint.effect}" for taint in pool.pool.taints))
         yield from _twice(environment, "taint", taints, "remove one")
     for tenant in environment.tenants:
+        file = tenant_file(tenant)
+        contract = _entries(file, ("contract",), "instance_type", tenant.contract)
+        yield from _twice(environment, "contract for", contract, "make one of them")
+        for index, vpc in enumerate(tenant.vpcs):
+            yield from _twice(
+                environment, "fabric", _items(file, ("vpcs", index, "fabrics"), vpc.fabrics), "remove one"
+            )
         if not tenant.vms:
             continue
-        file = tenant_file(tenant)
         offerings = _items(file, ("vms", "offerings"), tenant.vms.offerings)
         yield from _twice(environment, "VM size", offerings, "remove one")
         yield from _twice(environment, "VM image", _items(file, ("vms", "images"), tenant.vms.images), "remove one")
@@ -145,7 +195,20 @@ def joined_names(environment: Environment) -> Iterator[Problem]:
             for place, volume in enumerate(vm.volumes):
                 path = ("vms", "platform", index, "volumes", place, "name")
                 entries.append((tenant_file(tenant), path, f"{tenant.tenant}'s volume", (vm.name, volume.name)))
-    yield from _joined(environment, entries)
+    yield from _joined(environment, [*entries, *_deployments(environment)])
+
+
+def _deployments(environment: Environment) -> Iterator[_Parts]:
+    """Yield the parts of the name of each VPC's DPUDeployment in each DPU cluster."""
+    vpcs = [
+        (tenant_file(tenant), ("vpcs", index, "name"), vpc.name)
+        for tenant in environment.tenants
+        for index, vpc in enumerate(tenant.vpcs)
+    ]
+    for cluster in environment.region.dpus.clusters:
+        suffix = () if cluster.name == ONLY else (cluster.name,)
+        for file, path, vpc in ((REGION, ("dpus", "clusters"), UNASSIGNED), *vpcs):
+            yield file, path, "DPUDeployment", (vpc, *suffix)
 
 
 def group_names(environment: Environment) -> Iterator[Problem]:
@@ -191,9 +254,7 @@ def _twice(
         first.setdefault(name, here.place)
 
 
-def _joined(
-    environment: Environment, entries: Iterable[tuple[str, DataPath, str, tuple[str, ...]]]
-) -> Iterator[Problem]:
+def _joined(environment: Environment, entries: Iterable[_Parts]) -> Iterator[Problem]:
     first: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {}
     for file, path, what, parts in entries:
         name = "-".join(parts)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
-from itertools import combinations
-from typing import Any
 
 from components.plan.allocation import prefixes
-from components.plan.pools import problem, tenant_file
-from components.plan.rules.references import REGION
-from components.specs.base import Network
+from components.plan.intervals import bounds, overlaps
+from components.plan.pools import DataPath, problem, tenant_file
+from components.plan.rules.places import place
+from components.specs.base import Address, Network
 from components.specs.environment import Environment
-from components.specs.loader import ALLOCATIONS
-from components.specs.problems import Problem
+from components.specs.loader import ALLOCATIONS, REGION
+from components.specs.problems import Problem, dotted
 from components.specs.storage import NfsClassSpec
 from components.specs.tenant_network import Isolation
 
+SINGLE_NETWORKS = ("management", "bmc", "storage", "control_plane_vips", "dpu_loopbacks", "tenants")
 MAX_VNI = 16_777_215
 MAX_ASN = 4_294_967_295
 TWO_BYTES = 65_535
@@ -26,30 +26,33 @@ SERVICE_PREFIXES = range(12, 29)
 
 def networks_disjoint(environment: Environment) -> Iterator[Problem]:
     """Report networks of a region that overlap."""
+    named = region_networks(environment)
+    for other, (path, _, network) in overlaps((*bounds(entry[2]), entry) for entry in named):
+        where = f"{other[1]} ({other[2]}, {place(environment, REGION, other[0])})"
+        text = f"{network} overlaps {where}; networks of a region must be disjoint, move one"
+        yield problem(environment, REGION, path, text)
+
+
+def region_networks(environment: Environment) -> list[tuple[DataPath, str, Network]]:
+    """Return all networks of the address plan with their paths and names."""
     networks = environment.region.networks
-    single = ("management", "bmc", "storage", "control_plane_vips", "dpu_loopbacks", "tenants")
-    named: list[tuple[tuple[str | int, ...], str, Network]] = [
-        (("networks", key), f"networks.{key}", getattr(networks, key)) for key in single
-    ]
-    for index, network in enumerate(networks.public):
-        named.append((("networks", "public", index), f"networks.public[{index}]", network))
-    for (other_path, other, first), (path, _, second) in combinations(named, 2):
-        if first.overlaps(second):
-            line = environment.positions.line(REGION, other_path)
-            text = (
-                f"{second} overlaps {other} ({first}, {REGION}:{line}); networks of a region must be disjoint, move one"
-            )
-            yield problem(environment, REGION, path, text)
+    single = [(("networks", key), f"networks.{key}", getattr(networks, key)) for key in SINGLE_NETWORKS]
+    public = [(("networks", "public", i), f"networks.public[{i}]", one) for i, one in enumerate(networks.public)]
+    return [*single, *public]
 
 
 def number_ranges(environment: Environment) -> Iterator[Problem]:
     """Report ranges beyond what the protocols can count."""
     networks = environment.region.networks
-    vnis = (MAX_VNI, "the VNIs there are")
+    vnis, targets = (MAX_VNI, "the VNIs there are"), (MAX_ASN, "the route targets beside an ASN of two bytes")
     if networks.asn.last > TWO_BYTES:
-        vnis = (TWO_BYTES, "the VNIs that a route target has room for beside an ASN of four bytes")
-    for key, most, what in (("vni", *vnis), ("asn", MAX_ASN, "the ASNs there are")):
+        targets = (TWO_BYTES, "the route targets beside an ASN of four bytes")
+        if networks.route_targets is None:
+            vnis = (TWO_BYTES, "the VNIs that a route target has room for beside an ASN of four bytes")
+    for key, most, what in (("vni", *vnis), ("route_targets", *targets), ("asn", MAX_ASN, "the ASNs there are")):
         numbers = getattr(networks, key)
+        if numbers is None:
+            continue
         if numbers.first < 1 or numbers.last > most:
             text = f"{numbers} leaves 1-{most}, {what}; write a range within"
             yield problem(environment, REGION, ("networks", key), text)
@@ -78,33 +81,42 @@ def service_prefixes(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, tenant_file(tenant), ("vpcs", index, "services"), text)
 
 
-def loopbacks(environment: Environment) -> Iterator[Problem]:
-    """Report a loopback network with fewer addresses than DPUs."""
-    network, count = environment.region.networks.dpu_loopbacks, len(environment.hosts)
-    usable = max(0, network.num_addresses - 2)
-    if usable < count:
-        text = f"{network} has {usable} addresses for {count} DPUs; write a wider prefix"
-        yield problem(environment, REGION, ("networks", "dpu_loopbacks"), text)
-
-
 def service_addresses(environment: Environment) -> Iterator[Problem]:
     """Report addresses of shared services that two have, or outside the network they are reached through."""
     region = environment.region
-    management, storage = region.networks.management, region.networks.storage
-    first: dict[object, str] = {}
-    for key in ("vip", "ovn_central", "management_api"):
-        address = getattr(region.dpus, key)
-        if address and address not in management:
-            text = f"{address} is outside networks.management ({management}); pick an address in it"
-            yield problem(environment, REGION, ("dpus", key), text)
-        if address and first.setdefault(address, key) != key:
-            text = f"{address} is also dpus.{first[address]}; pick another address"
-            yield problem(environment, REGION, ("dpus", key), text)
+    first: dict[object, DataPath] = {}
+    shared: dict[DataPath, Address | None] = {
+        ("dpus", key): getattr(region.dpus, key) for key in ("vip", "ovn_central", "management_api")
+    }
+    shared |= {("dpus", "clusters", index, "vip"): item.vip for index, item in enumerate(region.dpus.clusters)}
+    if region.nodes.join_service is not None:
+        shared["nodes", "join_service", "address"] = region.nodes.join_service.address
+    for path, address in shared.items():
+        if address is None:
+            continue
+        yield from _within(environment, path, address, "management")
+        other = first.setdefault(address, path)
+        if other != path:
+            text = f"{address} is also {dotted(other)} ({place(environment, REGION, other)}); pick another address"
+            yield problem(environment, REGION, path, text)
     for index, entry in enumerate(region.storage):
         server = entry.server if isinstance(entry, NfsClassSpec) else None
-        if isinstance(server, ipaddress.IPv4Address) and server not in storage:
-            text = f"{server} is outside networks.storage ({storage}); pick an address in it"
-            yield problem(environment, REGION, ("storage", index, "server"), text)
+        if isinstance(server, ipaddress.IPv4Address):
+            yield from _within(environment, ("storage", index, "server"), server, "storage")
+
+
+def _within(environment: Environment, path: DataPath, address: Address, key: str) -> Iterator[Problem]:
+    """Report an address that no machine in ``networks.<key>`` can have."""
+    network: Network = getattr(environment.region.networks, key)
+    there = place(environment, REGION, ("networks", key))
+    if address not in network:
+        text = f"{address} is outside networks.{key} ({network}, {there}); pick an address in it"
+        yield problem(environment, REGION, path, text)
+    elif int(address) in bounds(network):
+        text = (
+            f"{address} is the first or last of networks.{key} ({network}, {there}), which no machine has; pick another"
+        )
+        yield problem(environment, REGION, path, text)
 
 
 def ovn_central(environment: Environment) -> Iterator[Problem]:
@@ -115,23 +127,6 @@ def ovn_central(environment: Environment) -> Iterator[Problem]:
                 line = environment.positions.line(REGION, ("dpus",))
                 text = f"{vpc.isolation} needs dpus.ovn_central in {REGION}:{line}; add it there or write dpf-hbn"
                 yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text)
-
-
-def vpc_prefixes(environment: Environment) -> Iterator[Problem]:
-    """Report allocated prefixes outside the tenants' network, and such that overlap."""
-    tenants = environment.region.networks.tenants
-    seen: list[tuple[str, Network]] = []
-    for name, vpc in environment.allocations.vpcs.items():
-        for key, network in prefixes(vpc).items():
-            path = ("vpcs", name, key)
-            if not network.subnet_of(tenants):
-                text = f"{network} is outside networks.tenants ({tenants}); {_redo(environment, f'vpcs.{name}')}"
-                yield problem(environment, ALLOCATIONS, path, text)
-            for other, taken in seen:
-                if network.overlaps(taken):
-                    text = f"{network} overlaps vpcs.{other} ({taken}); {_redo(environment, f'vpcs.{name}')}"
-                    yield problem(environment, ALLOCATIONS, path, text)
-            seen.append((f"{name}.{key}", network))
 
 
 def vpc_sizes(environment: Environment) -> Iterator[Problem]:
@@ -148,38 +143,3 @@ def vpc_sizes(environment: Environment) -> Iterator[Problem]:
                         f" write /{network.prefixlen}, or move to a new VPC"
                     )
                     yield problem(environment, tenant_file(tenant), ("vpcs", index, key), text)
-
-
-def numbers_unique(environment: Environment) -> Iterator[Problem]:
-    """Report numbers and addresses in lock files that are out of range or given twice."""
-    used: dict[tuple[str, object], str] = {}
-    for kind, path, number in _given(environment):
-        allowed = getattr(environment.region.networks, kind)
-        entry = ".".join(path[:2])
-        again = _redo(environment, entry)
-        if not any(number in part for part in (allowed if isinstance(allowed, tuple) else (allowed,))):
-            size = ", ".join(map(str, allowed)) if isinstance(allowed, tuple) else allowed
-            line = environment.positions.line(REGION, ("networks", kind))
-            text = (
-                f"{number} is outside networks.{kind} ({size or 'empty'}, {REGION}:{line}); widen it there, or {again}"
-            )
-            yield problem(environment, ALLOCATIONS, path, text)
-        if (kind, number) in used:
-            yield problem(environment, ALLOCATIONS, path, f"{number} is also given to {used[kind, number]}; {again}")
-        used.setdefault((kind, number), path[1])
-
-
-def _given(environment: Environment) -> Iterator[tuple[str, tuple[str, ...], Any]]:
-    """Yield the key of the range, the path in the lock file and the number of all that is given."""
-    lock = environment.allocations
-    for name, vpc in lock.vpcs.items():
-        yield "vni", ("vpcs", name, "vni"), vpc.vni
-        yield "asn", ("vpcs", name, "asn"), vpc.asn
-    for name, cluster in lock.clusters.items():
-        yield "control_plane_vips", ("clusters", name, "vip"), cluster.vip
-    for name, address in lock.public_ips.items():
-        yield "public", ("public_ips", name), address
-
-
-def _redo(environment: Environment, entry: str) -> str:
-    return f"remove {entry} and run jacquard allocate {environment.name}"

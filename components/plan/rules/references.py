@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from components.plan.charts import needed_charts
 from components.plan.images import CHANNEL
 from components.plan.pools import DataPath, clusters, inventory_file, pools, problem, tenant_file
-from components.render.dpus import HBN_CHART, OVN_CHART
-from components.render.region import region_operators
-from components.render.storage import storage_drivers
-from components.render.vm_offering import vm_operators
+from components.specs.base import DEDICATED, PLACED
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
+from components.specs.loader import IMAGES, INSTANCE_TYPES, REGION, VERSIONS, VM_OFFERINGS
 from components.specs.problems import Problem, listed, suggestion
 from components.specs.tenant import TenantSpec
-
-IMAGES = "../catalog/images.yaml"
-INSTANCE_TYPES = "../catalog/instance_types.yaml"
-VERSIONS = "../catalog/versions.yaml"
-VM_OFFERINGS = "../catalog/vm_offerings.yaml"
-REGION = "region.yaml"
 
 
 def dpu_image(environment: Environment) -> Iterator[Problem]:
@@ -41,7 +34,9 @@ def host_instance_types(environment: Environment) -> Iterator[Problem]:
     declared = _instance_types(environment)
     for host in environment.hosts:
         if host.instance_type not in declared:
-            yield host_problem(environment, host, "instance_type", _text(host.instance_type, declared, INSTANCE_TYPES))
+            yield host_problem(
+                environment, host, "instance_type", undeclared(host.instance_type, declared, INSTANCE_TYPES)
+            )
 
 
 def contracts(environment: Environment) -> Iterator[Problem]:
@@ -57,7 +52,10 @@ def contracts(environment: Environment) -> Iterator[Problem]:
 
 def cluster_references(environment: Environment) -> Iterator[Problem]:
     """Report versions, VPCs, data stores and storage classes that a cluster names in vain."""
-    stores = [store.name for store in environment.region.control_planes.data_stores]
+    control_planes = environment.region.control_planes
+    stores = [store.name for store in control_planes.data_stores]
+    if control_planes.dedicated:
+        stores.append(DEDICATED)
     classes = [entry.name for entry in environment.region.storage]
     for placed in clusters(environment):
         cluster, file, path = placed.cluster, placed.file, placed.path
@@ -67,7 +65,8 @@ def cluster_references(environment: Environment) -> Iterator[Problem]:
         )
         yield from _missing(environment, file, (*path, "vpc"), cluster.vpc, vpcs, "vpcs of this file")
         store_path = (*path, "control_plane", "data_store")
-        yield from _missing(environment, file, store_path, cluster.control_plane.data_store, stores, REGION)
+        if cluster.control_plane.data_store != PLACED:
+            yield from _missing(environment, file, store_path, cluster.control_plane.data_store, stores, REGION)
         for index, name in enumerate(cluster.storage):
             yield from _missing(environment, file, (*path, "storage", index), name, classes, REGION)
 
@@ -122,18 +121,8 @@ def _platform_vms(environment: Environment, tenant: TenantSpec) -> Iterator[Prob
 
 def charts(environment: Environment) -> Iterator[Problem]:
     """Report operators and drivers that the data needs and the version vector lacks."""
-    region = environment.region
     declared = [chart.name for chart in environment.versions.charts]
-    operators = [operator.chart for operator in region_operators(region)]
-    needed: dict[str, tuple[str, DataPath]] = dict.fromkeys(operators, (REGION, ("region",)))
-    needed |= dict.fromkeys((HBN_CHART, OVN_CHART), (REGION, ("dpus",)))
-    for index, entry in enumerate(region.storage):
-        for driver in storage_drivers((entry,)):
-            needed.setdefault(driver.chart, (REGION, ("storage", index, "driver")))
-    for tenant in environment.tenants:
-        for operator in vm_operators(public=True) if tenant.vms else ():
-            needed.setdefault(operator.chart, (tenant_file(tenant), ("vms",)))
-    for name, (file, path) in needed.items():
+    for name, (file, path) in needed_charts(environment).items():
         if name not in declared:
             text = f"needs chart '{name}', which is not in charts of {VERSIONS} ({listed(declared)}); add it there"
             text += suggestion(name, declared)
@@ -162,9 +151,11 @@ def _missing(
 ) -> Iterator[Problem]:
     declared = list(declared)
     if name not in declared:
-        yield problem(environment, file, path, _text(name, declared, where))
+        yield problem(environment, file, path, undeclared(name, declared, where))
 
 
-def _text(name: str, declared: list[str], where: str) -> str:
+def undeclared(name: str, declared: Iterable[str], where: str) -> str:
+    """Return the text about ``name``, which is not among those ``declared`` in ``where``."""
+    declared = list(declared)
     near = suggestion(name, declared)
     return f"'{name}' is not declared in {where} (declared: {listed(declared)}); add it there or pick one{near}"

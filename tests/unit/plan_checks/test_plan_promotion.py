@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 import pytest
 
-from components.plan.promotion import promote
+from components.plan.images import choose_image
+from components.plan.pools import pools
+from components.plan.promotion import Promotion, promote
+from components.plan.rules import locks
 from components.specs.problems import SpecError
-
-
-def _images(laptop: Any, *arguments: Any) -> dict[str, str]:
-    return {key: pin.image for key, pin in promote(laptop.load(), *arguments).groups.items()}
 
 
 def test_a_promotion_moves_the_groups_of_its_pool_only(laptop: Any) -> None:
@@ -22,22 +22,6 @@ def test_a_promotion_moves_the_groups_of_its_pool_only(laptop: Any) -> None:
     assert moved == {"acme-train/train/a01", "acme-train/train/a02"}
     image = laptop.load().images.images[1]
     assert {(after[key].image, after[key].sha256) for key in moved} == {(image.version, image.sha256)}
-
-
-def test_waves_follow_each_other(laptop: Any) -> None:
-    environment = laptop.load()
-    first = promote(environment, "acme-train/train", "gpu-2026.11.1", 1)
-    assert [first.groups[f"acme-train/train/{rack}"].image for rack in ("a01", "a02")] == [
-        "gpu-2026.11.1",
-        "gpu-2026.10.2",
-    ]
-
-    second = promote(environment.model_copy(update={"image_pins": first}), "acme-train/train", "gpu-2026.11.1", 1)
-    assert second.groups["acme-train/train/a02"].image == "gpu-2026.11.1"
-
-
-def test_an_older_image_rolls_back(laptop: Any) -> None:
-    assert _images(laptop, "globex-lab/lab", "gpu-2026.10.2")["globex-lab/lab/a01"] == "gpu-2026.10.2"
 
 
 @pytest.mark.parametrize(
@@ -53,24 +37,16 @@ def test_an_older_image_rolls_back(laptop: Any) -> None:
         ),
         (
             "acme-train/train",
-            "gpu-2026.11.2",
-            (
-                "../catalog/images.yaml:3  images: image 'gpu-2026.11.2' is not declared (declared: gpu-2026.10.2,"
-                " gpu-2026.11.1, gpu-2026.12.0, cpu-2026.10.2); add it there; did you mean 'gpu-2026.11.1'?"
-            ),
-        ),
-        (
-            "acme-train/train",
             "gpu-2026.12.0",
             (
-                "tenants/acme.yaml:29  clusters[0].pools[1].image: image gpu-2026.12.0 is in candidate, not in channel"
+                "tenants/acme.yaml:30  clusters[0].pools[1].image: image gpu-2026.12.0 is in candidate, not in channel"
                 " stable of region.yaml"
             ),
         ),
         (
             "acme-train/train",
             "cpu-2026.10.2",
-            "tenants/acme.yaml:29  clusters[0].pools[1].image: image cpu-2026.10.2 fits cpu-gen4, not h100-ib-8",
+            "tenants/acme.yaml:30  clusters[0].pools[1].image: image cpu-2026.10.2 fits cpu-gen4, not h100-ib-8",
         ),
     ],
 )
@@ -80,9 +56,117 @@ def test_what_may_not_be_promoted_says_why(laptop: Any, pool: str, version: str,
     assert str(caught.value) == f"environments/laptop: 1 problem\n  {text}"
 
 
+def test_an_unknown_image_is_told_with_those_there_are(laptop: Any) -> None:
+    environment = laptop.load()
+    known = ", ".join(image.version for image in environment.images.images)
+    with pytest.raises(SpecError) as caught:
+        promote(environment, "acme-train/train", "gpu-2026.12.00")
+    assert str(caught.value) == (
+        "environments/laptop: 1 problem\n  ../catalog/images.yaml:4  images: image 'gpu-2026.12.00' is not declared"
+        f" (declared: {known}); add it there; did you mean 'gpu-2026.12.0'?"
+    )
+
+
+DAYS = {
+    "before it is released": (dt.date(2026, 11, 2), "image gpu-2026.11.1 is not released before 2026-11-03"),
+    "after it expired": (dt.date(2027, 5, 3), "image gpu-2026.11.1 expired on 2027-05-03"),
+}
+
+
+@pytest.mark.parametrize(("today", "reason"), DAYS.values(), ids=DAYS)
+def test_an_image_is_pinned_while_it_lives(laptop: Any, today: dt.date, reason: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        Promotion(laptop.load(), "acme-train/train", "gpu-2026.11.1", today)
+    assert str(caught.value) == (
+        f"environments/laptop: 1 problem\n  tenants/acme.yaml:30  clusters[0].pools[1].image: {reason}"
+    )
+
+
+def test_an_older_image_is_no_way_forward(laptop: Any) -> None:
+    with pytest.raises(SpecError) as caught:
+        promote(laptop.load(), "globex-lab/lab", "gpu-2026.10.2")
+    assert str(caught.value) == (
+        "environments/laptop: 1 problem\n  tenants/globex.yaml:23  clusters[0].pools[0].image: gpu-2026.10.2 is older"
+        " than gpu-2026.11.1, which the pool runs; write image: gpu-2026.10.2 for this pool to go there on purpose"
+    )
+
+
+def test_the_image_before_is_a_way_back_by_its_name_too(laptop: Any) -> None:
+    environment = laptop.load()
+    before = environment.image_pins
+    lock = promote(environment, "acme-train/train", "gpu-2026.11.1")
+    there = environment.model_copy(update={"image_pins": lock})
+
+    assert promote(there, "acme-train/train", "gpu-2026.10.2").groups == before.groups
+    assert Promotion(there, "acme-train/train", None).all_at_once() == before
+
+
+def test_what_is_older_may_name_the_way_back(laptop: Any) -> None:
+    lock = promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
+    images = laptop.load().images
+    older = images.images[0].model_copy(update={"version": "gpu-2026.9.1", "released": dt.date(2026, 9, 1)})
+    catalog = images.model_copy(update={"images": (*images.images, older)})
+    there = laptop.load().model_copy(update={"image_pins": lock, "images": catalog})
+
+    with pytest.raises(SpecError) as caught:
+        promote(there, "acme-train/train", "gpu-2026.9.1")
+    [problem] = caught.value.problems
+    assert problem.text == (
+        "gpu-2026.9.1 is older than gpu-2026.11.1, which the pool runs; go back to gpu-2026.10.2 with --rollback, or"
+        " write image: gpu-2026.9.1 for this pool to go there on purpose"
+    )
+
+
+def test_there_is_no_way_back_to_an_image_that_the_catalogue_lost(laptop: Any) -> None:
+    environment = laptop.load()
+    lock = promote(environment, "acme-train/train", "gpu-2026.11.1")
+    images = tuple(image for image in environment.images.images if image.version != "gpu-2026.10.2")
+    catalog = environment.images.model_copy(update={"images": images})
+
+    with pytest.raises(SpecError) as caught:
+        Promotion(environment.model_copy(update={"image_pins": lock, "images": catalog}), "acme-train/train", None)
+    assert [problem.text for problem in caught.value.problems] == [
+        "image gpu-2026.10.2 is not in the catalogue any more; add it to ../catalog/images.yaml again"
+    ]
+
+
+def test_another_line_is_entered_on_purpose(laptop: Any) -> None:
+    laptop.edit("../catalog/images.yaml", "fits: [h200-ib-8, b200-ib-8]", "fits: [h200-ib-8, b200-ib-8, h100-ib-8]")
+    with pytest.raises(SpecError) as caught:
+        promote(laptop.load(), "globex-lab/lab", "hgx-2026.11.1")
+    assert str(caught.value) == (
+        "environments/laptop: 1 problem\n  tenants/globex.yaml:23  clusters[0].pools[0].image: hgx-2026.11.1 is of line"
+        " hgx, the pool runs gpu-2026.11.1 of gpu; write image: hgx-2026.11.1 for this pool to go there on purpose"
+    )
+    laptop.edit("tenants/globex.yaml", "nodes: 4}\n    storage", "nodes: 4, image: hgx-2026.11.1}\n    storage")
+    lock = promote(laptop.load(), "globex-lab/lab", "hgx-2026.11.1")
+    assert {pin.image for key, pin in lock.groups.items() if key.startswith("globex-lab/")} == {"hgx-2026.11.1"}
+
+
 def test_a_pool_that_names_another_version_is_not_promoted_past_it(laptop: Any) -> None:
     laptop.edit("tenants/acme.yaml", "image: channel ", "image: gpu-2026.10.2 ")
     with pytest.raises(
         SpecError, match=r"this pool names image gpu-2026\.10\.2; write gpu-2026\.11\.1 or channel here first"
     ):
         promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
+
+
+WAIVER = (
+    "schema_version: 1\nwaivers:\n  - {rule: image-outside-channel, subject: acme-train/train, reason: a test,"
+    " owner: ops, ticket: OPS-7, expires: 2026-12-01}\n"
+)
+
+
+def test_a_pool_with_a_waiver_may_leave_the_channel_when_somebody_promotes_it(laptop: Any) -> None:
+    (laptop.folder / "waivers.yaml").write_text(WAIVER)
+    environment = laptop.load()
+    [train] = [item for item in pools(environment) if item.key == "acme-train/train"]
+
+    pins = promote(environment, "acme-train/train", "gpu-2026.12.0")
+    moved = environment.model_copy(update={"image_pins": pins})
+
+    assert {pins.groups[f"acme-train/train/{rack}"].image for rack in ("a01", "a02")} == {"gpu-2026.12.0"}
+    assert [item.text for item in locks.pins(moved) if "channel" in item.text] == []
+    image = choose_image(environment, train.cluster, train.pool)
+    assert image is not None
+    assert image.version == "gpu-2026.11.1"  # what nobody asks for stays in the channel

@@ -1,0 +1,113 @@
+"""What a foreign file says of one machine, in that file's own words, without its credentials."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_CREDENTIAL = re.compile(r"passw|passphrase|secret|token|user_?name|private_?key", re.IGNORECASE)
+"""Keys whose values are left behind where a file is read, so that no later text can show them."""
+_REFERENCES = ("bmc_secret", "cf_bmc_secret")
+"""Keys that look like a credential and name one."""
+_MAX_DEPTH = 8
+_WHOLE = re.compile(r"([0-9]+)\.0+")
+_INDEX = re.compile(r"\[([0-9]{1,4})\]\.?(.*)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One machine of a foreign file."""
+
+    line: int
+    """Where it begins, from 1."""
+    fields: Mapping[str, Any]
+    """Nested as in the file."""
+    withheld: tuple[str, ...] = ()
+    """Names of the credentials it came with."""
+
+    def value(self, key: str) -> str | None:
+        """Return the text at ``key``, such as ``mac``, ``labels.type`` or ``host_nics[0].mac_address``; None for none.
+
+        A list of one text is that text.
+        """
+        found = _at(self.fields, key)
+        if isinstance(found, list) and len(found) == 1:
+            found = found[0]
+        if isinstance(found, bool):
+            return str(found).lower()
+        if not isinstance(found, str | int | float):
+            return None
+        return str(found).strip() or None
+
+    def keys(self) -> Iterator[str]:
+        """Yield the keys that have a text, in order."""
+        return _keys(self.fields)
+
+
+def record(line: int, fields: Mapping[str, Any]) -> Record:
+    """Return what ``fields`` say without credentials."""
+    withheld: dict[str, None] = {}
+    return Record(line=line, fields=_without(fields, withheld), withheld=tuple(withheld))
+
+
+def is_credential(key: str) -> bool:
+    """Tell whether ``key`` names a value that is never read."""
+    last = re.split(r"[.\]]", key)[-1]
+    return bool(_CREDENTIAL.search(last)) and last not in _REFERENCES
+
+
+def known_keys(records: Iterable[Record]) -> list[str]:
+    """Return the keys that any of ``records`` has a text for."""
+    return list(dict.fromkeys(key for item in records for key in item.keys()))  # noqa: SIM118 - not a mapping
+
+
+def whole(text: str) -> str:
+    """Return ``text`` without decimals that say nothing: rack units are numbers like 7.0 in NetBox."""
+    found = _WHOLE.fullmatch(text)
+    return found[1] if found else text
+
+
+def _without(value: Any, withheld: dict[str, None], depth: int = 0) -> Any:
+    if isinstance(value, list):
+        return [_without(entry, withheld, depth + 1) for entry in value] if depth < _MAX_DEPTH else []
+    if not isinstance(value, Mapping):
+        return value
+    kept = {}
+    for key, entry in value.items():
+        if not is_credential(key):
+            kept[key] = _without(entry, withheld, depth + 1) if depth < _MAX_DEPTH else None
+        elif entry:
+            withheld[key] = None
+    return kept
+
+
+def _at(node: Any, key: str) -> Any:
+    """Return what stands at ``key`` below ``node``; names of labels hold dots themselves, so all splits are tried."""
+    if not key:
+        return node
+    if isinstance(node, list):
+        found = _INDEX.fullmatch(key)
+        return _at(node[int(found[1])], found[2]) if found and int(found[1]) < len(node) else None
+    if not isinstance(node, Mapping):
+        return None
+    if key in node:
+        return node[key]
+    for at, letter in enumerate(key):
+        if letter in ".[" and key[:at] in node:
+            value = _at(node[key[:at]], key[at:].removeprefix("."))
+            if value is not None:
+                return value
+    return None
+
+
+def _keys(node: Any, path: str = "") -> Iterator[str]:
+    if isinstance(node, Mapping):
+        for key, value in node.items():
+            yield from _keys(value, f"{path}.{key}" if path else str(key))
+    elif isinstance(node, list):
+        for index, value in enumerate(node):
+            yield from _keys(value, f"{path}[{index}]")
+    elif node is not None and str(node).strip():
+        yield path

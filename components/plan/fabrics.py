@@ -1,0 +1,58 @@
+"""Which InfiniBand fabrics a VPC has partitions on, which halls a cluster may stand in therefore, and its partition."""
+
+from __future__ import annotations
+
+from components.plan.pools import PlacedCluster
+from components.render.infiniband import CHART, DAEMON, Partition
+from components.specs.catalog import InstanceType
+from components.specs.environment import Environment
+from components.specs.fabric import FabricKind, FabricSpec
+from components.specs.hosted_control_plane import ClusterSpec
+from components.specs.tenant import TenantSpec
+from components.specs.tenant_network import VpcSpec
+
+
+def infiniband(environment: Environment, vpc: VpcSpec) -> list[FabricSpec]:
+    """Return the InfiniBand fabrics of ``vpc``, by name."""
+    fabrics = sorted(environment.region.fabrics, key=lambda fabric: fabric.name)
+    return [fabric for fabric in fabrics if fabric.name in vpc.fabrics and fabric.kind is FabricKind.INFINIBAND]
+
+
+def halls_for(
+    environment: Environment, tenant: TenantSpec, cluster: ClusterSpec, kind: InstanceType
+) -> tuple[str, ...]:
+    """Return the halls that ``cluster`` may have hosts of ``kind`` in: of its site, and on its VPC's InfiniBand."""
+    sites = [site for site in environment.region.sites if cluster.site in {None, site.name}]
+    halls = tuple(hall for site in sites for hall in site.halls)
+    vpcs = [vpc for vpc in tenant.vpcs if vpc.name == cluster.vpc]
+    fabrics = [fabric for vpc in vpcs for fabric in infiniband(environment, vpc)] if kind.infiniband_ports else []
+    reached = {hall for fabric in fabrics for hall in fabric.halls or halls}
+    return tuple(hall for hall in halls if not fabrics or hall in reached)
+
+
+def connected(environment: Environment, placed: PlacedCluster) -> list[InstanceType]:
+    """Return the instance types, by name, with which ``placed`` is on InfiniBand fabrics of its VPC."""
+    names = {pool.instance_type for pool in placed.cluster.pools}
+    kinds = (environment.instance_types.by_name.get(name) for name in sorted(names))
+    vpcs = [vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc and infiniband(environment, vpc)]
+    return [kind for kind in kinds if kind and kind.infiniband_ports and vpcs]
+
+
+def partition(environment: Environment, placed: PlacedCluster) -> Partition | None:
+    """Return the partition that nodes of ``placed`` are in; None when they are on no InfiniBand fabric.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
+    """
+    kinds, lock, versions = connected(environment, placed), environment.allocations, environment.versions
+    if not kinds:
+        return None
+    [(name, guids)] = lock.clusters[placed.cluster.name].guids.items()
+    return Partition(
+        fabric={fabric.name: fabric for fabric in environment.region.fabrics}[name],
+        pkey=lock.vpcs[placed.cluster.vpc].pkeys[name],
+        guids=guids,
+        instance_types=tuple(kinds),
+        release=versions.chart(CHART).version,
+        daemon_image=str(versions.tool(DAEMON)),
+    )

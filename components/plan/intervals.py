@@ -1,0 +1,40 @@
+"""Finds what overlaps in one sweep over sorted intervals, so that ten thousand prefixes cost no more than a sort."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from components.specs.base import Network
+
+_Label = TypeVar("_Label")
+Interval = tuple[int, int, _Label]
+"""First number, last number (included), and whose they are."""
+_LAST_WITH_BROADCAST = 30
+"""Prefixes of /31 and /32 have no address but those of machines (RFC 3021)."""
+
+
+def overlaps(intervals: Iterable[Interval[_Label]]) -> list[tuple[_Label, _Label]]:
+    """Return pairs of labels whose intervals overlap, in order of the input, the earlier label first.
+
+    Whatever overlaps anything stands in one pair at least; of many that overlap each other, not every pair is told.
+    """
+    entries = list(intervals)
+    pairs: list[tuple[int, int]] = []
+    widest: int | None = None
+    for index in sorted(range(len(entries)), key=lambda index: (entries[index][0], index)):
+        if widest is not None and entries[index][0] <= entries[widest][1]:
+            pairs.append((max(index, widest), min(index, widest)))
+        if widest is None or entries[index][1] > entries[widest][1]:
+            widest = index
+    return [(entries[first][2], entries[second][2]) for second, first in sorted(pairs)]
+
+
+def bounds(network: Network) -> tuple[int, int]:
+    """Return the first and the last address of ``network`` as numbers."""
+    return int(network.network_address), int(network.broadcast_address)
+
+
+def usable(network: Network) -> int:
+    """Return how many addresses of ``network`` a machine may have: all but its own and the broadcast address."""
+    return network.num_addresses if network.prefixlen > _LAST_WITH_BROADCAST else network.num_addresses - 2

@@ -1,0 +1,66 @@
+"""Bare-metal controllers: what they boot, where, and the hosts that no cluster has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.plan.controllers import FILE, PATH, boots, budgets, methods_of
+from components.plan.intervals import bounds, overlaps
+from components.plan.pools import problem
+from components.plan.rules.places import place
+from components.render.bare_metal_controllers import PROVIDER
+from components.specs.environment import Environment
+from components.specs.loader import ALLOCATIONS, VERSIONS
+from components.specs.problems import Problem, listed
+
+
+def boot_networks(environment: Environment) -> Iterator[Problem]:
+    """Report networks to boot from that are outside the management network, where no tenant comes, or overlap."""
+    management, path = environment.region.networks.management, ("networks", "management")
+    named = [
+        ((*PATH, index, "dhcp", "network"), one.dhcp.network)
+        for index, one in enumerate(environment.region.bare_metal.controllers)
+        if one.dhcp is not None
+    ]
+    for where, network in named:
+        if not network.subnet_of(management):
+            text = f"{network} is not in networks.management ({management}, {place(environment, FILE, path)});"
+            yield problem(environment, FILE, where, f"{text} take a part of it, or widen it there")
+    for (other, taken), (where, network) in overlaps((*bounds(entry[1]), entry) for entry in named):
+        text = f"{network} overlaps {taken} ({place(environment, FILE, other)}); two controllers would answer one host"
+        yield problem(environment, FILE, where, f"{text}, move one")
+
+
+def provider(environment: Environment) -> Iterator[Problem]:
+    """Report shards of bare-metal controllers without a version of Cluster API's provider, whose pace must fit them."""
+    if environment.region.bare_metal.controllers and PROVIDER not in environment.versions.infrastructure_providers:
+        text = f"controllers need a version of '{PROVIDER}' in infrastructure_providers of {VERSIONS}; add it there"
+        yield problem(environment, FILE, PATH, text)
+
+
+def boot_methods(environment: Environment) -> Iterator[Problem]:
+    """Report bare-metal controllers that cannot boot hosts they have."""
+    methods = methods_of(environment, environment.allocations.hosts)
+    metal = environment.region.bare_metal
+    for index, one in enumerate(metal.controllers):
+        mine = {name for name, given in environment.allocations.clusters.items() if given.controller == one.name}
+        mine |= {""} if metal.free_hosts == one.name else set()
+        unfit = sorted(name for name in mine if not boots(one, methods[name]))
+        if unfit:
+            owners = listed(
+                f"{name} ({place(environment, ALLOCATIONS, ('clusters', name))})" if name else "no cluster"
+                for name in unfit
+            )
+            text = f"'{one.name}' boots by {one.boot}, but hosts of {owners} boot from the network; write network-boot,"
+            yield problem(environment, FILE, (*PATH, index, "boot"), f"{text} or a driver with virtual media for these")
+
+
+def free_hosts(environment: Environment) -> Iterator[Problem]:
+    """Report more hosts than their controller holds once those are counted that no cluster has."""
+    for index, budget in enumerate(budgets(environment)):
+        if budget.free and budget.boot and budget.hosts > budget.limit:
+            text = (
+                f"'{budget.name}' holds {budget.limit}, but has {budget.assigned} hosts of clusters and"
+                f" {budget.free} that no cluster has; name another in free_hosts, or add a controller for them"
+            )
+            yield problem(environment, FILE, (*PATH, index, "max_hosts"), text)

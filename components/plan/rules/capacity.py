@@ -1,0 +1,180 @@
+"""What fits in: pods and hosts in a VPC, clusters on a data store, hosts on a controller."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from components.plan.control_planes import most_nodes_of, standing_pins, taken_stores
+from components.plan.intervals import usable
+from components.plan.pools import clusters, problem
+from components.plan.rules.places import most_hosts, place
+from components.render.dpf_hbn import POINT_TO_POINT
+from components.specs.base import DEDICATED, PLACED
+from components.specs.environment import Environment
+from components.specs.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
+from components.specs.problems import Problem, listed
+from components.specs.tenant_network import Isolation
+
+POD_PREFIX_PER_NODE = 24
+MAX_PODS = 254
+"""Addresses that pods of one node can have in its /24."""
+MAX_NODES = 5000
+"""Nodes in one cluster that Kubernetes is tested with (SIG Scalability's thresholds)."""
+HEADROOM_PERCENT = 20
+"""Loopbacks that stay free for DPUs to come (NICo's advice on address pools)."""
+_POINT_TO_POINT = (POINT_TO_POINT, 0)
+_BRIDGED = (32, 3)
+"""Length of the prefix that a host takes, and how many of them the network, its gateway and broadcast take."""
+
+
+def vpc_capacity(environment: Environment) -> Iterator[Problem]:
+    """Report VPCs whose prefixes are too small for the nodes of their cluster."""
+    most = most_hosts(environment)
+    for placed in clusters(environment):
+        nodes = most_nodes_of(environment, placed.cluster)
+        hosts = most[placed.cluster.name]
+        for index, vpc in enumerate(placed.tenant.vpcs):
+            if vpc.name != placed.cluster.vpc:
+                continue
+            pods = _subnets(vpc.pods, POD_PREFIX_PER_NODE)
+            if pods < nodes:
+                text = (
+                    f"/{vpc.pods} holds the pods of {pods} nodes (a /{POD_PREFIX_PER_NODE} each),"
+                    f" {placed.cluster.name} has {nodes}; write /{wide_enough(POD_PREFIX_PER_NODE, nodes)}"
+                )
+                yield problem(environment, placed.file, ("vpcs", index, "pods"), text)
+            each, reserved = _POINT_TO_POINT if vpc.isolation is Isolation.DPF_HBN else _BRIDGED
+            room = max(0, _subnets(vpc.hosts, each) - reserved)
+            if room < hosts:
+                text = (
+                    f"/{vpc.hosts} has room for {room} hosts (a /{each} each), {placed.cluster.name} has {hosts} with"
+                    f" its spares; write /{wide_enough(each, hosts + reserved)}"
+                )
+                yield problem(environment, placed.file, ("vpcs", index, "hosts"), text)
+
+
+def pods_per_node(environment: Environment) -> Iterator[Problem]:
+    """Report nodes that would run more pods than their part of the pod prefix has addresses."""
+    rule = f"more than the {MAX_PODS} addresses for pods in a node's /{POD_PREFIX_PER_NODE}; write at most {MAX_PODS}"
+    for index, kind in enumerate(environment.instance_types.instance_types):
+        if kind.max_pods > MAX_PODS:
+            path = ("instance_types", index, "max_pods")
+            yield problem(environment, INSTANCE_TYPES, path, f"{kind.max_pods} pods are {rule}")
+    for placed in clusters(environment):
+        most = placed.cluster.max_pods
+        if most is not None and most > MAX_PODS:
+            yield problem(environment, placed.file, (*placed.path, "max_pods"), f"{most} pods are {rule}")
+
+
+def cluster_size(environment: Environment) -> Iterator[Problem]:
+    """Report clusters with more nodes than Kubernetes is tested with."""
+    for placed in clusters(environment):
+        nodes = most_nodes_of(environment, placed.cluster)
+        if nodes > MAX_NODES:
+            text = f"its pools come to {nodes} nodes, a cluster has at most {MAX_NODES}; make two clusters of it"
+            yield problem(environment, placed.file, (*placed.path, "pools"), text)
+
+
+def data_store_capacity(environment: Environment) -> Iterator[Problem]:
+    """Report data stores with more clusters than they may hold."""
+    used = Counter(store for stores in taken_stores(environment).values() for store in stores)
+    for index, store in enumerate(environment.region.control_planes.data_stores):
+        if used[store.name] > store.max_clusters:
+            text = (
+                f"'{store.name}' may hold {store.max_clusters}, but {used[store.name]} clusters are in it or name it;"
+                " add a data store and name it in new clusters"
+            )
+            yield problem(environment, REGION, ("control_planes", "data_stores", index, "max_clusters"), text)
+
+
+def dedicated_data_stores(environment: Environment) -> Iterator[Problem]:
+    """Report large clusters that share a data store: one busy etcd would slow its neighbours."""
+    path = ("control_planes", "dedicated_above_nodes")
+    limit, pins = environment.region.control_planes.dedicated_above_nodes, standing_pins(environment)
+    for placed in clusters(environment):
+        nodes, store = most_nodes_of(environment, placed.cluster), placed.cluster.control_plane.data_store
+        if store == PLACED and placed.cluster.name in pins:
+            store = pins[placed.cluster.name].data_store
+        if nodes > limit and store not in {DEDICATED, PLACED}:
+            text = (
+                f"'{store}' is shared, and a cluster of more than {limit} nodes"
+                f" (dedicated_above_nodes, {place(environment, REGION, path)}) has its own; {placed.cluster.name} has"
+                f" {nodes}, write {DEDICATED}"
+            )
+            yield problem(environment, placed.file, (*placed.path, "control_plane", "data_store"), text)
+
+
+def control_planes(environment: Environment) -> Iterator[Problem]:
+    """Report more clusters than the management cluster can host."""
+    limit, count = environment.region.control_planes.max_clusters, sum(1 for _ in clusters(environment))
+    if count > limit:
+        text = f"{count} clusters are more than the management cluster hosts ({limit}); raise it as far as it has room"
+        yield problem(environment, REGION, ("control_planes", "max_clusters"), text)
+
+
+def controllers(environment: Environment) -> Iterator[Problem]:
+    """Report more hosts than the bare-metal controllers hold, and clusters larger than any of them.
+
+    Metal3 looks for hosts in the namespace of their cluster only, and a namespace belongs to one controller.
+    """
+    metal, count = environment.region.bare_metal, len(environment.hosts)
+    if not metal.controllers:
+        if count > metal.hosts_per_controller:
+            text = (
+                f"{count} hosts are more than one controller holds ({metal.hosts_per_controller});"
+                " raise it as far as your controller is proven"
+            )
+            yield problem(environment, REGION, ("bare_metal", "hosts_per_controller"), text)
+        return
+    path = ("bare_metal", "controllers")
+    total, largest = sum(one.max_hosts for one in metal.controllers), max(one.max_hosts for one in metal.controllers)
+    if count > total:
+        text = f"{count} hosts are more than {len(metal.controllers)} controllers hold ({total}); add a controller"
+        yield problem(environment, REGION, path, text)
+    most = most_hosts(environment)
+    for placed in clusters(environment):
+        hosts = most[placed.cluster.name]
+        if hosts > largest:
+            text = (
+                f"{placed.cluster.name} has {hosts} hosts with its spares, one controller has all hosts of a cluster,"
+                f" and the largest of {place(environment, REGION, path)} holds {largest}; make two clusters of it"
+            )
+            yield problem(environment, placed.file, (*placed.path, "pools"), text)
+
+
+def controller_load(environment: Environment) -> Iterator[Problem]:
+    """Report bare-metal controllers whose clusters grew beyond what one holds: a cluster keeps its controller."""
+    most = most_hosts(environment)
+    for index, controller in enumerate(environment.region.bare_metal.controllers):
+        mine = [name for name, given in environment.allocations.clusters.items() if given.controller == controller.name]
+        hosts = sum(most.get(name, 0) for name in mine)
+        if hosts > controller.max_hosts:
+            where = listed(f"{name} ({place(environment, ALLOCATIONS, ('clusters', name))})" for name in mine)
+            text = (
+                f"'{controller.name}' holds {controller.max_hosts}, but {where} have {hosts} hosts with their spares;"
+                " raise it as far as your controller is proven, or make pools of these clusters smaller"
+            )
+            yield problem(environment, REGION, ("bare_metal", "controllers", index, "max_hosts"), text)
+
+
+def loopbacks(environment: Environment) -> Iterator[Problem]:
+    """Report a loopback network without room for all DPUs and those to come."""
+    network, count = environment.region.networks.dpu_loopbacks, len(environment.hosts)
+    needed = -(-count * (100 + HEADROOM_PERCENT) // 100)
+    if usable(network) < needed:
+        text = (
+            f"{network} has {usable(network)} addresses, {needed} are needed: {count} DPUs and {HEADROOM_PERCENT} %"
+            f" for those to come; write a prefix of /{wide_enough(32, needed + 2)} or wider"
+        )
+        yield problem(environment, REGION, ("networks", "dpu_loopbacks"), text)
+
+
+def wide_enough(longest: int, count: int) -> int:
+    """Return the prefix length that holds ``count`` prefixes of length ``longest``."""
+    return longest - (count - 1).bit_length()
+
+
+def _subnets(wide: int, narrow: int) -> int:
+    """Return how many prefixes of length ``narrow`` one of length ``wide`` holds."""
+    return 2 ** (narrow - wide) if wide <= narrow else 0

@@ -1,0 +1,79 @@
+"""Contracts: what tenants paid for is there, and they get no more than that."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from operator import attrgetter
+
+from components.plan.pools import failure_domain, most_nodes, pools, problem, tenant_file
+from components.plan.rules.places import place
+from components.plan.spares import nodes_within
+from components.specs.environment import Environment
+from components.specs.problems import Problem
+
+_PLACE = attrgetter("instance_type", "hall", "rack", "leaf")
+"""What decides the failure domain of a host: hosts of a rack are asked about once."""
+
+
+def contracted_nodes(environment: Environment) -> Iterator[Problem]:
+    """Report tenants whose pools of a contracted instance type come to more nodes than the contract."""
+    planned = Counter[tuple[str, str]]()
+    last = {}
+    for placed in pools(environment):
+        key = (placed.tenant.tenant, placed.pool.instance_type)
+        planned[key] += most_nodes(environment, placed.pool)
+        last[key] = placed
+    for tenant in environment.tenants:
+        for index, contract in enumerate(tenant.contract):
+            key = (tenant.tenant, contract.instance_type)
+            if planned[key] > contract.nodes:
+                there = place(environment, last[key].file, last[key].path)
+                text = (
+                    f"{contract.nodes} {contract.instance_type} are contracted, the pools up to {there} come to"
+                    f" {planned[key]}; write {planned[key]}, or make the pools smaller"
+                )
+                yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text)
+
+
+def contracted_capacity(environment: Environment) -> Iterator[Problem]:
+    """Report an instance type of which tenants were promised more than can run beside its spares."""
+    room, promised = capacity(environment), Counter[str]()
+    for tenant in environment.tenants:
+        for index, contract in enumerate(tenant.contract):
+            kind = contract.instance_type
+            before, promised[kind] = promised[kind], promised[kind] + contract.nodes
+            if kind in environment.instance_types.by_name and before <= room[kind] < promised[kind]:
+                short = promised[kind] - room[kind]
+                text = (
+                    f"with these {contract.nodes} tenants are promised {promised[kind]} {kind}, the inventory has room"
+                    f" for {room[kind]} beside spares and hosts out of service; lower it by {short} or add racks"
+                )
+                yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text)
+
+
+def autoscaling(environment: Environment) -> Iterator[Problem]:
+    """Report pools that may grow beyond what the whole inventory could give them."""
+    growing = [placed for placed in pools(environment) if placed.pool.autoscaling]
+    room = capacity(environment) if growing else Counter()
+    for placed in growing:
+        pool = placed.pool
+        if pool.max_nodes is not None and pool.max_nodes > room[pool.instance_type]:
+            text = (
+                f"{pool.max_nodes} {pool.instance_type} nodes can never come to be, the inventory has room for"
+                f" {room[pool.instance_type]} beside spares; write at most that"
+            )
+            yield problem(environment, placed.file, (*placed.path, "max_nodes"), text)
+
+
+def capacity(environment: Environment) -> Counter[str]:
+    """Return how many nodes of each instance type can run, with the region's spares in each failure domain."""
+    places = Counter(_PLACE(host) for host in environment.hosts if host.host not in environment.out_of_service)
+    one = {_PLACE(host): host for host in environment.hosts}
+    hosts = Counter[tuple[str, str]]()
+    for key, count in places.items():
+        hosts[key[0], failure_domain(environment, one[key])] += count
+    room = Counter[str]()
+    for (kind, _), count in hosts.items():
+        room[kind] += nodes_within(count, environment.region.spares)
+    return room

@@ -1,0 +1,130 @@
+"""Control planes: what they may become from what they run, what their backend can do, and how a cluster ends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from components.plan.control_planes import standing_pins
+from components.plan.pools import PlacedCluster, clusters, problem
+from components.plan.rules.places import place
+from components.plan.upgrades import move_objections, version_objection
+from components.render.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL
+from components.specs.base import DEDICATED, PLACED
+from components.specs.environment import Environment
+from components.specs.hosted_control_plane import Events
+from components.specs.loader import ALLOCATIONS, IMAGE_PINS, REGION, VERSIONS
+from components.specs.problems import Problem, listed
+from components.specs.region import ControlPlaneBackend
+
+
+def steps(environment: Environment) -> Iterator[Problem]:
+    """Report versions that a control plane cannot go to from the one it runs."""
+    pins, known = standing_pins(environment), environment.versions.kubernetes
+    for placed in clusters(environment):
+        pin, version = pins.get(placed.cluster.name), placed.cluster.version
+        objection = version_objection(pin.version, version) if pin and version in known else None
+        if objection is not None:
+            text = f"{objection} (it runs what {_pinned(environment, placed)} says)"
+            yield problem(environment, placed.file, (*placed.path, "version"), text)
+
+
+def migrations(environment: Environment) -> Iterator[Problem]:
+    """Report data stores that the state of a cluster cannot be moved to."""
+    for placed in clusters(environment):
+        wish = placed.cluster.control_plane.data_store
+        for objection in move_objections(environment, placed, wish) if wish != PLACED else ():
+            text = f"{objection} ({_pinned(environment, placed)})"
+            yield problem(environment, placed.file, (*placed.path, "control_plane", "data_store"), text)
+
+
+def data_stores_in_use(environment: Environment) -> Iterator[Problem]:
+    """Report data stores that are gone from the data while they hold a cluster."""
+    region = environment.region.control_planes
+    there = {store.name for store in region.data_stores} | ({DEDICATED} if region.dedicated else set())
+    for name, pin in standing_pins(environment).items():
+        if pin.data_store not in there:
+            key = DEDICATED if pin.data_store == DEDICATED else "data_stores"
+            text = (
+                f"'{pin.data_store}' holds the state of {name} and is no more in {REGION}; write it back to"
+                f" control_planes.{key}, and move the cluster first"
+            )
+            yield problem(environment, IMAGE_PINS, ("control_planes", name, "data_store"), text)
+
+
+def options(environment: Environment) -> Iterator[Problem]:
+    """Report options of control planes that the region's backend does not have."""
+    backend = environment.region.control_planes.backend
+    there = place(environment, REGION, ("control_planes", "backend"))
+    pins = standing_pins(environment)
+    for placed in clusters(environment):
+        wish, path = placed.cluster.control_plane, (*placed.path, "control_plane")
+        pin = pins.get(placed.cluster.name)
+        store = pin.data_store if pin and wish.data_store == PLACED else wish.data_store
+        if wish.events is Events.APART:
+            if backend is not ControlPlaneBackend.KAMAJI:
+                text = f"{backend} ({there}) keeps events with everything else; write {Events.TOGETHER}"
+                yield problem(environment, placed.file, (*path, "events"), text)
+            elif store not in {DEDICATED, PLACED}:
+                text = (
+                    f"'{store}' is shared, and only beside a data store of its own can a cluster keep events"
+                    f" apart; write data_store: {DEDICATED}, or events: {Events.TOGETHER}"
+                )
+                yield problem(environment, placed.file, (*path, "events"), text)
+        if wish.konnectivity_agents is not None and backend is not ControlPlaneBackend.KAMAJI:
+            text = f"{backend} ({there}) runs an agent on every node; remove it"
+            yield problem(environment, placed.file, (*path, "konnectivity_agents"), text)
+
+
+def node_ports(environment: Environment) -> Iterator[Problem]:
+    """Report ranges of node ports that lack ports which Services may have already."""
+    given = environment.allocations.clusters
+    for placed in clusters(environment):
+        old, new = given.get(placed.cluster.name), placed.cluster.api_server.node_ports
+        if old is None or old.tenant != placed.tenant.tenant:
+            continue
+        first, last = old.node_ports.first, old.node_ports.last
+        if first < new.first or last > new.last:
+            there = place(environment, ALLOCATIONS, ("clusters", placed.cluster.name))
+            text = (
+                f"{new} lacks ports of {old.node_ports}, which Services may have ({there}), and the range may only"
+                f" grow; write {min(first, new.first)}-{max(last, new.last)}"
+            )
+            yield problem(environment, placed.file, (*placed.path, "api_server", "node_ports"), text)
+
+
+def tools(environment: Environment) -> Iterator[Problem]:
+    """Report backups without the images that make them."""
+    dedicated = environment.region.control_planes.dedicated
+    if dedicated is None or dedicated.backup is None:
+        return
+    known = [tool.name for tool in environment.versions.tools]
+    for name in (SNAPSHOT_TOOL, UPLOAD_TOOL):
+        if name not in known:
+            text = f"needs '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
+            yield problem(environment, REGION, ("control_planes", "dedicated", "backup"), text)
+
+
+def endings(environment: Environment) -> Iterator[Problem]:
+    """Report clusters that left the data while nodes still run in them: a cluster ends in two steps."""
+    there = {(placed.tenant.tenant, placed.cluster.name) for placed in clusters(environment)}
+    lock = environment.allocations
+    nodes = Counter[str]()
+    for key, group in lock.groups.items():
+        nodes[key.partition("/")[0]] += group.nodes
+    for name, given in lock.clusters.items():
+        if nodes[name] and (given.tenant, name) not in there:
+            text = (
+                f"{nodes[name]} nodes run in {name}, which no tenants/{given.tenant}.yaml has any more; write it back"
+                f" with retire: true, then jacquard allocate {environment.name} and jacquard up {environment.name},"
+                " and only then remove it"
+            )
+            yield problem(environment, ALLOCATIONS, ("clusters", name), text)
+
+
+def _pinned(environment: Environment, placed: PlacedCluster) -> str:
+    return place(environment, IMAGE_PINS, ("control_planes", placed.cluster.name))
+
+
+RULES = (steps, migrations, data_stores_in_use, options, node_ports, tools, endings)
+"""What people write, against what runs: data must fit before anything is allocated."""

@@ -1,0 +1,148 @@
+"""DPU clusters: each DPU is in one that has room for it, and no two give out the same address."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from components.plan.dpu_clusters import DpuClusters, first_rack
+from components.plan.intervals import bounds, overlaps
+from components.plan.pools import problem, tenant_file
+from components.plan.rules.places import place
+from components.specs.dpus import DpuClusterSpec
+from components.specs.environment import Environment
+from components.specs.loader import ALLOCATIONS, REGION
+from components.specs.lock_text import naturally
+from components.specs.problems import Problem, listed
+from components.specs.tenant_network import Isolation
+
+MAX_RACKS_SHOWN = 5
+
+
+def served(environment: Environment) -> Iterator[Problem]:
+    """Report racks whose DPUs no DPU cluster runs, halls that no site has, and clusters that begin at one rack."""
+    clusters = environment.region.dpus.clusters
+    halls = [hall for site in environment.region.sites for hall in site.halls]
+    sites = place(environment, REGION, ("sites",))
+    begins: dict[tuple[str, object], int] = {}
+    for index, cluster in enumerate(clusters):
+        for at, hall in enumerate(cluster.halls):
+            if hall not in halls:
+                text = f"hall '{hall}' is in no site of {sites} ({listed(halls)}); add it there or remove it"
+                yield problem(environment, REGION, ("dpus", "clusters", index, "halls", at), text)
+        for hall in cluster.halls or halls:
+            other = begins.setdefault((hall, first_rack(cluster)), index)
+            if other != index:
+                there = place(environment, REGION, ("dpus", "clusters", other))
+                text = (
+                    f"begins at the same rack of hall {hall} as {clusters[other].name} ({there}); write the first rack"
+                    " of one of the two (from_rack), or list the halls of each"
+                )
+                yield problem(environment, REGION, ("dpus", "clusters", index), text)
+                break
+    running = DpuClusters(clusters)
+    racks = {host.rack for host in environment.hosts if clusters and running.of(host) is None}
+    if racks:
+        names = naturally(racks)
+        more = f" and {len(names) - MAX_RACKS_SHOWN} more" if len(names) > MAX_RACKS_SHOWN else ""
+        text = (
+            f"none runs the DPUs of racks {', '.join(names[:MAX_RACKS_SHOWN])}{more}; add their hall to one, or a"
+            " cluster without from_rack"
+        )
+        yield problem(environment, REGION, ("dpus", "clusters"), text)
+
+
+def room(environment: Environment) -> Iterator[Problem]:
+    """Report more DPUs than a DPU cluster holds."""
+    dpus = environment.region.dpus
+    if not dpus.clusters:
+        count = len(environment.hosts)
+        if count > dpus.max_dpus:
+            text = (
+                f"{count} DPUs are more than one DPU cluster holds (max_dpus {dpus.max_dpus}); list"
+                f" {-(-count // dpus.max_dpus)} or more clusters with the halls or racks of each"
+            )
+            yield problem(environment, REGION, ("dpus", "clusters"), text)
+        return
+    racks: dict[str | None, Counter[str]] = defaultdict(Counter)
+    running = DpuClusters(dpus.clusters)
+    for host in environment.hosts:
+        racks[running.of(host)][host.rack] += 1
+    for index, cluster in enumerate(dpus.clusters):
+        count = racks[cluster.name].total()
+        if count > dpus.max_dpus:
+            text = (
+                f"{cluster.name} has {count} DPUs, more than it holds (max_dpus {dpus.max_dpus}); let another begin at"
+                f" rack {_first_too_many(racks[cluster.name], dpus.max_dpus)} or before"
+            )
+            yield problem(environment, REGION, ("dpus", "clusters", index), text)
+
+
+def _first_too_many(dpus: Counter[str], room: int) -> str:
+    """Return the first rack, in natural order, that a cluster with ``room`` has no room for."""
+    held = 0
+    for rack in naturally(dpus):
+        held += dpus[rack]
+        if held > room:
+            return rack
+    raise ValueError(room)
+
+
+def loopbacks(environment: Environment) -> Iterator[Problem]:
+    """Report loopbacks of DPU clusters that are too few, or another's."""
+    dpus, network = environment.region.dpus, environment.region.networks.dpu_loopbacks
+    there = place(environment, REGION, ("networks", "dpu_loopbacks"))
+    for index, cluster in enumerate(dpus.clusters):
+        own, path = cluster.loopbacks, ("dpus", "clusters", index, "loopbacks")
+        if not own.subnet_of(network):
+            text = f"{own} is outside networks.dpu_loopbacks ({network}, {there}); write a part of it"
+            yield problem(environment, REGION, path, text)
+        if own.num_addresses < dpus.max_dpus:
+            text = (
+                f"{own} has {own.num_addresses} addresses, {cluster.name} may have {dpus.max_dpus} DPUs (max_dpus);"
+                f" write a /{own.max_prefixlen - (dpus.max_dpus - 1).bit_length()} or wider"
+            )
+            yield problem(environment, REGION, path, text)
+    for other, index in overlaps((*bounds(cluster.loopbacks), index) for index, cluster in enumerate(dpus.clusters)):
+        text = f"{dpus.clusters[index].loopbacks} overlaps that of {_shown(environment, other)}; move one"
+        yield problem(environment, REGION, ("dpus", "clusters", index, "loopbacks"), text)
+
+
+def router_ids(environment: Environment) -> Iterator[Problem]:
+    """Report DPU clusters whose addresses keepalived would take for one: all are on one network segment."""
+    first: dict[int, int] = {}
+    for index, cluster in enumerate(environment.region.dpus.clusters):
+        other = first.setdefault(cluster.virtual_router_id, index)
+        if other != index:
+            text = f"{cluster.virtual_router_id} is also that of {_shown(environment, other)}; pick another number"
+            yield problem(environment, REGION, ("dpus", "clusters", index, "virtual_router_id"), text)
+
+
+def isolation(environment: Environment) -> Iterator[Problem]:
+    """Report VPCs on OVN in a region with several DPU clusters, which nobody has shown to work."""
+    clusters = environment.region.dpus.clusters
+    there = place(environment, REGION, ("dpus", "clusters"))
+    for tenant in environment.tenants if len(clusters) > 1 else ():
+        for index, vpc in enumerate(tenant.vpcs):
+            if vpc.isolation is Isolation.DPF_OVN:
+                text = (
+                    f"{vpc.isolation} is for one DPU cluster, the region has {len(clusters)} ({there}); write dpf-hbn"
+                )
+                yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text)
+
+
+def links(environment: Environment) -> Iterator[Problem]:
+    """Report links to hosts in the lock file that two DPU clusters would give out."""
+    for name, vpc in environment.allocations.vpcs.items():
+        given = [(part.first, part.last, (at, part)) for at, parts in vpc.links.items() for part in parts]
+        for (other, _), (at, part) in overlaps(given):
+            text = (
+                f"{part} overlaps links of {other}; remove vpcs.{name}.links.{at} and run jacquard allocate"
+                f" {environment.name}"
+            )
+            yield problem(environment, ALLOCATIONS, ("vpcs", name, "links", at), text)
+
+
+def _shown(environment: Environment, index: int) -> str:
+    cluster: DpuClusterSpec = environment.region.dpus.clusters[index]
+    return f"{cluster.name} ({place(environment, REGION, ('dpus', 'clusters', index))})"

@@ -1,0 +1,170 @@
+"""Fabrics: which halls they reach, how many hosts they carry, and who has a partition on them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from components.plan.fabrics import connected, infiniband
+from components.plan.intervals import overlaps
+from components.plan.pools import clusters, problem, tenant_file
+from components.plan.rules.places import place
+from components.render.infiniband import ADAPTERS, DAEMON
+from components.specs.environment import Environment
+from components.specs.fabric import FabricKind, FabricSpec
+from components.specs.loader import INSTANCE_TYPES, REGION, VERSIONS
+from components.specs.problems import Problem, listed, suggestion
+
+MAX_PARTITIONS = 31
+"""Partitions that one tenant may have on one fabric (NICo's limit)."""
+
+
+def fabric_references(environment: Environment) -> Iterator[Problem]:
+    """Report halls that a fabric reaches and no site has, and fabrics that a VPC cannot have a partition on."""
+    halls = _halls(environment)
+    sites = place(environment, REGION, ("sites",))
+    for index, fabric in enumerate(environment.region.fabrics):
+        for at, hall in enumerate(fabric.halls):
+            if hall not in halls:
+                text = f"hall '{hall}' is in no site of {sites} ({listed(halls)}); add it there or remove it"
+                yield problem(environment, REGION, ("fabrics", index, "halls", at), text)
+    kinds = {fabric.name: fabric.kind for fabric in environment.region.fabrics}
+    partitioned = [name for name, kind in kinds.items() if kind is FabricKind.INFINIBAND]
+    where = place(environment, REGION, ("fabrics",))
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            for at, name in enumerate(vpc.fabrics):
+                if name in partitioned:
+                    continue
+                rule = "has no partitions, VPCs are told apart on it anyway" if name in kinds else "is not declared"
+                text = (
+                    f"'{name}' {rule} (infiniband fabrics of {where}: {listed(partitioned)}); remove it or pick one"
+                    f"{suggestion(name, partitioned)}"
+                )
+                yield problem(environment, tenant_file(tenant), ("vpcs", index, "fabrics", at), text)
+
+
+def fabric_halls(environment: Environment) -> Iterator[Problem]:
+    """Report halls that two InfiniBand fabrics claim: a host is on one."""
+    first: dict[str, int] = {}
+    for index, fabric in enumerate(environment.region.fabrics):
+        for hall in reached(environment, fabric) if fabric.kind is FabricKind.INFINIBAND else ():
+            other = first.setdefault(hall, index)
+            if other != index:
+                there = place(environment, REGION, ("fabrics", other))
+                text = (
+                    f"hall {hall} is also reached by {environment.region.fabrics[other].name} ({there}), a host is on"
+                    " one InfiniBand fabric; list the halls of each"
+                )
+                yield problem(environment, REGION, ("fabrics", index, "halls"), text)
+
+
+def fabric_capacity(environment: Environment) -> Iterator[Problem]:
+    """Report fabrics with more hosts than their switches connect."""
+    ports = {kind.name: kind.infiniband_ports for kind in environment.instance_types.instance_types}
+    every, connected = Counter[str](), Counter[str]()
+    for host in environment.hosts:
+        every[host.hall] += 1
+        connected[host.hall] += ports.get(host.instance_type, 0) > 0
+    for index, fabric in enumerate(environment.region.fabrics):
+        hosts = connected if fabric.kind is FabricKind.INFINIBAND else every
+        halls = reached(environment, fabric)
+        count = sum(hosts[hall] for hall in halls)
+        if count > fabric.max_hosts:
+            text = (
+                f"{fabric.name} connects {fabric.max_hosts} hosts, halls {listed(halls)} have {count};"
+                " split the halls among fabrics, or raise it as far as there are ports"
+            )
+            yield problem(environment, REGION, ("fabrics", index, "max_hosts"), text)
+
+
+def guid_ranges(environment: Environment) -> Iterator[Problem]:
+    """Report fabrics whose GUIDs overlap: a GUID belongs to one port in the world."""
+    ranges = [
+        (fabric.guids.first, fabric.guids.last, index)
+        for index, fabric in enumerate(environment.region.fabrics)
+        if fabric.guids
+    ]
+    for other, index in overlaps(ranges):
+        mine, theirs = (environment.region.fabrics[one] for one in (index, other))
+        there = place(environment, REGION, ("fabrics", other, "guids"))
+        text = f"{mine.guids} overlaps those of {theirs.name} ({theirs.guids}, {there}); move one"
+        yield problem(environment, REGION, ("fabrics", index, "guids"), text)
+
+
+def partition_limit(environment: Environment) -> Iterator[Problem]:
+    """Report tenants with more partitions on a fabric than one may have."""
+    for tenant in environment.tenants:
+        used = Counter[str]()
+        for index, vpc in enumerate(tenant.vpcs):
+            for at, name in enumerate(vpc.fabrics):
+                used[name] += 1
+                if used[name] == MAX_PARTITIONS + 1:
+                    text = f"{tenant.tenant} has more than {MAX_PARTITIONS} partitions on {name}; merge VPCs"
+                    yield problem(environment, tenant_file(tenant), ("vpcs", index, "fabrics", at), text)
+
+
+def partitions(environment: Environment) -> Iterator[Problem]:
+    """Report clusters with hosts on an InfiniBand fabric where their VPC has no partition: they would hear nobody."""
+    ports = {kind.name: kind.infiniband_ports for kind in environment.instance_types.instance_types}
+    fabric_of = {
+        hall: fabric.name
+        for fabric in environment.region.fabrics
+        if fabric.kind is FabricKind.INFINIBAND
+        for hall in reached(environment, fabric)
+    }
+    used: dict[str, Counter[str]] = defaultdict(Counter)
+    for host in environment.hosts if fabric_of else ():
+        key = environment.allocations.hosts.get(host.host)
+        if key and host.hall in fabric_of and ports.get(host.instance_type, 0):
+            used[key.partition("/")[0]][fabric_of[host.hall]] += 1
+    for placed in clusters(environment):
+        for index, vpc in enumerate(placed.tenant.vpcs):
+            if vpc.name != placed.cluster.vpc:
+                continue
+            for fabric, count in sorted(used[placed.cluster.name].items()):
+                if fabric not in vpc.fabrics:
+                    text = (
+                        f"{placed.cluster.name} has {count} hosts on {fabric}, where the VPC has no partition;"
+                        f" write [{', '.join([*vpc.fabrics, fabric])}]"
+                    )
+                    yield problem(environment, placed.file, ("vpcs", index, "fabrics"), text)
+
+
+def one_fabric(environment: Environment) -> Iterator[Problem]:
+    """Report clusters on two InfiniBand fabrics: ib-kubernetes tells one fabric's manager of all pods of a cluster."""
+    for placed in clusters(environment):
+        for index, vpc in enumerate(placed.tenant.vpcs):
+            fabrics = [fabric.name for fabric in infiniband(environment, vpc)]
+            if vpc.name == placed.cluster.vpc and len(fabrics) > 1 and connected(environment, placed):
+                text = (
+                    f"{placed.cluster.name} would be on {listed(fabrics)}, a cluster is on one InfiniBand fabric; make"
+                    " a VPC and a cluster for each"
+                )
+                yield problem(environment, placed.file, ("vpcs", index, "fabrics"), text)
+
+
+def adapters(environment: Environment) -> Iterator[Problem]:
+    """Report instance types on InfiniBand whose adapter is not known, and a region without the daemon for GUIDs."""
+    used = {kind.name: placed for placed in clusters(environment) for kind in connected(environment, placed)}
+    for index, kind in enumerate(environment.instance_types.instance_types):
+        model = None if kind.nics is None else kind.nics.model
+        if kind.name in used and model not in ADAPTERS:
+            text = (
+                f"{'is missing' if model is None else f'{model!r} is unknown'}, and {used[kind.name].cluster.name} has"
+                f" {kind.name} on InfiniBand; write one of {listed(ADAPTERS)}"
+            )
+            yield problem(environment, INSTANCE_TYPES, ("instance_types", index, "nics"), text)
+    known = [tool.name for tool in environment.versions.tools]
+    if used and DAEMON not in known:
+        text = f"need '{DAEMON}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
+        yield problem(environment, REGION, ("fabrics",), text)
+
+
+def reached(environment: Environment, fabric: FabricSpec) -> tuple[str, ...]:
+    """Return the halls that ``fabric`` reaches."""
+    return fabric.halls or tuple(_halls(environment))
+
+
+def _halls(environment: Environment) -> list[str]:
+    return [hall for site in environment.region.sites for hall in site.halls]

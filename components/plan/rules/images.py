@@ -1,0 +1,106 @@
+"""Golden images: what they must fit beside their pool, and how long they may run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.plan.images import CHANNEL, find_image, standing_objections
+from components.plan.pools import pools, problem
+from components.plan.rules.places import place
+from components.plan.rules.references import undeclared
+from components.specs.catalog import GoldenImage
+from components.specs.environment import Environment
+from components.specs.loader import FIRMWARE, IMAGES, INSTANCE_TYPES, REGION
+from components.specs.problems import Problem, listed
+
+NIC = "nic"
+"""Component of a firmware baseline that drivers of an image are tested with."""
+MAX_DOCA_MINORS = 3
+"""Minor releases of DOCA between host and DPU: a year has four, and compatibility is promised within one."""
+
+
+def pool_images(environment: Environment) -> Iterator[Problem]:
+    """Report pools that name an image which may not run there."""
+    for placed in pools(environment):
+        image = find_image(environment, placed.pool.image)
+        if placed.pool.image == CHANNEL or image is None:
+            continue
+        for objection in standing_objections(environment, image, placed.cluster, placed.pool):
+            text = f"{objection}; write channel, or another version of {IMAGES}"
+            yield problem(environment, placed.file, (*placed.path, "image"), text)
+
+
+def doca(environment: Environment) -> Iterator[Problem]:
+    """Report a DPU image whose DOCA is too far from that of golden images in use."""
+    chosen = environment.region.dpus.image
+    for dpu in environment.images.dpu_images:
+        wrong = [
+            f"{image.contents.doca} of {image.version} ({place(environment, IMAGES, ('images', index))})"
+            for index, image in used_images(environment)
+            if dpu.version == chosen and not doca_fits(image.contents.doca, dpu.doca)
+        ]
+        if wrong:
+            text = (
+                f"DOCA {dpu.doca} does not work with {listed(wrong)}: host and DPU have one major version and at most"
+                f" {MAX_DOCA_MINORS} minor versions between them; pick another DPU image, or promote to other images"
+            )
+            yield problem(environment, REGION, ("dpus", "image"), text)
+
+
+def drivers(environment: Environment) -> Iterator[Problem]:
+    """Report images without a GPU driver for instance types with GPUs."""
+    for index, image in enumerate(environment.images.images):
+        kinds = [environment.instance_types.by_name.get(name) for name in image.fits]
+        gpus = [kind.name for kind in kinds if kind and kind.gpu]
+        if gpus and image.contents.gpu_driver is None:
+            text = f"is missing, and the image fits {listed(gpus)} with GPUs; add the version, or correct fits"
+            yield problem(environment, IMAGES, ("images", index, "contents", "gpu_driver"), text)
+
+
+def firmware(environment: Environment) -> Iterator[Problem]:
+    """Report firmware baselines that images name in vain, that are meant for other hardware, or for other drivers."""
+    baselines = {entry.name: entry for entry in environment.firmware.firmware_baselines}
+    for index, image in enumerate(environment.images.images):
+        if image.firmware is None:
+            continue
+        path, baseline = ("images", index, "firmware"), baselines.get(image.firmware)
+        if baseline is None:
+            yield problem(environment, IMAGES, path, undeclared(image.firmware, baselines, FIRMWARE))
+            continue
+        at = environment.firmware.firmware_baselines.index(baseline)
+        missing = [name for name in image.fits if name not in baseline.instance_types]
+        if missing:
+            there = place(environment, FIRMWARE, ("firmware_baselines", at, "instance_types"))
+            text = f"{baseline.name} is not meant for {listed(missing)} ({there}), which the image fits; add it there"
+            yield problem(environment, IMAGES, path, text)
+        nic, wanted = baseline.components.get(NIC), image.contents.nic_firmware
+        if nic and wanted and nic != wanted:
+            there = place(environment, FIRMWARE, ("firmware_baselines", at, "components", NIC))
+            text = f"{wanted} is not the nic of {baseline.name} ({nic}, {there}); write that, or another baseline"
+            yield problem(environment, IMAGES, ("images", index, "contents", "nic_firmware"), text)
+
+
+def firmware_instance_types(environment: Environment) -> Iterator[Problem]:
+    """Report firmware baselines for instance types that nobody knows."""
+    declared = [kind.name for kind in environment.instance_types.instance_types]
+    for index, baseline in enumerate(environment.firmware.firmware_baselines):
+        for at, name in enumerate(baseline.instance_types):
+            if name not in declared:
+                path = ("firmware_baselines", index, "instance_types", at)
+                yield problem(environment, FIRMWARE, path, undeclared(name, declared, INSTANCE_TYPES))
+
+
+def used_images(environment: Environment) -> list[tuple[int, GoldenImage]]:
+    """Return the images that groups are pinned to or pools name, with their place in the catalogue."""
+    names = {pin.image for pin in environment.image_pins.groups.values()}
+    names |= {placed.pool.image for placed in pools(environment)}
+    return [(index, image) for index, image in enumerate(environment.images.images) if image.version in names]
+
+
+def doca_fits(one: str, other: str) -> bool:
+    """Tell whether two releases of DOCA work together; a version that does not begin ``3.2`` says nothing."""
+    numbers = [version.split(".")[:2] for version in (one, other)]
+    if not all(len(pair) > 1 and all(map(str.isdecimal, pair)) for pair in numbers):
+        return True
+    (major, minor), (other_major, other_minor) = (map(int, pair) for pair in numbers)
+    return major == other_major and abs(minor - other_minor) <= MAX_DOCA_MINORS

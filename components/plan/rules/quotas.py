@@ -1,0 +1,88 @@
+"""Quotas: what tenants may have at most exists, and what they ordered stays within."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from components.plan.intervals import usable
+from components.plan.ledger import ADDRESS_BITS
+from components.plan.pools import problem, tenant_file
+from components.plan.rules.places import place
+from components.specs.base import bytes_of
+from components.specs.environment import Environment
+from components.specs.loader import REGION
+from components.specs.problems import Problem, listed, suggestion
+from components.specs.tenant import TenantSpec
+
+
+def quota_classes(environment: Environment) -> Iterator[Problem]:
+    """Report quotas of storage classes that no cluster of the tenant offers."""
+    for tenant in environment.tenants:
+        offered = list(dict.fromkeys(name for cluster in tenant.clusters for name in cluster.storage))
+        for name in tenant.quotas.storage:
+            if name not in offered:
+                text = (
+                    f"'{name}' is in storage of no cluster of this file (there: {listed(offered)}); add it there or"
+                    f" remove the quota{suggestion(name, offered)}"
+                )
+                yield problem(environment, tenant_file(tenant), ("quotas", "storage", name), text)
+
+
+def public_addresses(environment: Environment) -> Iterator[Problem]:
+    """Report public addresses promised to tenants beyond the ones there are, or ordered beyond a quota."""
+    networks = environment.region.networks.public
+    room, promised = sum(map(usable, networks)), 0
+    there = place(environment, REGION, ("networks", "public"))
+    for tenant in environment.tenants:
+        file, quota = tenant_file(tenant), tenant.quotas.public_ips
+        ordered = tenant.vms.public_ips if tenant.vms else 0
+        if quota is not None and ordered > quota:
+            text = f"{ordered} are more than the quota of {quota} ({place(environment, file, _QUOTA)}); raise it there"
+            yield problem(environment, file, _ORDER, text)
+        before, promised = promised, promised + max(ordered, quota or 0)
+        if before <= room < promised:
+            text = (
+                f"with these {promised - before} tenants may have {promised}, networks.public ({there}) has {room}"
+                " addresses; lower it, or add a network there"
+            )
+            yield problem(environment, file, _ORDER if ordered >= (quota or 0) else _QUOTA, text)
+
+
+_ORDER = ("vms", "public_ips")
+_QUOTA = ("quotas", "public_ips")
+
+
+def load_balancers(environment: Environment) -> Iterator[Problem]:
+    """Report more load balancers than the prefixes of a tenant's VPCs have addresses."""
+    for tenant in environment.tenants:
+        quota = tenant.quotas.load_balancers
+        room = sum(2 ** (ADDRESS_BITS - vpc.load_balancers) for vpc in tenant.vpcs)
+        if quota is not None and quota > room:
+            there = place(environment, tenant_file(tenant), ("vpcs", 0, "load_balancers"))
+            text = (
+                f"{quota} are more than the addresses of load_balancers in the VPCs ({room}, {there}); lower it, or add"
+                " a VPC with a wider prefix"
+            )
+            yield problem(environment, tenant_file(tenant), ("quotas", "load_balancers"), text)
+
+
+def storage(environment: Environment) -> Iterator[Problem]:
+    """Report volumes of VMs that come to more than the quota of their class."""
+    for tenant in environment.tenants:
+        used = _used(tenant)
+        for name, quota in tenant.quotas.storage.items():
+            if used[name] > bytes_of(quota):
+                gibibytes = -(-used[name] >> 30)
+                text = (
+                    f"volumes of platform VMs come to {gibibytes}Gi of {name}, more than {quota}; write at least that"
+                )
+                yield problem(environment, tenant_file(tenant), ("quotas", "storage", name), text)
+
+
+def _used(tenant: TenantSpec) -> Counter[str]:
+    used = Counter[str]()
+    for vm in tenant.vms.platform if tenant.vms else ():
+        for volume in vm.volumes:
+            used[volume.storage_class] += bytes_of(volume.size)
+    return used

@@ -1,0 +1,114 @@
+"""What two regions must not share: a machine, a management cluster, a state; on one backbone also their numbers.
+
+Networks of regions that no backbone connects may repeat: nothing routes from one to the other.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from components.plan.intervals import bounds, overlaps
+from components.plan.pools import DataPath, inventory_file, problem
+from components.plan.rules.inventory import HARDWARE
+from components.plan.rules.networks import region_networks
+from components.plan.rules.places import place
+from components.plan.rules.references import host_problem
+from components.specs.base import Stage
+from components.specs.environment import Environment
+from components.specs.loader import REGION
+from components.specs.problems import Problem
+
+Found = tuple[Environment, Problem]
+"""A problem and the environment in whose file it is."""
+RegionsRule = Callable[[Sequence[Environment]], Iterable[Found]]
+_NUMBERS = {"vni": "VNI", "asn": "ASN", "route_targets": "route target"}
+
+
+def number_ranges(environments: Sequence[Environment]) -> Iterator[Found]:
+    """Report ranges of VNIs, ASNs and route targets that overlap on one backbone."""
+    for backbone, members in _backbones(environments).items():
+        for key, what in _NUMBERS.items():
+            ranges = [
+                (numbers.first, numbers.last, environment)
+                for environment in members
+                if (numbers := getattr(environment.region.networks, key))
+            ]
+            for other, environment in overlaps(ranges):
+                mine, theirs = (getattr(one.region.networks, key) for one in (environment, other))
+                free = max(last for _, last, _ in ranges) + 1
+                text = (
+                    f"{mine} overlaps {other.name} ({theirs}, {_elsewhere(other, REGION, ('networks', key))}) on the"
+                    f" shared backbone '{backbone}'; {what} ranges of regions that share a backbone must be disjoint;"
+                    f" use {free}-{free + mine.last - mine.first}"
+                )
+                yield environment, problem(environment, REGION, ("networks", key), text)
+
+
+def networks(environments: Sequence[Environment]) -> Iterator[Found]:
+    """Report networks that overlap on one backbone."""
+    for backbone, members in _backbones(environments).items():
+        named = [(environment, *entry) for environment in members for entry in region_networks(environment)]
+        for (other, there, name, theirs), (environment, path, _, mine) in overlaps(
+            (*bounds(entry[3]), entry) for entry in named
+        ):
+            if other is not environment:  # else it is told by the region's own check
+                text = (
+                    f"{mine} overlaps {name} of {other.name} ({theirs}, {_elsewhere(other, REGION, there)}) on the"
+                    f" shared backbone '{backbone}'; networks of regions that share a backbone must be disjoint,"
+                    " move one"
+                )
+                yield environment, problem(environment, REGION, path, text)
+
+
+def ownership(environments: Sequence[Environment]) -> Iterator[Found]:
+    """Report a management cluster or a state that two environments would write."""
+    first: dict[tuple[str, str], Environment] = {}
+    for environment in environments:
+        region = environment.region
+        owned = [(("context",), region.context), (("state", "backend"), region.state and region.state.backend)]
+        for path, value in owned:
+            other = first.setdefault((path[0], value), environment) if value else environment
+            if other is not environment:
+                text = (
+                    f"'{value}' is also that of {other.name} ({_elsewhere(other, REGION, path)}), and each environment"
+                    " has its own; write another"
+                )
+                yield environment, problem(environment, REGION, path, text)
+
+
+def hosts(environments: Sequence[Environment]) -> Iterator[Found]:
+    """Report hardware that stands in the inventory of two regions. Rehearsals have none."""
+    first: dict[tuple[str, str], tuple[Environment, str, str]] = {}
+    for environment in environments:
+        if environment.region.stage is Stage.REHEARSAL:
+            continue
+        for host in environment.hosts:
+            for column in HARDWARE:
+                value = getattr(host, column)
+                other, file, name = first.setdefault(
+                    (column, value), (environment, inventory_file(host.hall), host.host)
+                )
+                if other is not environment:
+                    text = (
+                        f"'{value}' is also in {other.name} ({_elsewhere(other, file, (name,))}), and a machine stands"
+                        " in one region; remove it from the other"
+                    )
+                    yield environment, host_problem(environment, host, column, text)
+
+
+RULES: tuple[RegionsRule, ...] = (number_ranges, networks, ownership, hosts)
+"""All rules over several regions."""
+
+
+def _backbones(environments: Sequence[Environment]) -> dict[str, list[Environment]]:
+    members = defaultdict(list)
+    for environment in environments:
+        if environment.region.networks.backbone:
+            members[environment.region.networks.backbone].append(environment)
+    return members
+
+
+def _elsewhere(environment: Environment, file: str, path: DataPath) -> str:
+    """Return where a value of another environment stands, from the folder of any."""
+    return f"../{environment.name}/{place(environment, file, path)}"

@@ -1,0 +1,140 @@
+"""Storage classes: one default a cluster, reachable, and what they ask of nodes and images."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator
+
+from components.plan.images import find_image
+from components.plan.pools import DataPath, PlacedCluster, clusters, problem, tenant_file
+from components.plan.rules.places import place
+from components.specs.base import Address
+from components.specs.catalog import GoldenImage
+from components.specs.environment import Environment
+from components.specs.loader import REGION
+from components.specs.problems import Problem, listed
+from components.specs.storage import StorageClassSpec, TopolvmClassSpec, VastClassSpec
+from components.specs.tenant_network import Egress, Isolation
+
+VAST_CLIENT = "vastnfs"
+VAST_OPTIONS = ("remoteports", "localports", "spread_reads", "spread_writes", "mdconnect", "pconnect", "noextend")
+"""Mount options that only VAST's NFS client knows (vastnfs documentation)."""
+MAX_CONNECTIONS = 16
+"""Highest ``nconnect`` of Linux' own NFS client (its NFS_MAX_CONNECTIONS)."""
+_DENIED = ("management", "bmc", "control_plane_vips", "dpu_loopbacks")
+"""Networks that no host of a VPC reaches."""
+
+
+def default_storage_class(environment: Environment) -> Iterator[Problem]:
+    """Report clusters that offer storage without exactly one default class."""
+    known = [entry.name for entry in environment.region.storage]
+    default = [entry.name for entry in environment.region.storage if entry.default]
+    for placed in clusters(environment):
+        found = [name for name in placed.cluster.storage if name in default]
+        if placed.cluster.storage and len(found) != 1 and set(placed.cluster.storage) <= set(known):
+            text = (
+                f"{len(found)} default classes among {listed(placed.cluster.storage)}, a cluster has exactly one"
+                f" (default in {REGION}: {listed(default)}); list one of these, or set default: true on one class there"
+            )
+            yield problem(environment, placed.file, (*placed.path, "storage"), text)
+
+
+def local_disks(environment: Environment) -> Iterator[Problem]:
+    """Report classes on local disks in clusters without such disks, and such that are said to be durable."""
+    kinds = environment.instance_types.by_name
+    for index, entry in enumerate(environment.region.storage):
+        if isinstance(entry, TopolvmClassSpec) and entry.durable:
+            text = f"volumes of {entry.name} are on one node and lost when it is replaced; write durable: false"
+            yield problem(environment, REGION, ("storage", index, "durable"), text)
+    for placed, at, entry in _offered(environment):
+        types = [kinds[pool.instance_type] for pool in placed.cluster.pools if pool.instance_type in kinds]
+        if isinstance(entry, TopolvmClassSpec) and types and not any(kind.nvme_disks for kind in types):
+            names = listed(dict.fromkeys(kind.name for kind in types))
+            text = f"'{entry.name}' is on local disks, and no pool has any (nvme_disks of {names} is 0); remove it"
+            yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+
+
+def durable_volumes(environment: Environment) -> Iterator[Problem]:
+    """Report volumes that must outlive their node on classes that do not."""
+    lost = [entry.name for entry in environment.region.storage if isinstance(entry, TopolvmClassSpec)]
+    kept = [entry.name for entry in environment.region.storage if entry.name not in lost]
+    for tenant in environment.tenants:
+        if not tenant.vms:
+            continue
+        classes: list[tuple[DataPath, str]] = [(("vms", "image_storage_class"), tenant.vms.image_storage_class)]
+        classes += [
+            (("vms", "platform", index, "volumes", at, "storage_class"), volume.storage_class)
+            for index, vm in enumerate(tenant.vms.platform)
+            for at, volume in enumerate(vm.volumes)
+        ]
+        for path, name in classes:
+            if name in lost:
+                text = f"'{name}' is on the disks of one node, and this outlives nodes; pick one of {listed(kept)}"
+                yield problem(environment, tenant_file(tenant), path, text)
+
+
+def mount_options(environment: Environment) -> Iterator[Problem]:
+    """Report classes with mount options that an image of the cluster's nodes cannot serve."""
+    for placed, at, entry in _offered(environment):
+        options = dict(option.partition("=")[::2] for option in entry.mount_options)
+        special = [name for name in VAST_OPTIONS if name in options]
+        connections = options.get("nconnect", "")
+        if connections.isdecimal() and int(connections) > MAX_CONNECTIONS:
+            special.append(f"nconnect={connections}")
+        images = _images(environment, placed.cluster.name) if special else []
+        wrong = [image for image in images if not image.contents.nfs_client.startswith(VAST_CLIENT)]
+        if wrong:
+            there = place(environment, REGION, ("storage", environment.region.storage.index(entry), "mount_options"))
+            clients = listed(f"{image.version} has {image.contents.nfs_client}" for image in wrong)
+            text = (
+                f"'{entry.name}' is mounted with {listed(special)} ({there}), which nfs_client {VAST_CLIENT}-... alone"
+                f" can do ({clients}, ../catalog/images.yaml); promote to an image that has it, or offer another class"
+            )
+            yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+
+
+def reachable(environment: Environment) -> Iterator[Problem]:
+    """Report storage whose address hosts of a VPC cannot reach. A name instead of an address is taken as it is."""
+    networks = environment.region.networks
+    for placed, at, entry in _offered(environment):
+        address = _address(entry.endpoint) if isinstance(entry, VastClassSpec) else None
+        vpc = next((vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc), None)
+        if address is None or vpc is None or vpc.isolation is not Isolation.DPF_HBN or address in networks.storage:
+            continue
+        there = place(environment, REGION, ("storage", environment.region.storage.index(entry), "endpoint"))
+        denied = next((name for name in _DENIED if address in getattr(networks, name)), None)
+        if denied:
+            text = f"'{entry.name}' is at {address} ({there}) in networks.{denied}, which no VPC reaches; move it there"
+        elif vpc.egress is Egress.NONE:
+            text = (
+                f"'{entry.name}' is at {address} ({there}) outside networks.storage ({networks.storage}), and VPC"
+                f" {vpc.name} has egress none; move it there, or write egress: public"
+            )
+        else:
+            continue
+        yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+
+
+def _offered(environment: Environment) -> Iterator[tuple[PlacedCluster, int, StorageClassSpec]]:
+    """Yield all classes that clusters offer, with their place in the list."""
+    classes = {entry.name: entry for entry in environment.region.storage}
+    for placed in clusters(environment):
+        for at, name in enumerate(placed.cluster.storage):
+            if name in classes:
+                yield placed, at, classes[name]
+
+
+def _images(environment: Environment, cluster: str) -> list[GoldenImage]:
+    """Return the images that nodes of ``cluster`` are pinned to."""
+    pins = environment.image_pins.groups.items()
+    versions = dict.fromkeys(pin.image for group, pin in pins if group.startswith(f"{cluster}/"))
+    return [image for version in versions if (image := find_image(environment, version))]
+
+
+def _address(text: str) -> Address | None:
+    found = re.fullmatch(r"([0-9.]+)(:[0-9]+)?", text)
+    try:
+        return ipaddress.IPv4Address(found[1]) if found else None
+    except ValueError:
+        return None

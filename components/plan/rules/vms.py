@@ -1,0 +1,83 @@
+"""Virtual machines: what is offered fits on the nodes, and what is ordered is offered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.plan.pools import problem, tenant_file
+from components.specs.base import bytes_of
+from components.specs.catalog import InstanceType
+from components.specs.environment import Environment
+from components.specs.loader import VM_OFFERINGS
+from components.specs.problems import Problem, listed
+from components.specs.vm_offering import VmSizeSpec
+
+
+def vm_public_ips(environment: Environment) -> Iterator[Problem]:
+    """Report more public addresses used than ordered."""
+    for tenant in environment.tenants:
+        if not tenant.vms:
+            continue
+        used = sum(vm.public_ip for vm in tenant.vms.platform)
+        if used > tenant.vms.public_ips:
+            text = f"{tenant.vms.public_ips} ordered, but platform VMs use {used}; write at least {used}"
+            yield problem(environment, tenant_file(tenant), ("vms", "public_ips"), text)
+
+
+def vm_root_disks(environment: Environment) -> Iterator[Problem]:
+    """Report VM images that do not fit on the root disk of a size they are offered with."""
+    images = {image.name: image for image in environment.vm_catalog.images}
+    sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    for tenant in environment.tenants:
+        offered = [sizes[name] for name in (tenant.vms.offerings if tenant.vms else ()) if name in sizes]
+        for index, name in enumerate(tenant.vms.images if tenant.vms else ()):
+            small = [
+                size for size in offered if name in images and bytes_of(size.root_disk) < bytes_of(images[name].size)
+            ]
+            if small:
+                text = (
+                    f"'{name}' needs {images[name].size}, more than root_disk of {listed(size.name for size in small)};"
+                    " remove one or the other"
+                )
+                yield problem(environment, tenant_file(tenant), ("vms", "images", index), text)
+
+
+def vm_gpu_selectors(environment: Environment) -> Iterator[Problem]:
+    """Report VM sizes that mean different GPUs by one device name: KubeVirt permits one selector for each."""
+    first: dict[str, tuple[str, int]] = {}
+    for index, size in enumerate(environment.vm_catalog.sizes):
+        if size.gpu is None:
+            continue
+        path = ("sizes", index, "gpu", "pci_selector")
+        line = environment.positions.line(VM_OFFERINGS, path)
+        other, place = first.setdefault(size.gpu.device, (size.gpu.pci_selector, line))
+        if other != size.gpu.pci_selector:
+            text = (
+                f"'{size.gpu.pci_selector}' is not the selector of {size.gpu.device} elsewhere ('{other}',"
+                f" {VM_OFFERINGS}:{place}); correct one of the two, or the device"
+            )
+            yield problem(environment, VM_OFFERINGS, path, text)
+
+
+def vm_sizes(environment: Environment) -> Iterator[Problem]:
+    """Report VM sizes that no node of the cluster they are offered in could hold."""
+    sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    for tenant in environment.tenants:
+        for cluster in tenant.clusters:
+            if not tenant.vms or cluster.name != tenant.vms.cluster:
+                continue
+            names = dict.fromkeys(pool.instance_type for pool in cluster.pools)
+            kinds = [kind for name in names if (kind := environment.instance_types.by_name.get(name))]
+            for index, name in enumerate(tenant.vms.offerings):
+                if name in sizes and kinds and not any(_holds(kind, sizes[name]) for kind in kinds):
+                    there = f"{cluster.name} ({listed(kind.name for kind in kinds)})"
+                    text = f"'{name}' fits on no node of {there}; remove it, or add a pool of larger nodes"
+                    yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
+
+
+def _holds(kind: InstanceType, size: VmSizeSpec) -> bool:
+    gpus = kind.gpu.count if kind.gpu else 0
+    enough = kind.cpus >= size.cpus and bytes_of(kind.memory) >= bytes_of(size.memory)
+    # The root of a VM is an overlay on the disks of its node.
+    disks = kind.nvme_disk_size is None or kind.nvme_disks * bytes_of(kind.nvme_disk_size) >= bytes_of(size.root_disk)
+    return enough and disks and gpus >= (size.gpu.count if size.gpu else 0)

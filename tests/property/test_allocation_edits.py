@@ -1,0 +1,222 @@
+"""However a region is edited: nobody else is touched, nothing is given twice, what is freed stays with its holder."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from datetime import date
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from small_region import HOSTS_PER_RACK, changed, nodes, rack, racks, small_region, tenant
+
+from components.plan.allocation import attempt
+from components.plan.ledger import Kind, cluster_numbers, freed_numbers, vpc_numbers
+from components.plan.numbers import Block, as_block
+from components.plan.releases import release_quarantine
+from components.plan.rules import locks
+from components.specs.environment import Environment
+from components.specs.lock_text import sealed
+from components.specs.locks import AllocationsLock, ImagesLock
+from components.specs.node_pool import NodePoolSpec
+from components.specs.out_of_service import HostState, OutOfServiceSpec
+from components.specs.tenant import TenantSpec
+
+BROKEN = OutOfServiceSpec(state=HostState.TRIAGE, since=date(2026, 1, 1), reason="fans")
+TENANTS = ("ant", "bee", "t10", "t9")
+BROKEN = OutOfServiceSpec(state=HostState.TRIAGE, since=date(2026, 1, 1), reason="fans")
+sizes, counts = st.integers(1, 4), st.integers(1, 3)
+names = st.sampled_from(TENANTS)
+
+
+def _with_pools(owner: TenantSpec, *pools: NodePoolSpec) -> TenantSpec:
+    return changed(owner, clusters=(changed(owner.clusters[0], pools=pools),))
+
+
+class Edits(RuleBasedStateMachine):
+    """A platform team at work. An edit that cannot be allocated is taken back, as one does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = small_region()
+        self.gone: dict[str, TenantSpec] = {}
+
+    @property
+    def present(self) -> dict[str, TenantSpec]:
+        return {owner.tenant: owner for owner in self.now.tenants}
+
+    @rule(name=names, count=sizes, pods=st.integers(18, 22), fabric=st.booleans())
+    def add_or_change_tenant(self, name: str, count: int, pods: int, *, fabric: bool) -> None:
+        vpcs = self.present[name].vpcs if name in self.present else None
+        fabrics = ("ib",) if fabric else ()
+        edited = tenant(name, nodes(count), pods=vpcs[0].pods if vpcs else pods, fabrics=fabrics)
+        self._edit(name, tenants=tuple((self.present | {name: edited}).values()))
+
+    @precondition(lambda self: self.present)
+    @rule(data=st.data())
+    def remove_tenant(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from([*self.present]))
+        self.gone[name] = self.present[name]
+        self._edit(name, tenants=tuple(owner for key, owner in self.present.items() if key != name))
+
+    @precondition(lambda self: self.gone.keys() - self.present.keys())
+    @rule(data=st.data())
+    def return_as_before(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(sorted(self.gone.keys() - self.present.keys())))
+        had = _held(_quarantined(self.now.allocations), name)
+        self._edit(name, tenants=(*self.now.tenants, self.gone[name]))
+        if name in self.present:
+            for kind, blocks in _held(_numbers(self.now.allocations), name).items():
+                sizes_had = {block.size for block in had[kind]}
+                assert all(block in had[kind] for block in blocks if block.size in sizes_had)
+
+    @precondition(lambda self: self.present)
+    @rule(name=names, count=counts, spares=st.sampled_from([0, 1, "30%"]))
+    def add_or_change_racks(self, name: str, count: int, spares: int | str) -> None:
+        if name in self.present:
+            pools = (self.present[name].clusters[0].pools[0], racks(count, spares=spares))
+            edited = _with_pools(self.present[name], *pools)
+            self._edit(name, tenants=tuple((self.present | {name: edited}).values()))
+
+    @precondition(lambda self: self.present)
+    @rule(name=names)
+    def remove_racks(self, name: str) -> None:
+        if name in self.present:
+            edited = _with_pools(self.present[name], self.present[name].clusters[0].pools[0])
+            self._edit(name, tenants=tuple((self.present | {name: edited}).values()))
+
+    @rule(name=st.sampled_from(["a3", "b2", "n4", "n11"]))
+    def add_or_remove_rack(self, name: str) -> None:
+        others = tuple(host for host in self.now.hosts if host.rack != name)
+        owners = {
+            self.now.allocations.hosts.get(host.host, "").split("-")[0] for host in self.now.hosts if host.rack == name
+        }
+        if len(others) == len(self.now.hosts):
+            self._edit("", hosts=others + rack(name))
+        elif owners == {""}:
+            self._edit("", hosts=others)
+
+    @rule(data=st.data())
+    def break_or_repair(self, data: st.DataObject) -> None:
+        host = data.draw(st.sampled_from([host.host for host in self.now.hosts]))
+        broken = dict(self.now.out_of_service)
+        if broken.pop(host, None) is None:
+            broken[host] = BROKEN
+        self._edit(self.now.allocations.hosts.get(host, "").split("-")[0], out_of_service=broken)
+
+    @precondition(lambda self: self.now.allocations.quarantine)
+    @rule(data=st.data())
+    def release(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from([*self.now.allocations.quarantine, "all"]))
+        self.now = self._sealed(release_quarantine(self.now, name), self.now.image_pins)
+
+    def _sealed(self, region: Environment, pins: ImagesLock) -> Environment:
+        locks_now = {"allocations": sealed(region.allocations), "image_pins": sealed(pins)}
+        return region.model_copy(update=locks_now)
+
+    def _edit(self, subject: str, **changes: Any) -> None:
+        edited = self.now.model_copy(update=changes)
+        found = attempt(edited)
+        if found.problems:
+            return
+        before, after = self.now, self._sealed(edited.model_copy(update={"allocations": found.numbers}), found.pins)
+        self.now = after
+        _others_are_untouched(before, after, subject)
+        _freed_numbers_stay_with_their_holder(before, after)
+        _nothing_is_given_twice(after)
+        _groups_have_their_hosts(after)
+        newly = after.allocations.hosts.keys() - before.allocations.hosts.keys()
+        assert not newly & after.out_of_service.keys()
+        moved = {key for key, pin in after.image_pins.groups.items() if before.image_pins.groups.get(key, pin) != pin}
+        assert not moved
+        assert [*locks.digests(after), *locks.numbers(after), *locks.allocations(after), *locks.pins(after)] == []
+        for region in (after, _in_another_order(after)):
+            again = attempt(region)
+            assert (sealed(again.numbers), sealed(again.pins)) == (after.allocations, after.image_pins)
+        shuffled = attempt(_in_another_order(edited))
+        assert (shuffled.numbers, shuffled.pins) == (found.numbers, found.pins)
+
+
+def _in_another_order(region: Environment) -> Environment:
+    return region.model_copy(update={"tenants": region.tenants[::-1], "hosts": region.hosts[::-1]})
+
+
+def _others_are_untouched(before: Environment, after: Environment, subject: str) -> None:
+    old, new = before.allocations, after.allocations
+    for name in {owner.tenant for owner in before.tenants} - {subject}:
+        cluster = f"{name}-one"
+        assert new.vpcs[name] == old.vpcs[name]
+        assert new.clusters[cluster] == old.clusters[cluster]
+        mine = {key: value for key, value in old.groups.items() if key.startswith(f"{cluster}/")}
+        assert mine.items() <= new.groups.items()
+        had, has = (
+            {host for host, pool in lock.hosts.items() if pool.startswith(f"{cluster}/")} for lock in (old, new)
+        )
+        assert has == had
+
+
+def _numbers(lock: AllocationsLock) -> Iterator[tuple[str, Kind, Block]]:
+    for name, vpc in lock.vpcs.items():
+        yield from ((f"{vpc.tenant}/{name}", kind, block) for kind, _, block in vpc_numbers(vpc))
+    for name, cluster in lock.clusters.items():
+        yield from ((f"{cluster.tenant}/{name}", kind, block) for kind, _, block in cluster_numbers(cluster))
+    for name, address in lock.public_ips.items():
+        yield name, Kind("public_ips"), as_block(address)
+
+
+def _held(numbers: Iterator[tuple[str, Kind, Block]], tenant: str) -> dict[Kind, list[Block]]:
+    found: dict[Kind, list[Block]] = defaultdict(list)
+    for holder, kind, block in numbers:
+        if holder.startswith(f"{tenant}/"):
+            found[kind].append(block)
+    return found
+
+
+def _quarantined(lock: AllocationsLock) -> Iterator[tuple[str, Kind, Block]]:
+    for holder, freed in lock.quarantine.items():
+        yield from ((holder, kind, block) for kind, _, block in freed_numbers(freed))
+
+
+def _freed_numbers_stay_with_their_holder(before: Environment, after: Environment) -> None:
+    everything = {*_numbers(after.allocations), *_quarantined(after.allocations)}
+    lost = {*_numbers(before.allocations), *_quarantined(before.allocations)} - everything
+    # Where route targets have no range of their own they are VNIs by another name.
+    assert {item for item in lost if item[1].section != "route_targets" and not _grew(*item[1:], everything)} == set()
+
+
+def _grew(kind: Kind, block: Block, everything: set[tuple[str, Kind, Block]]) -> bool:
+    return kind.section == "guids" and any(other == kind and block in part for _, other, part in everything)
+
+
+def _nothing_is_given_twice(region: Environment) -> None:
+    used: dict[Kind, list[Block]] = defaultdict(list)
+    for _, kind, block in (*_numbers(region.allocations), *_quarantined(region.allocations)):
+        used[kind].append(block)
+    for blocks in used.values():
+        blocks.sort()
+        assert all(one.last < other.first for one, other in pairwise(blocks))
+
+
+def _groups_have_their_hosts(region: Environment) -> None:
+    rack_of = {host.host: host.rack for host in region.hosts}
+    hosts = Counter(f"{pool}/{rack_of[host]}" for host, pool in region.allocations.hosts.items())
+    for owner in region.tenants:
+        for pool in owner.clusters[0].pools:
+            key = f"{owner.clusters[0].name}/{pool.name}"
+            groups = {
+                name: group.nodes for name, group in region.allocations.groups.items() if name.startswith(f"{key}/")
+            }
+            working = {name for name, nodes in groups.items() if nodes}
+            assert all(hosts[name] >= nodes for name, nodes in groups.items())
+            if pool.racks is None:
+                assert sum(groups.values()) == pool.nodes
+            else:
+                assert len(working) == pool.racks
+                assert {hosts[name] for name in working} == {HOSTS_PER_RACK}
+
+
+Edits.TestCase.settings = settings(deadline=None, max_examples=40, stateful_step_count=40)
+test_edits = Edits.TestCase

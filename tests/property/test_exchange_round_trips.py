@@ -1,0 +1,74 @@
+"""Whatever hosts a region has: written for another system and read again they are the same, and nothing is secret."""
+
+from __future__ import annotations
+
+import pytest
+from environment_data import ENVIRONMENTS
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.plan.exchange.choices import Choices
+from components.plan.exchange.exporting import export_hosts
+from components.plan.exchange.formats import SOURCES, TARGETS, SourceFormat, TargetFormat
+from components.plan.exchange.importing import import_hosts
+from components.specs.base import Address
+from components.specs.environment import Environment
+from components.specs.inventory import HostSpec
+from components.specs.loader import load_environment
+
+LAPTOP = load_environment("laptop", ENVIRONMENTS)
+BMC = LAPTOP.region.networks.bmc
+KINDS = [kind.name for kind in LAPTOP.instance_types.instance_types]
+DRIVERS = ("redfish", "redfish-virtualmedia", "idrac-virtualmedia", "ilo5-virtualmedia", "ipmi")
+LABELS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?", fullmatch=True)
+SERIALS = st.text(
+    st.characters(codec="utf-8", categories=("L", "M", "N", "P", "S")) | st.just(" "), min_size=1, max_size=30
+).filter(lambda text: text == text.strip() and text[0] not in "=+-@")
+PATHS = st.from_regex(r"(/[A-Za-z0-9_.,\"-]{1,10}){0,3}", fullmatch=True)
+
+
+@st.composite
+def regions(draw: st.DrawFn) -> Environment:
+    """Return a region with hosts that differ in all that must differ."""
+    count = draw(st.integers(1, 5))
+
+    def several(strategy: st.SearchStrategy[str], *, each: int = 1) -> list[str]:
+        return draw(st.lists(strategy, min_size=count * each, max_size=count * each, unique=True))
+
+    names, racks, serials = several(LABELS), several(LABELS), several(SERIALS, each=2)
+    numbers = draw(st.lists(st.integers(1, BMC.num_addresses - 2), min_size=2 * count, max_size=2 * count, unique=True))
+    addresses = [str(Address(int(BMC.network_address) + number)) for number in numbers]
+    macs = draw(st.lists(st.integers(1, 2**40 - 1), min_size=count, max_size=count, unique=True))
+    hosts = []
+    for at in range(count):
+        driver, scheme = draw(st.sampled_from(DRIVERS)), draw(st.sampled_from(("", "+http", "+https")))
+        port = draw(st.sampled_from(("", ":8443")))
+        hosts.append(
+            HostSpec(
+                rack=racks[at],
+                slot=draw(st.integers(1, 60)),
+                host=names[at],
+                instance_type=draw(st.sampled_from(KINDS)),
+                serial=serials[at],
+                bmc=f"{driver}{scheme}://{addresses[at]}{port}{draw(PATHS)}",
+                bmc_secret=f"bmc-{racks[at]}",
+                boot_mac=":".join(f"{byte:02x}" for byte in (0x02, *macs[at].to_bytes(5, "big"))),
+                dpu_serial=serials[count + at],
+                leaf=draw(LABELS),
+                dpu_bmc=draw(st.sampled_from((None, Address(addresses[count + at])))),
+                hall="a",
+            )
+        )
+    return LAPTOP.model_copy(update={"hosts": tuple(hosts)})
+
+
+@pytest.mark.parametrize("name", [target.value for target in TargetFormat])
+@given(region=regions())
+def test_exported_hosts_are_imported_as_they_were(name: str, region: Environment) -> None:
+    text = export_hosts(region, None, TARGETS[TargetFormat(name)], {}, None).text
+    empty = region.model_copy(update={"hosts": ()})
+    source = SOURCES[SourceFormat(name)]
+
+    assert import_hosts(empty, "a", "file", text, source, Choices(), prune=False).added == region.hosts
+    again = import_hosts(region, "a", "file", text, source, Choices(), prune=True)
+    assert (again.added, again.changed, again.removed, again.unchanged) == ((), (), (), len(region.hosts))

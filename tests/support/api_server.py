@@ -1,0 +1,157 @@
+"""A bare Kubernetes API server: etcd and kube-apiserver, with the CRDs of hosts and nothing that acts on them."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import signal
+import subprocess
+import time
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from providers.kube import ApiError, ApiServer, KubeconfigError, ObjectRef
+from rehearsal import crds, ports
+from rehearsal.region import MANAGEMENT
+from toolchain import binaries
+
+HOSTS = ("metal3.io/v1alpha1", "BareMetalHost")
+_READY_SECONDS = 120.0
+_POLL_SECONDS = 0.1
+
+
+class LocalApiServer:
+    """One API server in a folder of its own; `stop` ends what it started.
+
+    Args:
+        folder: Where it keeps everything; must not be there yet.
+        kinds: Custom kinds that it serves.
+        kubeconfig: File to write.
+        context: Name of the kubeconfig's only context.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        kinds: Collection[str] = (HOSTS[1],),
+        kubeconfig: Path | None = None,
+        context: str = "test",
+    ) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True)
+        self.kubeconfig = kubeconfig or folder / "kubeconfig.yaml"
+        self._context = context
+        self._certificate = folder / "certificates" / "apiserver.crt"
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._token = secrets.token_hex(16)
+        self._client, self._peer, self._secure = ports.free(3)
+        try:
+            self._start()
+            self.api = self._wait_ready()
+            known = crds.definitions(MANAGEMENT)
+            crds.install(self.api, [crd for crd in known if crd["spec"]["names"]["kind"] in kinds])
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """End the processes, the API server first."""
+        for process in reversed(self._processes):
+            process.send_signal(signal.SIGCONT)
+            process.kill()
+            process.wait()
+        self._processes.clear()
+
+    def namespace(self, name: str) -> str:
+        """Make a namespace."""
+        self.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}, field_manager="test")
+        return name
+
+    def hosts(self, namespace: str) -> dict[str, dict[str, Any]]:
+        """Return the hosts of a namespace by name."""
+        return {host["metadata"]["name"]: host for host in self.api.list(*HOSTS, namespace=namespace)}
+
+    def report(self, namespace: str, state: str, *names: str) -> None:
+        """Write the state that metal3's controller would report into hosts, all of the namespace if none is named."""
+        status = {"status": {**_STATUS, "provisioning": {"state": state, "ID": "", "image": {"url": ""}}}}
+        for name in names or self.hosts(namespace):
+            ref = ObjectRef(*HOSTS, name, namespace)
+            self.api.patch(ref, status, subresource="status", field_manager="baremetal-operator")
+
+    def _start(self) -> None:
+        key, tokens = self.folder / "service-accounts.key", self.folder / "tokens.csv"
+        subprocess.run(["openssl", "genrsa", "-out", str(key), "2048"], check=True, capture_output=True)
+        tokens.write_text(f'{self._token},test,test,"system:masters"\n')
+        etcd = f"http://{ports.LOOPBACK}:{self._client}"
+        peer = f"http://{ports.LOOPBACK}:{self._peer}"
+        self._run(
+            "etcd",
+            f"--data-dir={self.folder / 'etcd'}",
+            f"--listen-client-urls={etcd}",
+            f"--advertise-client-urls={etcd}",
+            f"--listen-peer-urls={peer}",
+            f"--initial-advertise-peer-urls={peer}",
+            f"--initial-cluster=default={peer}",
+            "--unsafe-no-fsync",
+        )
+        self._run(
+            "kube-apiserver",
+            f"--etcd-servers={etcd}",
+            f"--bind-address={ports.LOOPBACK}",
+            f"--secure-port={self._secure}",
+            f"--cert-dir={self._certificate.parent}",
+            f"--token-auth-file={tokens}",
+            "--authorization-mode=RBAC",
+            "--disable-admission-plugins=ServiceAccount",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-key-file={key}",
+            f"--service-account-signing-key-file={key}",
+            "--service-cluster-ip-range=10.0.0.0/24",
+        )
+        cluster = {
+            "server": f"https://{ports.LOOPBACK}:{self._secure}",
+            "certificate-authority": str(self._certificate),
+        }
+        config = {
+            "clusters": [{"name": "test", "cluster": cluster}],
+            "users": [{"name": "test", "user": {"token": self._token}}],
+            "contexts": [{"name": self._context, "context": {"cluster": "test", "user": "test"}}],
+            "current-context": self._context,
+        }
+        self.kubeconfig.write_text(json.dumps(config))
+
+    def _run(self, program: str, *arguments: str) -> None:
+        with (self.folder / f"{program}.log").open("wb") as log:
+            command = [str(binaries.path(program)), *arguments]
+            process = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self._processes.append(process)
+
+    def _wait_ready(self) -> ApiServer:
+        deadline = time.monotonic() + _READY_SECONDS
+        while not (api := self._ready()):
+            dead = [process.args for process in self._processes if process.poll() is not None]
+            assert not dead, f"ended at once: {dead}; see {self.folder}"
+            assert time.monotonic() < deadline, f"no API server within {_READY_SECONDS:.0f} s; see {self.folder}"
+            time.sleep(_POLL_SECONDS)
+        return api
+
+    def _ready(self) -> ApiServer | None:
+        """Return a client once the server serves; before that, its certificate may not be there."""
+        try:
+            api = ApiServer.from_kubeconfig(self.kubeconfig)
+            api.request("GET", "/readyz")
+            return api if api.get(ObjectRef("v1", "Namespace", "kube-system")) else None
+        except (ApiError, KubeconfigError):
+            return None
+
+
+_STATUS = {
+    "errorCount": 0,
+    "errorMessage": "",
+    "hardwareProfile": "unknown",
+    "operationalStatus": "OK",
+    "poweredOn": False,
+}
+"""What the CRD demands of any status."""

@@ -1,0 +1,181 @@
+"""An API server small enough to read: config maps, bare-metal hosts and IronCore's BMCs and servers, in memory."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlparse
+
+SPEC_FIELDS = {"online", "bootMACAddress", "consumerRef", "description"}
+Key = tuple[str, str, str]
+
+
+@dataclass
+class FakeKube:
+    """Config maps and bare-metal hosts, in memory; what a test wants refused is named in the fields."""
+
+    objects: dict[Key, dict[str, Any]] = field(default_factory=dict)
+    """By plural, namespace, name."""
+    namespaces: set[str] = field(default_factory=lambda: {"inventory", ""})
+    kinds: dict[str, str] = field(default_factory=lambda: {"baremetalhosts": "BareMetalHost"})
+    refused: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict)
+    """Answer to every apply of the object of this name."""
+    rewrite: Callable[[dict[str, Any]], dict[str, Any]] = lambda spec: spec
+    """What the server makes of a spec that it is given."""
+    log: list[str] = field(default_factory=list)
+    """Method, path, and query where there is one."""
+    bodies: list[Any] = field(default_factory=list)
+    uids: int = 0
+    cluster: str = "cluster-1"
+    """uid of namespace kube-system."""
+    url: str = ""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def host(self, name: str, *, labels: dict[str, str] | None = None, **more: Any) -> dict[str, Any]:
+        """Put a host there that nobody applied."""
+        body = {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", **more}
+        body["metadata"] = {"name": name, "namespace": "inventory", "labels": labels or {}, **more.get("metadata", {})}
+        return self.store(("baremetalhosts", "inventory", name), body)
+
+    def store(self, key: Key, body: dict[str, Any]) -> dict[str, Any]:
+        """Keep an object as a server does."""
+        self.uids += 1
+        old = self.objects.get(key, {}).get("metadata", {})
+        kept = {"uid": old.get("uid", f"uid-{self.uids}"), "resourceVersion": str(self.uids)}
+        finalizers = {"finalizers": old["finalizers"]} if old.get("finalizers") else {}
+        live = {**body, "metadata": {**finalizers, **body["metadata"], **kept}}
+        # A host is looked at by its controller as soon as it is there.
+        status = self.objects.get(key, {}).get("status", {"provisioning": {"state": "available"}})
+        self.objects[key] = {"status": status, **live}
+        return self.objects[key]
+
+    def writes(self) -> list[str]:
+        """Return every request that could change something."""
+        return [line for line in self.log if not line.startswith("GET") and "dryRun" not in line]
+
+    def answer(self, method: str, path: str, query: dict[str, str], body: Any) -> tuple[int, Any]:
+        """Return status and body for one request."""
+        parts = path.strip("/").split("/")
+        known = self._about(parts)
+        if known:
+            return known
+        if parts[:3] == ["apis", "metal.ironcore.dev", "v1alpha1"]:
+            return self._of_ironcore(method, parts[3:], query, body)
+        if "namespaces" not in parts:
+            return 404, {"reason": "NotFound", "message": f"no {path}"}
+        namespace, plural, *name = parts[parts.index("namespaces") + 1 :]
+        if not name:
+            return 200, {"items": self._listed(plural, namespace, query.get("labelSelector", ""))}
+        return self._one(method, (plural, namespace, name[0]), query, body)
+
+    def _about(self, parts: list[str]) -> tuple[int, Any] | None:
+        """Answer what is asked about the server itself."""
+        if parts == ["api", "v1"]:
+            maps = {"name": "configmaps", "kind": "ConfigMap", "namespaced": True}
+            return 200, {"resources": [maps, {"name": "namespaces", "kind": "Namespace", "namespaced": False}]}
+        if parts == ["api", "v1", "namespaces", "kube-system"]:
+            return 200, {"metadata": {"name": "kube-system", "uid": self.cluster}}
+        if parts == ["apis", "metal3.io", "v1alpha1"]:
+            kinds = [{"name": name, "kind": kind, "namespaced": True} for name, kind in self.kinds.items()]
+            return (200, {"resources": kinds}) if kinds else (404, {"reason": "NotFound", "message": "no such group"})
+        if parts == ["apis", "metal3.io"]:
+            versions = [{"groupVersion": "metal3.io/v1beta1"}, {"groupVersion": "metal3.io/v1alpha1"}]
+            return 200, {"preferredVersion": versions[0], "versions": versions}
+        return None
+
+    def _of_ironcore(self, method: str, parts: list[str], query: dict[str, str], body: Any) -> tuple[int, Any]:
+        """Answer for kinds that lie in no namespace."""
+        if not parts:
+            kinds = {"bmcs": "BMC", "servers": "Server"}
+            return 200, {
+                "resources": [{"name": name, "kind": kind, "namespaced": False} for name, kind in kinds.items()]
+            }
+        if len(parts) == 1:
+            return 200, {"items": self._listed(parts[0], "", query.get("labelSelector", ""))}
+        return self._one(method, (parts[0], "", parts[1]), query, body)
+
+    def _listed(self, plural: str, namespace: str, selector: str) -> list[dict[str, Any]]:
+        label, _, value = selector.partition("=")
+        found = [body for key, body in self.objects.items() if key[:2] == (plural, namespace)]
+        return [body for body in found if not label or body["metadata"].get("labels", {}).get(label) == value]
+
+    def _one(self, method: str, key: Key, query: dict[str, str], body: Any) -> tuple[int, Any]:
+        live = self.objects.get(key)
+        missing = 404, {"reason": "NotFound", "message": f'{key[0]} "{key[2]}" not found'}
+        if method == "GET":
+            return (200, live) if live else missing
+        if method == "DELETE":
+            return self._delete(key, body) if live else missing
+        return self._applied(key, query, body)
+
+    def _applied(self, key: Key, query: dict[str, str], body: Any) -> tuple[int, Any]:
+        if key[1] not in self.namespaces:
+            return 404, {"reason": "NotFound", "message": f'namespaces "{key[1]}" not found'}
+        if key[2] in self.refused and "force" not in query:
+            return self.refused[key[2]]
+        unknown = set(body.get("spec", {})) - SPEC_FIELDS if key[0] == "baremetalhosts" else ()
+        if unknown:
+            reason = f".spec.{min(unknown)}: field not declared in schema"
+            return 500, {"message": f"failed to create typed patch object ({key[1]}/{key[2]}): {reason}"}
+        body = {**body, **({"spec": self.rewrite(body["spec"])} if "spec" in body else {})}
+        if "dryRun" in query:
+            return 200, {**body, "metadata": {**body["metadata"], "uid": "fake"}}
+        return 200, self.store(key, body)
+
+    def _delete(self, key: Key, options: Any) -> tuple[int, Any]:
+        metadata = self.objects[key]["metadata"]
+        wanted = options.get("preconditions", {})
+        if any(metadata[name] != value for name, value in wanted.items()):
+            return 409, {"reason": "Conflict", "message": "the precondition does not hold"}
+        if metadata.get("finalizers"):
+            metadata["deletionTimestamp"] = "now"
+        else:
+            del self.objects[key]
+        return 200, {}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # one packet an answer: otherwise Nagle and delayed acknowledgements cost 40 ms each
+    kube: FakeKube
+
+    def _handle(self) -> None:
+        data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        url = urlparse(self.path)
+        query = {key: values[0] for key, values in parse_qs(url.query).items()}
+        body = json.loads(data) if data else None
+        with self.kube.lock:
+            self.kube.log.append(f"{self.command} {self.path}")
+            self.kube.bodies.append(body)
+            status, answer = self.kube.answer(self.command, url.path, query, body)
+            text = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    do_GET = do_PATCH = do_DELETE = _handle  # noqa: N815 - names of the standard library
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - signature of the standard library
+        """Say nothing."""
+
+
+@contextmanager
+def serve() -> Iterator[FakeKube]:
+    """Serve one until the end of the block; its address is in ``url``."""
+    fake = FakeKube()
+    handler = type("Handler", (_Handler,), {"kube": fake})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    fake.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield fake
+    server.shutdown()
+    server.server_close()
+    thread.join()

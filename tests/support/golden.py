@@ -1,0 +1,61 @@
+"""Golden files: text that was reviewed, refreshed by JACQUARD_UPDATE_GOLDEN=1 and read before it is committed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from components.render.manifest import Manifest
+
+UPDATE = "JACQUARD_UPDATE_GOLDEN"
+
+
+class _Dumper(yaml.SafeDumper):
+    """Dumps text of several lines as it reads, and shared values each time they occur."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the base class's signature
+        return True
+
+
+_Dumper.add_representer(
+    str,
+    lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None),
+)
+
+
+def as_yaml(data: Any) -> str:
+    """Return ``data`` as YAML in its own order."""
+    return str(yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=110))
+
+
+def document(item: Manifest) -> str:
+    """Return one object as YAML, headed by what is known about applying it."""
+    marks = [f"cluster: {item.cluster}", *(mark for mark in ("retain", "protect") if getattr(item, mark))]
+    if item.readiness is not None:
+        marks.append(f"awaited {item.readiness.timeout_seconds} s: {' and '.join(item.readiness.conditions)}")
+    return f"# {', '.join(marks)}\n{as_yaml(item.body)}"
+
+
+def documents(items: Iterable[Manifest]) -> str:
+    """Return whole objects as one file."""
+    return "---\n".join(document(item) for item in items)
+
+
+def assert_reviewed(path: Path, text: str) -> None:
+    """Fail when ``text`` is not what ``path`` holds; write it there instead when an update is asked for.
+
+    No text is no file: an environment without VMs has none for them.
+    """
+    if os.environ.get(UPDATE) and not text:
+        path.unlink(missing_ok=True)
+    elif os.environ.get(UPDATE):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    reviewed = path.read_text(encoding="utf-8") if path.exists() else ""
+    assert text == reviewed, (
+        f"{path} differs; if that is meant, run {UPDATE}=1 python -m pytest tests/golden and read it"
+    )

@@ -1,0 +1,60 @@
+"""Checks environments one by one, each in a process of its own, and prints what that cost and what was said.
+
+``python measured_load.py ROOT...``: one JSON object a line. A root is a folder of environments with one in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+from components.plan.checks import check
+from components.specs.loader import environments, load_environment
+from components.specs.problems import SpecError
+
+_HARD_LIMIT_SECONDS = 10
+"""Processor time after which the kernel ends a check that hangs."""
+
+
+def main(roots: list[str]) -> None:
+    """Print one result for each of ``roots``."""
+    for root in roots:
+        sys.stdout.write(json.dumps(_measured(Path(root))) + "\n")
+        sys.stdout.flush()
+
+
+def _measured(root: Path) -> dict[str, Any]:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_CPU, (_HARD_LIMIT_SECONDS, _HARD_LIMIT_SECONDS))
+        with os.fdopen(writing, "w") as out:
+            json.dump(_report(root), out)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        text = answer.read()
+    _, status, used = os.wait4(child, 0)
+    return {
+        "status": status,
+        "seconds": used.ru_utime + used.ru_stime,
+        "peak_bytes": used.ru_maxrss * (1 if sys.platform == "darwin" else 1024),
+        "report": json.loads(text) if text else None,
+    }
+
+
+def _report(root: Path) -> str:
+    [name] = environments(root)
+    try:
+        problems = check(load_environment(name, root))
+    except SpecError as error:
+        return str(error)
+    return str(SpecError(name, problems)) if problems else ""
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,61 @@
+"""Environment laptop with other backends: the same tenants and hosts, nothing of the first backends left."""
+
+from __future__ import annotations
+
+from components.specs.bare_metal import BareMetalBackend
+from components.specs.environment import Environment
+from components.specs.hosted_control_plane import ClusterSpec
+from components.specs.region import ControlPlaneBackend, DedicatedDataStoreSpec
+from components.specs.storage import TopolvmClassSpec
+from components.specs.tenant import TenantSpec
+from components.specs.tenant_network import Isolation, VpcSpec
+
+SCRATCH = TopolvmClassSpec(name="scratch", driver="topolvm", device_class="nvme")
+OWN_STORE = DedicatedDataStoreSpec(members=3, size="50Gi", storage_class="nvme")
+
+
+def with_backends(
+    environment: Environment,
+    *,
+    control_planes: ControlPlaneBackend = ControlPlaneBackend.K0SMOTRON,
+    bare_metal: BareMetalBackend = BareMetalBackend.IRONCORE_METAL,
+    isolation: Isolation = Isolation.KUBE_OVN,
+    data_store: str = "dedicated",
+) -> Environment:
+    """Return ``environment`` with these backends, a data store for each cluster and a class on local disks."""
+    region = environment.region
+    return environment.model_copy(
+        update={
+            "region": region.model_copy(
+                update={
+                    "control_planes": region.control_planes.model_copy(
+                        update={"backend": control_planes, "dedicated": OWN_STORE}
+                    ),
+                    "bare_metal": region.bare_metal.model_copy(update={"backend": bare_metal}),
+                    "storage": (*region.storage, SCRATCH),
+                }
+            ),
+            "tenants": tuple(_tenant(tenant, isolation, data_store) for tenant in environment.tenants),
+            "image_pins": environment.image_pins.model_copy(
+                update={
+                    "control_planes": {
+                        name: pin.model_copy(update={"data_store": data_store})
+                        for name, pin in environment.image_pins.control_planes.items()
+                    }
+                }
+            ),
+        }
+    )
+
+
+def _tenant(tenant: TenantSpec, isolation: Isolation, data_store: str) -> TenantSpec:
+    def vpc(spec: VpcSpec) -> VpcSpec:
+        return spec.model_copy(update={"isolation": isolation})
+
+    def cluster(spec: ClusterSpec) -> ClusterSpec:
+        control_plane = spec.control_plane.model_copy(update={"data_store": data_store})
+        return spec.model_copy(update={"control_plane": control_plane, "storage": (*spec.storage, SCRATCH.name)})
+
+    return tenant.model_copy(
+        update={"vpcs": tuple(map(vpc, tenant.vpcs)), "clusters": tuple(map(cluster, tenant.clusters))}
+    )

@@ -1,0 +1,19 @@
+"""What a person is told about one spec."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from components.specs.problems import dotted
+from components.specs.translate import mistakes
+
+
+def texts(model: type[BaseModel], data: dict[str, Any]) -> dict[str, str]:
+    """Return the text of each mistake in ``data`` by path; empty when ``model`` takes it."""
+    try:
+        model.model_validate(data)
+    except ValidationError as error:
+        return {dotted(mistake.path): mistake.text for mistake in mistakes(error, model, data)}
+    return {}

@@ -1,0 +1,52 @@
+"""The laptop region, foreign files of two new machines of it, and how they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from environment_data import ENVIRONMENTS
+
+from components.plan.exchange.choices import Choices
+from components.plan.exchange.formats import SOURCES, SourceFormat
+from components.plan.exchange.importing import Import, import_hosts
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from components.specs.problems import SpecError
+
+FILES = Path(__file__).parent / "files"
+Read = Callable[..., Import]
+Refused = Callable[..., str]
+
+
+@pytest.fixture(scope="session")
+def region() -> Environment:
+    return load_environment("laptop", ENVIRONMENTS)
+
+
+@pytest.fixture
+def read(region: Environment) -> Read:
+    """Read a text, or one of the files, into hall a."""
+
+    def run(source: str, text: str, *, hall: str = "a", prune: bool = False, **choices: Any) -> Import:
+        path = FILES / text
+        content = path.read_text(encoding="utf-8") if "\n" not in text and path.is_file() else text
+        return import_hosts(
+            region, hall, "the.file", content, SOURCES[SourceFormat(source)], Choices(**choices), prune=prune
+        )
+
+    return run
+
+
+@pytest.fixture
+def refused(read: Read) -> Refused:
+    """Return what is said to a text, without the headline."""
+
+    def run(source: str, text: str, **choices: Any) -> str:
+        with pytest.raises(SpecError) as caught:
+            read(source, text, **choices)
+        return str(caught.value).partition("\n")[2]
+
+    return run

@@ -1,0 +1,115 @@
+"""Hosts in the formats of other systems: the files to the byte, what is missing in them, and that no secret is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.plan.exchange.exporting import Export, export_hosts
+from components.plan.exchange.formats import TARGETS, TargetFormat
+from components.specs.base import Address
+from components.specs.environment import Environment
+from components.specs.problems import SpecError
+
+FILES = Path(__file__).parent / "files"
+OWN = {
+    "eks-a-csv": {
+        "netmask": "255.255.0.0",
+        "gateway": "10.0.0.1",
+        "nameservers": "10.0.0.2|10.0.0.3",
+        "disk": "/dev/sda",
+    },
+    "netbox": {"role": "gpu-node", "manufacturer": "NVIDIA"},
+    "nico": {"sku_id": "nvidia.dgx-h100.gpu.1"},
+}
+TABLE = {
+    "eks-a-csv": "host,ip_address,disk\na01-u01,10.0.1.1,\na01-u02,10.0.1.2,/dev/nvme0n1\n",
+    "netbox": "host,device_type,position\na01-u01,DGX H100,1\n",
+    "nico": "host,bmc_mac_address\na01-u01,02:00:00:01:01:f1\na01-u02,02:00:00:01:01:f2\n",
+}
+
+
+@pytest.fixture
+def two(region: Environment) -> Environment:
+    first, second = region.hosts[:2]
+    return region.model_copy(update={"hosts": (first.model_copy(update={"dpu_bmc": Address("10.1.2.1")}), second)})
+
+
+def exported(region: Environment, name: str, *, own: bool = True, **more: Any) -> Export:
+    table = ("table.csv", TABLE[name]) if own else None
+    return export_hosts(region, more.get("hall"), TARGETS[TargetFormat(name)], OWN[name] if own else {}, table)
+
+
+@pytest.mark.parametrize(
+    ("name", "file"), [("eks-a-csv", "exported.csv"), ("netbox", "netbox.csv"), ("nico", "exported.json")]
+)
+def test_the_file_is_as_the_other_system_reads_it(two: Environment, name: str, file: str) -> None:
+    assert exported(two, name).text == (FILES / file).read_text(encoding="utf-8")
+
+
+def test_what_the_other_system_will_miss_is_said(two: Environment) -> None:
+    empty = "user names and passwords of BMCs are empty: the inventory has only the Secrets that hold them (bmc_secret)"
+    columns = ("ip_address", "netmask", "gateway", "nameservers", "disk")
+    why = "refuses empty values, and the inventory does not know"
+
+    assert {name: exported(two, name, own=False).notes for name in OWN} == {
+        "eks-a-csv": (
+            f"EKS Anywhere {why} {', '.join(f'{name} of 2' for name in columns)}: --set or --with",
+            empty,
+        ),
+        "netbox": (f"NetBox {why} role of 2, manufacturer of 2: --set or --with",),
+        "nico": (f"NICo {why} bmc_mac_address of 2: --set or --with", empty),
+    }
+    assert {name: exported(two, name).notes for name in OWN} == {"eks-a-csv": (empty,), "netbox": (), "nico": (empty,)}
+
+
+def test_a_bmc_with_a_name_is_told_to_who_takes_addresses_only(two: Environment) -> None:
+    named = two.hosts[0].model_copy(update={"bmc": "redfish+https://bmc-1.example/redfish/v1/Systems/1"})
+    region = two.model_copy(update={"hosts": (named, two.hosts[1])})
+
+    assert [exported(region, name).notes[0] for name in ("eks-a-csv", "nico")] == [
+        f"{title} takes addresses of BMCs only; a name stands in the row of a01-u01"
+        for title in ("EKS Anywhere", "NICo")
+    ]
+
+
+def test_one_hall_may_be_exported(region: Environment) -> None:
+    moved = region.hosts[0].model_copy(update={"hall": "b"})
+    both = region.model_copy(update={"hosts": (moved, *region.hosts[1:])})
+
+    assert exported(both, "nico", own=False, hall="b").hosts == 1
+
+
+def test_all_wrong_options_are_told_at_once(two: Environment) -> None:
+    login = two.hosts[0].model_copy(update={"bmc": "redfish+https://root:hunter2@10.1.1.1/redfish/v1/Systems/1"})
+    region = two.model_copy(update={"hosts": (login, two.hosts[1])})
+    table = "host,bmc_password,dsk\na01-u01,x,\na01-u1,x,\na01-u01,y,\nb,hunter2\n"
+
+    with pytest.raises(SpecError) as caught:
+        export_hosts(region, "b", TARGETS[TargetFormat.EKS_A_CSV], {"gatway": "1"}, ("t.csv", table))
+
+    rule = "is no column that may be given for EKS Anywhere (ip_address, netmask, gateway, nameservers, disk, vlan_id)"
+    counts = "1 in --hall b, 1 in --set gatway=1, 1 in inventory/hall-a.csv, 5 in t.csv"
+    assert str(caught.value).splitlines() == [
+        f"environments/laptop: 8 problems ({counts})",
+        "  --hall b                has no hosts in laptop (a); name one of them",
+        f"  --set gatway=1          'gatway' {rule}; did you mean 'gateway'?",
+        "  inventory/hall-a.csv:2  bmc: carries a login; remove it and keep it in Secret bmc-a01",
+        "  t.csv:1                 'bmc_password' is a credential, which is never exported; tell EKS Anywhere itself",
+        f"  t.csv:1                 'dsk' {rule}; did you mean 'disk'?",
+        "  t.csv:3                 host: 'a01-u1' is in no inventory/hall-*.csv; did you mean 'a01-u01'?",
+        "  t.csv:4                 host: 'a01-u01' stands twice; remove one of the rows",
+        "  t.csv:5                 has 2 values, the header has 3; write one for each column",
+    ]
+
+
+def test_a_table_names_its_hosts(two: Environment) -> None:
+    with pytest.raises(SpecError) as caught:
+        export_hosts(two, None, TARGETS[TargetFormat.NICO], {}, ("t.csv", "name,sku_id\na,b\n"))
+
+    assert str(caught.value).splitlines()[1:] == [
+        "  t.csv:1  'name' is no column that may be given for NICo (bmc_mac_address, sku_id); write one of them",
+        "  t.csv:1  has no column 'host' (name, sku_id); write the host of each row there",
+    ]

@@ -1,0 +1,37 @@
+"""What is wrong with a foreign file: the whole report, at the line and under the name that the file has for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+_CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "refused.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", _CASES, ids=[case["name"] for case in _CASES])
+def test_all_that_is_wrong_is_told_at_once(refused: Any, case: dict[str, Any]) -> None:
+    more = {"hall": case["hall"]} if "hall" in case else {}
+
+    assert refused(case["source"], case["text"], **more, **case.get("choices", {})) + "\n" == case["report"]
+
+
+def test_no_report_shows_a_password() -> None:
+    reports = "".join(case["report"] for case in _CASES)
+
+    assert [secret for secret in ("hunter2", "aHVudGVyMg") if secret in reports] == []
+
+
+def test_json_that_is_nested_without_end_is_refused(refused: Any) -> None:
+    report = "  the.file  is nested too deeply or has a number too long; export it anew"
+
+    assert [refused("nico", text + "\n") for text in ("[" * 200_000, "[" + "9" * 5_000 + "]")] == [report, report]
+
+
+def test_yaml_that_is_nested_without_end_or_repeats_itself_is_refused(refused: Any) -> None:
+    report = "  the.file  is nested too deeply or has aliases (*); export it anew"
+
+    texts = ("- " * 50_000 + "\n", "- &a {kind: BareMetalHost}\n- *a\n")
+    assert [refused("bare-metal-hosts", text) for text in texts] == [report, report]

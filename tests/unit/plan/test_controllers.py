@@ -1,0 +1,94 @@
+"""Bare-metal controllers: each cluster on one that can boot its hosts, counted against what it may hold."""
+
+from __future__ import annotations
+
+from small_region import allocated, changed, nodes, small_region, tenant
+
+from components.plan.allocation import attempt
+from components.plan.controllers import Budget, budgets
+from components.specs.bare_metal import BootMethod, ControllerSpec, DhcpSpec
+from components.specs.environment import Environment
+
+ANT, BEE = tenant("ant", nodes(2)), tenant("bee", nodes(1))
+DHCP = DhcpSpec.model_validate({"network": "10.0.8.0/24", "first": "10.0.8.10", "last": "10.0.8.99"})
+
+
+def controller(name: str, boot: BootMethod, hosts: int = 40) -> ControllerSpec:
+    dhcp = DHCP if boot is BootMethod.NETWORK_BOOT else None
+    return ControllerSpec(name=name, boot=boot, max_hosts=hosts, dhcp=dhcp)
+
+
+def region_of(*controllers: ControllerSpec, base: Environment | None = None) -> Environment:
+    region = base or small_region()
+    free = controllers[-1].name if controllers else None
+    metal = changed(region.region.bare_metal, controllers=controllers, free_hosts=free)
+    return changed(region, region=changed(region.region, bare_metal=metal))
+
+
+def booting_from_the_network(region: Environment) -> Environment:
+    address = "redfish+https://10.1.0.11/redfish/v1/Systems/1"
+    return changed(region, hosts=tuple(changed(host, bmc=address) for host in region.hosts))
+
+
+def test_a_cluster_whose_hosts_boot_from_the_network_goes_where_that_is_answered() -> None:
+    both = (controller("media", BootMethod.VIRTUAL_MEDIA), controller("net", BootMethod.NETWORK_BOOT))
+    region = region_of(*both, controller("rest", BootMethod.NETWORK_BOOT))
+
+    given = allocated(booting_from_the_network(region), tenants=(ANT,)).allocations.clusters["ant-one"]
+
+    assert given.controller == "net"
+    assert allocated(region, tenants=(ANT,)).allocations.clusters["ant-one"].controller == "media"
+
+
+def test_no_controller_for_the_way_hosts_boot_is_a_problem() -> None:
+    region = booting_from_the_network(region_of(controller("media", BootMethod.VIRTUAL_MEDIA)))
+
+    [problem] = attempt(changed(region, tenants=(ANT,))).problems
+
+    assert problem.text == (
+        "no bare-metal controller has room for its 3 hosts, which boot by network-boot (region.yaml:34: none); add one"
+        " there"
+    )
+
+
+def test_hosts_that_no_cluster_has_take_room_on_their_controller() -> None:
+    region = region_of(controller("a", BootMethod.VIRTUAL_MEDIA, 100), controller("b", BootMethod.VIRTUAL_MEDIA, 40))
+    both = allocated(region, tenants=(ANT, BEE))
+
+    assert {given.controller for given in both.allocations.clusters.values()} == {"a"}
+    assert budgets(both) == (
+        Budget(name="a", boot="virtual-media", clusters=2, assigned=5, free=0, limit=100),
+        Budget(name="b", boot="virtual-media", clusters=0, assigned=0, free=23, limit=40),
+    )
+
+
+def test_a_region_without_controllers_has_the_budget_of_one() -> None:
+    alone = allocated(region_of(), tenants=(ANT,))
+
+    assert budgets(alone) == (Budget(name="metal3", boot=None, clusters=1, assigned=3, free=25, limit=500),)
+    assert alone.allocations.clusters["ant-one"].controller is None
+
+
+def test_a_cluster_with_hosts_does_not_change_controllers_because_its_own_is_gone() -> None:
+    before = allocated(small_region(), tenants=(ANT,))
+    after = region_of(controller("m-2", BootMethod.VIRTUAL_MEDIA), base=before)
+
+    found = attempt(after)
+
+    assert found.numbers.clusters["ant-one"].controller == "m-1"
+    [problem] = found.problems
+    assert (problem.place, problem.path) == ("tenants/ant.yaml", "clusters[0]")
+    assert problem.text == (
+        "its 3 hosts are on bare-metal controller 'm-1', which region.yaml:34 does not list; add it there again: a host"
+        " changes controllers only while no cluster has it"
+    )
+
+
+def test_shards_are_introduced_and_given_up_for_the_whole_region() -> None:
+    sharded = allocated(small_region(), tenants=(ANT,))
+    alone = allocated(region_of(base=sharded))
+
+    assert alone.allocations.clusters["ant-one"].controller is None
+    assert allocated(region_of(*small_region().region.bare_metal.controllers, base=alone)).allocations == (
+        sharded.allocations
+    )

@@ -1,0 +1,228 @@
+"""Hosts: whole domains first, spares in each, none that is out of service, none taken away unasked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date
+
+import pytest
+from small_region import allocated, changed, nodes, rack, racks, small_region, tenant
+
+from components.plan.allocation import attempt
+from components.plan.releases import release_hosts, replace_hosts
+from components.specs.environment import Environment
+from components.specs.locks import AllocationsLock, GroupAllocation
+from components.specs.out_of_service import HostState, OutOfServiceSpec
+from components.specs.problems import SpecError
+from components.specs.region import SiteSpec
+
+
+def _broken(*hosts: str) -> dict[str, OutOfServiceSpec]:
+    return dict.fromkeys(hosts, OutOfServiceSpec(state=HostState.RMA, since=date(2026, 1, 1), reason="no fans"))
+
+
+def _hosts(lock: AllocationsLock) -> dict[str, int]:
+    """Return hosts by pool and rack."""
+    return dict(sorted(Counter(f"{pool}/{host.partition('-')[0]}" for host, pool in lock.hosts.items()).items()))
+
+
+def _nodes(lock: AllocationsLock) -> dict[str, int]:
+    return {name: group.nodes for name, group in sorted(lock.groups.items())}
+
+
+def test_racks_are_filled_in_natural_order() -> None:
+    lock = allocated(small_region(), tenants=(tenant("ant", nodes(9)),)).allocations
+
+    assert _nodes(lock) == {"ant-one/lab/a1": 3, "ant-one/lab/a10": 3, "ant-one/lab/a2": 3}
+
+
+def test_a_pool_may_have_other_spares_than_its_region() -> None:
+    none = allocated(small_region(), tenants=(tenant("ant", nodes(8, spares=0)),)).allocations
+    half = allocated(small_region(), tenants=(tenant("ant", nodes(4, spares="50%")),)).allocations
+
+    assert (_nodes(none), _hosts(none)) == (dict.fromkeys(("ant-one/lab/a1", "ant-one/lab/a2"), 4),) * 2
+    assert _nodes(half) == dict.fromkeys(("ant-one/lab/a1", "ant-one/lab/a2"), 2)
+    assert _hosts(half) == dict.fromkeys(("ant-one/lab/a1", "ant-one/lab/a2"), 3)
+
+
+def test_a_host_out_of_service_is_not_given() -> None:
+    region = changed(small_region(), out_of_service=_broken("a1-u1"))
+    lock = allocated(region, tenants=(tenant("ant", nodes(3)), tenant("bee", nodes(2)))).allocations
+
+    assert "a1-u1" not in lock.hosts
+    assert _hosts(lock) == {"ant-one/lab/a2": 4, "bee-one/lab/a10": 3}
+
+
+def test_a_host_that_breaks_stays_and_is_replaced_on_request() -> None:
+    before = allocated(small_region(), tenants=(tenant("ant", nodes(2)), tenant("bee", nodes(3))))
+    broken = changed(before, out_of_service=_broken("a1-u1", "a2-u1"))
+    assert allocated(broken).allocations == before.allocations
+
+    numbers, pins = replace_hosts(broken, "ant-one/lab")
+    assert numbers.hosts == before.allocations.hosts | {"a1-u4": "ant-one/lab"}
+    replaced = changed(broken, allocations=numbers, image_pins=pins)
+    assert allocated(replaced).allocations == numbers
+    repaired = changed(replaced, out_of_service={})
+    assert allocated(repaired).allocations == numbers
+    assert release_hosts(repaired, "ant-one/lab")[0].hosts == before.allocations.hosts
+
+
+def test_a_pool_without_a_free_host_beside_its_broken_one_is_told() -> None:
+    before = allocated(small_region(), tenants=(tenant("ant", nodes(3)),), out_of_service=_broken("b1-u1"))
+    broken = changed(before, out_of_service=_broken("a1-u1", "b1-u1"))
+    with pytest.raises(SpecError) as caught:
+        replace_hosts(broken, "ant-one/lab")
+    assert caught.value.problems[0].text == (
+        "ant-one/lab misses no host that a free one of the same failure domain could replace"
+    )
+
+
+def test_a_group_that_grows_does_not_count_on_a_broken_host() -> None:
+    before = allocated(small_region(), tenants=(tenant("ant", nodes(2)),))
+    edits = {"tenants": (tenant("ant", nodes(3)),), "out_of_service": _broken("a1-u1")}
+
+    grown = allocated(before, **edits).allocations
+    assert _nodes(grown) == {"ant-one/lab/a1": 2, "ant-one/lab/a2": 1}
+    assert _hosts(grown) == {"ant-one/lab/a1": 3, "ant-one/lab/a2": 2}
+
+
+def test_a_shortage_counts_what_is_out_of_service() -> None:
+    region = changed(small_region(), out_of_service=_broken("a1-u1", "a1-u2", "a2-u1"))
+    [problem] = attempt(changed(region, tenants=(tenant("ant", nodes(30)),))).problems
+
+    assert problem.text == (
+        "30 h100-ib-8 nodes wanted, 9 can be given: rack a1 has 4 of which 1 is a spare and 2 are out of service, rack"
+        " a2 has 4 of which 1 is a spare and 1 is out of service, rack a10 has 4 of which 1 is a spare, rack b1 has 4"
+        " of which 1 is a spare (inventory/hall-a.csv, inventory/hall-b.csv); lower nodes to 9 or add a rack"
+    )
+
+
+def test_a_pool_of_racks_takes_them_whole_with_its_spares_inside() -> None:
+    lock = allocated(small_region(), tenants=(tenant("ant", racks(2)),)).allocations
+
+    assert _hosts(lock) == {"ant-one/rack/n1": 4, "ant-one/rack/n2": 4}
+    assert _nodes(lock) == {"ant-one/rack/n1": 3, "ant-one/rack/n2": 3}
+
+
+def test_a_rack_with_a_host_out_of_service_is_not_newly_given_but_stays() -> None:
+    region = changed(small_region(), out_of_service=_broken("n1-u1"))
+    lock = allocated(region, tenants=(tenant("ant", racks(2)),)).allocations
+    assert _hosts(lock) == {"ant-one/rack/n2": 4, "ant-one/rack/n3": 4}
+
+    before = allocated(small_region(), tenants=(tenant("ant", racks(2)),))
+    assert allocated(before, out_of_service=_broken("n1-u1", "n1-u2")).allocations == before.allocations
+
+
+def test_too_few_whole_racks_are_told_with_the_reason() -> None:
+    region = changed(small_region(), out_of_service=_broken("n1-u1"))
+    wanted = (tenant("ant", racks(1)), tenant("bee", racks(3)))
+    [problem] = attempt(changed(region, tenants=wanted)).problems
+
+    assert (problem.file, problem.path) == ("tenants/bee.yaml", "clusters[0].pools[0].racks")
+    assert problem.text == (
+        "3 racks of nvl wanted, 1 can be given: there are 3 of which 1 is not whole with hosts out of service and 1"
+        " is in other pools (inventory/hall-a.csv); lower racks to 1 or add a rack"
+    )
+
+
+def test_an_autoscaled_pool_has_hosts_for_its_most_nodes_and_bounds_in_each_group() -> None:
+    pool = nodes(3, min_nodes=2, max_nodes=6, autoscaling=True)
+    lock = allocated(small_region(), tenants=(tenant("ant", pool),)).allocations
+
+    assert lock.groups == {
+        "ant-one/lab/a1": GroupAllocation(nodes=2, min_nodes=1, max_nodes=3),
+        "ant-one/lab/a2": GroupAllocation(nodes=1, min_nodes=1, max_nodes=3),
+    }
+    assert _hosts(lock) == {"ant-one/lab/a1": 4, "ant-one/lab/a2": 4}
+
+
+def test_a_cluster_stays_in_its_site_and_on_the_fabric_of_its_vpc() -> None:
+    region = small_region()
+    sites = tuple(SiteSpec(name=name, halls=(name,)) for name in ("a", "b"))
+    [fabric] = region.region.fabrics
+    apart = changed(region.region, sites=sites, fabrics=(changed(fabric, halls=("b",)),))
+    there = tenant("ant", nodes(2))
+    there = changed(there, clusters=(changed(there.clusters[0], site="b"),))
+
+    for owner in (there, tenant("ant", nodes(2), fabrics=("ib",))):
+        lock = allocated(changed(region, region=apart), tenants=(owner,)).allocations
+        assert _hosts(lock) == {"ant-one/lab/b1": 3}
+
+
+def _shrunk(count: int) -> Environment:
+    before = allocated(small_region(), tenants=(tenant("ant", nodes(9)),))
+    return changed(before, tenants=(tenant("ant", nodes(count)),))
+
+
+def test_a_pool_that_shrank_gives_up_what_it_does_not_need_when_asked() -> None:
+    numbers, pins = release_hosts(_shrunk(4), "ant-one/lab")
+
+    assert _nodes(numbers) == {"ant-one/lab/a1": 2, "ant-one/lab/a10": 1, "ant-one/lab/a2": 1}
+    assert _hosts(numbers) == {"ant-one/lab/a1": 3, "ant-one/lab/a10": 2, "ant-one/lab/a2": 2}
+    assert [*pins.groups] == [*numbers.groups]
+
+
+def test_hosts_out_of_service_are_given_up_first_then_the_last_of_the_last_rack() -> None:
+    broken = changed(_shrunk(4), out_of_service=_broken("a1-u1"))
+    before = broken.allocations.hosts.keys()
+    one, _ = release_hosts(broken, "ant-one/lab", 1)
+    three, _ = release_hosts(broken, "ant-one/lab", 3)
+
+    assert before - one.hosts.keys() == {"a1-u1"}
+    assert before - three.hosts.keys() == {"a1-u1", "a10-u4", "a10-u3"}
+
+
+def test_hosts_given_up_go_to_nobody_in_the_same_step() -> None:
+    shrunk = _shrunk(4)
+    wanted = (*shrunk.tenants, tenant("bee", nodes(4)))
+    with pytest.raises(SpecError, match="4 h100-ib-8 nodes wanted, 3 can be given"):
+        release_hosts(changed(shrunk, tenants=wanted), "ant-one/lab")
+
+    numbers, pins = release_hosts(shrunk, "ant-one/lab")
+    later = allocated(changed(shrunk, allocations=numbers, image_pins=pins), tenants=wanted)
+    assert sum(group.nodes for key, group in later.allocations.groups.items() if key.startswith("bee-one/")) == 4
+
+
+def test_a_pool_of_racks_gives_up_whole_racks() -> None:
+    before = allocated(small_region(), tenants=(tenant("ant", racks(3)),))
+    shrunk = changed(before, tenants=(tenant("ant", racks(1)),))
+    kept = allocated(shrunk).allocations
+    assert _hosts(kept) == _hosts(before.allocations)
+    assert _nodes(kept) == {"ant-one/rack/n1": 3, "ant-one/rack/n2": 0, "ant-one/rack/n3": 0}
+
+    numbers, _ = release_hosts(shrunk, "ant-one/rack", 1)
+    assert _nodes(numbers) == {"ant-one/rack/n1": 3, "ant-one/rack/n2": 0}
+
+
+@pytest.mark.parametrize(
+    ("pool", "count", "text"),
+    [
+        (
+            "ant-one/lap",
+            None,
+            (
+                "allocations.lock.yaml  hosts: there is no pool 'ant-one/lap' (pools: ant-one/lab); did you mean"
+                " 'ant-one/lab'?"
+            ),
+        ),
+        (
+            "ant-one/lab",
+            6,
+            (
+                "tenants/ant.yaml  clusters[0].pools[0].nodes: ant-one/lab has 5 hosts beyond its nodes and spares,"
+                " not 6; lower nodes here first"
+            ),
+        ),
+    ],
+)
+def test_what_cannot_be_given_up_says_why(pool: str, count: int | None, text: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        release_hosts(_shrunk(4), pool, count)
+    assert str(caught.value) == f"environments/laptop: 1 problem\n  {text}"
+
+
+def test_a_rack_that_comes_moves_nobody() -> None:
+    before = allocated(small_region(), tenants=(tenant("ant", nodes(4), racks(1)),))
+    after = allocated(before, hosts=(*rack("a0"), *rack("n0"), *before.hosts))
+
+    assert after.allocations == before.allocations

@@ -1,0 +1,92 @@
+"""Golden images of a region: life, use, what is behind, and the matrix."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+
+import pytest
+from rollouts import NEW, OLD, rollable, with_pins
+from small_region import changed
+
+from components.plan.image_report import Behind, ImageReport, Running, image_report
+from components.plan.promotion import Promotion
+from components.specs.catalog import Lifecycle
+from components.specs.environment import Environment
+
+TODAY = dt.date(2026, 11, 21)
+
+
+@pytest.fixture
+def report(region: Environment) -> ImageReport:
+    return image_report(region, TODAY)
+
+
+def test_each_image_says_where_it_runs_and_how_long_it_lives(report: ImageReport) -> None:
+    states = {state.version: state for state in report.images}
+
+    assert {version.partition("-")[0] for version in states} == {"gpu", "cpu"}
+    assert states[OLD].runs == (
+        Running(pool="acme-train/infer", groups=1, nodes=4),
+        Running(pool="acme-train/train", groups=2, nodes=10),
+    )
+    assert (states[OLD].nodes, states[OLD].days_left, states[OLD].lifecycle) == (14, 136, Lifecycle.SUPPORTED)
+    assert (states["gpu-2026.12.0"].nodes, states["gpu-2026.12.0"].channels) == (0, ("candidate",))
+
+
+def test_an_image_that_expired_says_so(region: Environment) -> None:
+    states = {state.version: state for state in image_report(region, dt.date(2027, 4, 8)).images}
+
+    assert (states[OLD].lifecycle, states[OLD].days_left) == (Lifecycle.EXPIRED, -2)
+    assert [state.lifecycle for state in states.values()] == sorted(
+        (state.lifecycle for state in states.values()), key=tuple(Lifecycle).index
+    )
+
+
+def test_a_pool_behind_its_channel_is_named(report: ImageReport) -> None:
+    expires = dt.date(2027, 4, 6)
+
+    assert report.behind == tuple(
+        Behind(pool=pool, images=(OLD,), offered=NEW, expires=expires, open_to=None)
+        for pool in ("acme-train/train", "acme-train/infer")
+    )
+
+
+def test_a_pool_under_way_says_where_to() -> None:
+    region = rollable({"one": 2})
+    begun = with_pins(region, Promotion(region, "one-one/rack", NEW).next_wave(1))
+
+    [behind] = image_report(begun, TODAY).behind
+
+    assert (behind.images, behind.open_to) == ((OLD, NEW), NEW)
+
+
+def test_the_matrix_tells_which_pools_may_run_what_and_why_others_may_not(region: Environment) -> None:
+    images = region.images.images
+    [old] = (image for image in images if image.version == OLD)
+    newer = changed(old, contents=changed(old.contents, kubelet="v1.36.0", doca="2.9.0"))
+    catalog = changed(region.images, images=tuple(newer if image is old else image for image in images))
+
+    matrix = image_report(changed(region, images=catalog), TODAY).matrix
+
+    [match] = (match for match in matrix if match.image == OLD)
+    reason = f"image {OLD} has kubelet v1.36.0, newer than control plane v1.35.2"
+    assert (match.instance_type, match.kubelet, match.dpu_image, match.dpu_fits) == (
+        "h100-ib-8",
+        "v1.36.0",
+        "bfb-3.2.0",
+        False,
+    )
+    assert (match.pools, match.refused) == (
+        (),
+        dict.fromkeys(("acme-train/infer", "acme-train/train", "globex-lab/lab"), (reason,)),
+    )
+    assert {item.image: item.pools for item in matrix}["cpu-2026.10.2"] == ("acme-train/system",)
+
+
+def test_the_report_is_data(report: ImageReport) -> None:
+    answer = report.to_json()
+
+    assert json.loads(json.dumps(answer)) == answer
+    assert list(answer) == ["schema_version", "environment", "channel", "today", "images", "behind", "matrix"]
+    assert (answer["today"], answer["behind"][0]["expires"]) == ("2026-11-21", "2027-04-06")

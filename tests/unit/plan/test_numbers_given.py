@@ -1,0 +1,196 @@
+"""Numbers: lowest first, each to one holder, in quarantine when freed."""
+
+from __future__ import annotations
+
+import pytest
+from small_region import allocated, changed, nodes, small_region, tenant
+
+from components.plan.allocation import allocate, attempt
+from components.plan.releases import release_quarantine
+from components.specs.bare_metal import BootMethod, ControllerSpec
+from components.specs.base import NumberRange
+from components.specs.locks import ClusterAllocation, Freed
+from components.specs.problems import SpecError
+
+ANT, BEE = tenant("ant", nodes(2), fabrics=("ib",)), tenant("bee", nodes(1))
+CAT, DOG = tenant("cat", nodes(1)), tenant("dog", nodes(1))
+
+
+def test_a_tenant_gets_the_lowest_of_all_it_needs() -> None:
+    lock = allocated(small_region(), tenants=(ANT,)).allocations
+
+    assert lock.vpcs["ant"].model_dump(mode="json", exclude_defaults=True) == {
+        "tenant": "ant",
+        "vni": 10000,
+        "asn": 4200000000,
+        "route_target": 10000,
+        "pods": "10.64.0.0/20",
+        "services": "10.64.16.0/20",
+        "hosts": "10.64.32.0/24",
+        "load_balancers": "10.64.33.0/27",
+        "pkeys": {"ib": 0x10},
+    }
+    # 2 nodes x 8 ports x 16 virtual functions
+    assert lock.clusters["ant-one"].model_dump(mode="json", exclude_defaults=True) == {
+        "tenant": "ant",
+        "vip": "10.3.0.1",
+        "controller": "m-1",
+        "guids": {"ib": "0x0000000000001000-0x00000000000010ff"},
+    }
+
+
+def test_a_region_with_route_targets_of_its_own_gives_these() -> None:
+    region = small_region()
+    networks = changed(region.region.networks, route_targets=NumberRange(first=500, last=501))
+    region = changed(region, region=changed(region.region, networks=networks))
+
+    both = allocated(region, tenants=(ANT, BEE))
+    assert {name: vpc.route_target for name, vpc in both.allocations.vpcs.items()} == {"ant": 500, "bee": 501}
+    assert allocated(both, tenants=(BEE,)).allocations.quarantine["ant/ant"].route_targets == (500,)
+
+
+def test_what_is_freed_is_in_quarantine_and_nobody_else_gets_it() -> None:
+    before = allocated(small_region(), tenants=(ANT, BEE))
+    after = allocated(before, tenants=(BEE, CAT))
+
+    had, vpc = before.allocations, before.allocations.vpcs["ant"]
+    assert after.allocations.quarantine == {
+        "ant/ant": Freed(
+            vnis=(vpc.vni,),
+            asns=(vpc.asn,),
+            prefixes=(vpc.pods, vpc.services, vpc.hosts, vpc.load_balancers),
+            pkeys={"ib": (0x10,)},
+        ),
+        "ant/ant-one": Freed(vips=(had.clusters["ant-one"].vip,), guids={"ib": (had.clusters["ant-one"].guids["ib"],)}),
+    }
+    assert after.allocations.vpcs["bee"] == had.vpcs["bee"]
+    assert (after.allocations.vpcs["cat"].vni, str(after.allocations.clusters["cat-one"].vip)) == (10002, "10.3.0.3")
+
+
+def test_who_comes_back_gets_the_same_again() -> None:
+    before = allocated(small_region(), tenants=(ANT, BEE))
+    away = allocated(before, tenants=(BEE,))
+    back = allocated(away, tenants=(ANT, BEE))
+
+    assert back.allocations == before.allocations
+
+
+def test_another_tenant_with_the_same_names_gets_other_numbers() -> None:
+    before = allocated(small_region(), tenants=(ANT,))
+    heir = changed(ANT, tenant="heir")
+    gone = allocated(before, tenants=())
+    after = allocated(gone, tenants=(heir,)).allocations
+
+    assert after.vpcs["ant"].vni == 10001
+    assert str(after.clusters["ant-one"].vip) == "10.3.0.2"
+    with pytest.raises(SpecError, match="2 h100-ib-8 nodes wanted, 0 can be given"):
+        allocate(changed(before, tenants=(heir,), hosts=before.hosts[:4]))
+
+
+def test_a_cluster_of_another_tenant_takes_no_host_before_it_was_released() -> None:
+    before = allocated(small_region(), tenants=(ANT,))
+    after = allocated(before, tenants=(changed(ANT, tenant="heir"),)).allocations
+
+    assert not before.allocations.hosts.keys() & after.hosts.keys()
+
+
+def test_an_exhausted_range_says_what_is_in_quarantine_and_how_to_release_it() -> None:
+    before = allocated(small_region(), tenants=(ANT, BEE, CAT))
+    after = allocated(before, tenants=(BEE, CAT))
+    [problem] = attempt(changed(after, tenants=(BEE, CAT, DOG))).problems
+
+    assert (problem.file, problem.path) == ("tenants/dog.yaml", "vpcs[0]")
+    assert problem.text == (
+        "no free VNI is left in networks.vni (region.yaml:19, 10000-10002); widen it there, or release what nothing"
+        " uses any more of the 1 in quarantine (10000 of ant/ant): jacquard allocate laptop --release-quarantine"
+        " ant/ant"
+    )
+    released = allocated(release_quarantine(after, "ant/ant"), tenants=(BEE, CAT, DOG)).allocations
+    assert released.vpcs["dog"].vni == 10000
+    assert [*released.quarantine] == ["ant/ant-one"]
+
+
+@pytest.mark.parametrize(
+    ("name", "left"),
+    [("ant", ["bee/bee", "bee/bee-one"]), ("ant/ant", ["ant/ant-one", "bee/bee", "bee/bee-one"]), ("all", [])],
+)
+def test_quarantine_is_released_by_holder_by_tenant_or_as_a_whole(name: str, left: list[str]) -> None:
+    gone = allocated(allocated(small_region(), tenants=(ANT, BEE)), tenants=())
+
+    assert [*release_quarantine(gone, name).allocations.quarantine] == left
+
+
+def test_a_name_with_nothing_in_quarantine_is_told_what_there_is() -> None:
+    gone = allocated(allocated(small_region(), tenants=(BEE,)), tenants=())
+    with pytest.raises(SpecError) as caught:
+        release_quarantine(gone, "bee/bee-on")
+    assert str(caught.value) == (
+        "environments/laptop: 1 problem\n"
+        "  allocations.lock.yaml:1  quarantine: nothing of 'bee/bee-on' is there (there: bee/bee, bee/bee-one);"
+        " did you mean 'bee/bee-one'?"
+    )
+
+
+def test_a_partition_that_a_vpc_leaves_is_in_quarantine_and_comes_back() -> None:
+    before = allocated(small_region(), tenants=(ANT, BEE))
+    left = allocated(before, tenants=(tenant("ant", nodes(2)), BEE))
+
+    assert left.allocations.vpcs["ant"].pkeys == {}
+    assert left.allocations.quarantine["ant/ant"] == Freed(pkeys={"ib": (0x10,)})
+    assert allocated(left, tenants=(ANT, BEE)).allocations == before.allocations
+
+
+def _guids(lock: dict[str, ClusterAllocation]) -> dict[str, str]:
+    return {name: str(cluster.guids["ib"]) for name, cluster in lock.items()}
+
+
+def test_guids_grow_in_place_where_nothing_follows_and_move_where_something_does() -> None:
+    bee = tenant("bee", nodes(1), fabrics=("ib",))
+    before = allocated(small_region(), tenants=(ANT, bee))
+    grown = allocated(before, tenants=(ANT, tenant("bee", nodes(2), fabrics=("ib",))))
+    moved = allocated(grown, tenants=(tenant("ant", nodes(3), fabrics=("ib",)), grown.tenants[1]))
+
+    assert _guids(before.allocations.clusters) == {
+        "ant-one": "0x0000000000001000-0x00000000000010ff",
+        "bee-one": "0x0000000000001100-0x000000000000117f",
+    }
+    assert _guids(grown.allocations.clusters)["bee-one"] == "0x0000000000001100-0x00000000000011ff"
+    assert grown.allocations.quarantine == {}
+    assert _guids(moved.allocations.clusters)["ant-one"] == "0x0000000000001200-0x00000000000013ff"
+    assert moved.allocations.quarantine == {
+        "ant/ant-one": Freed(guids={"ib": (before.allocations.clusters["ant-one"].guids["ib"],)})
+    }
+
+
+def test_a_smaller_cluster_keeps_its_guids() -> None:
+    before = allocated(small_region(), tenants=(ANT,))
+    after = allocated(before, tenants=(tenant("ant", nodes(1), fabrics=("ib",)),))
+
+    assert after.allocations.clusters == before.allocations.clusters
+
+
+def test_a_cluster_goes_to_the_least_loaded_controller_and_stays_there() -> None:
+    first = allocated(small_region(), tenants=(ANT,))
+    both = allocated(first, tenants=(ANT, BEE))
+    three = allocated(both, tenants=(ANT, BEE, CAT))
+
+    assert {name: cluster.controller for name, cluster in three.allocations.clusters.items()} == {
+        "ant-one": "m-1",
+        "bee-one": "m-2",
+        "cat-one": "m-2",
+    }
+    assert allocated(three, tenants=(CAT,)).allocations.clusters["cat-one"].controller == "m-2"
+
+
+def test_no_controller_with_room_is_told_with_the_load_of_each() -> None:
+    region = small_region()
+    small = tuple(ControllerSpec(name=name, boot=BootMethod.VIRTUAL_MEDIA, max_hosts=3) for name in ("m-1", "m-2"))
+    metal = changed(region.region.bare_metal, controllers=small)
+    region = changed(region, region=changed(region.region, bare_metal=metal), tenants=(BEE, tenant("eel", nodes(3))))
+
+    [problem] = attempt(region).problems
+    assert (problem.place, problem.path, problem.text) == (
+        "tenants/eel.yaml",
+        "clusters[0]",
+        "no bare-metal controller has room for its 4 hosts (region.yaml:34: m-1 2 of 3, m-2 0 of 3); add one there",
+    )

@@ -1,0 +1,75 @@
+"""Which backend boots which image, and what a region must have for it."""
+
+from __future__ import annotations
+
+import pytest
+from small_region import NODE_TYPE, RACK_TYPE, changed, small_region
+
+from components.plan.boot import BOOTS, FIRST_REVISION, boot_objections
+from components.render.template_revisions import REVISIONS
+from components.specs.bare_metal import BareMetalBackend
+from components.specs.catalog import BootMode
+from components.specs.nodes import JoinServiceSpec
+
+SERVICE = JoinServiceSpec.model_validate(
+    {"image": f"registry.cloud.example/join@sha256:{'a' * 64}", "address": "10.0.0.40"}
+)
+UNPROVEN = (
+    "image gpu-2026.10.2 boots by live-iso, which gives nodes no token, and is unproven here while region.yaml has no"
+    " nodes.join_service"
+)
+
+
+@pytest.mark.parametrize(
+    ("backend", "boot", "service", "told"),
+    [
+        (BareMetalBackend.METAL3, BootMode.DISK, None, []),
+        (BareMetalBackend.METAL3, BootMode.LIVE_ISO, None, [UNPROVEN]),
+        (BareMetalBackend.METAL3, BootMode.LIVE_ISO, SERVICE, []),
+        (
+            BareMetalBackend.METAL3,
+            BootMode.NETBOOT,
+            SERVICE,
+            ["image gpu-2026.10.2 boots by netboot, metal3 boots nodes by disk or live-iso"],
+        ),
+        (
+            BareMetalBackend.IRONCORE_METAL,
+            BootMode.DISK,
+            None,
+            ["image gpu-2026.10.2 boots by disk, ironcore-metal boots nodes by netboot"],
+        ),
+        (BareMetalBackend.IRONCORE_METAL, BootMode.NETBOOT, None, []),
+    ],
+)
+def test_the_image_says_how_it_boots_and_the_region_whether_it_can(
+    backend: BareMetalBackend, boot: BootMode, service: JoinServiceSpec | None, told: list[str]
+) -> None:
+    base = small_region()
+    region = changed(
+        base.region,
+        bare_metal=changed(base.region.bare_metal, backend=backend),
+        nodes=changed(base.region.nodes, join_service=service),
+    )
+    image = changed(base.images.images[0], boot=boot)
+
+    assert boot_objections(changed(base, region=region), image, NODE_TYPE) == told
+
+
+def test_an_iso_is_for_hosts_whose_driver_attaches_media() -> None:
+    base = small_region()
+    region = changed(base.region, nodes=changed(base.region.nodes, join_service=SERVICE))
+    host = changed(base.hosts[0], bmc="redfish+https://10.1.0.11/redfish/v1/Systems/1")
+    mixed = changed(base, region=region, hosts=(host, *base.hosts[1:]))
+    image = changed(base.images.images[0], boot=BootMode.LIVE_ISO)
+
+    assert boot_objections(mixed, image, RACK_TYPE) == []
+    [told] = boot_objections(mixed, image, NODE_TYPE)
+    assert told == (
+        f"image {image.version} boots by live-iso, which takes virtual media, and 1 of 16 {NODE_TYPE} hosts have a"
+        f" driver without it, such as {host.host} ({host.bmc})"
+    )
+
+
+def test_every_way_to_boot_has_a_backend_and_a_revision_that_knows_it() -> None:
+    assert {boot for boots in BOOTS.values() for boot in boots} == set(BootMode) == set(FIRST_REVISION)
+    assert set(FIRST_REVISION.values()) <= set(REVISIONS)

@@ -1,0 +1,44 @@
+"""A region installs the charts that its backends, storage and VMs ask for, and no others."""
+
+from __future__ import annotations
+
+from environment_data import ENVIRONMENTS
+
+from components.plan.charts import needed_charts
+from components.specs.loader import load_environment
+
+
+def test_each_chart_is_asked_for_by_a_value_in_the_data() -> None:
+    assert needed_charts(load_environment("eu-south-03a", ENVIRONMENTS)) == {
+        "cert-manager": ("region.yaml", ("region",)),
+        "metallb": ("region.yaml", ("region",)),
+        "kube-prometheus-stack": ("region.yaml", ("region",)),
+        "k0smotron": ("region.yaml", ("region",)),
+        "cluster-api-operator": ("region.yaml", ("region",)),
+        "ironcore-metal": ("region.yaml", ("region",)),
+        "dpf-hbn": ("region.yaml", ("dpus",)),
+        "dpf-ovn-vpc": ("region.yaml", ("dpus",)),
+        "snapshot-controller": ("region.yaml", ("storage", 0, "driver")),
+        "topolvm": ("region.yaml", ("storage", 0, "driver")),
+        "csi-driver-nfs": ("region.yaml", ("storage", 1, "driver")),
+        "kube-ovn": ("tenants/tessera.yaml", ("vpcs", 0, "isolation")),
+        "kubevirt-operator": ("tenants/tessera.yaml", ("vms",)),
+        "cdi-operator": ("tenants/tessera.yaml", ("vms",)),
+    }
+
+
+def test_a_region_without_vms_has_no_operators_of_vms() -> None:
+    assert set(needed_charts(load_environment("lab", ENVIRONMENTS))) == {
+        "cert-manager",
+        "metallb",
+        "kube-prometheus-stack",
+        "kamaji",
+        "cluster-api-operator",
+        "ironic-standalone-operator",
+        "baremetal-operator",
+        "dpf-operator",
+        "dpf-hbn",
+        "dpf-ovn-vpc",
+        "snapshot-controller",
+        "csi-driver-nfs",
+    }

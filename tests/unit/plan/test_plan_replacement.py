@@ -1,0 +1,110 @@
+"""Spares that decide how a group is replaced, and limits on groups that roll together."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from small_region import allocated, changed, nodes, racks, small_region, tenant
+
+from components.plan.replacement import replacements, spare_hosts
+from components.plan.rollout_limits import RolloutLimits
+from components.render.pool_rollout import Replacement
+from components.specs.environment import Environment
+from components.specs.fabric import FabricKind
+from components.specs.nodes import RolloutLimitsSpec
+from components.specs.out_of_service import HostState, OutOfServiceSpec
+
+BROKEN = OutOfServiceSpec(state=HostState.RMA, since=dt.date(2026, 11, 3), reason="fans")
+
+
+def limited(environment: Environment, **limits: Any) -> RolloutLimits:
+    nodes_of_region = changed(environment.region.nodes, rollouts=RolloutLimitsSpec(**limits))
+    return RolloutLimits(changed(environment, region=changed(environment.region, nodes=nodes_of_region)))
+
+
+@pytest.fixture
+def region() -> Environment:
+    """Return a region in which tenant one has 6 nodes in two racks with a spare each, and two whole racks."""
+    pools = (
+        nodes(6, spares=1, rollout={"surge": 1, "max_unavailable": 2}),
+        racks(2, spares=0, rollout={"max_unavailable": 4}),
+    )
+    return allocated(small_region(), tenants=(tenant("one", *pools, fabrics=("ib",)),))
+
+
+def test_a_group_surges_while_its_failure_domain_has_a_spare(region: Environment) -> None:
+    assert replacements(region)["one-one/lab/a1"] == Replacement(
+        max_surge=1, max_unavailable=0, reason="1 at a time on new hosts first: the failure domain has 1 host to spare"
+    )
+
+
+def test_a_group_whose_spare_broke_reuses_its_hosts(region: Environment) -> None:
+    [*_, spare] = sorted(
+        host for host, pool in region.allocations.hosts.items() if pool == "one-one/lab" and "a1-" in host
+    )
+    spoilt = changed(region, out_of_service={spare: BROKEN})
+
+    assert spare_hosts(spoilt)["one-one/lab/a1"] == 0
+    assert replacements(spoilt)["one-one/lab/a1"] == Replacement(
+        max_surge=0,
+        max_unavailable=2,
+        reason="2 at a time on their own hosts: 1 first are asked for, but the failure domain has no host to spare",
+    )
+    assert replacements(spoilt)["one-one/lab/a2"] == replacements(region)["one-one/lab/a2"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "groups", "told"),
+    [
+        ({}, ["rack/n1", "rack/n2"], []),
+        ({"max_unavailable_per_pool": 8}, ["rack/n1", "rack/n2"], []),
+        (
+            {"max_unavailable_per_pool": "50%"},
+            ["rack/n1", "rack/n2"],
+            ["8 nodes would be away at once in one-one/rack, max_unavailable_per_pool allows 4"],
+        ),
+        ({"max_unavailable_per_pool": "50%"}, ["rack/n1", "lab/a1"], []),
+        (
+            {"max_rolling_nvlink_domains": 1},
+            ["rack/n1", "rack/n2", "lab/a1", "lab/a2"],
+            ["2 NVLink domains would roll at once in one-one/rack, max_rolling_nvlink_domains allows 1"],
+        ),
+        (
+            {"max_unavailable_per_fabric": 7},
+            ["rack/n1", "rack/n2"],
+            ["8 nodes would be away at once in fabric ib, max_unavailable_per_fabric allows 7"],
+        ),
+        ({"max_unavailable_per_fabric": 7}, ["rack/n1", "lab/a1", "lab/a2"], []),
+    ],
+)
+def test_limits_hold_for_groups_that_roll_together(
+    region: Environment, limits: dict[str, Any], groups: list[str], told: list[str]
+) -> None:
+    keys = [f"one-one/{group}" for group in groups]
+
+    assert [str(excess) for excess in limited(region, **limits).broken_by(keys)] == told
+
+
+@pytest.mark.parametrize(
+    ("fabric", "vpc", "counts"),
+    [
+        ({"kind": FabricKind.ETHERNET}, (), True),
+        ({"kind": FabricKind.ETHERNET, "halls": ("b",)}, (), False),
+        ({}, (), False),
+        ({}, ("ib",), True),
+    ],
+)
+def test_a_fabric_counts_the_nodes_that_are_on_it(fabric: dict[str, Any], vpc: tuple[str, ...], counts: object) -> None:
+    base = small_region()
+    [infiniband] = base.region.fabrics
+    one = changed(base, region=changed(base.region, fabrics=(changed(infiniband, **fabric),)))
+    environment = allocated(
+        one, tenants=(tenant("one", racks(1, spares=0, rollout={"max_unavailable": 4}), fabrics=vpc),)
+    )
+
+    [group] = environment.allocations.groups
+    found = list(limited(environment, max_unavailable_per_fabric=1).broken_by([group]))
+
+    assert bool(found) is counts

@@ -1,0 +1,288 @@
+"""How a rollout is divided into waves, what opens the next one, and how it ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from rollouts import NEW, OLD, evidence, pin, rollable, with_pins
+from small_region import changed
+
+from components.plan.promotion import Promotion
+from components.plan.rules.rollouts import in_motion_together, mixed
+from components.plan.waves import carried
+from components.specs.environment import Environment
+from components.specs.evidence import Evidence, EvidenceError, read_evidence
+from components.specs.locks import ImagesLock, OpenRollout, Wave
+from components.specs.problems import SpecError
+
+ONE, TWO = "one-one/rack", "two-one/rack"
+HEAD = "environments/laptop: 1 problem\n  images.lock.yaml  "
+GO_ON = (
+    f"go on with: jacquard status laptop --format json > evidence.json, then jacquard promote laptop {ONE} --to {NEW}"
+    " --wave 2 --evidence evidence.json"
+)
+
+
+def images(lock: ImagesLock, pool: str = ONE) -> dict[str, str]:
+    """Return the image of each rollout group, by its failure domain."""
+    return {key.rpartition("/")[2]: pin.image for key, pin in lock.groups.items() if key.startswith(f"{pool}/")}
+
+
+def wave(environment: Environment, number: int, proof: Evidence | None = None, version: str | None = NEW) -> ImagesLock:
+    return Promotion(environment, ONE, version).next_wave(number, proof)
+
+
+def begun(environment: Environment) -> Environment:
+    return with_pins(environment, wave(environment, 1))
+
+
+@pytest.mark.parametrize(
+    ("rollout", "limits", "expected"),
+    [
+        ({}, {}, [["n1"], ["n2", "n3"]]),
+        ({"canary": 5}, {}, [["n1", "n2"], ["n3"]]),
+        ({}, {"max_rolling_nvlink_domains": 1}, [["n1"], ["n2"], ["n3"]]),
+        ({"max_unavailable": 2}, {"max_unavailable_per_pool": 4}, [["n1"], ["n2", "n3"]]),
+        ({"max_unavailable": 2}, {"max_unavailable_per_pool": 3}, [["n1"], ["n2"], ["n3"]]),
+        ({"max_unavailable": 2}, {"max_unavailable_per_fabric": "25%"}, [["n1"], ["n2"], ["n3"]]),
+        ({"canary": 5}, {"max_rolling_nvlink_domains": 1}, [["n1"], ["n2"], ["n3"]]),
+    ],
+)
+def test_waves_are_the_canary_and_then_what_the_limits_allow(
+    rollout: dict[str, Any], limits: dict[str, Any], expected: list[list[str]]
+) -> None:
+    plan = Promotion(rollable({"one": 3}, rollout, limits), ONE, NEW).plan()
+
+    assert [wave.number for wave in plan] == list(range(1, len(expected) + 1))
+    assert [[group.key for group in wave.groups] for wave in plan] == [
+        [f"{ONE}/{domain}" for domain in wave] for wave in expected
+    ]
+
+
+def test_the_smallest_group_that_holds_the_canary_goes_first() -> None:
+    region = rollable({"one": 3}, {"canary": 2})
+    sizes = dict(region.allocations.groups)
+    sizes[f"{ONE}/n1"], sizes[f"{ONE}/n3"] = (changed(sizes[f"{ONE}/n1"], nodes=count) for count in (1, 3))
+    uneven = changed(region, allocations=changed(region.allocations, groups=sizes))
+
+    first, rest = Promotion(uneven, ONE, NEW).plan()
+
+    assert [(group.key, group.nodes) for group in first.groups] == [(f"{ONE}/n3", 3)]
+    assert [(group.key, group.nodes) for group in rest.groups] == [(f"{ONE}/n1", 1), (f"{ONE}/n2", 4)]
+
+
+def test_a_rollout_opens_goes_on_with_evidence_and_ends_with_its_last_wave() -> None:
+    region = rollable({"one": 3}, {"soak_minutes": 30}, {"max_rolling_nvlink_domains": 1})
+    proofs = [evidence(region, ONE, [domain], minutes=minutes) for domain, minutes in (("n1", 30), ("n2", 31))]
+    opened = OpenRollout(to=pin(region, NEW, 2), before=pin(region, OLD))
+
+    first = wave(region, 1)
+    second = wave(with_pins(region, first), 2, proofs[0])
+    third = wave(with_pins(region, second), 3, proofs[1])
+
+    assert images(first) == {"n1": NEW, "n2": OLD, "n3": OLD}
+    assert (first.rollouts, first.waves) == ({ONE: opened}, {f"{ONE}/1": Wave(groups=("n1",))})
+    assert second.waves == {
+        f"{ONE}/1": Wave(groups=("n1",), evidence=proofs[0].digest),
+        f"{ONE}/2": Wave(groups=("n2",)),
+    }
+    assert images(third) == dict.fromkeys(("n1", "n2", "n3"), NEW)
+    assert (third.rollouts, third.waves, third.previous) == ({}, {}, {ONE: pin(region, OLD)})
+
+
+def test_the_same_wave_again_changes_nothing() -> None:
+    region = begun(rollable({"one": 3}))
+
+    assert wave(region, 1) == region.image_pins
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (
+            2,
+            f"nothing shows that wave 1 is settled; {GO_ON}",
+        ),
+        (
+            3,
+            f"wave 3 is not the next one, 2 is; {GO_ON}",
+        ),
+    ],
+)
+def test_a_wave_out_of_turn_is_refused(number: int, text: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        wave(begun(rollable({"one": 3})), number)
+    assert str(caught.value) == f"{HEAD}rollouts.{ONE}: {text}"
+
+
+@pytest.mark.parametrize(("groups", "waves"), [(1, "1 wave"), (3, "2 waves")])
+def test_the_first_wave_comes_first(groups: int, waves: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        wave(rollable({"one": groups}), 2)
+    assert str(caught.value) == (
+        f"{HEAD}groups.{ONE}/n1: wave 2 is not the next one, 1 is; move it in {waves} (--plan shows them):"
+        f" jacquard promote laptop {ONE} --to {NEW} --wave 1"
+    )
+
+
+LACKING = {
+    "another environment": ({}, ["n1"], "is of environment lab, not of laptop"),
+    "another group": ({}, ["n2"], f"says nothing of {ONE}/n1"),
+    "the old image": ({"images": {OLD: 1, NEW: 3}}, ["n1"], f"{ONE}/n1 runs {OLD} (1), not only {NEW}"),
+    "not settled": (
+        {"settled": False, "settled_since": None, "why": ["3 of 4 nodes ready"]},
+        ["n1"],
+        f"{ONE}/n1 is not settled: 3 of 4 nodes ready",
+    ),
+    "not settled, nobody knows why": ({"settled": False}, ["n1"], f"{ONE}/n1 is not settled"),
+    "too few nodes": ({"images": {NEW: 3}}, ["n1"], f"{ONE}/n1 has 3 of 4 nodes on {NEW}"),
+    "no moment": ({"settled_since": None}, ["n1"], f"{ONE}/n1 does not say since when it is settled"),
+    "too short": (
+        {"minutes": 20},
+        ["n1"],
+        f"{ONE}/n1 was settled for 20 of 30 minutes; look again at 2026-11-21T09:10:00+00:00 or later",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "domains", "text"), LACKING.values(), ids=LACKING)
+def test_evidence_that_shows_too_little_is_refused(changes: dict[str, Any], domains: list[str], text: str) -> None:
+    region = begun(rollable({"one": 3}, {"soak_minutes": 30}))
+    about = changed(region, name="lab") if "lab" in text else region
+
+    with pytest.raises(SpecError) as caught:
+        wave(region, 2, evidence(about, ONE, domains, **changes))
+
+    assert str(caught.value) == f"environments/laptop: 1 problem\n  evidence.json  {text}"
+
+
+def test_a_file_that_is_no_status_is_no_evidence() -> None:
+    with pytest.raises(EvidenceError) as caught:
+        read_evidence("x.json", b'{"environment": "laptop", "observed_at": "yesterday", "pools": []}')
+    assert str(caught.value).startswith(
+        "x.json is not what 'jacquard status ENV --format json' writes at observed_at: input should be a valid datetime"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rollout", "limits", "why"),
+    [
+        ({"canary": 3}, {}, "3 nodes take an image first, alone (rollout.canary of the pool); move it in 2 waves"),
+        (
+            {},
+            {"max_rolling_nvlink_domains": 2},
+            f"3 NVLink domains would roll at once in {ONE}, max_rolling_nvlink_domains allows 2; move it in 2 waves",
+        ),
+    ],
+)
+def test_all_at_once_is_refused_where_waves_are_needed(
+    rollout: dict[str, Any], limits: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        Promotion(rollable({"one": 3}, rollout, limits), ONE, NEW).all_at_once()
+    assert str(caught.value) == (
+        f"{HEAD}groups.{ONE}/n1: {why} (--plan shows them): jacquard promote laptop {ONE} --to {NEW} --wave 1"
+    )
+
+
+def test_an_open_rollout_goes_on_by_waves_only_and_to_nowhere_else() -> None:
+    region = begun(rollable({"one": 3}))
+    other = changed(region.region, image_channel="candidate")
+    with pytest.raises(SpecError) as again:
+        Promotion(region, ONE, NEW).all_at_once()
+    with pytest.raises(SpecError) as elsewhere:
+        Promotion(changed(region, region=other), ONE, "gpu-2026.12.0").next_wave(1)
+
+    assert str(again.value) == (f"{HEAD}rollouts.{ONE}: a rollout to {NEW} is open at wave 1; {GO_ON}")
+    assert str(elsewhere.value) == (
+        f"{HEAD}rollouts.{ONE}: a rollout to {NEW} is open; finish it, or go back with: jacquard promote laptop {ONE}"
+        " --rollback"
+    )
+
+
+def test_what_other_pools_have_in_motion_counts() -> None:
+    limits = {"max_unavailable_per_fabric": 1}
+    region = begun(rollable({"one": 2, "two": 1}, {}, limits))
+    with pytest.raises(SpecError) as caught:
+        Promotion(region, TWO, NEW).all_at_once()
+    assert str(caught.value) == (
+        f"{HEAD}groups.{TWO}/n3: 2 nodes would be away at once in fabric ib, max_unavailable_per_fabric allows 1; wait"
+        f" until the last waves of {ONE} are settled"
+    )
+    proven = wave(region, 2, evidence(region, ONE, ["n1"]))
+    assert images(Promotion(with_pins(region, proven), TWO, NEW).all_at_once(), TWO) == {"n3": NEW}
+
+
+def test_waves_that_were_merged_side_by_side_are_reported_when_they_break_a_limit_together() -> None:
+    region = rollable({"one": 2, "two": 1}, {}, {"max_unavailable_per_fabric": 1})
+    one = wave(region, 1)
+    entry = {f"{TWO}/1": Wave(groups=("n3",))}
+    both = with_pins(region, changed(one, waves=one.waves | entry))
+
+    [problem] = in_motion_together(both)
+    assert problem.text == (
+        "2 nodes would be away at once in fabric ib, max_unavailable_per_fabric allows 1 (region.yaml); take back the"
+        " wave that came last, by git revert, or raise the limit"
+    )
+
+
+def test_an_open_rollout_goes_back_to_where_it_was_byte_for_byte() -> None:
+    region = rollable({"one": 3})
+
+    assert Promotion(begun(region), ONE, None).all_at_once() == region.image_pins
+
+
+def test_a_finished_rollout_goes_back_in_waves_where_limits_need_it_without_soaking() -> None:
+    region = rollable({"one": 3}, {"soak_minutes": 600, "canary": 1}, {"max_rolling_nvlink_domains": 2})
+    new = dict.fromkeys(region.image_pins.groups, pin(region, NEW, 2))
+    done = with_pins(region, changed(region.image_pins, groups=new, previous={ONE: pin(region, OLD)}))
+
+    first = wave(done, 1, version=None)
+    second = wave(with_pins(done, first), 2, evidence(done, ONE, ["n1", "n2"], OLD, minutes=0), version=None)
+
+    assert images(first) == {"n1": OLD, "n2": OLD, "n3": NEW}
+    assert first.rollouts == {ONE: OpenRollout(to=pin(region, OLD), before=pin(region, NEW, 2), rollback=True)}
+    assert second == region.image_pins
+
+
+def test_what_moved_last_goes_back_first() -> None:
+    region = rollable({"one": 3}, {}, {"max_rolling_nvlink_domains": 1})
+    two = with_pins(region, wave(begun(region), 2, evidence(region, ONE, ["n1"])))
+
+    first = wave(two, 1, version=None)
+
+    assert images(first) == {"n1": NEW, "n2": OLD, "n3": OLD}
+    assert first.waves == {f"{ONE}/1": Wave(groups=("n2",))}
+
+
+def test_a_pool_without_a_past_cannot_go_back() -> None:
+    with pytest.raises(SpecError) as caught:
+        Promotion(rollable({"one": 1}), ONE, None)
+    assert str(caught.value) == (
+        f"{HEAD}groups.{ONE}/n1: the pool has no previous image to go back to; name one with --to"
+    )
+
+
+def test_a_rollout_ends_when_the_groups_that_were_left_go() -> None:
+    pins = begun(rollable({"one": 2})).image_pins
+    [moved, left] = (f"{ONE}/{domain}" for domain in ("n1", "n2"))
+
+    assert carried(pins, pins.groups) == pins
+    arrived = carried(pins, {moved: pins.groups[moved]})
+    assert (arrived.rollouts, arrived.waves, arrived.previous) == ({}, {}, {ONE: pins.groups[left]})
+    stayed = carried(pins, {left: pins.groups[left]})
+    assert (stayed.rollouts, stayed.waves, stayed.previous) == ({}, {}, {})
+
+
+def test_a_pool_is_mixed_only_while_a_rollout_is_open() -> None:
+    region = begun(rollable({"one": 2}))
+    closed = with_pins(region, changed(region.image_pins, rollouts={}, waves={}))
+
+    assert list(mixed(region)) == []
+    [problem] = mixed(closed)
+    assert problem.text == (
+        f"{OLD} (revision 1) differs from {NEW} (revision 2) of {ONE}/n1, and no rollout of {ONE} is open; make it"
+        f" uniform: jacquard promote laptop {ONE} --to {NEW}"
+    )
+    assert list(mixed(with_pins(closed, Promotion(closed, ONE, NEW).all_at_once()))) == []

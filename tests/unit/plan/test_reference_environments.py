@@ -1,0 +1,81 @@
+"""What holds for every environment of this repository, whatever its size and backends."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from environment_data import ENVIRONMENTS
+
+from components.plan.checks import check
+from components.plan.inputs import inputs
+from components.plan.manifests import manifests
+from components.plan.slices import Slice, slices
+from components.render.manifest import objects
+from components.specs.base import StackLayout
+from components.specs.environment import Environment
+from components.specs.loader import environments, load_environment
+from toolchain import paths
+
+NAMES = environments(ENVIRONMENTS)
+CODE = ("components", "stacks", "policies", "providers", "rehearsal", "toolchain", "cli", "previews")
+RESOURCES_PER_STACK = 300
+"""The file backend rewrites the whole state twice per operation: 500 resources take 8 times as long as 100."""
+OF_A_CLUSTER = 3
+"""What a stack needs to reach one cluster: a provider of single objects, one of sets, the kubeconfig's command."""
+
+
+@cache
+def loaded(name: str) -> Environment:
+    return load_environment(name, ENVIRONMENTS)
+
+
+def stacks(environment: Environment) -> dict[str, tuple[Slice, ...]]:
+    """Return the slices of each stack."""
+    parts = slices(environment)
+    if environment.region.stacks is StackLayout.WHOLE:
+        return {environment.name: parts}
+    return {f"{environment.name}.{part.name}": (part,) for part in parts}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_environment_has_no_problem(name: str) -> None:
+    assert check(loaded(name)) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_stack_stays_within_its_budget_of_resources(name: str) -> None:
+    environment, too_many = loaded(name), {}
+    for stack, parts in stacks(environment).items():
+        rendered = [item for part in parts for item in manifests(environment, part)]
+        clusters = {item.cluster for item in objects(rendered)}
+        concepts = sum(len(inputs(environment, part)) for part in parts)
+        count = len(rendered) + concepts + OF_A_CLUSTER * len(clusters)
+        if count > RESOURCES_PER_STACK:
+            too_many[stack] = count
+
+    assert too_many == {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_two_objects_of_an_environment_share_a_name(name: str) -> None:
+    environment = loaded(name)
+    keys = [item.key for part in slices(environment) for item in objects(manifests(environment, part))]
+
+    assert len(set(keys)) == len(keys)
+
+
+def test_no_python_names_an_environment() -> None:
+    a_name = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, NAMES))})(?![\w-])")
+    files = [file for folder in CODE for file in (paths.ROOT / folder).rglob("*.py")]
+
+    named = [
+        f"{file.relative_to(paths.ROOT)}:{number} {found[0]}"
+        for file in files
+        for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), start=1)
+        if (found := a_name.search(line))
+    ]
+    assert named == []
+    assert len(files) > 100

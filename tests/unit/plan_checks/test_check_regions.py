@@ -1,0 +1,142 @@
+"""What regions must not share, told with the file and line of both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.plan.checks import check_regions
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from components.specs.problems import SpecError
+
+BACKBONE = "  vni: 10000-19999\n  backbone: wan-1\n"
+
+
+@pytest.fixture
+def both(laptop: Any) -> Any:
+    """Return a function that edits the second of two regions, copies of one another, and returns both."""
+    other = laptop.root / "palmtop"
+
+    def load(*edits: tuple[str, str], first: tuple[tuple[str, str], ...] = ()) -> list[Environment]:
+        texts = {path: path.read_text(encoding="utf-8") for path in laptop.folder.rglob("*") if path.is_file()}
+        for path, text in texts.items():
+            copy = other / path.relative_to(laptop.folder)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(text.replace("region: laptop", "region: palmtop"), encoding="utf-8")
+        for folder, changes in ((laptop.folder, first), (other, edits)):
+            region = folder / "region.yaml"
+            text = region.read_text(encoding="utf-8")
+            for old, new in changes:
+                assert old in text, old
+                text = text.replace(old, new)
+            region.write_text(text, encoding="utf-8")
+        return [load_environment(name, laptop.root) for name in ("palmtop", "laptop")]
+
+    return load
+
+
+def _reports(environments: list[Environment]) -> dict[str, str]:
+    return {name: str(SpecError(name, problems)) for name, problems in check_regions(environments).items()}
+
+
+def test_regions_that_nothing_connects_may_repeat_networks_and_numbers(both: Any) -> None:
+    assert _reports(both()) == {}
+    assert _reports(both(("  vni: 10000-19999\n", BACKBONE))) == {}
+
+
+def test_numbers_on_one_backbone_are_told_at_the_later_region_with_a_range_that_is_free(both: Any) -> None:
+    environments = both(
+        ("  vni: 10000-19999\n", "  vni: 15000-15999\n  backbone: wan-1\n"),
+        ("asn: 4200000000-4200009999", "asn: 4200009999-4200020000"),
+        first=(("  vni: 10000-19999\n", BACKBONE),),
+    )
+
+    numbers = [line for line in _reports(environments)["palmtop"].splitlines() if "ranges of regions" in line]
+    assert numbers == [
+        (
+            "  region.yaml:19  networks.vni: 15000-15999 overlaps laptop (10000-19999, ../laptop/region.yaml:19) on the"
+            " shared backbone 'wan-1'; VNI ranges of regions that share a backbone must be disjoint; use 20000-20999"
+        ),
+        (
+            "  region.yaml:21  networks.asn: 4200009999-4200020000 overlaps laptop (4200000000-4200009999,"
+            " ../laptop/region.yaml:21) on the shared backbone 'wan-1'; ASN ranges of regions that share a backbone"
+            " must be disjoint; use 4200020001-4200030002"
+        ),
+    ]
+
+
+def test_networks_on_one_backbone_are_disjoint(both: Any) -> None:
+    apart = (
+        ("  vni: 10000-19999\n", "  vni: 20000-29999\n  backbone: wan-1\n"),
+        ("asn: 4200000000-4200009999", "asn: 4200010000-4200019999"),
+        ("management: 10.0.0.0/16", "management: 10.128.0.0/16"),
+        ("bmc: 10.1.0.0/16", "bmc: 10.129.0.0/16"),
+        ("storage: 10.2.0.0/17", "storage: 10.130.0.0/17"),
+        ("control_plane_vips: 10.3.0.0/24", "control_plane_vips: 10.131.0.0/24"),
+        ("dpu_loopbacks: 10.4.0.0/22", "dpu_loopbacks: 10.132.0.0/22"),
+        ("tenants: 10.64.0.0/10", "tenants: 10.192.0.0/10"),
+        ("203.0.113.0/24", "198.51.100.0/24"),
+    )
+    first = (("  vni: 10000-19999\n", BACKBONE),)
+    assert _reports(both(*apart, first=first)) == {}
+
+
+def test_a_network_inside_another_regions_is_told_with_both_names(both: Any) -> None:
+    environments = both(
+        ("  vni: 10000-19999\n", "  vni: 20000-29999\n  backbone: wan-1\n"),
+        ("asn: 4200000000-4200009999", "asn: 4200010000-4200019999"),
+        ("management: 10.0.0.0/16", "management: 10.128.0.0/16"),
+        ("bmc: 10.1.0.0/16", "bmc: 10.64.8.0/24"),
+        ("storage: 10.2.0.0/17", "storage: 10.130.0.0/17"),
+        ("control_plane_vips: 10.3.0.0/24", "control_plane_vips: 10.131.0.0/24"),
+        ("dpu_loopbacks: 10.4.0.0/22", "dpu_loopbacks: 10.132.0.0/22"),
+        ("tenants: 10.64.0.0/10", "tenants: 10.192.0.0/10"),
+        ("203.0.113.0/24", "198.51.100.0/24"),
+        first=(("  vni: 10000-19999\n", BACKBONE),),
+    )
+
+    assert _reports(environments) == {
+        "palmtop": (
+            "environments/palmtop: 1 problem\n"
+            "  region.yaml:13  networks.bmc: 10.64.8.0/24 overlaps networks.tenants of laptop (10.64.0.0/10,"
+            " ../laptop/region.yaml:17) on the shared backbone 'wan-1'; networks of regions that share a backbone must"
+            " be disjoint, move one"
+        )
+    }
+
+
+OWNED = ("stage: rehearsal", 'context: east\nstate: {backend: "s3://state", secrets_provider: x}\nstage: rehearsal')
+
+
+def test_a_management_cluster_and_a_state_belong_to_one_environment(both: Any) -> None:
+    assert _reports(both(OWNED, first=(OWNED,))) == {
+        "palmtop": (
+            "environments/palmtop: 2 problems\n"
+            "  region.yaml:4  context: 'east' is also that of laptop (../laptop/region.yaml:4), and each environment"
+            " has its own; write another\n"
+            "  region.yaml:5  state.backend: 's3://state' is also that of laptop (../laptop/region.yaml:5), and each"
+            " environment has its own; write another"
+        )
+    }
+
+
+def test_two_environments_with_a_management_cluster_and_a_state_each(both: Any) -> None:
+    other = (OWNED[0], OWNED[1].replace("east", "west").replace("s3://state", "s3://other"))
+    assert _reports(both(other, first=(OWNED,))) == {}
+
+
+def test_a_machine_stands_in_one_region_unless_it_is_simulated(both: Any) -> None:
+    real = ("stage: rehearsal", "stage: development")
+    found = check_regions(both(real, first=(real,)))["palmtop"]
+
+    assert len(found) == 3 * 30
+    assert [f"{problem.place}  {problem.path}: {problem.text}" for problem in found[:3]] == [
+        (
+            f"inventory/hall-a.csv:2  {column}: '{value}' is also in laptop (../laptop/inventory/hall-a.csv:2), and a"
+            " machine stands in one region; remove it from the other"
+        )
+        for column, value in (("boot_mac", "02:00:00:01:01:01"), ("dpu_serial", "MT26A0101"), ("serial", "G26A0101"))
+    ]
+    assert {problem.rule for problem in found} == {"regions.hosts"}

@@ -1,0 +1,92 @@
+"""Where clusters that do not name a data store keep their state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.plan.control_planes import control_plane_pins
+from components.specs.environment import Environment
+
+ACME, GLOBEX = "tenants/acme.yaml", "tenants/globex.yaml"
+SECOND = '    - {name: shared-b, members: 1, endpoints: ["etcd-b:2379"], secret: etcd-b-certs, max_clusters: 20}\n'
+DEDICATED = ("region.yaml", "  data_stores:\n", "  dedicated: {storage_class: fast}\n  data_stores:\n")
+
+
+@pytest.fixture
+def placed(laptop: Any) -> Any:
+    """Return laptop whose clusters leave the data store open and are new."""
+    for file in (ACME, GLOBEX):
+        laptop.edit(file, ", data_store: shared-a", "")
+    (laptop.folder / "images.lock.yaml").unlink()
+    return laptop
+
+
+def stores(environment: Environment) -> dict[str, str]:
+    pins, problems = control_plane_pins(environment)
+    assert problems == []
+    return {name: pin.data_store for name, pin in pins.items()}
+
+
+def test_small_clusters_share_the_emptiest_data_store(placed: Any) -> None:
+    placed.edit("region.yaml", "      max_clusters: 20\n", f"      max_clusters: 20\n{SECOND}")
+
+    assert stores(placed.load()) == {"acme-train": "shared-a", "globex-lab": "shared-b"}
+
+
+def test_a_cluster_above_the_limit_gets_its_own(placed: Any) -> None:
+    placed.edit(*DEDICATED)
+    placed.edit("region.yaml", "  dedicated:", "  dedicated_above_nodes: 10\n  dedicated:")
+
+    assert stores(placed.load()) == {"acme-train": "dedicated", "globex-lab": "shared-a"}
+
+
+def test_a_cluster_with_events_apart_gets_its_own(placed: Any) -> None:
+    placed.edit(*DEDICATED)
+    placed.edit(GLOBEX, "{replicas: 2}", "{replicas: 2, events: apart}")
+
+    assert stores(placed.load()) == {"acme-train": "shared-a", "globex-lab": "dedicated"}
+
+
+def test_a_cluster_gets_its_own_when_no_shared_data_store_has_room(placed: Any) -> None:
+    placed.edit(*DEDICATED)
+    placed.edit("region.yaml", "max_clusters: 20", "max_clusters: 1")
+
+    assert stores(placed.load()) == {"acme-train": "shared-a", "globex-lab": "dedicated"}
+
+
+def test_a_cluster_stays_where_it_is_when_another_data_store_is_emptier(laptop: Any) -> None:
+    for file in (ACME, GLOBEX):
+        laptop.edit(file, ", data_store: shared-a", "")
+    laptop.edit("region.yaml", "      max_clusters: 20\n", f"      max_clusters: 20\n{SECOND}")
+
+    assert stores(laptop.load()) == {"acme-train": "shared-a", "globex-lab": "shared-a"}
+
+
+def test_a_cluster_that_grew_above_the_limit_is_told_to_move(laptop: Any) -> None:
+    laptop.edit(ACME, ", data_store: shared-a", "")
+    laptop.edit(*DEDICATED)
+    laptop.edit("region.yaml", "  dedicated:", "  dedicated_above_nodes: 10\n  dedicated:")
+
+    assert laptop.report().splitlines()[1:] == [
+        (
+            "  tenants/acme.yaml:23  clusters[0].control_plane.data_store: 'shared-a' is shared, and a cluster of more"
+            " than 10 nodes (dedicated_above_nodes, region.yaml:24) has its own; acme-train has 16, write dedicated"
+        )
+    ]
+
+
+def test_a_cluster_that_no_data_store_can_take_is_told_why(placed: Any) -> None:
+    placed.edit("region.yaml", "max_clusters: 20", "max_clusters: 1")
+
+    _, [problem] = control_plane_pins(placed.load())
+
+    assert (problem.file, problem.path, problem.text) == (
+        GLOBEX,
+        "clusters[0].control_plane.data_store",
+        (
+            "no data store of region.yaml:22 can take it, 4 nodes; add dedicated: {storage_class: ...} there, or for a"
+            " small cluster a shared one"
+        ),
+    )

@@ -1,0 +1,239 @@
+"""Which steps the pins of control planes take, what is refused, and how a cluster ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.plan.allocation import allocate
+from components.plan.checks import check_data
+from components.plan.images import objections
+from components.plan.inputs import inputs
+from components.plan.pools import clusters
+from components.plan.slices import slices
+from components.plan.upgrades import move_data_store, promote_control_plane
+from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.render.node_pool import NodePoolInput, render_node_pool
+from components.specs.environment import Environment
+from components.specs.locks import ControlPlanePin
+from components.specs.problems import SpecError
+from components.specs.region import ControlPlaneBackend, DedicatedDataStoreSpec
+
+ACME = "tenants/acme.yaml"
+
+
+@pytest.fixture
+def ready(laptop: Any) -> Any:
+    """Return laptop where acme asks for the newer minor version of the catalogue, with dedicated data stores."""
+    laptop.edit(ACME, "version: v1.35.2", "version: v1.36.1")
+    laptop.edit("region.yaml", "  data_stores:\n", "  dedicated: {storage_class: fast}\n  data_stores:\n")
+    return laptop
+
+
+def running(environment: Environment, cluster: str, version: str) -> Environment:
+    """Return ``environment`` with the control plane of ``cluster`` at ``version``, whatever led there."""
+    pins = environment.image_pins.control_planes
+    changed = pins | {cluster: pins[cluster].model_copy(update={"version": version})}
+    lock = environment.image_pins.model_copy(update={"control_planes": changed})
+    return environment.model_copy(update={"image_pins": lock})
+
+
+def control_plane(environment: Environment, cluster: str) -> HostedControlPlaneInput:
+    every = (item for part in slices(environment) for item in inputs(environment, part))
+    return next(item for item in every if isinstance(item, HostedControlPlaneInput) and item.name == cluster)
+
+
+def refusal(error: pytest.ExceptionInfo[SpecError]) -> list[str]:
+    return str(error.value).splitlines()[1:]
+
+
+def test_what_the_data_asks_for_does_not_run_before_it_is_promoted(ready: Any) -> None:
+    environment = ready.load()
+
+    assert ready.report() == ""
+    assert control_plane(environment, "acme-train").version == "v1.35.2"
+    lock = promote_control_plane(environment, "acme-train", "v1.36.1")
+    promoted = environment.model_copy(update={"image_pins": lock})
+    assert lock.control_planes == {
+        "acme-train": ControlPlanePin(version="v1.36.1", data_store="shared-a"),
+        "globex-lab": ControlPlanePin(version="v1.35.2", data_store="shared-a"),
+    }
+    assert lock.groups == environment.image_pins.groups
+    assert control_plane(promoted, "acme-train").version == "v1.36.1"
+
+
+def test_a_promotion_to_what_runs_changes_nothing(laptop: Any) -> None:
+    environment = laptop.load()
+
+    assert promote_control_plane(environment, "acme-train", "v1.35.2") == environment.image_pins
+
+
+@pytest.mark.parametrize(
+    ("cluster", "version", "told"),
+    [
+        (
+            "acme-tran",
+            "v1.36.1",
+            (
+                "  images.lock.yaml  control_planes: there is no cluster 'acme-tran' (clusters: acme-train,"
+                " globex-lab); did you mean 'acme-train'?"
+            ),
+        ),
+        (
+            "acme-train",
+            "v1.36.2",
+            (
+                "  tenants/acme.yaml:21  clusters[0].version: v1.36.2 is no version of ../catalog/versions.yaml"
+                " (v1.34.6, v1.35.1, v1.35.2, v1.36.1); add it there; did you mean 'v1.36.1'?"
+            ),
+        ),
+        (
+            "acme-train",
+            "v1.34.6",
+            (
+                "  tenants/acme.yaml:21  clusters[0].version: v1.34.6 is older than v1.35.2, and a control plane never"
+                " goes down; write v1.35.2"
+            ),
+        ),
+        (
+            "globex-lab",
+            "v1.36.1",
+            (
+                "  tenants/globex.yaml:19  clusters[0].version: this cluster names version v1.35.2; write v1.36.1 here"
+                " first"
+            ),
+        ),
+    ],
+)
+def test_a_wrong_step_is_refused_with_the_remedy(ready: Any, cluster: str, version: str, told: str) -> None:
+    with pytest.raises(SpecError) as error:
+        promote_control_plane(ready.load(), cluster, version)
+
+    assert refusal(error) == [told]
+
+
+def test_a_minor_version_is_not_left_out(ready: Any) -> None:
+    with pytest.raises(SpecError) as error:
+        promote_control_plane(running(ready.load(), "acme-train", "v1.34.6"), "acme-train", "v1.36.1")
+
+    assert refusal(error) == [
+        (
+            "  tenants/acme.yaml:21  clusters[0].version: v1.36.1 is 2 minor versions above v1.34.6, it goes up one at"
+            " a time; write a v1.35 first"
+        )
+    ]
+
+
+def test_a_control_plane_waits_for_pools_that_are_a_minor_version_behind(ready: Any) -> None:
+    ready.edit("../catalog/images.yaml", "kubelet: v1.35.1, containerd: 2.1.4}", "kubelet: v1.34.6, containerd: 2.1.4}")
+
+    with pytest.raises(SpecError) as error:
+        promote_control_plane(ready.load(), "acme-train", "v1.36.1")
+
+    told = refusal(error)
+    assert [line.split()[1] for line in told] == [
+        "groups.acme-train/infer/a03:",
+        "groups.acme-train/train/a01:",
+        "groups.acme-train/train/a02:",
+    ]
+    assert told[0].endswith(
+        ": runs kubelet v1.34.6, a minor version behind control plane v1.35.2, where no node of it can be made or"
+        " repaired; bring it there first: jacquard promote laptop acme-train/infer --to gpu-2026.11.1"
+    )
+
+
+def test_an_image_waits_for_the_control_plane_whose_version_it_needs(ready: Any) -> None:
+    environment = ready.load()
+    [acme, _] = (placed.cluster for placed in clusters(environment))
+    image = next(image for image in environment.images.images if image.contents.kubelet == "v1.36.1")
+
+    assert objections(environment, image, acme, acme.pools[1]) == [
+        (
+            f"image {image.version} has kubelet v1.36.1, newer than control plane v1.35.2; the control plane goes"
+            " first: jacquard promote laptop acme-train --to v1.36.1"
+        )
+    ]
+    assert objections(running(environment, "acme-train", "v1.36.1"), image, acme, acme.pools[1]) == []
+
+
+def test_a_cluster_moves_from_a_shared_data_store_to_its_own(ready: Any) -> None:
+    ready.edit(ACME, "data_store: shared-a", "data_store: dedicated")
+    environment = ready.load()
+
+    assert ready.report() == ""
+    assert control_plane(environment, "acme-train").data_store == environment.region.control_planes.data_stores[0]
+    moved = environment.model_copy(update={"image_pins": move_data_store(environment, "acme-train", "dedicated")})
+    assert moved.image_pins.control_planes["acme-train"].data_store == "dedicated"
+    assert isinstance(control_plane(moved, "acme-train").data_store, DedicatedDataStoreSpec)
+
+
+def test_a_move_that_the_data_does_not_ask_for_is_refused(ready: Any) -> None:
+    with pytest.raises(SpecError) as error:
+        move_data_store(ready.load(), "acme-train", "dedicated")
+
+    assert refusal(error) == [
+        (
+            "  tenants/acme.yaml:23  clusters[0].control_plane.data_store: this cluster names shared-a; write dedicated"
+            " here first"
+        )
+    ]
+
+
+def test_k0smotron_moves_no_cluster(ready: Any) -> None:
+    ready.edit(ACME, "data_store: shared-a", "data_store: dedicated")
+    environment = ready.load()
+    control_planes = environment.region.control_planes.model_copy(update={"backend": ControlPlaneBackend.K0SMOTRON})
+    region = environment.region.model_copy(update={"control_planes": control_planes})
+
+    with pytest.raises(SpecError) as error:
+        move_data_store(environment.model_copy(update={"region": region}), "acme-train", "dedicated")
+
+    assert refusal(error) == [
+        (
+            "  tenants/acme.yaml:23  clusters[0].control_plane.data_store: k0smotron moves no cluster to another data"
+            " store; write shared-a, where it is, or make a new cluster"
+        )
+    ]
+
+
+def test_a_cluster_ends_in_two_steps(laptop: Any) -> None:
+    laptop.edit("tenants/globex.yaml", "    vpc: globex\n", "    vpc: globex\n    retire: true\n")
+    laptop.allocate()
+    retiring = laptop.load()
+    pools = [
+        item
+        for part in slices(retiring)
+        for item in inputs(retiring, part)
+        if isinstance(item, NodePoolInput) and item.cluster == "globex-lab"
+    ]
+    replicas = [
+        item.body["spec"]["replicas"]
+        for pool in pools
+        for item in render_node_pool(pool)
+        if item.kind == "MachineDeployment"
+    ]
+
+    assert laptop.report() == ""
+    assert set(replicas) == {0}
+    assert "globex-lab/lab" in retiring.allocations.hosts.values()
+    assert not control_plane(retiring, "globex-lab").protected
+
+    (laptop.folder / "tenants" / "globex.yaml").unlink()
+    assert check_data(laptop.load()) == []
+    laptop.allocate()
+    ended = laptop.load()
+    assert laptop.report() == ""
+    assert "globex-lab/lab" not in ended.allocations.hosts.values()
+    assert set(ended.image_pins.control_planes) == {"acme-train"}
+
+
+def test_node_ports_that_grow_are_allocated_and_kept(laptop: Any) -> None:
+    laptop.edit(
+        ACME, "    vpc: acme\n    control", "    vpc: acme\n    api_server: {node_ports: 20000-32767}\n    control"
+    )
+
+    numbers, _ = allocate(laptop.load())
+
+    assert str(numbers.clusters["acme-train"].node_ports) == "20000-32767"
+    assert str(numbers.clusters["globex-lab"].node_ports) == "30000-32767"

@@ -1,0 +1,123 @@
+"""Rules whose case would be long to write as data, on copies of what was loaded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from components.plan.inputs import inputs
+from components.plan.pools import most_nodes
+from components.plan.rules import clusters, contracts, fabrics, inventory, names, networks
+from components.plan.rules.places import most_hosts
+from components.plan.slices import Slice, SliceKind
+from components.render.node_pool import NodePoolInput, render_node_pool
+from components.specs.base import NumberRange, StackLayout
+from components.specs.catalog import Scale
+from components.specs.environment import Environment
+from components.specs.node_pool import PoolRole
+
+LONG = "a-region-whose-name-is-as-long-as-a-name-may-be-in-kubernetes-1"
+
+
+def _told(problems: Any) -> list[str]:
+    return [f"{problem.place} {problem.path}: {problem.text}" for problem in problems]
+
+
+def test_a_stack_whose_name_pulumi_would_refuse(laptop: Any) -> None:
+    environment = laptop.load()
+    site = environment.region.sites[0].model_copy(update={"halls": ("a", "a-hall-with-a-name-of-some-length")})
+    region = environment.region.model_copy(update={"sites": (site,), "stacks": StackLayout.SLICED})
+    long = environment.model_copy(update={"name": LONG, "region": region})
+
+    stack = f"{LONG}.inventory-a-hall-with-a-name-of-some-length"
+    [told] = _told(names.stack_names(long))
+    assert told == (
+        f"region.yaml:3 region: its stack {stack} has 107 characters, 100 are allowed (region and slice joined);"
+        " shorten one of the names"
+    )
+    whole = region.model_copy(update={"stacks": StackLayout.WHOLE})
+    assert _told(names.stack_names(long.model_copy(update={"region": whole}))) == []
+    assert _told(names.stack_names(long.model_copy(update={"name": "short"}))) == []
+
+
+def test_more_partitions_than_a_tenant_may_have_on_a_fabric(laptop: Any) -> None:
+    environment = laptop.load()
+    [acme, globex] = environment.tenants
+    vpcs = tuple(acme.vpcs[0].model_copy(update={"fabrics": ("ib",)}) for _ in range(32))
+
+    def with_vpcs(count: int) -> Environment:
+        tenant = acme.model_copy(update={"vpcs": vpcs[:count]})
+        return environment.model_copy(update={"tenants": (tenant, globex)})
+
+    assert _told(fabrics.partition_limit(with_vpcs(32))) == [
+        "tenants/acme.yaml:10 vpcs[31].fabrics[0]: acme has more than 31 partitions on ib; merge VPCs"
+    ]
+    assert _told(fabrics.partition_limit(with_vpcs(31))) == []
+
+
+def test_labels_that_tenants_may_not_write_are_the_ones_that_pools_render(laptop: Any) -> None:
+    [*_, pool] = [
+        part
+        for part in inputs(laptop.load(), Slice(name="tenant-globex", kind=SliceKind.TENANT))
+        if isinstance(part, NodePoolInput)
+    ]
+    system = replace(pool, pool=pool.pool.model_copy(update={"role": PoolRole.SYSTEM, "labels": {}}))
+    rendered = next(item for item in render_node_pool(system) if item.kind == "MachineDeployment")
+    on_nodes = {
+        key
+        for key in rendered.body["spec"]["template"]["metadata"]["labels"]
+        if key.startswith("node-restriction.kubernetes.io/")
+    }
+
+    assert on_nodes == set(clusters.OUR_LABELS)
+
+
+def test_whole_racks_are_counted_with_the_spares_inside_them(laptop: Any) -> None:
+    environment = laptop.load()
+    [gpu, cpu, *others] = environment.instance_types.instance_types
+    kinds = (gpu.model_copy(update={"scale": Scale.RACK}), cpu, *others)
+    catalog = environment.instance_types.model_copy(update={"instance_types": kinds})
+    [acme, globex] = environment.tenants
+    [cluster] = globex.clusters
+    pool = cluster.pools[0].model_copy(update={"nodes": None, "racks": 2})
+    racks = globex.model_copy(update={"clusters": (cluster.model_copy(update={"pools": (pool,)}),)})
+    environment = environment.model_copy(update={"instance_types": catalog, "tenants": (acme, racks)})
+
+    assert (gpu.nodes_per_rack, most_nodes(environment, pool)) == (8, 14)
+    assert most_hosts(environment)["globex-lab"] == 16
+    [problem] = contracts.contracted_nodes(environment)
+    assert problem.text == (
+        "4 h100-ib-8 are contracted, the pools up to tenants/globex.yaml:23 come to 14; write 14, or make the pools"
+        " smaller"
+    )
+
+
+def test_a_rack_that_stands_in_two_halls(laptop: Any) -> None:
+    environment = laptop.load()
+    first, second, *_ = environment.hosts
+    hosts = (first, second.model_copy(update={"hall": "b"}))
+
+    [told] = _told(inventory.racks(environment.model_copy(update={"hosts": hosts})))
+    assert told == (
+        "inventory/hall-b.csv rack: 'a01' is also a rack of inventory/hall-a.csv; a rack's name is unique in a region,"
+        " rename one"
+    )
+
+
+def test_more_numbers_than_the_protocols_count(laptop: Any) -> None:
+    environment = laptop.load()
+
+    def with_ranges(**ranges: NumberRange) -> list[str]:
+        plan = environment.region.networks.model_copy(update=ranges)
+        region = environment.region.model_copy(update={"networks": plan})
+        return _told(networks.number_ranges(environment.model_copy(update={"region": region})))
+
+    too_many = NumberRange(first=1, last=5_000_000_000)
+    assert with_ranges(asn=too_many, route_targets=NumberRange(first=1, last=9)) == [
+        "region.yaml:20 networks.asn: 1-5000000000 leaves 1-4294967295, the ASNs there are; write a range within"
+    ]
+    [told] = with_ranges(asn=NumberRange(first=64512, last=65534), route_targets=too_many)
+    assert told == (
+        "region.yaml:11 networks.route_targets: 1-5000000000 leaves 1-4294967295, the route targets beside an ASN of"
+        " two bytes; write a range within"
+    )
