@@ -20,6 +20,7 @@ from components.plan.waves import carried
 from components.render.template_revisions import REVISIONS
 from components.specs.base import SCHEMA_VERSION, Network
 from components.specs.environment import Environment
+from components.specs.loader import IMAGES, REGION
 from components.specs.lock_text import sealed
 from components.specs.locks import AllocationsLock, ImagePin, ImagesLock, VpcAllocation
 from components.specs.problems import Problem, SpecError
@@ -120,6 +121,6 @@ def _no_image(environment: Environment, placed: PlacedPool) -> Problem:
     channel = environment.region.image_channel
     text = (
         f"no image of channel {channel} fits {placed.pool.instance_type} with a kubelet for {placed.cluster.version};"
-        " add one to ../catalog/images.yaml, or follow another channel in region.yaml"
+        f" add one to {IMAGES}, or follow another channel in {REGION}"
     )
     return problem(environment, placed.file, (*placed.path, "image"), text)

@@ -32,6 +32,7 @@ from components.plan.rules import (
     vms,
 )
 from components.specs.environment import Environment
+from components.specs.memory import no_collections
 from components.specs.problems import Problem
 
 Rule = Callable[[Environment], Iterable[Problem]]
@@ -206,7 +207,8 @@ def descriptions() -> dict[str, str]:
 
 
 def _run(rules: Iterable[Rule], environment: Environment) -> list[Problem]:
-    return [_named(rule, problem) for rule in rules for problem in rule(environment)]
+    with no_collections():
+        return [_named(rule, problem) for rule in rules for problem in rule(environment)]
 
 
 def _named(rule: Callable[..., object], problem: Problem) -> Problem:

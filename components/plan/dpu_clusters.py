@@ -6,9 +6,10 @@ lock file, since each cluster gives out addresses without asking the others (DPF
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby, islice
+from operator import itemgetter
 
 from components.plan.ledger import ADDRESS_BITS
 from components.plan.pools import clusters, problem, tenant_file
@@ -24,6 +25,7 @@ from components.specs.tenant_network import Isolation
 
 LINKS_AT_ONCE = 4
 """Links that a cluster gets together; fewer would make long lists of them."""
+_ANY_HALL = "*"
 Links = dict[str, tuple[NumberRange, ...]]
 """Links by DPU cluster."""
 
@@ -32,7 +34,10 @@ class DpuClusters:
     """The DPU clusters of a region, ready to be asked about any host."""
 
     def __init__(self, listed: Iterable[DpuClusterSpec]) -> None:
-        self._listed = tuple(listed)
+        self._begins: dict[str, list[tuple[tuple[str | int, ...], str]]] = defaultdict(list)
+        for item in listed:
+            for hall in item.halls or (_ANY_HALL,):
+                self._begins[hall].append((first_rack(item), item.name))
         self._by_rack: dict[tuple[str, str], str | None] = {}
 
     def of(self, host: HostSpec) -> str | None:
@@ -44,8 +49,8 @@ class DpuClusters:
 
     def _found(self, hall: str, rack: str) -> str | None:
         place = natural(rack)
-        begun = [item for item in self._listed if (hall in item.halls or not item.halls) and first_rack(item) <= place]
-        return max(begun, key=first_rack).name if begun else None
+        begun = [item for key in (hall, _ANY_HALL) for item in self._begins.get(key, ()) if item[0] <= place]
+        return max(begun, key=itemgetter(0))[1] if begun else None
 
 
 def first_rack(cluster: DpuClusterSpec) -> tuple[str | int, ...]:

@@ -37,6 +37,7 @@ from components.plan.pools import DataPath, PlacedCluster, clusters, most_nodes,
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.fabric import GuidNumbers
+from components.specs.loader import REGION
 from components.specs.lock_text import natural
 from components.specs.locks import ClusterAllocation, Freed, VpcAllocation
 from components.specs.problems import Problem, dotted
@@ -234,8 +235,8 @@ class _Numbering:
         if block is not None:
             return as_value(kind, block)
         path, value = written(self._environment, kind)
-        line = self._environment.positions.line("region.yaml", path)
-        text = f"no free {what} is left in {dotted(path)} (region.yaml:{line}, {value or 'empty'}); widen it there"
+        line = self._environment.positions.line(REGION, path)
+        text = f"no free {what} is left in {dotted(path)} ({REGION}:{line}, {value or 'empty'}); widen it there"
         text += self._quarantined(kind)
         where = (*want.path, key) if key else want.path
         self._problems.append(problem(self._environment, want.file, where, text))

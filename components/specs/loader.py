@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +20,7 @@ from components.specs.firmware import FirmwareCatalog
 from components.specs.inventory import HostSpec
 from components.specs.inventory_csv import InventoryReader
 from components.specs.locks import AllocationsLock, ImagesLock, LockFile
+from components.specs.memory import no_collections
 from components.specs.out_of_service import OutOfServiceFile
 from components.specs.policy import PolicySpec, WaiversSpec
 from components.specs.positions import Place, Positions
@@ -70,25 +69,13 @@ def load_environment(name: str, folder: Path) -> Environment:
     if name not in known:
         text = f"does not exist (environments: {listed(known)}){suggestion(name, known)}"
         raise SpecError(name, [Problem(REGION, 0, "", text)])
-    with _no_collections():
+    with no_collections():
         return _Loader(name, folder).load()
 
 
 def most_values(model: type[DataFile]) -> int:
     """Return how many values a file of ``model`` may have."""
     return MAX_LOCK_VALUES if issubclass(model, LockFile) else MAX_VALUES
-
-
-@contextmanager
-def _no_collections() -> Iterator[None]:
-    """Reading makes no cycles, and each collection would walk all that was read so far: a third of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Loader:

@@ -6,6 +6,7 @@ import csv
 import ipaddress
 import re
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,11 @@ from components.specs.loader import load_environment
 from components.specs.store import write_locks
 
 _ROOM = {
-    "management": "10.0.0.0/16",
+    "management": "10.0.0.0/12",
     "bmc": "11.0.0.0/8",
-    "storage": "10.2.0.0/17",
-    "control_plane_vips": "10.3.0.0/22",
-    "dpu_loopbacks": "10.4.0.0/14",
+    "storage": "10.16.0.0/17",
+    "control_plane_vips": "10.17.0.0/22",
+    "dpu_loopbacks": "10.20.0.0/14",
     "tenants": "64.0.0.0/3",
     "public": ["198.51.96.0/20"],
     "asn": "4200000000-4200499999",
@@ -32,17 +33,22 @@ _ROOM = {
 def grow(name: str, copies: int, folder: Path) -> Path:
     """Write ``copies`` of the environment ``name`` into ``folder`` as one region, and return the folder.
 
-    Each copy has halls, racks, hosts, tenants and clusters of its own. Waivers and broken hosts are left out.
+    Each copy has halls, racks, hosts, tenants and clusters of its own. Waivers, contracts and broken hosts are left
+    out, and so are free hosts but for those of the first copy.
     """
     shutil.copytree(ENVIRONMENTS / "catalog", folder / "catalog")
     home, source = folder / name, ENVIRONMENTS / name
     (home / "inventory").mkdir(parents=True)
     (home / "tenants").mkdir()
+    assigned = load_environment(name, ENVIRONMENTS).allocations.hosts
     for copy in range(copies):
         for path in sorted((source / "inventory").glob("*.csv")):
-            (home / "inventory" / f"{path.stem}{copy}.csv").write_text(_inventory(path, copy))
+            # Free hosts share a controller, which holds those of one copy.
+            kept = None if copy == 0 else assigned
+            (home / "inventory" / f"{path.stem}{copy}.csv").write_text(_inventory(path, copy, kept))
         for path in sorted((source / "tenants").glob("*.yaml")):
-            text = re.sub(rf"\b{path.stem}(?=\b|-)", f"{path.stem}{copy}", path.read_text())
+            text = re.sub(r"^contract:\n(  .*\n)+", "", path.read_text(), flags=re.MULTILINE)
+            text = re.sub(rf"\b{path.stem}(?=\b|-)", f"{path.stem}{copy}", text)
             (home / "tenants" / f"{path.stem}{copy}.yaml").write_text(_fabrics(text, copy))
     (home / "region.yaml").write_text(_region(source / "region.yaml", copies))
     environment = load_environment(name, folder)
@@ -54,11 +60,11 @@ def _fabrics(text: str, copy: int) -> str:
     return re.sub(r"\b(ib-[a-z]+-[0-9]+)\b", rf"\1-{copy}", text)
 
 
-def _inventory(path: Path, copy: int) -> str:
+def _inventory(path: Path, copy: int, kept: Collection[str] | None) -> str:
     header, *rows = csv.reader(path.read_text().splitlines())
-    mac = header.index("boot_mac")
+    mac, host = header.index("boot_mac"), header.index("host")
     lines = [",".join(header)]
-    for row in rows:
+    for row in (row for row in rows if kept is None or row[host] in kept):
         cells = [_cell(column, value, copy) for column, value in zip(header, row, strict=True)]
         cells[mac] = f'"{cells[mac]}"'
         lines.append(",".join(cells))
@@ -91,9 +97,17 @@ def _region(path: Path, copies: int) -> str:
     planes["max_clusters"] *= copies
     for store in planes["data_stores"]:
         store["max_clusters"] *= copies
-    metal["controllers"] = [one | {"name": f"{one['name']}-{copy}"} for copy in numbers for one in metal["controllers"]]
+    metal["controllers"] = [_controller(one, copy) for copy in numbers for one in metal["controllers"]]
+    metal["free_hosts"] += "-0"
     region["dpus"]["clusters"] = [_dpu_cluster(one, copy) for copy in numbers for one in region["dpus"]["clusters"]]
     return yaml.safe_dump(region, sort_keys=False)
+
+
+def _controller(controller: dict[str, Any], copy: int) -> dict[str, Any]:
+    dhcp = {key: _moved(value, copy << 16) for key, value in controller["dhcp"].items() if key != "network"}
+    address, _, size = controller["dhcp"]["network"].partition("/")
+    moved = {"network": f"{_moved(address, copy << 16)}/{size}", **dhcp}
+    return controller | {"name": f"{controller['name']}-{copy}", "dhcp": moved}
 
 
 def _fabric(fabric: dict[str, Any], copy: int) -> dict[str, Any]:
@@ -108,7 +122,7 @@ def _dpu_cluster(cluster: dict[str, Any], copy: int) -> dict[str, Any]:
         "name": f"{cluster['name']}{copy}",
         "vip": _moved(cluster["vip"], copy << 8),
         "virtual_router_id": cluster["virtual_router_id"] + 10 * copy,
-        "loopbacks": f"{_moved(address, copy << 13)}/{size}",
+        "loopbacks": f"{_moved(address, (1 << 20) + (copy << 13))}/{size}",
         "halls": [f"{hall}{copy}" for hall in cluster["halls"]],
     }
     return cluster | moved | ({"from_rack": f"{cluster['from_rack']}-{copy}"} if "from_rack" in cluster else {})

@@ -12,7 +12,7 @@ from components.plan.rules.places import place
 from components.specs.base import Address
 from components.specs.catalog import GoldenImage
 from components.specs.environment import Environment
-from components.specs.loader import REGION
+from components.specs.loader import IMAGES, REGION
 from components.specs.problems import Problem, listed
 from components.specs.storage import StorageClassSpec, TopolvmClassSpec, VastClassSpec
 from components.specs.tenant_network import Egress, Isolation
@@ -89,7 +89,7 @@ def mount_options(environment: Environment) -> Iterator[Problem]:
             clients = listed(f"{image.version} has {image.contents.nfs_client}" for image in wrong)
             text = (
                 f"'{entry.name}' is mounted with {listed(special)} ({there}), which nfs_client {VAST_CLIENT}-... alone"
-                f" can do ({clients}, ../catalog/images.yaml); promote to an image that has it, or offer another class"
+                f" can do ({clients}, {IMAGES}); promote to an image that has it, or offer another class"
             )
             yield problem(environment, placed.file, (*placed.path, "storage", at), text)
 

@@ -1,0 +1,245 @@
+"""Benchmark: the whole inventory of a region through ``pulumi up`` against a bare concurrent apply loop.
+
+The program, the data and the stacks are those that a user runs: one stack a hall, all halls side by side, a file
+backend with its checkpoints on. The floor applies the same objects by the same client and number of connections. Each
+part has an API server of its own, which holds nothing else and on which nothing acts.
+
+    python tests/bench/inventory_scale.py [--environment us-east-04a] [--hall a --hall b] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from objectset_create import apply_loop
+from support import LocalApiServer
+
+from components.plan.manifests import manifests
+from components.plan.slices import SliceKind, slices
+from components.render.manifest import objects
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from toolchain import environment, paths
+
+BARS = {
+    "up --skip-preview over floor": 4.0,
+    "up with preview over floor": 7.0,
+    "no-op preview, seconds": 20.0,
+    "no-op preview, MB of the largest process": 300.0,
+    "state over compact JSON of the manifests": 1.3,
+}
+_LOOK_SECONDS = 0.1
+
+
+@dataclass
+class Memory:
+    """Largest resident size of any process of some sessions, looked at while they run."""
+
+    sessions: set[int] = field(default_factory=set)
+    largest: dict[str, int] = field(default_factory=dict)
+    """KiB by the name of the program."""
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Look until the end of the block."""
+        done = threading.Event()
+
+        def watch() -> None:
+            while not done.wait(_LOOK_SECONDS):
+                self._look()
+
+        thread = threading.Thread(target=watch)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+    def _look(self) -> None:
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            try:
+                status = (entry / "status").read_text()
+                if os.getsid(int(entry.name)) not in self.sessions or "VmHWM:" not in status:
+                    continue
+            except OSError:
+                continue
+            name = status.split("\t", 1)[1].split("\n", 1)[0]
+            size = int(status.split("VmHWM:", 1)[1].split()[0])
+            self.largest[name] = max(size, self.largest.get(name, 0))
+
+
+@dataclass
+class Part:
+    """One API server with the namespaces of the inventory, and the stacks that fill it."""
+
+    folder: Path
+    data: Path
+    region: Environment
+    stacks: list[str]
+    bodies: dict[str, dict[str, Any]]
+
+    def __post_init__(self) -> None:
+        kubeconfigs = self.folder / "kubeconfigs"
+        kubeconfigs.mkdir(parents=True)
+        self.server = LocalApiServer(
+            self.folder / "server",
+            kinds={str(body["kind"]) for body in self.bodies.values()},
+            kubeconfig=kubeconfigs / "management.yaml",
+            context=self.region.region.context or "test",
+        )
+        places = {body["metadata"].get("namespace") for body in self.bodies.values()}
+        for namespace in {"inventory", *filter(None, places)}:
+            self.server.namespace(namespace)
+        self.state = self.folder / "state"
+        self.state.mkdir()
+        self.variables = {
+            **environment.process(self.region.name, backend_url=f"file://{self.state}?metadata=skip"),
+            "PULUMI_CONFIG_PASSPHRASE": environment.REHEARSAL_PASSPHRASE,
+            "JACQUARD_KUBECONFIGS": str(kubeconfigs),
+            "JACQUARD_ENVIRONMENTS": str(self.data),
+        }
+
+    def project(self) -> None:
+        """Make a project that runs the program of this repository, with empty stacks."""
+        (self.folder / "stacks").symlink_to(paths.ROOT / "stacks")
+        settings = {
+            "name": "jacquard",
+            "main": "stacks/",
+            "runtime": {"name": "python", "options": {"virtualenv": str(paths.VENV)}},
+            "plugins": {"providers": [{"name": "jacquard", "path": str(paths.VENV / "bin")}]},
+        }
+        (self.folder / "Pulumi.yaml").write_text(json.dumps(settings))
+        for stack in self.stacks:
+            self.side_by_side("stack", "init", stacks=[stack])
+
+    def side_by_side(self, *arguments: str, stacks: Sequence[str] | None = None, memory: Memory | None = None) -> float:
+        """Run one ``pulumi`` command line for all stacks at once; return the seconds until the last has ended."""
+        start = time.perf_counter()
+        processes = [
+            subprocess.Popen(
+                ["pulumi", *arguments, "-s", stack, "--non-interactive"],
+                cwd=self.folder,
+                env=self.variables,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+            for stack in stacks or self.stacks
+        ]
+        if memory is not None:
+            memory.sessions |= {process.pid for process in processes}
+        outputs = [process.communicate() for process in processes]
+        seconds = time.perf_counter() - start
+        for process, (stdout, stderr) in zip(processes, outputs, strict=True):
+            if process.returncode:
+                sys.exit(f"pulumi {' '.join(arguments)} failed:\n{stdout[-4000:]}\n{stderr[-4000:]}")
+        return seconds
+
+
+class Bench:
+    """All parts of one run, one after the other."""
+
+    def __init__(self, folder: Path, name: str, halls: Sequence[str]) -> None:
+        self.folder = folder
+        self.data = folder / "environments"
+        shutil.copytree(paths.environments(), self.data)
+        self.region = load_environment(name, self.data)
+        pieces = [piece for piece in slices(self.region) if piece.kind is SliceKind.INVENTORY]
+        chosen = [piece for piece in pieces if not halls or piece.subject in halls]
+        found = [item for piece in chosen for item in objects(manifests(self.region, piece))]
+        self.stacks = [f"{name}.{piece.name}" for piece in chosen]
+        self.bodies = {item.key: dict(item.body) for item in found}
+        self.figures: dict[str, float] = {}
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[Part]:
+        """Bring up an API server for one part and remove all of it afterwards."""
+        folder = self.folder / name
+        part = Part(folder, self.data, self.region, self.stacks, self.bodies)
+        try:
+            yield part
+        finally:
+            part.server.stop()
+            shutil.rmtree(folder)
+
+    def floor(self, name: str) -> None:
+        """Measure the bare loop."""
+        with self.part(name) as part:
+            self.figures[f"{name}, seconds"] = apply_loop(part.server.api, self.bodies)
+
+    def without_preview(self) -> None:
+        """Measure the first ``up`` without its preview, what it leaves as state, and a preview without changes."""
+        memory = Memory()
+        with self.part("without-preview") as part:
+            part.project()
+            self.figures["up --skip-preview, seconds"] = part.side_by_side("up", "--yes", "--skip-preview")
+            state = sum(file.stat().st_size for file in part.state.rglob("*/stacks/**/*.json"))
+            compact = sum(len(json.dumps(body, separators=(",", ":")).encode()) for body in self.bodies.values())
+            self.figures["state over compact JSON of the manifests"] = state / compact
+            with memory.watched():
+                noop = part.side_by_side("preview", "--expect-no-changes", memory=memory)
+        self.figures["no-op preview, seconds"] = noop
+        for name, size in memory.largest.items():
+            self.figures[f"no-op preview, MB of {name}"] = size * 1024 / 1e6
+        self.figures["no-op preview, MB of the largest process"] = max(memory.largest.values()) * 1024 / 1e6
+
+    def with_preview(self) -> None:
+        """Measure the first ``up`` with its preview."""
+        with self.part("with-preview") as part:
+            part.project()
+            self.figures["up with preview, seconds"] = part.side_by_side("up", "--yes")
+
+    def run(self) -> dict[str, float]:
+        """Measure all parts and return the figures."""
+        self.floor("floor before")
+        self.without_preview()
+        self.with_preview()
+        self.floor("floor after")
+        figures = self.figures
+        base = statistics.mean((figures["floor before, seconds"], figures["floor after, seconds"]))
+        figures["up --skip-preview over floor"] = figures["up --skip-preview, seconds"] / base
+        figures["up with preview over floor"] = figures["up with preview, seconds"] / base
+        return figures
+
+
+def main() -> int:
+    """Measure once, print each figure beside its bar, and return 1 when one is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--environment", default="us-east-04a", help="sliced environment (default us-east-04a)")
+    parser.add_argument("--hall", action="append", default=[], help="only this hall; may be repeated (default all)")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="jacquard-bench-") as name:
+        bench = Bench(Path(name), chosen.environment, chosen.hall)
+        print(f"{len(bench.bodies)} objects in {len(bench.stacks)} stacks", flush=True)
+        figures = bench.run()
+    for figure, value in figures.items():
+        bar = f"at most {BARS[figure]:g}" if figure in BARS else ""
+        print(f"{figure:<44} {value:8.2f}   {bar}")
+    if chosen.json:
+        sizes = {"environment": chosen.environment, "stacks": bench.stacks, "objects": len(bench.bodies)}
+        chosen.json.write_text(json.dumps({**sizes, "figures": figures, "bars": BARS}, indent=2) + "\n")
+    return int(any(figures[figure] > bar for figure, bar in BARS.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+"""Benchmark: loading, planning and checking the data of a large region, against plain readers of the same files.
+
+The floor is what anybody would do first: csv.reader and PyYAML's C parser over the same files, in the same rounds. The
+whole command is `jacquard check`, with its policies and every object rendered, in a process of its own. How the time
+grows is measured on the region several times over, with lock files of its own.
+
+    python tests/bench/region_model.py [--environment us-east-04a] [--copies 11] [--rounds 5] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import yaml
+from support import ENVIRONMENTS, grow
+
+from components.plan.checks import check
+from components.plan.manifests import manifests
+from components.plan.slices import slices
+from components.render.manifest import objects
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from toolchain import paths
+
+BARS = {
+    "load, plan and checks over floor": 10.0,
+    "whole command, seconds": 2.5,
+    "whole command, MB": 400.0,
+    "time per host, larger over plain": 1.3,
+    "rendering everything, seconds": 3.0,
+}
+
+T = TypeVar("T")
+_MEASURED = """
+import resource, subprocess, sys, time
+start = time.perf_counter()
+subprocess.run(sys.argv[1:], check=True, stdout=sys.stderr)
+print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+
+
+def floor(name: str, folder: Path) -> None:
+    """Read the files of ``name`` and of the catalogue with nothing but parsers."""
+    for path in [*(folder / "catalog").glob("*.yaml"), *(folder / name).rglob("*.yaml")]:
+        yaml.load(path.read_text(), yaml.CSafeLoader)
+    for path in (folder / name / "inventory").glob("*.csv"):
+        list(csv.reader(path.read_text().splitlines()))
+
+
+def work(name: str, folder: Path) -> None:
+    """Load the environment and run all cross-checks, allocation included."""
+    problems = check(load_environment(name, folder))
+    if problems:
+        print(f"{name}: {problems[0].place} {problems[0].text}", file=sys.stderr)
+        os._exit(1)
+
+
+def render(environment: Environment) -> None:
+    """Render every object of every slice."""
+    for piece in slices(environment):
+        for _ in objects(manifests(environment, piece)):
+            pass
+
+
+def hosts(name: str, folder: Path) -> int:
+    """Return how many hosts the inventory has."""
+    files = (folder / name / "inventory").glob("*.csv")
+    return sum(len(path.read_text().splitlines()) - 1 for path in files)
+
+
+def seconds(task: Callable[[T], object], prepare: Callable[[], T]) -> float:
+    """Return the processor seconds of ``task`` with what ``prepare`` gives.
+
+    In a process of its own, so that nothing is remembered from before.
+    """
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        prepared = prepare()
+        start = time.process_time()
+        task(prepared)
+        os.write(writing, str(time.process_time() - start).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        measured = answer.read()
+    os.waitpid(child, 0)
+    return float(measured)
+
+
+def command(name: str) -> tuple[float, float]:
+    """Return the seconds and the peak MB of the whole ``jacquard check``."""
+    program = str(paths.VENV / "bin" / "jacquard")
+    # Through a small process: a child's peak begins with that of the process it was forked from.
+    answer = subprocess.run(
+        [sys.executable, "-c", _MEASURED, program, "check", name], check=True, capture_output=True, text=True
+    )
+    duration, peak = answer.stdout.split()
+    return float(duration), float(peak) / (1e6 if sys.platform == "darwin" else 1e3)
+
+
+def main() -> int:
+    """Run the rounds and print medians beside their bars; 1 when a bar is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--environment", default=largest(), help="which environment (default: the one with most data)")
+    parser.add_argument("--copies", type=int, default=11, help="how many times over the larger region is (default 11)")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds (default 5)")
+    parser.add_argument("--json", type=Path, help="also write the figures of all rounds here")
+    chosen = parser.parse_args()
+    name = chosen.environment
+    with tempfile.TemporaryDirectory(prefix="jacquard-bench-") as scratch:
+        plain, larger = (grow(name, copies, Path(scratch) / str(copies)) for copies in (1, chosen.copies))
+        growth, rounds = hosts(name, larger) / hosts(name, plain), []
+        print(f"{hosts(name, ENVIRONMENTS)} hosts, and {growth:.2f} times as many")
+        for _ in range(chosen.rounds):
+            base = seconds(partial(floor, name), lambda: ENVIRONMENTS)
+            load = seconds(partial(work, name), lambda: ENVIRONMENTS)
+            few, many = seconds(partial(work, name), lambda: plain), seconds(partial(work, name), lambda: larger)
+            rendered = seconds(render, lambda: load_environment(name, ENVIRONMENTS))
+            whole, megabytes = command(name)
+            rounds.append(
+                {
+                    "load, plan and checks over floor": load / base,
+                    "whole command, seconds": whole,
+                    "whole command, MB": megabytes,
+                    "time per host, larger over plain": many / growth / few,
+                    "rendering everything, seconds": rendered,
+                    "floor, seconds": base,
+                    "load, plan and checks, seconds": load,
+                }
+            )
+    if chosen.json:
+        chosen.json.write_text(json.dumps({"rounds": rounds}, indent=2) + "\n")
+    return int(shown(rounds))
+
+
+def largest() -> str:
+    """Return the environment whose inventory is the largest."""
+    sizes = {
+        path.parent.name: sum(file.stat().st_size for file in path.glob("*.csv"))
+        for path in ENVIRONMENTS.glob("*/inventory")
+    }
+    return max(sizes, key=lambda name: sizes[name])
+
+
+def shown(rounds: list[dict[str, float]]) -> bool:
+    """Print the median and the spread of each figure; return whether a bar is missed."""
+    missed = False
+    for name in rounds[0]:
+        values = sorted(figures[name] for figures in rounds)
+        median, bar = statistics.median(values), BARS.get(name)
+        verdict = "" if bar is None else f"   bar {bar:g}: {'met' if median <= bar else 'MISSED'}"
+        missed |= bar is not None and median > bar
+        print(f"{name:<36} median {median:.2f}   {values[0]:.2f} .. {values[-1]:.2f}{verdict}")
+    return missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
