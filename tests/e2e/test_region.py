@@ -10,8 +10,10 @@ import json
 import pytest
 from local_region import CRDS, ENVIRONMENT, UP, LocalRegion, Outcome
 
+from components.plan.garbage import USERS
 from components.plan.manifests import manifests
 from components.plan.slices import slices
+from components.render import metal3
 from components.render.manifest import objects
 from components.specs.loader import load_environment
 from providers.kube import ApiError
@@ -114,7 +116,8 @@ def test_a_host_edited_by_hand_is_seen_as_drift_by_refresh(region: LocalRegion) 
     api.apply(body, field_manager="somebody", force=True)
 
     drift = region.pulumi("refresh", "-s", ENVIRONMENT, "--preview-only", "--diff", "--expect-no-changes")
-    api.apply(body | {"spec": {"online": True}}, field_manager="jacquard-objectset", force=True)
+    # As somebody, too: applied by the set's own manager, so short a body would take all other fields off the host.
+    api.apply(body | {"spec": {"online": True}}, field_manager="somebody", force=True)
 
     assert drift.code != 0, drift.text
     assert host["metadata"]["name"] in drift.text
@@ -143,6 +146,16 @@ def test_an_image_bump_replaces_exactly_the_machines_of_its_pool(region: LocalRe
     assert not after[BUMPED] & before[BUMPED]
     pool = next(pool for pool in region.status()["pools"] if (pool["cluster"], pool["name"]) == (CLUSTER, BUMPED))
     assert pool["images"] == {NEW_IMAGE: 4}
+
+
+def test_only_templates_that_something_names_are_left_after_collecting(region: LocalRegion) -> None:
+    outcome = region.jacquard("gc", ENVIRONMENT, "--format", "json")
+    assert outcome.code == 0, outcome.text
+
+    api = region.api()
+    users = [body for kind in USERS for body in api.list(*kind)]
+    named = {body["spec"]["template"]["spec"]["infrastructureRef"]["name"] for body in users}
+    assert {body["metadata"]["name"] for body in api.list(*metal3.MACHINE_TEMPLATE)} == named
 
 
 def test_of_two_ups_at_once_one_refuses(region: LocalRegion) -> None:

@@ -1,4 +1,4 @@
-"""A program that breaks every rule is refused by the engine before anything of it is made."""
+"""What policies refuse, the engine does not make: programs that break rules, and whatever a freeze holds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 from local_region import ENVIRONMENT, LocalRegion
 
 from policies.rules import RULES
+from policies.verdict import Severity
 from toolchain import paths
 
 pytestmark = pytest.mark.e2e
@@ -56,7 +57,7 @@ pulumi.CustomResource(
 '''
 
 
-def test_a_program_that_breaks_every_rule_makes_nothing(running: LocalRegion, tmp_path: Path) -> None:
+def test_a_program_that_breaks_every_critical_rule_makes_nothing(running: LocalRegion, tmp_path: Path) -> None:
     images = (running.environments / "catalog" / "images.yaml").read_text()
     candidate = images[images.index("gpu-2026.12.0") :]
     url = candidate.split("url: ", 1)[1].split("\n", 1)[0]
@@ -76,7 +77,35 @@ def test_a_program_that_breaks_every_rule_makes_nothing(running: LocalRegion, tm
 
     assert preview.code != 0
     assert up.code != 0
-    unnamed = [rule.name for rule in RULES if rule.name not in preview.text]
+    critical = [rule.name for rule in RULES if rule.severity is Severity.CRITICAL]
+    unnamed = [name for name in critical if name not in preview.text]
     assert unnamed == [], preview.text
     assert running.uids("metal3.io/v1alpha1", "BareMetalHost", "default") == before
     assert running.uids("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3MachineTemplate", "default") == set()
+
+
+FREEZE = """schema_version: 1
+freezes:
+  - {name: for-ever, from: 2026-01-01T00:00:00Z, to: 2126-01-01T00:00:00Z, reason: a test, tenants: [acme]}
+"""
+
+
+def test_a_freeze_lets_a_plain_preview_pass_and_no_plain_up(running: LocalRegion, tmp_path: Path) -> None:
+    (tmp_path / "__main__.py").write_text("import pulumi\npulumi.export('made', True)\n")
+    (tmp_path / "Pulumi.yaml").write_text(
+        f"name: frozen\nruntime: {{name: python, options: {{virtualenv: {paths.VENV}}}}}\n"
+    )
+    pack, policy = str(paths.ROOT / "policies"), running.environments / ENVIRONMENT / "policy.yaml"
+    created = running.pulumi("-C", str(tmp_path), "stack", "init", ENVIRONMENT)
+    assert created.code == 0, created.text
+    policy.write_text(FREEZE)
+    try:
+        preview = running.pulumi("-C", str(tmp_path), "preview", "-s", ENVIRONMENT, "--policy-pack", pack)
+        up = running.pulumi("-C", str(tmp_path), "up", "-s", ENVIRONMENT, "--policy-pack", pack, "--yes")
+    finally:
+        policy.unlink()
+
+    assert preview.code == 0, preview.text
+    assert "change-in-freeze: tenant acme in stack" in preview.text
+    assert up.code != 0
+    assert running.pulumi("-C", str(tmp_path), "stack", "output", "-s", ENVIRONMENT, "--json").text.strip() == "{}"
