@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Any
 
 MAX_SHOWN_CHARACTERS = 60
@@ -147,7 +148,13 @@ def listed(names: Iterable[str]) -> str:
 
 def nearest(wrong: str, names: Iterable[str]) -> str | None:
     """Return the name that ``wrong`` was probably meant to be."""
-    return next(iter(difflib.get_close_matches(wrong, list(names), n=1, cutoff=0.5)), None)
+    return _nearest(wrong, tuple(names))
+
+
+@lru_cache(maxsize=2 * MAX_PROBLEMS)
+def _nearest(wrong: str, names: tuple[str, ...]) -> str | None:
+    """Remembered, since a wrong key is looked at more than once and each look costs more than reading it."""
+    return next(iter(difflib.get_close_matches(wrong, names, n=1, cutoff=0.5)), None)
 
 
 def suggestion(wrong: str, names: Iterable[str]) -> str:
