@@ -27,7 +27,8 @@ check: lint ## linters and unit tests only
 	@$(BIN)/python -m pytest tests/unit
 
 test: lint ## everything that must pass before a merge, end-to-end tests last
-	@$(BIN)/python -m pytest -m "not nightly" $(wildcard $(addprefix tests/,unit golden property policies e2e))
+	@$(BIN)/python -m pytest -n 2 -m "not nightly" tests/unit tests/golden tests/property tests/policies
+	@$(BIN)/python -m pytest -m "not nightly" tests/e2e
 
 e2e: setup ## end-to-end tests only
 	@$(BIN)/python -m pytest -m "not nightly" tests/e2e
