@@ -8,7 +8,7 @@ from typing import Any
 
 from components.specs.catalog import GoldenImage
 from policies.facts import UNKNOWN, Context, Fact
-from policies.verdict import Finding, undecided
+from policies.verdict import NOT_APPLICABLE, Finding, undecided
 
 METAL3 = "Metal3MachineTemplate"
 IRONCORE = "IroncoreMetalMachineTemplate"
@@ -42,6 +42,12 @@ class NodeImage:
 def node_image(fact: Fact) -> NodeImage | Finding:
     """Return the image of the machine template ``fact``, or that it is not known before apply."""
     return _ironcore(fact) if fact.kind == IRONCORE else _metal3(fact)
+
+
+def catalogued(fact: Fact, context: Context) -> GoldenImage | Finding:
+    """Return the catalogue's image of the machine template ``fact``; one that is not there is unpinned-image's."""
+    image = node_image(fact)
+    return image if isinstance(image, Finding) else image.entry(context) or NOT_APPLICABLE
 
 
 def _metal3(fact: Fact) -> NodeImage | Finding:

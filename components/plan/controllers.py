@@ -17,11 +17,11 @@ from components.plan.boot import boot_method
 from components.plan.pools import PlacedCluster, problem
 from components.specs.bare_metal import BootMethod, ControllerSpec
 from components.specs.environment import Environment
+from components.specs.loader import REGION
 from components.specs.lock_text import natural
 from components.specs.problems import Problem, listed
 
 PATH = ("bare_metal", "controllers")
-FILE = "region.yaml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ class Controllers:
         self._report(placed, f"{text}; add one there")
 
     def _listing(self) -> str:
-        return f"{FILE}:{self._environment.positions.line(FILE, PATH)}"
+        return f"{REGION}:{self._environment.positions.line(REGION, PATH)}"
 
     def _report(self, placed: PlacedCluster, text: str) -> None:
         self.problems.append(problem(self._environment, placed.file, placed.path, text))

@@ -14,13 +14,13 @@ from operator import itemgetter
 from components.plan.ledger import ADDRESS_BITS
 from components.plan.pools import clusters, problem, tenant_file
 from components.render.dpf_hbn import POINT_TO_POINT
-from components.specs.base import NumberRange
 from components.specs.dpus import DpuClusterSpec
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.lock_text import natural
 from components.specs.locks import VpcAllocation
 from components.specs.problems import Problem
+from components.specs.ranges import NumberRange
 from components.specs.tenant_network import Isolation
 
 LINKS_AT_ONCE = 4

@@ -6,7 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from components.specs.base import Address, Network, NumberRange
+from components.specs.base import Address, Network
+from components.specs.ranges import NumberRange
 
 
 @dataclass(frozen=True, order=True, slots=True)

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.specs.base import Network, NumberRange
+from components.specs.base import Network
+from components.specs.ranges import NumberRange
 
 LOOPBACK_POOL = "loopback"
 UPLINKS = ("p0_if", "p1_if")

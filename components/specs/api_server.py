@@ -11,17 +11,8 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from components.specs.base import (
-    CheckedSpec,
-    DnsLabel,
-    Domain,
-    HttpsUrl,
-    Misfit,
-    NumberRange,
-    Numbers,
-    Spec,
-    Text,
-)
+from components.specs.base import CheckedSpec, DnsLabel, Domain, HttpsUrl, Misfit, Spec, Text
+from components.specs.ranges import NumberRange, Numbers
 
 MAX_ADDITIONAL_SANS = 10
 """As CoreWeave's ``additional_server_sans``."""

@@ -111,8 +111,6 @@ class StackLayout(StrEnum):
 
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 _PERCENT = re.compile(r"(100|[1-9]?[0-9])%")
-_NUMBER = r"(0x[0-9a-f]{1,15}|0|[1-9][0-9]{0,17})"
-_RANGE = re.compile(f"{_NUMBER}-{_NUMBER}")
 
 
 def _mac(value: str) -> str:
@@ -130,34 +128,6 @@ def _percent_or_count(value: int | str) -> int | str:
         msg = "must not be negative"
         raise ValueError(msg)
     return value
-
-
-class NumberRange(Spec):
-    """An inclusive range of numbers, written ``first-last`` in decimal or ``0x`` hex."""
-
-    first: int = Field(ge=0)
-    last: int = Field(ge=0)
-
-    def __contains__(self, number: int) -> bool:
-        """Tell whether ``number`` lies in the range, ends included."""
-        return self.first <= number <= self.last
-
-    def __str__(self) -> str:
-        """Return the range as it is written in data, in decimal."""
-        return f"{self.first}-{self.last}"
-
-
-def _range(value: object) -> object:
-    if isinstance(value, dict | NumberRange):
-        return value
-    if not isinstance(value, str) or not _RANGE.fullmatch(value):
-        msg = "must be a range like 10000-19999"
-        raise ValueError(msg)
-    first, last = (int(part, 0) for part in value.split("-"))
-    if first > last:
-        msg = "must go upwards, like 10000-19999"
-        raise ValueError(msg)
-    return {"first": first, "last": last}
 
 
 def _cidr(value: object) -> object:
@@ -255,13 +225,6 @@ PercentOrCount = Annotated[
     ),
 ]
 """A count, or a percentage like ``5%``."""
-Numbers = Annotated[
-    NumberRange,
-    BeforeValidator(_range),
-    PlainSerializer(str, return_type=str),
-    WithJsonSchema({"type": "string", "pattern": f"^{_RANGE.pattern}$", "examples": ["10000-19999"]}),
-]
-"""A range like ``10000-19999``, both ends included."""
 PrefixLength = Annotated[
     int,
     BeforeValidator(_prefix_length),

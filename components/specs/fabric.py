@@ -9,7 +9,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
-from components.specs.base import CheckedSpec, DnsLabel, Label, Misfit, NumberRange, Numbers
+from components.specs.base import CheckedSpec, DnsLabel, Label, Misfit
+from components.specs.ranges import NumberRange, Numbers, range_reader
 
 LAST_PKEY = 0x7FFE
 """Partition keys have 15 bits; 0x7fff is the default partition of all ports."""
@@ -26,22 +27,16 @@ class GuidNumbers(NumberRange):
         return f"{self.first:#018x}-{self.last:#018x}"
 
 
-def _guids(value: object) -> object:
-    if isinstance(value, dict | GuidNumbers):
-        return value
-    if not isinstance(value, str) or not _GUIDS.fullmatch(value):
-        msg = 'must be a range of GUIDs like "0x0002c90300a10000-0x0002c90300a1ffff"'
-        raise ValueError(msg)
-    first, last = (int(part, 16) for part in value.split("-"))
-    if first > last:
-        msg = "must go upwards; write the lower GUID first"
-        raise ValueError(msg)
-    return {"first": first, "last": last}
-
-
 GuidRange = Annotated[
     GuidNumbers,
-    BeforeValidator(_guids),
+    BeforeValidator(
+        range_reader(
+            GuidNumbers,
+            _GUIDS,
+            'must be a range of GUIDs like "0x0002c90300a10000-0x0002c90300a1ffff"',
+            "must go upwards; write the lower GUID first",
+        )
+    ),
     PlainSerializer(str, return_type=str),
     WithJsonSchema(
         {"type": "string", "pattern": f"^{_GUIDS.pattern}$", "examples": ["0x0002c90300a10000-0x0002c90300a1ffff"]}

@@ -18,7 +18,6 @@ from components.specs.base import (
     IpAddress,
     KubernetesVersion,
     Label,
-    Numbers,
     Sha256,
     ShortName,
     Spec,
@@ -26,6 +25,7 @@ from components.specs.base import (
 )
 from components.specs.dpus import DpuClusterName
 from components.specs.fabric import LAST_PKEY, GuidRange
+from components.specs.ranges import Numbers
 
 Vni = Annotated[int, Field(ge=1, le=16_777_215)]
 Asn = Annotated[int, Field(ge=1, le=4_294_967_295)]

@@ -21,7 +21,6 @@ from components.specs.base import (
     HttpsUrl,
     Label,
     Misfit,
-    Numbers,
     PercentOrCount,
     Quantity,
     Registry,
@@ -34,6 +33,7 @@ from components.specs.catalog import Channel
 from components.specs.dpus import DpuControlSpec
 from components.specs.fabric import FabricSpec
 from components.specs.nodes import NodesSpec
+from components.specs.ranges import Numbers
 from components.specs.storage import StorageClassSpec
 
 

@@ -15,20 +15,17 @@ from components.specs.base import Stage
 from components.specs.catalog import Lifecycle
 from components.specs.policy import Enforcement
 from policies.facts import Context, Fact
-from policies.node_image import CATALOGUE, TEMPLATES, node_image
-from policies.verdict import NOT_APPLICABLE, PASS, Finding, Rule, Severity, listed, violation
+from policies.node_image import CATALOGUE, TEMPLATES, catalogued
+from policies.verdict import PASS, Finding, Rule, Severity, listed, violation
 
 _USABLE = frozenset({Lifecycle.PREVIEW, Lifecycle.SUPPORTED})
 
 
 def find(fact: Fact, context: Context) -> Finding:
     """Ask the catalogue how old the template's image is today."""
-    image = node_image(fact)
-    if isinstance(image, Finding):
-        return image
-    entry = image.entry(context)
-    if entry is None:
-        return NOT_APPLICABLE  # unpinned-image refuses it
+    entry = catalogued(fact, context)
+    if isinstance(entry, Finding):
+        return entry
     phase = entry.lifecycle(context.today)
     if phase in _USABLE:
         return PASS

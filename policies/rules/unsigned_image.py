@@ -14,18 +14,15 @@ from __future__ import annotations
 from components.specs.base import Stage
 from components.specs.policy import Enforcement
 from policies.facts import Context, Fact
-from policies.node_image import CATALOGUE, TEMPLATES, node_image
-from policies.verdict import NOT_APPLICABLE, PASS, Finding, Rule, Severity, listed, violation
+from policies.node_image import CATALOGUE, TEMPLATES, catalogued
+from policies.verdict import PASS, Finding, Rule, Severity, listed, violation
 
 
 def find(fact: Fact, context: Context) -> Finding:
     """Look for the signature of the template's image."""
-    image = node_image(fact)
-    if isinstance(image, Finding):
-        return image
-    entry = image.entry(context)
-    if entry is None:
-        return NOT_APPLICABLE  # unpinned-image refuses it
+    entry = catalogued(fact, context)
+    if isinstance(entry, Finding):
+        return entry
     if entry.signature is not None:
         return PASS
     signed = [other.version for other in context.images if other.signature and context.channel in other.channel]

@@ -165,17 +165,33 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+def conflict(manager: str) -> tuple[int, dict[str, Any]]:
+    """Return the refusal of an apply whose ``spec.online`` belongs to ``manager``."""
+    cause = {
+        "reason": "FieldManagerConflict",
+        "field": ".spec.online",
+        "message": f'conflict with "{manager}" using metal3.io/v1alpha1',
+    }
+    refusal = {"reason": "Conflict", "message": "Apply failed with 1 conflict", "details": {"causes": [cause]}}
+    return 409, refusal
+
+
+@contextmanager
+def listening(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Answer on a free port of the loopback interface until the end of the block; yield the address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
 @contextmanager
 def serve() -> Iterator[FakeKube]:
     """Serve one until the end of the block; its address is in ``url``."""
     fake = FakeKube()
-    handler = type("Handler", (_Handler,), {"kube": fake})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    fake.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield fake
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with listening(type("Handler", (_Handler,), {"kube": fake})) as fake.url:
+        yield fake

@@ -13,11 +13,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from environment_data import copy_data
+from outcome import Outcome
 
 from providers.kube import ApiServer
 from toolchain import paths
@@ -27,19 +27,6 @@ ENVIRONMENT = "laptop"
 UP_TIMEOUT_SECONDS = 600
 JACQUARD = str(Path(sys.executable).parent / "jacquard")
 UP = (JACQUARD, "up", ENVIRONMENT)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a command left behind."""
-
-    code: int
-    stdout: str
-    stderr: str
-
-    @property
-    def text(self) -> str:
-        return self.stdout + self.stderr
 
 
 class LocalRegion:

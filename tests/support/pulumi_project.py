@@ -6,9 +6,10 @@ import json
 import signal
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from outcome import Outcome
 
 from toolchain import environment, paths
 
@@ -35,19 +36,6 @@ cluster = Provider("cluster")
 for name, inputs in json.loads(Path("sets.json").read_text()).items():
     ObjectSet(name, inputs, pulumi.ResourceOptions(provider=cluster, import_=inputs.pop("import", None)))
 """
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a command left behind."""
-
-    code: int
-    stdout: str
-    stderr: str
-
-    @property
-    def text(self) -> str:
-        return self.stdout + self.stderr
 
 
 class Project:

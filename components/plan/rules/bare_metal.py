@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.controllers import FILE, PATH, boots, budgets, methods_of
+from components.plan.controllers import PATH, boots, budgets, methods_of
 from components.plan.intervals import bounds, overlaps
 from components.plan.pools import problem
 from components.plan.rules.places import place
 from components.render.bare_metal_controllers import PROVIDER
 from components.specs.environment import Environment
-from components.specs.loader import ALLOCATIONS, VERSIONS
+from components.specs.loader import ALLOCATIONS, REGION, VERSIONS
 from components.specs.problems import Problem, listed
 
 
@@ -24,18 +24,20 @@ def boot_networks(environment: Environment) -> Iterator[Problem]:
     ]
     for where, network in named:
         if not network.subnet_of(management):
-            text = f"{network} is not in networks.management ({management}, {place(environment, FILE, path)});"
-            yield problem(environment, FILE, where, f"{text} take a part of it, or widen it there")
+            text = f"{network} is not in networks.management ({management}, {place(environment, REGION, path)});"
+            yield problem(environment, REGION, where, f"{text} take a part of it, or widen it there")
     for (other, taken), (where, network) in overlaps((*bounds(entry[1]), entry) for entry in named):
-        text = f"{network} overlaps {taken} ({place(environment, FILE, other)}); two controllers would answer one host"
-        yield problem(environment, FILE, where, f"{text}, move one")
+        text = (
+            f"{network} overlaps {taken} ({place(environment, REGION, other)}); two controllers would answer one host"
+        )
+        yield problem(environment, REGION, where, f"{text}, move one")
 
 
 def provider(environment: Environment) -> Iterator[Problem]:
     """Report shards of bare-metal controllers without a version of Cluster API's provider, whose pace must fit them."""
     if environment.region.bare_metal.controllers and PROVIDER not in environment.versions.infrastructure_providers:
         text = f"controllers need a version of '{PROVIDER}' in infrastructure_providers of {VERSIONS}; add it there"
-        yield problem(environment, FILE, PATH, text)
+        yield problem(environment, REGION, PATH, text)
 
 
 def boot_methods(environment: Environment) -> Iterator[Problem]:
@@ -52,7 +54,9 @@ def boot_methods(environment: Environment) -> Iterator[Problem]:
                 for name in unfit
             )
             text = f"'{one.name}' boots by {one.boot}, but hosts of {owners} boot from the network; write network-boot,"
-            yield problem(environment, FILE, (*PATH, index, "boot"), f"{text} or a driver with virtual media for these")
+            yield problem(
+                environment, REGION, (*PATH, index, "boot"), f"{text} or a driver with virtual media for these"
+            )
 
 
 def free_hosts(environment: Environment) -> Iterator[Problem]:
@@ -63,4 +67,4 @@ def free_hosts(environment: Environment) -> Iterator[Problem]:
                 f"'{budget.name}' holds {budget.limit}, but has {budget.assigned} hosts of clusters and"
                 f" {budget.free} that no cluster has; name another in free_hosts, or add a controller for them"
             )
-            yield problem(environment, FILE, (*PATH, index, "max_hosts"), text)
+            yield problem(environment, REGION, (*PATH, index, "max_hosts"), text)

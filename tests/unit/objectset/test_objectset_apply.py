@@ -6,27 +6,13 @@ from typing import Any
 
 import grpc
 import pytest
+from fake_kube import conflict
 
 from providers.objectset.applyset import ID, KINDS, MEMBER, NAMESPACES, PART_OF, TOOLING, applyset_id
 from providers.rpc.values import UNKNOWN
 
 SET = applyset_id("rack-a01", "inventory")
-CONFLICT = (
-    409,
-    {
-        "reason": "Conflict",
-        "message": "Apply failed with 1 conflict",
-        "details": {
-            "causes": [
-                {
-                    "reason": "FieldManagerConflict",
-                    "field": ".spec.online",
-                    "message": 'conflict with "argocd" using metal3.io/v1alpha1',
-                }
-            ]
-        },
-    },
-)
+CONFLICT = conflict("argocd")
 
 
 def host(name: str, namespace: str = "inventory", **spec: Any) -> dict[str, Any]:

@@ -6,25 +6,11 @@ from typing import Any
 
 import grpc
 import pytest
+from fake_kube import conflict
 
 from providers.objectset.importing import declared
 
-CONFLICT = (
-    409,
-    {
-        "reason": "Conflict",
-        "message": "Apply failed with 1 conflict",
-        "details": {
-            "causes": [
-                {
-                    "reason": "FieldManagerConflict",
-                    "field": ".spec.online",
-                    "message": 'conflict with "kubectl-edit" using metal3.io/v1alpha1',
-                }
-            ]
-        },
-    },
-)
+CONFLICT = conflict("kubectl-edit")
 ELSEWHERE = (
     "{url} is another cluster than the one this set was applied to (the uid of namespace kube-system was cluster-1 "
     "and is cluster-2); let the kubeconfig lead there again, or, when that cluster is gone for good, forget the set: "

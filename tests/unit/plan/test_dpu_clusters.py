@@ -8,10 +8,10 @@ import pytest
 
 from components.plan.allocation import allocate, attempt
 from components.plan.dpu_clusters import DpuClusters, share
-from components.specs.base import NumberRange
 from components.specs.dpus import DpuClusterSpec
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
+from components.specs.ranges import NumberRange
 
 
 def cluster(name: str, place: int, halls: tuple[str, ...] = (), from_rack: str | None = None) -> DpuClusterSpec:

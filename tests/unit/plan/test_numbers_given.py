@@ -8,9 +8,9 @@ from small_region import allocated, changed, nodes, small_region, tenant
 from components.plan.allocation import allocate, attempt
 from components.plan.releases import release_quarantine
 from components.specs.bare_metal import BootMethod, ControllerSpec
-from components.specs.base import NumberRange
 from components.specs.locks import ClusterAllocation, Freed
 from components.specs.problems import SpecError
+from components.specs.ranges import NumberRange
 
 ANT, BEE = tenant("ant", nodes(2), fabrics=("ib",)), tenant("bee", nodes(1))
 CAT, DOG = tenant("cat", nodes(1)), tenant("dog", nodes(1))

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from components.plan.resolved import Branch, Source, UnknownPathError, Value, leaves, resolved
-from components.specs.base import NumberRange
 from components.specs.environment import Environment
 from components.specs.out_of_service import HostState, OutOfServiceSpec
+from components.specs.ranges import NumberRange
 from toolchain import paths
 
 FOLDER = paths.ROOT / "environments" / "laptop"

@@ -11,10 +11,11 @@ from components.plan.rules import clusters, contracts, fabrics, inventory, names
 from components.plan.rules.places import most_hosts
 from components.plan.slices import Slice, SliceKind
 from components.render.node_pool import NodePoolInput, render_node_pool
-from components.specs.base import NumberRange, StackLayout
+from components.specs.base import StackLayout
 from components.specs.catalog import Scale
 from components.specs.environment import Environment
 from components.specs.node_pool import PoolRole
+from components.specs.ranges import NumberRange
 
 LONG = "a-region-whose-name-is-as-long-as-a-name-may-be-in-kubernetes-1"
 

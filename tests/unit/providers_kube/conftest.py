@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
+from fake_kube import listening
 
 from providers.kube import ApiServer
 from providers.kube.kubeconfig import Connection
@@ -66,12 +66,5 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def script() -> Iterator[Scripted]:
     scripted = Scripted()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"script": scripted}))
-    server.daemon_threads = True
-    scripted.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield scripted
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with listening(type("Handler", (_Handler,), {"script": scripted})) as scripted.url:
+        yield scripted

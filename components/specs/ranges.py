@@ -1,0 +1,58 @@
+"""Ranges of numbers as data write them: ``first-last``, both ends included."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
+
+from components.specs.base import Spec
+
+_NUMBER = r"(0x[0-9a-f]{1,15}|0|[1-9][0-9]{0,17})"
+_RANGE = re.compile(f"{_NUMBER}-{_NUMBER}")
+
+
+class NumberRange(Spec):
+    """An inclusive range of numbers, written ``first-last`` in decimal or ``0x`` hex."""
+
+    first: int = Field(ge=0)
+    last: int = Field(ge=0)
+
+    def __contains__(self, number: int) -> bool:
+        """Tell whether ``number`` lies in the range, ends included."""
+        return self.first <= number <= self.last
+
+    def __str__(self) -> str:
+        """Return the range as it is written in data, in decimal."""
+        return f"{self.first}-{self.last}"
+
+
+def range_reader(
+    kind: type[NumberRange], form: re.Pattern[str], wrong: str, downwards: str
+) -> Callable[[object], object]:
+    """Return a validator of ``kind`` as data write it; ``wrong`` and ``downwards`` are what it says of others."""
+
+    def read(value: object) -> object:
+        if isinstance(value, dict | kind):
+            return value
+        if not isinstance(value, str) or not form.fullmatch(value):
+            raise ValueError(wrong)
+        first, last = (int(part, 0) for part in value.split("-"))
+        if first > last:
+            raise ValueError(downwards)
+        return {"first": first, "last": last}
+
+    return read
+
+
+Numbers = Annotated[
+    NumberRange,
+    BeforeValidator(
+        range_reader(NumberRange, _RANGE, "must be a range like 10000-19999", "must go upwards, like 10000-19999")
+    ),
+    PlainSerializer(str, return_type=str),
+    WithJsonSchema({"type": "string", "pattern": f"^{_RANGE.pattern}$", "examples": ["10000-19999"]}),
+]
+"""A range like ``10000-19999``, both ends included."""
