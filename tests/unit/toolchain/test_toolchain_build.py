@@ -164,6 +164,7 @@ from pathlib import Path
 from toolchain import command, process
 
 signal.signal(signal.SIGTERM, command.stop)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job is started with it ignored
 child = "import os, pathlib, time; pathlib.Path(os.environ['MARK']).write_text(str(os.getpid())); time.sleep(600)"
 process.run(
     [sys.executable, "-c", child], what="child", folder=Path.cwd(), environment=dict(os.environ),
