@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import pulumi
 
-from components.render.manifest import MANAGEMENT, Json, Manifest, ManifestSet, Rendered
+from components.render.manifest import MANAGEMENT, Json, Manifest, ManifestSet, Patch, Rendered
 
 FIELD_MANAGER = "jacquard"
 """Owner of the fields we apply. Without a name the vendor's provider invents one for each resource."""
@@ -87,6 +87,8 @@ class ObjectSet(pulumi.CustomResource):
             "namespace": objects.namespace,
             "members": {key: dict(member.body) for key, member in objects.members.items()},
         }
+        if objects.patches:
+            props["patches"] = {key: _patch(patch) for key, patch in objects.patches.items()}
         super().__init__("jacquard:index:ObjectSet", name, props, opts)
 
 
@@ -178,6 +180,16 @@ def _resource(
         retain_on_delete=item.retain or None,
     )
     return KubernetesObject(name, item, opts)
+
+
+def _patch(patch: Patch) -> Json:
+    return {
+        "apiVersion": patch.api_version,
+        "kind": patch.kind,
+        "namespace": patch.namespace,
+        "names": list(patch.names),
+        "fields": patch.fields,
+    }
 
 
 def _metadata(manifest: Manifest) -> Json:

@@ -51,12 +51,24 @@ def facts_of(resource: Resource) -> Iterator[Fact]:
     if package in _JUDGED_PROVIDERS:
         yield Fact(kind=PROVIDER, title=f"provider {package} {resource.name}", body=plain_struct(resource.properties))
     elif resource.type == _OBJECT_SET:
-        members = plain_struct(resource.properties).get("members")
-        for body in members.values() if isinstance(members, Mapping) else (UNKNOWN,):
+        for body in _bodies(plain_struct(resource.properties)):
             yield object_fact(body if isinstance(body, Mapping) else {}, _cluster(resource))
     elif resource.type.startswith(_OBJECTS):
         kind = resource.type.rsplit(":", 1)[-1]
         yield object_fact(plain_struct(resource.properties), _cluster(resource), kind)
+
+
+def _bodies(object_set: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the members of an object set, and what is applied to objects that other controllers make."""
+    members, patches = object_set.get("members", UNKNOWN), object_set.get("patches", {})
+    yield from members.values() if isinstance(members, Mapping) else (UNKNOWN,)
+    for patch in patches.values() if isinstance(patches, Mapping) else (UNKNOWN,):
+        if not isinstance(patch, Mapping) or UNKNOWN in patch.values():
+            yield UNKNOWN
+            continue
+        for name in patch["names"]:
+            metadata = {"name": name, "namespace": patch["namespace"]}
+            yield {"apiVersion": patch["apiVersion"], "kind": patch["kind"], "metadata": metadata, **patch["fields"]}
 
 
 def plain_struct(struct: struct_pb2.Struct) -> dict[str, Any]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from components.render import labels as keys
 from components.render.hosts import PlacedHost
-from components.render.manifest import Manifest
+from components.render.manifest import Manifest, Patch
 from components.render.objects import manifest
 from components.render.region import FREE_HOSTS
+from components.specs.firmware import FirmwareBaseline
 from components.specs.nodes import FirmwareUpdate
 
 API = "metal3.io/v1alpha1"
@@ -19,7 +21,7 @@ _WHEN = {FirmwareUpdate.ON_PREPARING: "onPreparing", FirmwareUpdate.ON_REBOOT: "
 
 def render(placed: PlacedHost) -> Manifest:
     """Return the host that Metal3 provisions."""
-    host, owner = placed.host, placed.assignment
+    host, owner = placed.host, placed.owner
     return manifest(
         API,
         "BareMetalHost",
@@ -50,5 +52,29 @@ def update_policy(placed: PlacedHost, when: FirmwareUpdate) -> Manifest:
     )
 
 
+def patches(hosts: Iterable[PlacedHost]) -> Iterator[tuple[str, Patch]]:
+    """Yield, by a stable key, the settings and versions that hosts of one namespace and one baseline have in common.
+
+    Metal3 makes the objects that hold them, one of each kind a host, as soon as it knows the host's hardware.
+    """
+    alike: dict[tuple[str, str], tuple[FirmwareBaseline, list[str]]] = {}
+    for placed in hosts:
+        if placed.firmware is not None:
+            key = (_namespace(placed), placed.firmware.name)
+            alike.setdefault(key, (placed.firmware, []))[1].append(placed.host.host)
+    for (namespace, name), (baseline, names) in alike.items():
+        for kind, spec in _firmware(baseline):
+            patch = Patch(api_version=API, kind=kind, namespace=namespace, names=tuple(names), fields={"spec": spec})
+            yield f"{namespace}/{name}/{kind}", patch
+
+
+def _firmware(baseline: FirmwareBaseline) -> Iterator[tuple[str, dict[str, Any]]]:
+    if baseline.bios:
+        yield "HostFirmwareSettings", {"settings": dict(baseline.bios)}
+    if baseline.updates:
+        updates = [{"component": name, "url": url} for name, url in baseline.updates.items()]
+        yield "HostFirmwareComponents", {"updates": updates}
+
+
 def _namespace(placed: PlacedHost) -> str:
-    return FREE_HOSTS if placed.assignment is None else placed.assignment.cluster
+    return FREE_HOSTS if placed.owner is None else placed.owner.cluster

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from components.render import labels as keys
+from components.specs.firmware import FirmwareBaseline
 from components.specs.inventory import HostSpec
 from components.specs.out_of_service import PRODUCTION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
+class HostOwner:
     """Whose a host is."""
 
     cluster: str
@@ -26,20 +27,20 @@ class PlacedHost:
     failure_domain: str
     dpu_functions: int
     """Physical functions that the host sees of its DPU."""
-    assignment: Assignment | None
+    owner: HostOwner | None
     dpu_cluster: str | None
     """Which DPU cluster runs its DPU; None where the region lists none."""
     state: str = PRODUCTION
     """How far it is in its life."""
     why: str | None = None
     """Why it takes no work, for people."""
-    firmware: str | None = None
-    """Firmware baseline that the image of its pool asks for."""
+    firmware: FirmwareBaseline | None = None
+    """What the image of its pool asks for."""
 
     @property
     def condition(self) -> dict[str, str]:
         """Return what the host's own object says about its life, beside its place."""
-        return {keys.STATE: self.state, **({} if self.firmware is None else {keys.FIRMWARE: self.firmware})}
+        return {keys.STATE: self.state, **({} if self.firmware is None else {keys.FIRMWARE: self.firmware.name})}
 
     @property
     def notes(self) -> dict[str, str]:

@@ -48,6 +48,7 @@ def _rack(inventory: InventoryInput, rack: str, hosts: tuple[PlacedHost, ...]) -
         name=f"rack-{rack}",
         namespace=FREE_HOSTS,
         members={f"{placed.host.host}/{item.kind}": item for placed in hosts for item in _objects(inventory, placed)},
+        patches=dict(bare_metal_hosts.patches(hosts)) if inventory.backend is BareMetalBackend.METAL3 else {},
     )
 
 
@@ -81,7 +82,7 @@ def _dpu_device(placed: PlacedHost) -> Manifest:
 
 
 def _dpu_node(placed: PlacedHost) -> Manifest:
-    owner = placed.assignment
+    owner = placed.owner
     return manifest(
         "provisioning.dpu.nvidia.com/v1alpha1",
         "DPUNode",

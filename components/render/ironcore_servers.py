@@ -24,7 +24,7 @@ _PORTS = {"http": 80, "https": 443}
 
 def render(placed: PlacedHost) -> Manifest:
     """Return the BMC through which the host is found and started."""
-    host, owner = placed.host, placed.assignment if placed.in_service else None
+    host, owner = placed.host, placed.owner if placed.in_service else None
     scheme, address, port = _endpoint(host.bmc)
     return manifest(
         "metal.ironcore.dev/v1alpha1",

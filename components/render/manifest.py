@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 MANAGEMENT = "management"
@@ -64,6 +64,25 @@ class Manifest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Patch:
+    """Fields of objects that another controller makes; they are applied to those that are there, and none is made."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    names: tuple[str, ...]
+    fields: Json
+    """Top-level keys, such as ``spec``, the same for all that are named."""
+
+    def objects(self, cluster: str) -> Iterator[Manifest]:
+        """Yield each named object with these fields and nothing else."""
+        for name in self.names:
+            metadata = {"name": name, "namespace": self.namespace}
+            body = {"apiVersion": self.api_version, "kind": self.kind, "metadata": metadata, **self.fields}
+            yield Manifest(body=body, cluster=cluster)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestSet:
     """Objects that are one Pulumi resource: the hosts of a rack."""
 
@@ -73,15 +92,19 @@ class ManifestSet:
     members: Mapping[str, Manifest]
     """By a stable key, in order; all of one cluster."""
     cluster: str = MANAGEMENT
+    patches: Mapping[str, Patch] = field(default_factory=dict)
+    """By a stable key; in the same cluster."""
 
 
 Rendered: TypeAlias = Manifest | ManifestSet
 
 
 def objects(rendered: tuple[Rendered, ...]) -> Iterator[Manifest]:
-    """Yield every single object of ``rendered``, sets opened, in order."""
+    """Yield every single object of ``rendered``, sets opened, in order; of patched objects what is applied to them."""
     for item in rendered:
         if isinstance(item, ManifestSet):
             yield from item.members.values()
+            for patch in item.patches.values():
+                yield from patch.objects(item.cluster)
         else:
             yield item

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -20,6 +21,8 @@ KINDS = "applyset.kubernetes.io/contains-group-kinds"
 NAMESPACES = "applyset.kubernetes.io/additional-namespaces"
 MEMBER = "jacquard.dev/member"
 """Annotation of a member with its key in the set: a second mark, and how an import finds the keys again."""
+PATCHES = "patches"
+"""Key of the parent's data: what is applied to objects that other controllers make, for they bear no mark."""
 OURS = "jacquard/v1"
 """Our value of `TOOLING`; a set of other tooling is never touched."""
 
@@ -31,7 +34,13 @@ def applyset_id(name: str, namespace: str) -> str:
 
 
 def parent(
-    name: str, namespace: str, kinds: Iterable[tuple[str, str]], namespaces: Iterable[str], *, urn: str
+    name: str,
+    namespace: str,
+    kinds: Iterable[tuple[str, str]],
+    namespaces: Iterable[str],
+    *,
+    patches: Mapping[str, Any],
+    urn: str,
 ) -> dict[str, Any]:
     """Return the parent object for the set of a resource, with these (group, kind) pairs in these namespaces."""
     group_kinds = sorted(f"{kind}.{group}" if group else kind for group, kind in kinds)
@@ -45,7 +54,10 @@ def parent(
         "labels": {ID: applyset_id(name, namespace)},
         "annotations": annotations,
     }
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+    if patches:
+        body["data"] = {PATCHES: json.dumps(patches, separators=(",", ":"), sort_keys=True)}
+    return body
 
 
 def foreign(live: Mapping[str, Any]) -> str | None:
@@ -75,9 +87,17 @@ def contents(live: Mapping[str, Any]) -> tuple[set[tuple[str, str]], set[str]]:
     return kinds, {metadata["namespace"], *(item for item in annotations.get(NAMESPACES, "").split(",") if item)}
 
 
+def patches(live: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a parent says its set applies to objects that other controllers make."""
+    try:
+        return dict(json.loads((live.get("data") or {})[PATCHES]))
+    except (KeyError, ValueError):
+        return {}
+
+
 def same(live: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
     """Return whether a live parent already says what ``body`` says."""
-    return all(
+    return patches(live) == patches(body) and all(
         (live["metadata"].get(part) or {}).get(key) == body["metadata"][part].get(key)
         for part, keys in (("labels", (ID,)), ("annotations", (TOOLING, KINDS, NAMESPACES, MADE_BY)))
         for key in keys

@@ -12,6 +12,7 @@ from providers.objectset import applyset
 from providers.objectset.inputs import Identity, ObjectSet, brief
 from providers.objectset.members import FIELD_MANAGER, Members, marked, still_to_come
 from providers.objectset.moves import Move, moves
+from providers.objectset.patching import Patches
 from providers.objectset.pruning import in_use, prune
 from providers.objectset.session import Session, Tell
 from providers.objectset.strangers import Strangers
@@ -35,6 +36,8 @@ class Recorded:
     objects: ObjectSet
     uids: Mapping[str, Any]
     """By key; a member without one is not known to be in the cluster as recorded."""
+    waiting: Collection[str] = ()
+    """Objects of other controllers, in words, that do not have their fields as recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,8 @@ class Result:
     """Removed members that another set of the program takes over, with its id."""
     taken: tuple[str, ...] = ()
     """Fields taken from other managers."""
+    waiting: tuple[str, ...] = ()
+    """Objects of other controllers that do not have their fields: not there yet, or not known to be as wanted."""
 
 
 class Change:
@@ -79,15 +84,23 @@ class Change:
         self._uids = {identity: uid for identity, uid in known.items() if uid and uid is not UNKNOWN}
         self._members = Members(session, wanted)
         self._parent = session.api.get(ObjectRef("v1", "ConfigMap", wanted.name, wanted.namespace))
+        self._patches = Patches(
+            session,
+            wanted,
+            recorded=self._recorded,
+            known=applyset.patches(self._parent) if self._parent and not applyset.foreign(self._parent) else {},
+            waiting=recorded.waiting if recorded else (),
+        )
         self._handed_over: dict[Identity, str] = {}
         self._orphans = self._find_orphans()
         self._moves = self._find_moves()
 
-    def preview(self, unknown: Collection[str] = ()) -> Result:
+    def preview(self, unknown: Collection[str] = (), *, patches_known: bool = True) -> Result:
         """Try every changed member on the server without changing anything.
 
         Args:
             unknown: Keys of members with values that are known only later; they cannot be tried.
+            patches_known: No value of a patch is known only later; otherwise none can be tried.
 
         Raises:
             RefusedError: With everything that forbids the change or that the server would refuse.
@@ -96,7 +109,8 @@ class Change:
         outcomes = self._members.apply(items, dry_run=True)
         to_come = [key for key, error in outcomes.failed.items() if still_to_come(error)]
         refused = {key: error for key, error in outcomes.failed.items() if key not in to_come}
-        refusals = [*self._refusals(), *self._explained(refused)]
+        patched = self._patches.apply(dry_run=True) if patches_known else []
+        refusals = [*self._refusals(), *self._explained(refused), *patched]
         if refusals:
             raise RefusedError(self._wanted, refusals)
         uids = dict.fromkeys(self._wanted.members, UNKNOWN) | self._known_uids()
@@ -105,7 +119,7 @@ class Change:
     def run(self, timeout_seconds: float) -> Result:
         """Apply every changed member, then prune; what fails is in the result, and nothing is undone.
 
-        A machine that moves is the exception: its old object goes first.
+        A machine that moves is the exception: its old object goes first. Objects of other controllers come last.
 
         Args:
             timeout_seconds: How long finalizers may hold what is pruned.
@@ -116,7 +130,7 @@ class Change:
         refusals = [*self._refusals()]
         if refusals:
             raise RefusedError(self._wanted, refusals)
-        self._write_parent(self._kinds(), self._namespaces())
+        self._write_parent(self._kinds(), self._namespaces(), self._patches.former_and_wanted())
         moved = {move.old for move in self._moves}
         problems = self._prune((one for one in self._orphans if self._wanted.identity(one) in moved), timeout_seconds)
         changed = self._changed()
@@ -125,7 +139,7 @@ class Change:
         problems = problems or self._explained(outcomes.failed)
         if not problems:
             rest = (one for one in self._orphans if self._wanted.identity(one) not in moved)
-            problems = self._prune(rest, timeout_seconds) or self._narrow_parent()
+            problems = self._prune(rest, timeout_seconds) or self._patch() or self._narrow_parent()
         uids = self._known_uids()
         if problems and not self._is_new:
             return self._result({key: uid for key, uid in uids.items() if key not in changed}, problems)
@@ -133,8 +147,15 @@ class Change:
 
     def _result(self, uids: Mapping[str, Any], problems: Iterable[str] = (), *, unchecked: int = 0) -> Result:
         handed_over = (f"{identity} to {taker}" for identity, taker in sorted(self._handed_over.items()))
-        taken = tuple(sorted(self._members.taken))
-        return Result(uids, tuple(problems), unchecked, tuple(self._left_alone()), tuple(handed_over), taken)
+        return Result(
+            uids=uids,
+            problems=tuple(problems),
+            unchecked=unchecked,
+            left_alone=tuple(self._left_alone()),
+            handed_over=tuple(handed_over),
+            taken=tuple(sorted(self._members.taken + self._patches.taken)),
+            waiting=self._patches.changed if problems else self._patches.absent,
+        )
 
     def _prune(self, bodies: Iterable[Mapping[str, Any]], timeout_seconds: float) -> list[str]:
         """Delete what is not wanted and return in words what went wrong."""
@@ -145,11 +166,17 @@ class Change:
             return [str(error)]
         return [held[identity] for identity in sorted(held)]
 
+    def _patch(self) -> list[str]:
+        try:
+            return self._patches.apply() + self._patches.give_back()
+        except ProviderError as error:
+            return [str(error)]
+
     def _narrow_parent(self) -> list[str]:
         if self._handed_over:
             return []  # until their new set has them, they must be found from here
         try:
-            self._write_parent(self._wanted.versions(), self._wanted.namespaces())
+            self._write_parent(self._wanted.versions(), self._wanted.namespaces(), self._wanted.patches)
         except ProviderError as error:
             return [str(error)]
         return []
@@ -228,8 +255,11 @@ class Change:
         parent = applyset.contents(self._parent)[1] if self._parent else set()
         return parent | self._wanted.namespaces() | self._recorded.namespaces()
 
-    def _write_parent(self, kinds: Iterable[tuple[str, str]], namespaces: Iterable[str]) -> None:
-        body = applyset.parent(self._wanted.name, self._wanted.namespace, kinds, namespaces, urn=self._urn)
+    def _write_parent(
+        self, kinds: Iterable[tuple[str, str]], namespaces: Iterable[str], patches: Mapping[str, Any]
+    ) -> None:
+        name, namespace = self._wanted.name, self._wanted.namespace
+        body = applyset.parent(name, namespace, kinds, namespaces, patches=patches, urn=self._urn)
         if self._parent and applyset.same(self._parent, body):
             return
         try:

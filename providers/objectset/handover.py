@@ -21,11 +21,13 @@ class Announcements:
 
     def __init__(self) -> None:
         self._wanted: dict[str, tuple[ObjectSet, frozenset[Identity]]] = {}
+        self._patched: dict[str, frozenset[Identity]] = {}
         self._last = time.monotonic()
 
     def announce(self, wanted: ObjectSet) -> None:
         """Note what a set wants; said once more, it counts as said last."""
         self._wanted[wanted.applyset] = wanted, frozenset(wanted.identities())
+        self._patched[wanted.applyset] = frozenset(wanted.targets())
         self._last = time.monotonic()
 
     def settle(self, cancelled: threading.Event) -> None:
@@ -39,6 +41,10 @@ class Announcements:
             if applyset != owner.applyset and identity in identities:
                 return wanted.id
         return None
+
+    def patches(self, owner: ObjectSet, identity: Identity) -> bool:
+        """Return whether another set applies fields to an object that somebody else makes."""
+        return any(identity in known for applyset, known in self._patched.copy().items() if applyset != owner.applyset)
 
     def wants(self, applyset: str, identity: Identity) -> bool:
         """Return whether the set of this ApplySet id wants an object; one that is not in the program wants nothing."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from providers.errors import ProviderError
@@ -40,17 +40,25 @@ def find(session: Session, id_: str) -> ObjectSet:
     if len(members) < len(bodies):
         msg = f"ObjectSet {id_} cannot be imported: of its {len(bodies)} objects some have the same {applyset.MEMBER}"
         raise ProviderError(msg)
-    return ObjectSet(name, namespace, {key: members[key] for key in sorted(members)})
+    return ObjectSet(name, namespace, {key: members[key] for key in sorted(members)}, applyset.patches(parent))
 
 
-def declared(live: Mapping[str, Any]) -> dict[str, Any]:
-    """Return of a live object what our field manager applied, without the set's own marks."""
-    entries = (
+def declared(live: Mapping[str, Any], *, alone: bool = False) -> dict[str, Any]:
+    """Return of a live object what our field manager applied, without the set's own marks.
+
+    Args:
+        live: The object, with its ``managedFields``.
+        alone: Leave out what another manager owns too.
+    """
+    entries = live["metadata"].get("managedFields") or ()
+    ours = [
         entry
-        for entry in live["metadata"].get("managedFields") or ()
+        for entry in entries
         if entry["manager"] == FIELD_MANAGER and entry["operation"] == "Apply" and not entry.get("subresource")
-    )
-    fields: dict[str, Any] = next((entry["fieldsV1"] for entry in entries), {})
+    ]
+    fields: dict[str, Any] = ours[0]["fieldsV1"] if ours else {}
+    if alone:
+        fields = _without(fields, [entry.get("fieldsV1", {}) for entry in entries if entry not in ours])
     body = _pick(live, fields) if fields else {}
     metadata = body.get("metadata", {})
     for part, mark in (("labels", applyset.PART_OF), ("annotations", applyset.MEMBER)):
@@ -58,6 +66,19 @@ def declared(live: Mapping[str, Any]) -> dict[str, Any]:
         metadata = {**{key: value for key, value in metadata.items() if key != part}, **({part: rest} if rest else {})}
     names = {key: live["metadata"][key] for key in ("name", "namespace") if key in live["metadata"]}
     return {"apiVersion": live["apiVersion"], "kind": live["kind"], **body, "metadata": {**names, **metadata}}
+
+
+def _without(fields: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a ``fieldsV1`` tree without the leaves that other trees have."""
+    rest = {}
+    for step, inner in fields.items():
+        if step == ".":
+            continue
+        theirs = [other[step] for other in others if step in other]
+        left = _without(inner, theirs)
+        if left or not (inner or theirs):
+            rest[step] = left
+    return rest
 
 
 def _pick(value: Any, fields: Mapping[str, Any]) -> Any:

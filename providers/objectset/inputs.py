@@ -15,7 +15,9 @@ from providers.rpc.paths import Path
 from providers.rpc.stubs import provider_pb2
 from providers.rpc.values import UNKNOWN
 
-INPUTS = ("setName", "namespace", "members")
+INPUTS = ("setName", "namespace", "members", "patches")
+_PATCH = ("apiVersion", "kind", "namespace", "names", "fields")
+_NOT_PATCHED = ("apiVersion", "kind", "metadata", "status")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
@@ -48,13 +50,15 @@ class ObjectSet:
     namespace: str
     members: Mapping[str, Any] = field(repr=False)
     """Whole objects by a stable key, in the order of the keys."""
+    patches: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """Fields of objects that other controllers make, by a stable key: ``apiVersion``, ``kind``, ``namespace``,
+    ``names`` and ``fields``, which are the same for all that are named."""
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> ObjectSet:
         """Return the set of checked inputs, or of recorded ones."""
-        members = plain.get("members") or {}
-        known = {} if members is UNKNOWN else {key: members[key] for key in sorted(members)}
-        return cls(str(plain.get("setName")), str(plain.get("namespace")), known)
+        members, patches = (_known(plain.get(name)) for name in ("members", "patches"))
+        return cls(str(plain.get("setName")), str(plain.get("namespace")), members, patches)
 
     @property
     def id(self) -> str:
@@ -77,6 +81,15 @@ class ObjectSet:
         """Return the key of each member by its identity; members whose identity is unknown yet are left out."""
         return {self.identity(body): key for key, body in self.members.items() if _is_known(body)}
 
+    def targets(self) -> dict[Identity, dict[str, Any]]:
+        """Return what is applied to each object that another controller makes; unknown objects are left out."""
+        return {
+            self.identity(body): body
+            for patch in self.patches.values()
+            if _is_known_patch(patch)
+            for body in bodies(patch)
+        }
+
     def ref(self, body: Mapping[str, Any]) -> ObjectRef:
         """Return the reference of a member."""
         identity = self.identity(body)
@@ -90,6 +103,18 @@ class ObjectSet:
     def namespaces(self) -> set[str]:
         """Return every namespace of the set, the parent's included."""
         return {self.namespace, *(identity.namespace for identity in self.identities())}
+
+
+def _known(objects: Any) -> dict[str, Any]:
+    return {} if not objects or objects is UNKNOWN else {key: objects[key] for key in sorted(objects)}
+
+
+def bodies(patch: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what is applied to each object of a patch, in the order of its names."""
+    for name in patch["names"]:
+        if name is not UNKNOWN:
+            metadata = {"name": name, "namespace": patch["namespace"]}
+            yield {"apiVersion": patch["apiVersion"], "kind": patch["kind"], "metadata": metadata, **patch["fields"]}
 
 
 def check(plain: Mapping[str, Any]) -> list[provider_pb2.CheckFailure]:
@@ -106,19 +131,24 @@ def _problems(plain: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
         if value is not UNKNOWN and not (isinstance(value, str) and _NAME.fullmatch(value)):
             at = (key,) if key in plain else ()
             yield at, f"{_got(key, value)} but names an object: 1 to 63 of a-z, 0-9 and -, no - at either end"
-    members = plain.get("members")
-    if members is UNKNOWN:
-        return
-    if not isinstance(members, dict):
+    members, patches = plain.get("members"), plain.get("patches", {})
+    seen: dict[Identity, str] = {}
+    namespace = plain.get("namespace")
+    place = ObjectSet("", namespace if isinstance(namespace, str) else "", {})
+    if isinstance(members, dict):
+        yield from _member_problems(members, place, seen)
+    elif members is not UNKNOWN:
         at = ("members",) if "members" in plain else ()
         yield at, f"{_got('members', members)} but must map a stable key to each whole object"
-        return
-    yield from _member_problems(members, plain.get("namespace"))
+    if isinstance(patches, dict):
+        yield from _patch_problems(patches, place, seen)
+    elif patches is not UNKNOWN:
+        yield ("patches",), f"{_got('patches', patches)} but must map a stable key to each patch"
 
 
-def _member_problems(members: Mapping[str, Any], namespace: object) -> Iterator[tuple[Path, str]]:
-    seen: dict[Identity, str] = {}
-    place = ObjectSet("", namespace if isinstance(namespace, str) else "", {})
+def _member_problems(
+    members: Mapping[str, Any], place: ObjectSet, seen: dict[Identity, str]
+) -> Iterator[tuple[Path, str]]:
     for key in sorted(members):
         body = members[key]
         problems = list(_body_problems(body, ("members", key)))
@@ -128,9 +158,41 @@ def _member_problems(members: Mapping[str, Any], namespace: object) -> Iterator[
         yield from credentials.problems(body, ("members", key))
         identity = place.identity(body)
         if identity in seen:
-            reason = f"is {identity}, which members[{seen[identity]!r}] is already; an object is in a set once"
-            yield ("members", key), reason
-        seen.setdefault(identity, key)
+            yield ("members", key), f"is {identity}, which {seen[identity]} is already; an object is in a set once"
+        seen.setdefault(identity, f"members[{key!r}]")
+
+
+def _patch_problems(
+    patches: Mapping[str, Any], place: ObjectSet, seen: dict[Identity, str]
+) -> Iterator[tuple[Path, str]]:
+    for key in sorted(patches):
+        patch, path = patches[key], ("patches", key)
+        problems = list(_form_problems(patch, path))
+        yield from problems
+        if problems or not _is_known_patch(patch):
+            continue
+        yield from credentials.problems(patch, path)
+        for identity in map(place.identity, bodies(patch)):
+            if identity in seen:
+                yield path, f"has {identity}, which {seen[identity]} is already; an object is in a set once"
+            seen.setdefault(identity, f"patches[{key!r}]")
+
+
+def _form_problems(patch: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    if patch is UNKNOWN:
+        return
+    if not isinstance(patch, dict) or patch.keys() != set(_PATCH):
+        found = ", ".join(patch) if isinstance(patch, dict) else f"a {type(patch).__name__}"
+        yield path, f"is {found or 'empty'} but a patch is {', '.join(_PATCH)}"
+        return
+    for name in ("apiVersion", "kind", "namespace"):
+        if not _is_text(patch[name]):
+            yield (*path, name), f"{_got(name, patch[name])} but must be a text"
+    names, fields = patch["names"], patch["fields"]
+    if names is not UNKNOWN and not (isinstance(names, list) and names and all(map(_is_text, names))):
+        yield (*path, "names"), "must be a list with the name of at least one object"
+    if fields is not UNKNOWN and not (isinstance(fields, dict) and fields and fields.keys().isdisjoint(_NOT_PATCHED)):
+        yield (*path, "fields"), f"must map at least one field, such as spec; not {', '.join(_NOT_PATCHED)}"
 
 
 def _is_known(body: Any) -> bool:
@@ -138,6 +200,11 @@ def _is_known(body: Any) -> bool:
     if body is UNKNOWN or UNKNOWN in (body["apiVersion"], body["kind"], body["metadata"]):
         return False
     return UNKNOWN not in (body["metadata"]["name"], body["metadata"].get("namespace"))
+
+
+def _is_known_patch(patch: Any) -> bool:
+    """Return whether it is known what is applied to which objects."""
+    return patch is not UNKNOWN and UNKNOWN not in (patch[name] for name in _PATCH)
 
 
 def _body_problems(body: Any, path: Path) -> Iterator[tuple[Path, str]]:

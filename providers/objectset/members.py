@@ -79,10 +79,10 @@ class Members:
         try:
             return self._api.apply(body, field_manager=FIELD_MANAGER, dry_run=dry_run)
         except ApiError as error:
-            if not error.conflicts or not managers(error) <= self._taking:
+            if not error.conflicts or not managers(error.conflicts) <= self._taking:
                 raise
             live = self._api.apply(body, field_manager=FIELD_MANAGER, dry_run=dry_run, force=True)
-            self.taken.append(f"{identity} {owned_fields(error)}")
+            self.taken.append(f"{identity} {owned_fields(error.conflicts)}")
             return live
 
     def _version(self, group: str, kind: str) -> str | None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,7 +24,8 @@ from providers.objectset.removal import remove
 from providers.objectset.session import Session, Tell
 from providers.objectset.words import TAKE_FIELDS_FROM
 from providers.objectset.workers import Workers
-from providers.rpc.diff import changes, diff_response
+from providers.rpc.diff import Change as Difference
+from providers.rpc.diff import ChangeKind, changes, diff_response
 from providers.rpc.errors import InitFailed
 from providers.rpc.server import Engine
 from providers.rpc.stubs import ResourceProviderServicer, plugin_pb2, provider_pb2
@@ -33,14 +34,17 @@ from providers.rpc.values import UNKNOWN, Properties, decode, encode, mask
 TIMEOUT_SECONDS = 600.0
 """How long finalizers may hold what is deleted, unless the program's ``custom_timeouts`` say otherwise."""
 _REPLACES = ("setName", "namespace")
+_NAMED = 3
+"""Objects that a line about waiting names."""
 _NEW = Properties({})
 
 
 class ObjectSetProvider(ResourceProviderServicer):
     """One provider process: one cluster, any number of sets.
 
-    Outputs are ``setName``, ``namespace``, ``cluster`` and ``uids``. The members are inputs only: the engine records
-    inputs anyway, and a second copy would double the state of a large inventory.
+    Outputs are ``setName``, ``namespace``, ``cluster`` and ``uids``, and ``waiting`` while objects of other controllers
+    do not have our fields. The members are inputs only: the engine records inputs anyway, and a second copy would
+    double the state of a large inventory.
 
     Args:
         engine: Where messages go.
@@ -119,13 +123,17 @@ class ObjectSetProvider(ResourceProviderServicer):
         return provider_pb2.CheckResponse(inputs=request.news, failures=failures)
 
     def Diff(self, request: provider_pb2.DiffRequest, context: grpc.ServicerContext) -> provider_pb2.DiffResponse:
-        """Compare member by member; another name or namespace is another set.
+        """Compare member by member; another name or namespace is another set. What waits is a difference too.
 
         Under another name it takes the members over before the old set goes; in another namespace it does not find it.
         """
         found = changes(decode(request.old_inputs).plain, decode(request.news).plain)
         first = any(change.path[0] == "namespace" for change in found)
-        return diff_response(found, replaces=lambda change: change.path[0] in _REPLACES, delete_before_replace=first)
+        answer = diff_response(found, replaces=lambda change: change.path[0] in _REPLACES, delete_before_replace=first)
+        if decode(request.olds).plain.get("waiting"):
+            rest = diff_response([Difference(("waiting",), ChangeKind.DELETE)], inputs=False)
+            answer.MergeFrom(rest)
+        return answer
 
     def Create(self, request: provider_pb2.CreateRequest, context: grpc.ServicerContext) -> provider_pb2.CreateResponse:
         """Apply a new set, adopting what carries its label already."""
@@ -151,7 +159,8 @@ class ObjectSetProvider(ResourceProviderServicer):
         if not found.members and not found.has_parent:
             return provider_pb2.ReadResponse()
         place = {"setName": wanted.name, "namespace": wanted.namespace}
-        live = encode({**place, "members": found.members}, recorded.secrets)
+        patches = {"patches": found.patches} if found.patches else {}
+        live = encode({**place, "members": found.members, **patches}, recorded.secrets)
         outputs = self._outputs(wanted, found.uids)
         if not found.has_parent:
             reason = f"ConfigMap {wanted.id}, the set's parent, is missing; the next up writes it again"
@@ -179,18 +188,19 @@ class ObjectSetProvider(ResourceProviderServicer):
         """Make a change, or preview it, say what is worth saying and return the outputs to record."""
         wanted = ObjectSet.of(given.plain)
         unknown = {str(path[1]) for path in given.unknowns if path[0] == "members" and len(path) > 1}
-        uids = olds.get("uids") or {}
+        known = not any(path[0] == "patches" for path in given.unknowns)
+        uids, waiting = olds.get("uids") or {}, olds.get("waiting") or ()
         if request.preview and self._is_out_of_reach(given, request.urn):
-            return self._outputs(wanted, dict.fromkeys(wanted.members, UNKNOWN) | uids)
+            return self._outputs(wanted, dict.fromkeys(wanted.members, UNKNOWN) | uids, waiting)
         with _masked(given, recorded):
             session = self._session(olds, request.urn)
-            before = Recorded(ObjectSet.of(recorded.plain), uids) if recorded.plain else None
+            before = Recorded(ObjectSet.of(recorded.plain), uids, waiting) if recorded.plain else None
             change = Change(session, wanted, urn=request.urn, recorded=before, tell=self._tell(request.urn))
-            result = change.preview(unknown) if request.preview else change.run(_timeout(request))
+            result = change.preview(unknown, patches_known=known) if request.preview else change.run(_timeout(request))
         self._say(wanted, result, request.urn)
         if result.problems:
             self._fail(wanted, given, recorded, result)
-        return self._outputs(wanted, result.uids)
+        return self._outputs(wanted, result.uids, result.waiting)
 
     def _fail(self, wanted: ObjectSet, given: Properties, recorded: Properties, result: Result) -> None:
         """Report a change that was done in part; the uids tell the next run what is as recorded."""
@@ -200,7 +210,7 @@ class ObjectSetProvider(ResourceProviderServicer):
             message,
             reasons=[mask(problem, secrets) for problem in result.problems],
             id_=wanted.id,
-            properties=self._outputs(wanted, result.uids),
+            properties=self._outputs(wanted, result.uids, result.waiting),
         )
 
     def _session(self, olds: Mapping[str, Any], urn: str) -> Session:
@@ -226,9 +236,9 @@ class ObjectSetProvider(ResourceProviderServicer):
             raise ProviderError(msg)
         return self._connected
 
-    def _outputs(self, wanted: ObjectSet, uids: Mapping[str, Any]) -> Struct:
+    def _outputs(self, wanted: ObjectSet, uids: Mapping[str, Any], waiting: Collection[str] = ()) -> Struct:
         place = {"setName": wanted.name, "namespace": wanted.namespace, "cluster": self._cluster or UNKNOWN}
-        return encode({**place, "uids": uids})
+        return encode({**place, "uids": uids, **({"waiting": list(waiting)} if waiting else {})})
 
     def _tell(self, urn: str) -> Tell:
         return lambda line: self._engine.info(line, urn, ephemeral=True)
@@ -252,6 +262,8 @@ class ObjectSetProvider(ResourceProviderServicer):
         if result.unchecked:
             count = f"{result.unchecked} of {len(wanted.members)} objects"
             self._engine.info(f"{count} not checked: their kind or namespace is not there yet", urn)
+        if result.waiting and not result.problems:
+            self._engine.info(_awaited(result.waiting), urn)
         if result.handed_over:
             self._engine.info(f"handed over as they are: {', '.join(result.handed_over)}", urn)
         if result.taken:
@@ -262,6 +274,12 @@ class ObjectSetProvider(ResourceProviderServicer):
         if names:
             words = f"no longer in the set, and without its marks left alone: {names}; delete by hand what nobody needs"
             self._engine.warning(words, urn)
+
+
+def _awaited(objects: Sequence[str]) -> str:
+    more = f" and {len(objects) - _NAMED} more" if len(objects) > _NAMED else ""
+    first = ", ".join(objects[:_NAMED]) + more
+    return f"{len(objects)} objects that other controllers make are not there yet; the next up patches them: {first}"
 
 
 def _timeout(request: provider_pb2.CreateRequest | provider_pb2.UpdateRequest | provider_pb2.DeleteRequest) -> float:

@@ -11,7 +11,7 @@ from providers.kube import ApiError
 from providers.objectset.claims import DEPENDENTS, claimed
 from providers.objectset.inputs import Identity, ObjectSet
 from providers.objectset.session import Session, Tell
-from providers.objectset.words import explain
+from providers.objectset.words import changed_meanwhile, explain
 
 POLL_SECONDS = 0.5
 """Pause between two looks at what finalizers still hold."""
@@ -95,7 +95,7 @@ def _wait(
 
 def _why(identity: Identity, error: ProviderError) -> str:
     if isinstance(error, ApiError) and error.reason == "Conflict":
-        return f"{identity}: changed while it was looked at, so it was not deleted; run again"
+        return changed_meanwhile(identity, "deleted")
     return explain(identity, error)
 
 

@@ -8,8 +8,10 @@ from typing import Any
 
 from providers.kube import ObjectRef
 from providers.objectset import applyset
-from providers.objectset.inputs import ObjectSet, brief
+from providers.objectset.inputs import ObjectSet, bodies, brief
+from providers.objectset.looking import existing
 from providers.objectset.members import Members
+from providers.objectset.patching import try_over
 from providers.objectset.session import Session
 
 _ABSENT = object()
@@ -22,6 +24,8 @@ class Seen:
     members: Mapping[str, Any] = field(repr=False)
     uids: Mapping[str, str]
     has_parent: bool
+    patches: Mapping[str, Any] = field(repr=False)
+    """As recorded, without objects that are not there; one that differs stands alone, at ``key/name``."""
 
 
 def read(session: Session, recorded: ObjectSet) -> Seen:
@@ -50,7 +54,27 @@ def read(session: Session, recorded: ObjectSet) -> Seen:
         members=values,
         uids={key: brief(live[key]) for key in recorded.members if key in live},
         has_parent=parent is not None and applyset.foreign(parent) is None,
+        patches=_patches(session, recorded),
     )
+
+
+def _patches(session: Session, recorded: ObjectSet) -> dict[str, Any]:
+    targets = recorded.targets()
+    live = existing(session, {one: str(body["apiVersion"]) for one, body in targets.items()})
+    values = {one: seen(targets[one], body) for one, body in live.items()}
+    drifted = {one: one for one, value in values.items() if value != targets[one]}
+    tried = session.workers.run(lambda one: try_over(session, targets[one], live[one]), drifted)
+    values |= {one: seen(targets[one], live[one], applied) for one, applied in tried.done.items()}
+    found: dict[str, Any] = {}
+    for key, patch in recorded.patches.items():
+        there = {body["metadata"]["name"]: one for body in bodies(patch) if (one := recorded.identity(body)) in live}
+        same = [name for name, one in there.items() if values[one] == targets[one]]
+        if same:
+            found[key] = {**patch, "names": same}
+        for name in sorted(there.keys() - set(same)):
+            fields = {field: value for field, value in values[there[name]].items() if field in patch["fields"]}
+            found[f"{key}/{name}"] = {**patch, "names": [name], "fields": fields}
+    return found
 
 
 def seen(declared: Mapping[str, Any], live: Mapping[str, Any], applied: Any = _ABSENT) -> dict[str, Any]:

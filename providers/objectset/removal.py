@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from providers.errors import ProviderError
 from providers.kube import ObjectRef
 from providers.objectset import applyset
 from providers.objectset.converge import RefusedError
 from providers.objectset.inputs import ObjectSet
 from providers.objectset.members import Members, marked
+from providers.objectset.patching import Patches
 from providers.objectset.pruning import in_use, prune
 from providers.objectset.session import Session, Tell
 
 
 def remove(session: Session, recorded: ObjectSet, *, tell: Tell, timeout_seconds: float) -> list[str]:
     """Delete every member that still carries the set's marks, wait until they are gone, then delete the parent.
+
+    Objects of other controllers that are still there then get back the fields that were applied to them.
 
     Return the recorded members that exist and are not known to be ours any more; they are left alone.
 
@@ -55,8 +61,18 @@ def remove(session: Session, recorded: ObjectSet, *, tell: Tell, timeout_seconds
         lines = "\n  ".join(held[identity] for identity in sorted(held))
         msg = f"ObjectSet {recorded.id}: {len(held)} of {len(owned)} members are still there:\n  {lines}"
         raise ProviderError(msg)
+    _give_back(session, recorded, applyset.patches(parent) if parent and ours else {})
     if parent and ours:
         metadata = parent["metadata"]
         session.api.delete(ref, uid=metadata["uid"], resource_version=metadata["resourceVersion"])
     others = [body for body in rest.done.values() if body is not None]
     return [str(recorded.identity(body)) for body in others if not applyset.of_another(body, recorded.applyset)]
+
+
+def _give_back(session: Session, recorded: ObjectSet, known: Mapping[str, Any]) -> None:
+    empty = ObjectSet(recorded.name, recorded.namespace, {})
+    problems = Patches(session, empty, recorded=recorded, known=known, waiting=()).give_back()
+    if problems:
+        lines = "\n  ".join(problems)
+        msg = f"ObjectSet {recorded.id}: {len(problems)} problem(s); a further removal goes on from here:\n  {lines}"
+        raise ProviderError(msg)

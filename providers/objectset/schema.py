@@ -28,6 +28,12 @@ def schema() -> str:
         "namespace": {**_TEXT, "description": "namespace of the parent ConfigMap; a change replaces"},
     }
     members = {**_OBJECTS, "description": "whole Kubernetes objects by a stable key"}
+    patches = {
+        **_OBJECTS,
+        "description": "fields of objects that other controllers make, by a stable key: apiVersion, kind, namespace, "
+        "names, and fields, which are applied to each that is there; none is made or deleted",
+    }
+    waiting = {"type": "array", "items": _TEXT, "description": "objects of patches that do not have their fields yet"}
     cluster = {
         **_TEXT,
         "description": "uid of the cluster's namespace kube-system, by which the cluster is known again",
@@ -42,9 +48,9 @@ def schema() -> str:
             "resources": {
                 TYPE: {
                     "description": "Objects applied side by side, found again and pruned by ApplySet labels",
-                    "inputProperties": {**place, "members": members},
+                    "inputProperties": {**place, "members": members, "patches": patches},
                     "requiredInputs": ["setName", "namespace", "members"],
-                    "properties": {**place, "cluster": cluster, "uids": uids},
+                    "properties": {**place, "cluster": cluster, "uids": uids, "waiting": waiting},
                     "required": ["setName", "namespace", "cluster", "uids"],
                 }
             },

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-from providers.kube import KindNotFound, ObjectRef
 from providers.objectset import applyset
 from providers.objectset.inputs import Identity, ObjectSet, brief
+from providers.objectset.looking import existing
 from providers.objectset.session import Session
-
-LIST_FROM = 64
-"""From so many new members of one kind and namespace on, one list is cheaper than a look at each."""
 
 
 class Strangers:
@@ -29,7 +25,9 @@ class Strangers:
         One that is being deleted would go as soon as it is applied. Others are this set's by label or by recorded uid;
         one with another set's label is not, whatever its uid, unless that set gives it up in the same program.
         """
-        found = self._existing(candidates)
+        versions = self._set.versions()
+        asked = {identity: versions[identity.group, identity.kind] for identity in candidates}
+        found = existing(self._session, asked, metadata_only=True)
         for identity in sorted(found):
             metadata = found[identity]["metadata"]
             owner = (metadata.get("labels") or {}).get(applyset.PART_OF)
@@ -60,42 +58,6 @@ class Strangers:
             if maker is not None and _stack(maker) == _stack(self._urn):
                 self._session.announced.settle(self._session.workers.cancelled)
         return self._makers[owner]
-
-    def _existing(self, candidates: Mapping[Identity, str | None]) -> dict[Identity, Mapping[str, Any]]:
-        found: dict[Identity, Mapping[str, Any]] = {}
-        places: dict[tuple[str, str, str], list[Identity]] = {}
-        versions = self._set.versions()
-        for identity in candidates:
-            version = versions[identity.group, identity.kind]
-            places.setdefault((version, identity.kind, identity.namespace), []).append(identity)
-        for (version, kind, namespace), identities in places.items():
-            found |= self._in_place(version, kind, namespace, identities)
-        return found
-
-    def _in_place(
-        self, version: str, kind: str, namespace: str, identities: list[Identity]
-    ) -> dict[Identity, Mapping[str, Any]]:
-        api = self._session.api
-        if len(identities) >= LIST_FROM:
-            try:
-                bodies = api.list(version, kind, namespace=namespace, metadata_only=True)
-            except KindNotFound:
-                return {}
-            live = {body["metadata"]["name"]: body for body in bodies}
-            return {identity: live[identity.name] for identity in identities if identity.name in live}
-        outcomes = self._session.workers.run(
-            lambda identity: self._look(ObjectRef(version, kind, identity.name, namespace)),
-            {identity: identity for identity in identities},
-        )
-        for error in outcomes.failed.values():
-            raise error
-        return {identity: body for identity, body in outcomes.done.items() if body is not None}
-
-    def _look(self, ref: ObjectRef) -> Mapping[str, Any] | None:
-        try:
-            return self._session.api.get(ref)
-        except KindNotFound:
-            return None
 
 
 def _stack(urn: str) -> list[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from providers.errors import ProviderError
-from providers.kube import ApiError, KindNotFound
+from providers.kube import ApiError, Cause, KindNotFound
 from providers.objectset.inputs import Identity
 
 TAKE_FIELDS_FROM = "JACQUARD_TAKE_FIELDS_FROM"
@@ -19,14 +20,19 @@ def explain(identity: Identity, error: ProviderError) -> str:
     return f"{identity}: {_reason(error)}"
 
 
-def managers(error: ApiError) -> frozenset[str]:
+def changed_meanwhile(identity: Identity, what: str) -> str:
+    """Return that an object is not as it was when it was looked at."""
+    return f"{identity}: changed while it was looked at, so it was not {what}; run again"
+
+
+def managers(conflicts: Iterable[Cause]) -> frozenset[str]:
     """Return the field managers that a refused apply conflicts with."""
-    return frozenset(_manager(cause.message) for cause in error.conflicts)
+    return frozenset(_manager(cause.message) for cause in conflicts)
 
 
-def owned_fields(error: ApiError) -> str:
+def owned_fields(conflicts: Iterable[Cause]) -> str:
     """Return the fields in conflict, each with its manager."""
-    return ", ".join(f"{cause.field} ('{_manager(cause.message)}')" for cause in error.conflicts)
+    return ", ".join(f"{cause.field} ('{_manager(cause.message)}')" for cause in conflicts)
 
 
 def _reason(error: ProviderError) -> str:
@@ -35,9 +41,10 @@ def _reason(error: ProviderError) -> str:
     if isinstance(error, KindNotFound):
         return f"{error.message}; install its CRD first"
     if error.conflicts:
+        named = ",".join(sorted(managers(error.conflicts)))
         return (
-            f"fields belong to other managers: {owned_fields(error)}; remove them from the program or from that "
-            f"manager, or take them in one run with {TAKE_FIELDS_FROM}={','.join(sorted(managers(error)))}"
+            f"fields belong to other managers: {owned_fields(error.conflicts)}; remove them from the program or from "
+            f"that manager, or take them in one run with {TAKE_FIELDS_FROM}={named}"
         )
     if error.undeclared_field:
         fields = ", ".join(dict.fromkeys(_UNDECLARED.findall(error.message))) or error.message

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 import grpc
 
@@ -61,13 +61,6 @@ class Engine:
             self._stub.Log(request, timeout=5.0)
         except grpc.RpcError:
             return  # a log line that is lost must not fail an apply
-
-
-class Cancellable(Protocol):
-    """A servicer that can be told to end what it is doing."""
-
-    def cancel(self) -> None:
-        """Let running calls end soon, leaving valid state; must return at once."""
 
 
 class ReadableErrors(grpc.ServerInterceptor):  # type: ignore[type-arg]  # generic in the stubs only

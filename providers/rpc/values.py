@@ -16,8 +16,6 @@ SIGNATURE = "4dabf18193072939515e22adb298388d"
 SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a public marker of the protocol
 OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
 RESOURCE = "5cf8f73096256a8f31e491e813e4eb8e"
-ASSET = "c44067f5952c0a294b673a41bacd8c17"
-ARCHIVE = "0def7320c3a5731c473e5ecbe6d01bc7"
 _UNKNOWN_TEXT = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 _UNKNOWNS = frozenset(
     {

@@ -1,4 +1,7 @@
-"""What CAPM3 does: a Metal3Machine claims a free host that matches, and gives it back when it is deleted."""
+"""What CAPM3 does: a Metal3Machine claims a free host that matches, and gives it back when it is deleted.
+
+And one thing that the bare-metal operator does: for each host it makes the objects that others fill with firmware.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from rehearsal.operators.references import Reference, missing
-from rehearsal.operators.view import Object, View, conditions, deleting, dig, owner, reported
+from rehearsal.operators.view import Object, View, conditions, deleting, dig, owned_by, owner, reported
 
 API = "infrastructure.cluster.x-k8s.io/v1beta2"
 HOST = ("metal3.io/v1alpha1", "BareMetalHost")
+FIRMWARE: dict[str, Object] = {"HostFirmwareSettings": {"settings": {}}, "HostFirmwareComponents": {"updates": []}}
+"""What is made for each host, by kind, as it is made."""
 MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
 CLUSTER = ("cluster.x-k8s.io/v1beta2", "Cluster")
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
@@ -33,8 +38,10 @@ _OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
 
 
 def reconcile(view: View) -> None:
-    """Move every Metal3Machine one step on."""
+    """Move every Metal3Machine one step on, after each host has got what holds its firmware."""
     hosts = list(view.all(*HOST))
+    for one in hosts:
+        _make_firmware(view, one)
     claimed = {key: host for host in hosts if (key := _consumer(host))}
     for machine in view.all(API, "Metal3Machine"):
         key = (machine["metadata"].get("namespace", ""), machine["metadata"]["name"])
@@ -55,6 +62,17 @@ def selects(selector: Object, labels: dict[str, str]) -> bool:
         _OPERATORS[entry["operator"].lower()](labels.get(entry["key"]), entry.get("values") or [])
         for entry in selector.get("matchExpressions") or ()
     )
+
+
+def _make_firmware(view: View, host: Object) -> None:
+    """Make the firmware objects of a host whose BMC has answered; they go with the host."""
+    name, namespace = host["metadata"]["name"], host["metadata"].get("namespace")
+    if deleting(host) or dig(host, "status", "provisioning", "state") in {None, "", "registering", "unmanaged"}:
+        return
+    for kind, spec in FIRMWARE.items():
+        if view.find(HOST[0], kind, name, namespace) is None:
+            metadata = {"name": name, "namespace": namespace, "ownerReferences": owned_by(host)}
+            view.create({"apiVersion": HOST[0], "kind": kind, "metadata": metadata, "spec": spec})
 
 
 def _consumer(host: Object) -> tuple[str, str] | None:

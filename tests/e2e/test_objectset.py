@@ -19,6 +19,12 @@ from providers.objectset.inputs import brief
 pytestmark = pytest.mark.e2e
 
 SET = "rack-a01"
+FIRMWARE = {"HostFirmwareSettings": {"settings": {}}, "HostFirmwareComponents": {"updates": []}}
+"""By kind, what the bare-metal operator makes for each host."""
+BASELINE: dict[str, dict[str, Any]] = {
+    "HostFirmwareSettings": {"settings": {"Turbo": "On", "Watts": 500}},
+    "HostFirmwareComponents": {"updates": [{"component": "bios", "url": "https://firmware.example/bios.bin"}]},
+}
 CANCELLED_HOSTS = 1500
 """So many that they are still being applied when the signal comes."""
 
@@ -37,7 +43,7 @@ def rack(namespace: str, *names: str, name: str = SET, **specs: dict[str, Any]) 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]:
-    running = LocalApiServer(tmp_path_factory.mktemp("objectset") / "server")
+    running = LocalApiServer(tmp_path_factory.mktemp("objectset") / "server", kinds=(HOSTS[1], *FIRMWARE))
     yield running
     running.stop()
 
@@ -225,3 +231,63 @@ def test_an_interrupted_up_leaves_a_state_that_is_true_and_the_next_one_goes_on(
     assert recorded(project) == after
     assert len(after) == len(names)
     assert done.items() <= after.items()
+
+
+def make_firmware(server: LocalApiServer, namespace: str, name: str) -> None:
+    for kind, empty in FIRMWARE.items():
+        body = {"apiVersion": HOSTS[0], "kind": kind, "metadata": {"name": name, "namespace": namespace}}
+        server.api.create({**body, "spec": empty}, field_manager="baremetal-operator")
+
+
+def firmware(server: LocalApiServer, namespace: str) -> dict[str, dict[str, Any]]:
+    """Return the specs of the firmware objects by kind and name."""
+    found = {kind: server.api.list(HOSTS[0], kind, namespace=namespace) for kind in FIRMWARE}
+    return {kind: {body["metadata"]["name"]: body["spec"] for body in bodies} for kind, bodies in found.items()}
+
+
+def test_firmware_objects_are_patched_once_they_are_there_and_given_back_as_they_were_made(
+    server: LocalApiServer, namespace: str, project: Project
+) -> None:
+    patch = {"apiVersion": HOSTS[0], "namespace": namespace, "names": ["u01", "u02"]}
+    patches = {kind: {**patch, "kind": kind, "fields": {"spec": fields}} for kind, fields in BASELINE.items()}
+    declared = {**rack(namespace, "u01", "u02"), "patches": patches}
+    make_firmware(server, namespace, "u01")
+    project.declare({SET: declared})
+    up = project.up()
+    assert up.code == 0, up.text
+    assert firmware(server, namespace) == {kind: {"u01": fields} for kind, fields in BASELINE.items()}
+    waits = "2 objects that other controllers make are not there yet; the next up patches them"
+    assert waits in up.text
+    preview = project.preview()
+    assert (preview.code, waits in preview.text, "~ patches" in preview.text) == (0, True, False)
+
+    make_firmware(server, namespace, "u02")
+    up = project.up()
+    assert up.code == 0, up.text
+    assert firmware(server, namespace) == {kind: {"u01": fields, "u02": fields} for kind, fields in BASELINE.items()}
+    unchanged = project.preview("--expect-no-changes", "--refresh")
+    assert unchanged.code == 0, unchanged.text
+
+    project.lose_state()
+    project.declare({SET: {**declared, "import": f"{namespace}/{SET}"}})
+    imported = project.up()
+    assert imported.code == 0, imported.text
+    project.declare({SET: {**declared, "patches": {}}})
+    up = project.up()
+    assert up.code == 0, up.text
+    assert firmware(server, namespace) == {kind: {"u01": empty, "u02": empty} for kind, empty in FIRMWARE.items()}
+
+    project.declare({SET: declared})
+    assert project.up().code == 0
+    assert firmware(server, namespace) == {kind: {"u01": fields, "u02": fields} for kind, fields in BASELINE.items()}
+    theirs = {"apiVersion": HOSTS[0], "kind": "HostFirmwareSettings", "spec": {"settings": {"Turbo": "On"}}}
+    server.api.apply({**theirs, "metadata": {"name": "u01", "namespace": namespace}}, field_manager="kubectl")
+    server.report(namespace, "available")
+    project.declare({})
+    removed = project.up()
+    assert removed.code == 0, removed.text
+    assert firmware(server, namespace) == {
+        "HostFirmwareSettings": {"u01": theirs["spec"], "u02": {"settings": {}}},
+        "HostFirmwareComponents": {"u01": {"updates": []}, "u02": {"updates": []}},
+    }
+    assert server.hosts(namespace) == {}

@@ -102,6 +102,22 @@ def test_hosts_are_judged_inside_an_object_set() -> None:
     assert found(Analyzer(NOW).Analyze(sent, None)) == [("host-beyond-identity", MANDATORY)]
 
 
+def test_what_an_object_set_applies_to_objects_of_others_is_judged_too() -> None:
+    place = {"apiVersion": "metal3.io/v1alpha1", "kind": HOST["kind"], "namespace": "inventory"}
+    odd = {**place, "names": ["a", "b"], "fields": {"spec": {"image": {"url": "x"}}}}
+    unknown = {**odd, "fields": UNKNOWN_STRING}
+    even = {**place, "names": ["c"], "fields": {"spec": HOST["spec"]}}
+
+    def rules(**patches: Any) -> list[tuple[str, int]]:
+        return found(
+            Analyzer(NOW).Analyze(request("jacquard:index:ObjectSet", {"members": {}, "patches": patches}), None)
+        )
+
+    assert rules(even=even) == []
+    assert rules(odd=odd) == [("host-beyond-identity", MANDATORY)] * 2
+    assert len(rules(unknown=unknown)) > 1
+
+
 def test_an_object_set_with_unknown_members_is_refused_by_every_rule_that_counts_there() -> None:
     sent = request("jacquard:index:ObjectSet", {"members": UNKNOWN_STRING})
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from policies import Judgement, judge
 from toolchain import paths
 
 WAIVER = {"reason": "a vendor's test", "owner": "ops", "ticket": "OPS-7", "expires": dt.date(2026, 12, 15)}
-Waived = Callable[..., Environment]
 
 
 @pytest.fixture

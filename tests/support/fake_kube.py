@@ -1,4 +1,7 @@
-"""An API server small enough to read: config maps, bare-metal hosts and IronCore's BMCs and servers, in memory."""
+"""An API server small enough to read: config maps, bare-metal hosts and IronCore's BMCs and servers, in memory.
+
+Whose a field is it knows of the firmware objects only, which a controller makes and others fill.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlparse
 
+from fake_fields import Owned, leaves
+
+FIRMWARE = {"hostfirmwaresettings": "HostFirmwareSettings", "hostfirmwarecomponents": "HostFirmwareComponents"}
+MAKER = "baremetal-operator (update)"
 SPEC_FIELDS = {"online", "bootMACAddress", "consumerRef", "description"}
+MODIFIED = 409, {"reason": "Conflict", "message": "the object has been modified"}
 Key = tuple[str, str, str]
 
 
@@ -22,7 +30,9 @@ class FakeKube:
     objects: dict[Key, dict[str, Any]] = field(default_factory=dict)
     """By plural, namespace, name."""
     namespaces: set[str] = field(default_factory=lambda: {"inventory", ""})
-    kinds: dict[str, str] = field(default_factory=lambda: {"baremetalhosts": "BareMetalHost"})
+    kinds: dict[str, str] = field(default_factory=lambda: {"baremetalhosts": "BareMetalHost", **FIRMWARE})
+    fields: dict[Key, Owned] = field(default_factory=dict)
+    """Of firmware objects, whose which part is."""
     refused: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict)
     """Answer to every apply of the object of this name."""
     rewrite: Callable[[dict[str, Any]], dict[str, Any]] = lambda spec: spec
@@ -41,6 +51,19 @@ class FakeKube:
         body = {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", **more}
         body["metadata"] = {"name": name, "namespace": "inventory", "labels": labels or {}, **more.get("metadata", {})}
         return self.store(("baremetalhosts", "inventory", name), body)
+
+    def firmware(self, plural: str, name: str, **spec: Any) -> dict[str, Any]:
+        """Put a firmware object there as the bare-metal operator makes it: empty."""
+        key = (plural, "inventory", name)
+        self.fields[key] = Owned(spec, dict.fromkeys(dict(leaves(spec)), MAKER))
+        return self._kept(key)
+
+    def _kept(self, key: Key) -> dict[str, Any]:
+        """Keep a firmware object as its fields now are."""
+        owned = self.fields[key]
+        metadata = {"name": key[2], "namespace": key[1], "managedFields": owned.managed_fields()}
+        body = {"apiVersion": "metal3.io/v1alpha1", "kind": FIRMWARE[key[0]], "metadata": metadata}
+        return self.store(key, {**body, "spec": owned.spec})
 
     def store(self, key: Key, body: dict[str, Any]) -> dict[str, Any]:
         """Keep an object as a server does."""
@@ -111,7 +134,48 @@ class FakeKube:
             return (200, live) if live else missing
         if method == "DELETE":
             return self._delete(key, body) if live else missing
-        return self._applied(key, query, body)
+        if method == "MERGE":
+            return self._merged(key, query, body) if live else missing
+        return self._filled(key, query, body) if key[0] in FIRMWARE else self._applied(key, query, body)
+
+    def _filled(self, key: Key, query: dict[str, str], body: Any) -> tuple[int, Any]:
+        """Apply to a firmware object."""
+        refused = self._of_another(key, body) or self.refused.get(key[2])
+        if refused:
+            return refused
+        owned, manager = self.fields.get(key, Owned({})), query["fieldManager"]
+        found = owned.conflicts(body["spec"], manager)
+        if found and "force" not in query:
+            return conflict(*((f".spec.{'.'.join(path)}", owner.partition(" ")[0]) for path, owner in found))
+        if self._is_stale(key, body):
+            return MODIFIED
+        after = owned.applied(body["spec"], manager)
+        if "dryRun" in query:
+            return 200, {**body, "spec": after.spec}
+        self.fields[key] = after
+        return 200, self._kept(key)
+
+    def _merged(self, key: Key, query: dict[str, str], body: Any) -> tuple[int, Any]:
+        """Merge into a firmware object."""
+        if self._is_stale(key, body):
+            return MODIFIED
+        self.fields[key] = self.fields[key].merged(body["spec"], f"{query['fieldManager']} (update)")
+        return 200, self._kept(key)
+
+    def _of_another(self, key: Key, body: Any) -> tuple[int, Any] | None:
+        """Refuse what is meant for an object that is gone, or was made anew."""
+        uid, live = body["metadata"].get("uid"), self.objects.get(key)
+        if uid and not live:
+            return 409, {"reason": "Conflict", "message": f"uid mismatch: {uid}, and no existing object was found"}
+        if uid and live and uid != live["metadata"]["uid"]:
+            cause = {"reason": "FieldValueInvalid", "field": "metadata.uid", "message": "field is immutable"}
+            return 422, {"reason": "Invalid", "message": "metadata.uid: immutable", "details": {"causes": [cause]}}
+        return None
+
+    def _is_stale(self, key: Key, body: Any) -> bool:
+        """Return whether a change is meant for an earlier version of an object."""
+        version = self.objects.get(key, body)["metadata"].get("resourceVersion")
+        return bool(body["metadata"].get("resourceVersion", version) != version)
 
     def _applied(self, key: Key, query: dict[str, str], body: Any) -> tuple[int, Any]:
         if key[1] not in self.namespaces:
@@ -152,7 +216,8 @@ class _Handler(BaseHTTPRequestHandler):
         with self.kube.lock:
             self.kube.log.append(f"{self.command} {self.path}")
             self.kube.bodies.append(body)
-            status, answer = self.kube.answer(self.command, url.path, query, body)
+            merge = "merge-patch" in self.headers.get("Content-Type", "")
+            status, answer = self.kube.answer("MERGE" if merge else self.command, url.path, query, body)
             text = json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(text)))
@@ -165,15 +230,18 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def conflict(manager: str) -> tuple[int, dict[str, Any]]:
-    """Return the refusal of an apply whose ``spec.online`` belongs to ``manager``."""
-    cause = {
-        "reason": "FieldManagerConflict",
-        "field": ".spec.online",
-        "message": f'conflict with "{manager}" using metal3.io/v1alpha1',
-    }
-    refusal = {"reason": "Conflict", "message": "Apply failed with 1 conflict", "details": {"causes": [cause]}}
-    return 409, refusal
+def conflict(*fields: tuple[str, str]) -> tuple[int, dict[str, Any]]:
+    """Return the refusal of an apply to which fields are lost, each with its manager."""
+    causes = [
+        {
+            "reason": "FieldManagerConflict",
+            "field": path,
+            "message": f'conflict with "{manager}" using metal3.io/v1alpha1',
+        }
+        for path, manager in fields
+    ]
+    message = f"Apply failed with {len(causes)} conflict"
+    return 409, {"reason": "Conflict", "message": message, "details": {"causes": causes}}
 
 
 @contextmanager

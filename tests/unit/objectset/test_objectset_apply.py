@@ -12,7 +12,7 @@ from providers.objectset.applyset import ID, KINDS, MEMBER, NAMESPACES, PART_OF,
 from providers.rpc.values import UNKNOWN
 
 SET = applyset_id("rack-a01", "inventory")
-CONFLICT = conflict("argocd")
+CONFLICT = conflict((".spec.online", "argocd"))
 
 
 def host(name: str, namespace: str = "inventory", **spec: Any) -> dict[str, Any]:

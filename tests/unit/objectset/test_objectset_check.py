@@ -56,7 +56,7 @@ def test_every_problem_is_named_at_a_path_that_exists(unconfigured: Any) -> None
         "rack-1": {**HOST, "metadata": labelled},
     }
     assert checked(unconfigured, {"setName": "Rack", "members": members, "labels": {}}) == [
-        ("labels", "is no input of an ObjectSet; its inputs are setName, namespace, members"),
+        ("labels", "is no input of an ObjectSet; its inputs are setName, namespace, members, patches"),
         ("setName", "setName is 'Rack' but names an object: 1 to 63 of a-z, 0-9 and -, no - at either end"),
         ("", "namespace is missing but names an object: 1 to 63 of a-z, 0-9 and -, no - at either end"),
         ("members.b", "is BareMetalHost /u01, which members['a'] is already; an object is in a set once"),

@@ -10,7 +10,7 @@ from fake_kube import conflict
 
 from providers.objectset.importing import declared
 
-CONFLICT = conflict("kubectl-edit")
+CONFLICT = conflict((".spec.online", "kubectl-edit"))
 ELSEWHERE = (
     "{url} is another cluster than the one this set was applied to (the uid of namespace kube-system was cluster-1 "
     "and is cluster-2); let the kubeconfig lead there again, or, when that cluster is gone for good, forget the set: "

@@ -73,6 +73,23 @@ def test_a_selector_matches_labels(selector: Any, *, matches: bool) -> None:
     assert hosts.selects(selector, {"sku": "h100", "rack": "a01"}) is matches
 
 
+def test_a_host_whose_bmc_has_answered_gets_what_holds_its_firmware_once(objects: Any) -> None:
+    going = host("h3")
+    going["metadata"]["deletionTimestamp"] = "now"
+    view = objects(host("h1", "inspecting"), host("h2", "registering"), going)
+
+    hosts.reconcile(view)
+    view.get("HostFirmwareSettings", "h1", "acme")["spec"] = {"settings": {"Turbo": "On"}}
+    hosts.reconcile(view)
+
+    made = {key: obj for key, obj in view.store.items() if key[0] != "BareMetalHost"}
+    assert {key: obj["spec"] for key, obj in made.items()} == {
+        ("HostFirmwareSettings", "acme", "h1"): {"settings": {"Turbo": "On"}},
+        ("HostFirmwareComponents", "acme", "h1"): {"updates": []},
+    }
+    assert {obj["metadata"]["ownerReferences"][0]["uid"] for obj in made.values()} == {"uid-h1"}
+
+
 def test_a_machine_with_bootstrap_data_claims_a_host(objects: Any) -> None:
     view = objects(machine(), host("h1"), *capi())
 

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from components.render.inventory import InventoryInput, render_inventory
+from components.render.manifest import Patch
+from components.specs.bare_metal import BareMetalBackend
 from components.specs.environment import Environment
+from components.specs.firmware import FirmwareBaseline
 from components.specs.nodes import FirmwareUpdate
 
 
@@ -45,15 +48,15 @@ def test_a_host_entry_holds_identity_only(inputs_of: Any, objects_of: Any) -> No
 
 def test_the_dpu_of_a_free_host_belongs_to_no_vpc(inputs_of: Any, objects_of: Any) -> None:
     [inventory] = inputs_of(InventoryInput)
-    placed = next(placed for placed in inventory.hosts if placed.assignment is not None)
+    placed = next(placed for placed in inventory.hosts if placed.owner is not None)
 
-    def vpc(assignment: Any) -> str | None:
-        one = replace(inventory, hosts=(replace(placed, assignment=assignment),))
+    def vpc(owner: Any) -> str | None:
+        one = replace(inventory, hosts=(replace(placed, owner=owner),))
         [node] = [item for item in objects_of(one) if item.kind == "DPUNode"]
         label: str | None = node.body["metadata"]["labels"].get("jacquard.dev/vpc")
         return label
 
-    assert vpc(placed.assignment) == placed.assignment.vpc
+    assert vpc(placed.owner) == placed.owner.vpc
     assert vpc(None) is None
 
 
@@ -99,23 +102,37 @@ def test_a_host_says_how_far_it_is_in_its_life_and_no_pool_claims_one_that_is_no
         "capm3.metal3.io/unhealthy": "",
         "jacquard.dev/out-of-service": "since 2026-10-01: fan",
     }
-    assert metadata("rma")["labels"]["jacquard.dev/pool"] == placed.assignment.pool
+    assert metadata("rma")["labels"]["jacquard.dev/pool"] == placed.owner.pool
+
+
+BASELINE = FirmwareBaseline.model_validate(
+    {
+        "name": "h100-2026.11",
+        "instance_types": ["h100-ib-8"],
+        "bios": {"Turbo": "Enabled", "Watts": 500},
+        "components": {
+            "bmc": {"version": "24.10.1", "url": "https://firmware.example/bmc.bin"},
+            "bios": {"version": "2.7.5", "url": "https://firmware.example/bios.bin"},
+            "nic": {"version": "28.45.1020"},
+        },
+    }
+)
 
 
 @pytest.mark.parametrize(
     ("when", "firmware", "policies"),
     [
-        (FirmwareUpdate.ON_PREPARING, "hgx-2026.10", []),
+        (FirmwareUpdate.ON_PREPARING, BASELINE, []),
         (FirmwareUpdate.ON_REBOOT, None, []),
         (
             FirmwareUpdate.ON_REBOOT,
-            "hgx-2026.10",
+            BASELINE,
             [{"firmwareSettings": "onReboot", "firmwareUpdates": "onReboot"}],
         ),
     ],
 )
 def test_a_host_with_a_baseline_is_told_when_to_take_firmware(
-    inputs_of: Any, objects_of: Any, when: FirmwareUpdate, firmware: str | None, policies: list[Any]
+    inputs_of: Any, objects_of: Any, when: FirmwareUpdate, firmware: FirmwareBaseline | None, policies: list[Any]
 ) -> None:
     [inventory] = inputs_of(InventoryInput)
     placed = replace(inventory.hosts[0], firmware=firmware)
@@ -125,4 +142,56 @@ def test_a_host_with_a_baseline_is_told_when_to_take_firmware(
 
     assert [item.body["spec"] for item in found] == policies
     assert {(item.namespace, item.name) for item in found} <= {(host.namespace, host.name)}
-    assert host.body["metadata"]["labels"].get("jacquard.dev/firmware") == firmware
+    assert host.body["metadata"]["labels"].get("jacquard.dev/firmware") == (firmware and firmware.name)
+
+
+def test_hosts_of_one_namespace_and_baseline_share_their_settings_and_versions(inputs_of: Any) -> None:
+    [inventory] = inputs_of(InventoryInput)
+    first, second, third, *rest = (placed for placed in inventory.hosts if placed.host.rack == "a01")
+    free, bare = replace(third, owner=None), BASELINE.model_copy(update={"name": "bare", "bios": {}, "components": {}})
+    hosts = (replace(first, firmware=BASELINE), replace(second, firmware=BASELINE, owner=first.owner))
+
+    [rack] = render_inventory(
+        replace(
+            inventory, hosts=(*hosts, replace(free, firmware=BASELINE), *(replace(one, firmware=bare) for one in rest))
+        )
+    )
+
+    updates = [
+        {"component": "bmc", "url": "https://firmware.example/bmc.bin"},
+        {"component": "bios", "url": "https://firmware.example/bios.bin"},
+    ]
+    specs = {
+        "HostFirmwareSettings": {"settings": {"Turbo": "Enabled", "Watts": 500}},
+        "HostFirmwareComponents": {"updates": updates},
+    }
+    places = {first.owner.cluster: (first.host.host, second.host.host), "inventory": (free.host.host,)}
+    assert rack.patches == {
+        f"{namespace}/h100-2026.11/{kind}": Patch(
+            api_version="metal3.io/v1alpha1", kind=kind, namespace=namespace, names=names, fields={"spec": spec}
+        )
+        for namespace, names in places.items()
+        for kind, spec in specs.items()
+    }
+    assert [
+        (item.key, item.body) for item in rack.patches["inventory/h100-2026.11/HostFirmwareSettings"].objects("here")
+    ] == [
+        (
+            f"here/metal3.io/v1alpha1/HostFirmwareSettings/inventory/{free.host.host}",
+            {
+                "apiVersion": "metal3.io/v1alpha1",
+                "kind": "HostFirmwareSettings",
+                "metadata": {"name": free.host.host, "namespace": "inventory"},
+                "spec": specs["HostFirmwareSettings"],
+            },
+        )
+    ]
+
+
+def test_metal_operator_is_told_nothing_of_firmware(inputs_of: Any) -> None:
+    [inventory] = inputs_of(InventoryInput)
+    hosts = tuple(replace(placed, firmware=BASELINE) for placed in inventory.hosts)
+
+    racks = render_inventory(replace(inventory, backend=BareMetalBackend.IRONCORE_METAL, hosts=hosts))
+
+    assert [rack.patches for rack in racks] == [{}] * len(racks)

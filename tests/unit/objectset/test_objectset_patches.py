@@ -1,0 +1,246 @@
+"""Objects that other controllers make: patched once they are there, never made, never deleted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+import pytest
+from fake_fields import Owned
+from patched_rack import BIOS, COMPONENTS, SETTINGS, UPDATES, patch, rack, spec
+
+from providers.rpc.stubs import provider_pb2
+from providers.rpc.values import UNKNOWN, encode
+
+
+def is_changed(provider: Any, old: Any, new: Any, outputs: Any) -> bool:
+    request = provider_pb2.DiffRequest(old_inputs=encode(old), news=encode(new), olds=encode(outputs))
+    return bool(provider.stub.Diff(request).changes == provider_pb2.DiffResponse.DIFF_SOME)
+
+
+def test_only_objects_that_are_there_are_patched_and_the_next_run_patches_the_rest(provider: Any, kube: Any) -> None:
+    kube.firmware(SETTINGS, "u01", settings={})
+    inputs = rack(bios=patch("u01", "u02", **BIOS))
+
+    outputs = provider.create(inputs)
+
+    assert spec(kube, "u01") == BIOS
+    assert (SETTINGS, "inventory", "u02") not in kube.objects
+    assert "labels" not in kube.objects[SETTINGS, "inventory", "u01"]["metadata"]
+    assert (outputs["uids"], outputs["waiting"]) == ({}, ["HostFirmwareSettings inventory/u02"])
+    assert is_changed(provider, inputs, inputs, outputs)
+
+    kube.firmware(SETTINGS, "u02", settings={})
+    kube.log.clear()
+    outputs = provider.update(inputs, inputs, outputs)
+
+    assert spec(kube, "u02") == BIOS
+    assert [line.partition("?")[0].rpartition("/")[2] for line in kube.writes()] == ["u02"]
+    assert "waiting" not in outputs
+    assert not is_changed(provider, inputs, inputs, outputs)
+    [line] = provider.engine.lines
+    assert line == (
+        "1 objects that other controllers make are not there yet; the next up patches them:"
+        " HostFirmwareSettings inventory/u02"
+    )
+
+
+@pytest.mark.parametrize("kinds", [{}, {SETTINGS: "HostFirmwareSettings"}])
+def test_a_preview_says_how_many_are_not_there_and_changes_nothing(provider: Any, kube: Any, kinds: Any) -> None:
+    kube.kinds = kinds
+    names = [f"u{number:03}" for number in range(80)]
+
+    outputs = provider.create(rack(bios=patch(*names, **BIOS)), preview=True)
+
+    [line] = provider.engine.lines
+    assert line == (
+        "80 objects that other controllers make are not there yet; the next up patches them:"
+        " HostFirmwareSettings inventory/u000, HostFirmwareSettings inventory/u001, HostFirmwareSettings inventory/u002"
+        " and 77 more"
+    )
+    assert len(outputs["waiting"]) == 80
+    assert len([line for line in kube.log if "firmware" in line]) <= 1
+    assert kube.writes() == []
+
+
+def test_a_preview_names_what_the_server_would_refuse(provider: Any, kube: Any) -> None:
+    kube.firmware(SETTINGS, "u01", settings={})
+    kube.refused["u01"] = (422, {"reason": "Invalid", "message": "spec.settings: too many"})
+
+    with pytest.raises(grpc.RpcError) as error:
+        provider.create(rack(bios=patch("u01", **BIOS)), preview=True)
+
+    assert provider.failure(error.value).text == (
+        "ObjectSet inventory/rack-a01: refused, nothing was changed:\n"
+        "  HostFirmwareSettings inventory/u01: spec.settings: too many (422 Invalid)"
+    )
+    assert kube.writes() == []
+
+
+def test_patches_with_values_that_come_later_are_not_tried(provider: Any, kube: Any) -> None:
+    kube.firmware(SETTINGS, "u01", settings={})
+
+    provider.create(rack(a=patch("u01", settings={"Turbo": UNKNOWN}), b=UNKNOWN), preview=True)
+
+    assert not any("firmware" in line for line in kube.log)
+
+
+def test_an_empty_list_of_the_maker_is_filled_and_a_full_one_is_not_taken(provider: Any, kube: Any) -> None:
+    kube.firmware(COMPONENTS, "u01", updates=[])
+    kube.firmware(COMPONENTS, "u02", updates=[{"component": "bmc", "url": "https://theirs"}])
+
+    with pytest.raises(grpc.RpcError) as error:
+        provider.create(rack(firmware=patch("u01", "u02", kind="HostFirmwareComponents", **UPDATES)))
+
+    [reason] = provider.failure(error.value).reasons
+    assert reason == (
+        "HostFirmwareComponents inventory/u02: fields belong to other managers: .spec.updates ('baremetal-operator');"
+        " remove them from the program or from that manager,"
+        " or take them in one run with JACQUARD_TAKE_FIELDS_FROM=baremetal-operator"
+    )
+    assert spec(kube, "u01", COMPONENTS) == UPDATES
+    assert spec(kube, "u02", COMPONENTS) == {"updates": [{"component": "bmc", "url": "https://theirs"}]}
+
+
+def test_a_field_is_taken_from_a_manager_that_the_user_named(provider: Any, kube: Any) -> None:
+    kube.firmware(SETTINGS, "u01", settings={"Turbo": "Off"})
+    kube.fields[SETTINGS, "inventory", "u01"].managers["settings", "Turbo"] = "kubectl-edit"
+
+    provider.create(rack(bios=patch("u01", **BIOS)))
+
+    assert spec(kube, "u01") == BIOS
+    [line] = provider.engine.lines
+    assert line == (
+        "fields taken by JACQUARD_TAKE_FIELDS_FROM: HostFirmwareSettings inventory/u01"
+        " .spec.settings.Turbo ('kubectl-edit')"
+    )
+
+
+@pytest.mark.parametrize("call", [1, 2, 3])
+def test_an_empty_list_that_somebody_fills_meanwhile_is_not_taken(
+    provider: Any, kube: Any, monkeypatch: Any, call: int
+) -> None:
+    kube.firmware(COMPONENTS, "u01", updates=[])
+    theirs, fill, calls = {"updates": [{"component": "bmc", "url": "https://theirs"}]}, kube._filled, []
+
+    def late(key: Any, query: Any, body: Any) -> Any:
+        calls.append(query)
+        if len(calls) == call:
+            kube.firmware(COMPONENTS, "u01", **theirs)
+        return fill(key, query, body)
+
+    monkeypatch.setattr(kube, "_filled", late)
+    inputs = rack(firmware=patch("u01", kind="HostFirmwareComponents", **UPDATES))
+    if call == 1:
+        with pytest.raises(grpc.RpcError) as error:
+            provider.create(inputs)
+        outputs = provider.failure(error.value).outputs.plain
+    else:
+        outputs = provider.create(inputs)
+
+    assert outputs["waiting"] == ["HostFirmwareComponents inventory/u01"]
+    assert spec(kube, "u01", COMPONENTS) == theirs
+
+
+@pytest.mark.parametrize("how", ["gone", "made anew", "being deleted"])
+def test_an_object_that_goes_while_it_is_patched_is_not_made_again(
+    provider: Any, kube: Any, monkeypatch: Any, how: str
+) -> None:
+    live, fill = kube.firmware(SETTINGS, "u01", settings={}), kube._filled
+    if how == "being deleted":
+        live["metadata"]["deletionTimestamp"] = "now"
+
+    def late(key: Any, query: Any, body: Any) -> Any:
+        if how == "gone":
+            del kube.objects[key]
+        else:
+            kube.objects[key]["metadata"]["uid"] = "another"
+        return fill(key, query, body)
+
+    monkeypatch.setattr(kube, "_filled", late)
+    outputs = provider.create(rack(bios=patch("u01", **BIOS)))
+
+    assert outputs["waiting"] == ["HostFirmwareSettings inventory/u01"]
+    assert (SETTINGS, "inventory", "u01") in kube.objects or how == "gone"
+    assert how == "gone" or spec(kube, "u01") == {"settings": {}}
+
+
+def test_refresh_shows_drift_in_our_fields_and_what_is_gone(provider: Any, kube: Any) -> None:
+    names = ("u01", "u02", "u03")
+    for name in names:
+        kube.firmware(SETTINGS, name, settings={})
+    inputs = rack(bios=patch(*names, **BIOS))
+    outputs = provider.create(inputs)
+    for key, value in (("Watts", 400), ("Fan", "Low")):
+        spec(kube, "u02")["settings"][key] = value
+    spec(kube, "u01")["settings"]["Fan"] = "Low"
+    del kube.objects[SETTINGS, "inventory", "u03"]
+
+    _, found, read_outputs = provider.read(inputs, outputs=outputs)
+
+    drifted = patch("u02", settings={"Turbo": "On", "Watts": 400})
+    seen = {**inputs, "patches": {"bios": patch("u01", **BIOS), "bios/u02": drifted}}
+    assert (found.plain, read_outputs) == (seen, outputs)
+    kube.fields[SETTINGS, "inventory", "u02"] = Owned(spec(kube, "u02"))
+    again = provider.update(found.plain, inputs, read_outputs)
+    assert spec(kube, "u02")["settings"] == {"Turbo": "On", "Watts": 500, "Fan": "Low"}
+    assert again["waiting"] == ["HostFirmwareSettings inventory/u03"]
+
+
+def test_a_value_that_the_server_writes_in_its_own_way_is_no_drift(provider: Any, kube: Any, monkeypatch: Any) -> None:
+    kube.firmware(SETTINGS, "u01", settings={})
+    inputs = rack(bios=patch("u01", **BIOS))
+    outputs = provider.create(inputs)
+    applied = Owned.applied
+
+    def rewritten(self: Owned, given: Any, manager: str) -> Owned:
+        after = applied(self, given, manager)
+        after.spec["settings"]["Watts"] = "500 W"
+        return after
+
+    monkeypatch.setattr(Owned, "applied", rewritten)
+    spec(kube, "u01")["settings"]["Watts"] = "500 W"
+
+    _, found, _ = provider.read(inputs, outputs=outputs)
+
+    assert found.plain == inputs
+
+
+def test_every_problem_of_a_patch_is_named(provider: Any) -> None:
+    member = {"apiVersion": "metal3.io/v1alpha1", "kind": "HostFirmwareSettings", "metadata": {"name": "u09"}}
+    inputs = rack(
+        a="x",
+        b={"kind": "HostFirmwareSettings"},
+        c={**patch("u01", **BIOS), "kind": "", "names": [], "fields": {"metadata": {}}},
+        d=patch("u02", **BIOS),
+        e=patch("u02", "u09", **BIOS),
+        f={**patch("u03"), "fields": {"spec": {"password": "hunter2"}}},
+    )
+    inputs["members"] = {"u09": member}
+    check = provider_pb2.CheckRequest(news=encode(inputs))
+
+    form = "a patch is apiVersion, kind, namespace, names, fields"
+    assert [(failure.property, failure.reason) for failure in provider.stub.Check(check).failures] == [
+        ("patches.a", f"is a str but {form}"),
+        ("patches.b", f"is kind but {form}"),
+        ("patches.c.kind", "kind is '' but must be a text"),
+        ("patches.c.names", "must be a list with the name of at least one object"),
+        (
+            "patches.c.fields",
+            "must map at least one field, such as spec; not apiVersion, kind, metadata, status",
+        ),
+        (
+            "patches.e",
+            "has HostFirmwareSettings inventory/u02, which patches['d'] is already; an object is in a set once",
+        ),
+        (
+            "patches.e",
+            "has HostFirmwareSettings inventory/u09, which members['u09'] is already; an object is in a set once",
+        ),
+        (
+            "patches.f.fields.spec.password",
+            "is a credential in clear text; let a secret store write it into the cluster and name it here",
+        ),
+    ]
+    [failure] = provider.stub.Check(provider_pb2.CheckRequest(news=encode({**rack(), "patches": 5}))).failures
+    assert (failure.property, failure.reason) == ("patches", "patches is 5 but must map a stable key to each patch")
