@@ -18,7 +18,7 @@ from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
-from components.render.objects import given, manifest, namespace
+from components.render.objects import given, manifest
 from components.render.operators import CERT_MANAGER, Operator
 from components.specs.bare_metal import BootMethod, ControllerSpec, DhcpSpec
 
@@ -26,14 +26,11 @@ CHART = "baremetal-operator"
 IRONIC_CHART = "ironic-standalone-operator"
 NAMESPACE = f"{CHART}-system"
 IRONIC = "ironic"
-PROVIDER = "metal3"
-"""Of Cluster API, for infrastructure."""
-PROVIDER_NAMESPACE = "capm3-system"
-QUERIES_PER_SECOND, BURST = 100, 200
-"""As Cluster API's own controllers from 1.14; upstream's 20 and 30 throttle a large pool for minutes."""
+PACE: Mapping[str, str] = {"--kube-api-qps": "100", "--kube-api-burst": "200"}
+"""Queries a second of Metal3's controllers, as Cluster API's own; upstream's 20 and 30 throttle a large pool for
+minutes."""
 WORKERS = 16
 """Hosts that an operator looks at side by side: below the 20 that it (de)provisions at once, as upstream advises."""
-_PACE = {"--kube-api-qps": str(QUERIES_PER_SECOND), "--kube-api-burst": str(BURST)}
 
 Watched = Mapping[str, tuple[str, ...]]
 """By controller, the namespaces of the hosts it has."""
@@ -64,23 +61,15 @@ def operators(controllers: tuple[ControllerSpec, ...], watched: Watched) -> Iter
                 # Its own namespace first: a controller that is given no namespace watches all.
                 "envs": _environment((name, *watched.get(one.name, ())), settings),
             },
-            flags=("--webhook-port=0", *(f"{flag}={value}" for flag, value in _PACE.items())),
+            flags=("--webhook-port=0", *(f"{flag}={value}" for flag, value in PACE.items())),
         )
 
 
-def render(controllers: tuple[ControllerSpec, ...], interface: str, version: str) -> Iterator[Manifest]:
-    """Yield the Ironic of each shard, and Cluster API's provider in ``version``, which serves all at their pace.
+def render(controllers: tuple[ControllerSpec, ...], interface: str) -> Iterator[Manifest]:
+    """Yield the Ironic of each shard.
 
     ``interface`` is what Ironic listens on, on the hosts of the management cluster that are labelled for the shard.
     """
-    yield namespace(PROVIDER_NAMESPACE)
-    yield manifest(
-        "operator.cluster.x-k8s.io/v1alpha2",
-        "InfrastructureProvider",
-        PROVIDER,
-        namespace=PROVIDER_NAMESPACE,
-        spec={"version": version, "manager": {"additionalArgs": dict(_PACE)}},
-    )
     for one in controllers:
         yield manifest(
             "ironic.metal3.io/v1alpha1",

@@ -14,8 +14,9 @@ from components.render.operators import CERT_MANAGER, Operator
 
 API = "infrastructure.cluster.x-k8s.io/v1alpha1"
 MACHINE_TEMPLATE = (API, "IroncoreMetalMachineTemplate")
-OPERATORS = (Operator(chart="ironcore-metal", namespace="ironcore-metal-system", depends_on=(CERT_MANAGER,)),)
-"""One chart: metal-operator, boot-operator and their Cluster API provider."""
+NAMESPACE = "ironcore-metal-system"
+OPERATORS = (Operator(chart="ironcore-metal", namespace=NAMESPACE, depends_on=(CERT_MANAGER,)),)
+"""One chart: metal-operator and boot-operator."""
 
 
 def infrastructure(control_plane: ControlPlane) -> Manifest:

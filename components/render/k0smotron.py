@@ -6,6 +6,7 @@ Nodes of such a cluster are k0s nodes: their bootstrap template is another kind,
   says.
 - A store of ``region.yaml`` is reached by kine: its Secret, in the cluster's namespace, holds the data source's URL
   and its endpoints are not used. Upstream measured write errors of 9-45 % on SQL behind kine, so this is for labs.
+- Its controllers are providers of Cluster API and nothing else (``cluster_api``).
 - It has no place for events of their own, and its konnectivity agents run on every node; ``check`` refuses both.
 """
 
@@ -20,11 +21,9 @@ from components.render.etcd_backup import Etcd, render_backup
 from components.render.manifest import Manifest
 from components.render.monitors import INTERVAL, metrics_service, rules, service_monitor
 from components.render.objects import given, manifest
-from components.render.operators import CERT_MANAGER, Operator
 from components.render.sizing import Component, requests
 from components.specs.region import DataStoreSpec
 
-OPERATOR = Operator(chart="k0smotron", namespace="k0smotron", depends_on=(CERT_MANAGER,))
 _KONNECTIVITY_PORT = 8132
 _K0S_RELEASE = "k0s.0"
 """Build of k0s for a Kubernetes version; an image tag has no plus sign, so that it follows a hyphen."""

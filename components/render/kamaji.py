@@ -1,12 +1,12 @@
 """Control planes by Kamaji: pods of the management cluster, their objects in an etcd that clusters share or own.
 
 Kamaji only checks the infrastructure cluster's endpoint, it never patches one: the address is known before anything is
-made, and stands in every place that needs it. An infrastructure kind that its Cluster API provider does not know
-(IronCore's) needs that provider's gate ``DynamicInfrastructureClusterPatch``.
+made, and stands in every place that needs it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +22,12 @@ from components.specs.region import ControlPlanesSpec, DataStoreSpec
 
 CHART = "kamaji"
 NAMESPACE = "kamaji-system"
+CLUSTERS_PER_WORKER = 10
+"""Control planes that share a worker when all change at once, as in an upgrade of Kamaji; upstream has one for all."""
+_MEMORY_LEAST, _MEMORY_EACH = 100, 6
+"""MiB that its chart allows, for few control planes, and that upstream measured for each."""
+_CPU_LEAST, _CPU_EACH = 200, 12
+"""The same of thousandths of a CPU."""
 _DNS_INDEX = 10
 """Place of the cluster's DNS address among the services, by kubeadm's convention."""
 _STORE_SECONDS = 600
@@ -33,12 +39,26 @@ _EVENTS = "/events"
 def operator(control_planes: ControlPlanesSpec) -> Operator:
     """Return Kamaji, whose default data store is the first shared one."""
     first = next((store.name for store in control_planes.data_stores), None)
+    size = {
+        "cpu": f"{_CPU_LEAST + _CPU_EACH * control_planes.max_clusters}m",
+        "memory": f"{_MEMORY_LEAST + _MEMORY_EACH * control_planes.max_clusters}Mi",
+    }
     return Operator(
         chart=CHART,
         namespace=NAMESPACE,
-        values={**given(defaultDatastoreName=first), "kamaji-etcd": {"deploy": False}},
+        values={
+            **given(defaultDatastoreName=first),
+            "kamaji-etcd": {"deploy": False},
+            "extraArgs": [f"--max-concurrent-tcp-reconciles={workers(control_planes)}"],
+            "resources": {"requests": size, "limits": size},
+        },
         depends_on=(CERT_MANAGER,),
     )
+
+
+def workers(control_planes: ControlPlanesSpec) -> int:
+    """Return how many control planes Kamaji, and its provider of Cluster API, look at side by side."""
+    return math.ceil(control_planes.max_clusters / CLUSTERS_PER_WORKER)
 
 
 def data_store(store: DataStoreSpec) -> Manifest:

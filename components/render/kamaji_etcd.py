@@ -19,17 +19,19 @@ from components.specs.region import DedicatedDataStoreSpec
 
 CHART = "kamaji-etcd"
 """Needed where clusters may have a data store of their own."""
+MAIN_STORE, EVENTS_STORE = "etcd", "events"
+"""What is put behind a cluster's name to call its own data stores."""
 _CLIENT_PORT = 2379
 
 
 def main_store(control_plane: ControlPlane) -> str:
     """Return the data store of everything, or of everything but events."""
-    return f"{control_plane.cluster.name}-etcd"
+    return f"{control_plane.cluster.name}-{MAIN_STORE}"
 
 
 def events_store(control_plane: ControlPlane) -> str:
     """Return the data store of events, where they are apart."""
-    return f"{control_plane.cluster.name}-events"
+    return f"{control_plane.cluster.name}-{EVENTS_STORE}"
 
 
 def render(control_plane: ControlPlane, store: DedicatedDataStoreSpec) -> Iterator[Manifest]:

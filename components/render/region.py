@@ -6,17 +6,17 @@ must never hold pools that overlap (``vm_offering``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from components.render import (
     bare_metal_controllers,
+    cluster_api,
     dpu_services,
     dpus,
     ironcore_metal,
     join_service,
-    k0smotron,
     kamaji,
     metal3,
 )
@@ -25,24 +25,21 @@ from components.render.bare_metal_controllers import Watched
 from components.render.control_plane import ADDRESS_POOL
 from components.render.dpus import DpuPlatform
 from components.render.manifest import Manifest
-from components.render.objects import manifest, namespace
+from components.render.objects import SERVICES_PRIORITY, manifest, namespace
 from components.render.operators import CERT_MANAGER, Operator, release, repository
 from components.render.operators import NAMESPACE as OPERATORS
 from components.specs.bare_metal import BareMetalBackend, BareMetalSpec
 from components.specs.catalog import Chart
-from components.specs.region import ControlPlaneBackend, ControlPlanesSpec, RegionSpec
+from components.specs.cluster_api import ClusterApiSpec
+from components.specs.region import ControlPlaneBackend, RegionSpec
 
 FREE_HOSTS = "inventory"
 """Namespace of the hosts that no cluster owns."""
 METALLB = "metallb-system"
 _PRIORITIES = (
     ("region-operators", 900_000_000, "Controllers that every cluster of the region depends on."),
-    ("region-services", 800_000_000, "Services of the region that tenants reach, such as image proxies."),
+    (SERVICES_PRIORITY, 800_000_000, "Services of the region that tenants reach, such as image proxies."),
 )
-_CONTROL_PLANES: Mapping[ControlPlaneBackend, Callable[[ControlPlanesSpec], Operator]] = {
-    ControlPlaneBackend.KAMAJI: kamaji.operator,
-    ControlPlaneBackend.K0SMOTRON: lambda _: k0smotron.OPERATOR,
-}
 _BARE_METAL: Mapping[BareMetalBackend, Callable[[BareMetalSpec, Watched], tuple[Operator, ...]]] = {
     BareMetalBackend.METAL3: metal3.operators,
     BareMetalBackend.IRONCORE_METAL: lambda _metal, _watched: ironcore_metal.OPERATORS,
@@ -83,8 +80,8 @@ class RegionInput:
     """Name of the version vector."""
     watched: Watched
     """By bare-metal controller, where the region lists these: the namespaces whose hosts are its."""
-    metal3_version: str | None
-    """Of Cluster API's provider for Metal3; needed by a region that lists controllers."""
+    cluster_api: ClusterApiSpec
+    """Releases of Cluster API and its providers."""
 
 
 def render_region(region: RegionInput) -> tuple[Manifest, ...]:
@@ -96,7 +93,8 @@ def render_region(region: RegionInput) -> tuple[Manifest, ...]:
         *(_priority_class(*priority) for priority in _PRIORITIES),
         *(repository(chart) for chart in region.charts),
         *(release(operator) for operator in operators),
-        *_controllers(region),
+        *bare_metal_controllers.render(region.region.bare_metal.controllers, region.region.dpus.vip_interface),
+        *cluster_api.render(region.region, region.cluster_api),
         *(kamaji.data_store(store) for store in stores),
         *_control_plane_addresses(region.region),
         *(join_service.render(service, metallb=METALLB) if (service := region.region.nodes.join_service) else ()),
@@ -113,11 +111,9 @@ def region_operators(
     region: RegionSpec, *, dpf: bool = True, watched: Watched = MappingProxyType({})
 ) -> tuple[Operator, ...]:
     """Return the operators of the management cluster, in the order they are installed; ``dpf`` when it is one."""
-    certified = (CERT_MANAGER,)
     control_planes = region.control_planes
-    hosted = _CONTROL_PLANES[control_planes.backend](control_planes)
     # DPF runs the cluster of its DPUs by Kamaji, whatever hosts the clusters of tenants.
-    needed = (kamaji.operator(control_planes),) if dpf and hosted.chart != kamaji.CHART else ()
+    kamaji_hosts = dpf or control_planes.backend is ControlPlaneBackend.KAMAJI
     return (
         Operator(
             chart=CERT_MANAGER,
@@ -125,9 +121,8 @@ def region_operators(
             values={"crds": {"enabled": True}, "global": {"priorityClassName": _PRIORITIES[0][0]}},
         ),
         Operator(chart="metallb", namespace=METALLB),
-        hosted,
-        *needed,
-        Operator(chart="cluster-api-operator", namespace="capi-operator-system", depends_on=certified),
+        *((kamaji.operator(control_planes),) if kamaji_hosts else ()),
+        cluster_api.OPERATOR,
         *_BARE_METAL[region.bare_metal.backend](region.bare_metal, watched),
         *((_DPF,) if dpf else ()),
         _MONITORING,
@@ -135,12 +130,13 @@ def region_operators(
 
 
 def _namespaces(region: RegionInput, operators: tuple[Operator, ...]) -> tuple[Manifest, ...]:
-    ours = (*(operator.namespace for operator in operators), FREE_HOSTS)
+    providers = cluster_api.providers(region.region)
+    ours = (*(one.namespace for one in operators), *(one.namespace for one in providers), FREE_HOSTS)
     tenants = {tenant_namespace(tenant): {keys.TENANT: tenant} for tenant in region.tenants}
     clusters = {cluster: {keys.TENANT: tenant, keys.CLUSTER: cluster} for cluster, tenant in region.clusters.items()}
     return (
         namespace(OPERATORS, annotations={keys.VERSIONS: region.release}),
-        *(namespace(name) for name in ours),
+        *(namespace(name) for name in dict.fromkeys(ours)),
         *(
             namespace(name, labels=labels, annotations=region.tenants[labels[keys.TENANT]])
             for name, labels in {**tenants, **clusters}.items()
@@ -152,12 +148,6 @@ def _priority_class(name: str, value: int, description: str) -> Manifest:
     return manifest(
         "scheduling.k8s.io/v1", "PriorityClass", name, value=value, globalDefault=False, description=description
     )
-
-
-def _controllers(region: RegionInput) -> Iterator[Manifest]:
-    if region.metal3_version is not None:
-        controllers, interface = region.region.bare_metal.controllers, region.region.dpus.vip_interface
-        yield from bare_metal_controllers.render(controllers, interface, region.metal3_version)
 
 
 def _dpus(region: RegionInput) -> tuple[Manifest, ...]:

@@ -27,6 +27,7 @@ from components.specs.base import (
     Text,
     VersionName,
 )
+from components.specs.cluster_api import ClusterApiSpec
 
 
 class Channel(StrEnum):
@@ -269,8 +270,8 @@ class VersionVector(DataFile):
     """Control-plane versions that may be ordered."""
     charts: tuple[Chart, ...]
     """Operators and drivers, installed by Flux."""
-    infrastructure_providers: dict[Label, VersionName] = Field(default_factory=dict)
-    """Of Cluster API, that Jacquard declares: ``metal3``, where a region lists ``bare_metal.controllers``."""
+    cluster_api: ClusterApiSpec
+    """Cluster API and its providers, installed by its operator."""
     tools: tuple[Tool, ...] = ()
     """Images of the platform's own jobs."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from components.plan.picture import picture
+from picture import picture
+
 from components.specs.loader import load_environment
 from toolchain import paths
 

@@ -33,7 +33,7 @@ def sharded(inputs_of: Any) -> tuple[Manifest, ...]:
     [region] = inputs_of(RegionInput)
     metal = region.region.bare_metal.model_copy(update={"controllers": CONTROLLERS, "free_hosts": MEDIA})
     spec = region.region.model_copy(update={"bare_metal": metal})
-    return render_region(replace(region, region=spec, watched=WATCHED, metal3_version="v1.13.2"))
+    return render_region(replace(region, region=spec, watched=WATCHED))
 
 
 def release(rendered: tuple[Manifest, ...], name: str) -> dict[str, Any]:
@@ -97,16 +97,6 @@ def test_no_two_ironics_share_a_host(sharded: tuple[Manifest, ...]) -> None:
     selectors = [item.body["spec"]["nodeSelector"] for item in sharded if item.kind == "Ironic"]
 
     assert selectors == [{"jacquard.dev/bare-metal-controller": one.name} for one in CONTROLLERS]
-
-
-def test_the_provider_keeps_pace_with_all_of_them(sharded: tuple[Manifest, ...]) -> None:
-    [provider] = [item for item in sharded if item.kind == "InfrastructureProvider"]
-
-    assert (provider.name, provider.namespace) == ("metal3", "capm3-system")
-    assert provider.body["spec"] == {
-        "version": "v1.13.2",
-        "manager": {"additionalArgs": {"--kube-api-qps": "100", "--kube-api-burst": "200"}},
-    }
 
 
 def test_every_object_of_the_shards_has_its_namespace(sharded: tuple[Manifest, ...]) -> None:

@@ -46,7 +46,7 @@ def test_a_host_is_its_bmc_in_the_set_of_its_rack(inputs_with: Any) -> None:
     }
 
 
-@pytest.mark.parametrize("change", [{"assignment": None}, {"state": "rma"}], ids=["free", "out of service"])
+@pytest.mark.parametrize("change", [{"owner": None}, {"state": "rma"}], ids=["free", "out of service"])
 def test_a_host_that_no_pool_may_claim_takes_the_owners_labels_back_by_saying_none(
     inputs_with: Any, objects_of: Any, change: dict[str, Any]
 ) -> None:

@@ -126,7 +126,7 @@ def test_ovn_is_there_only_when_a_vpc_uses_it(inputs_of: Any) -> None:
     [
         (
             {},
-            ["cert-manager", "metallb", "k0smotron", "cluster-api-operator", "ironcore-metal", "kube-prometheus-stack"],
+            ["cert-manager", "metallb", "cluster-api-operator", "ironcore-metal", "kube-prometheus-stack"],
         ),
         (
             {"isolation": Isolation.POLICY_ONLY, "control_planes": ControlPlaneBackend.KAMAJI},
@@ -137,7 +137,6 @@ def test_ovn_is_there_only_when_a_vpc_uses_it(inputs_of: Any) -> None:
             [
                 "cert-manager",
                 "metallb",
-                "k0smotron",
                 "kamaji",
                 "cluster-api-operator",
                 "ironic-standalone-operator",
@@ -169,5 +168,27 @@ def test_kamaji_has_no_default_data_store_where_clusters_share_none(inputs_with:
 
     [release] = [item for item in by_kind(unshared, "HelmRelease") if item.name == "kamaji"]
 
-    assert release.body["spec"]["values"] == {"kamaji-etcd": {"deploy": False}}
+    assert "defaultDatastoreName" not in release.body["spec"]["values"]
     assert by_kind(unshared, "DataStore") == []
+
+
+@pytest.mark.parametrize(
+    ("clusters", "workers", "size"),
+    [
+        (1, 1, {"cpu": "212m", "memory": "106Mi"}),
+        (100, 10, {"cpu": "1400m", "memory": "700Mi"}),
+        (101, 11, {"cpu": "1412m", "memory": "706Mi"}),
+    ],
+)
+def test_kamaji_has_what_upstream_measured_for_as_many_control_planes(
+    inputs_of: Any, clusters: int, workers: int, size: dict[str, str]
+) -> None:
+    [region] = inputs_of(RegionInput)
+    control_planes = region.region.control_planes.model_copy(update={"max_clusters": clusters})
+    sized = replace(region, region=region.region.model_copy(update={"control_planes": control_planes}))
+    [release] = [item for item in by_kind(sized, "HelmRelease") if item.name == "kamaji"]
+
+    values = release.body["spec"]["values"]
+
+    assert values["extraArgs"] == [f"--max-concurrent-tcp-reconciles={workers}"]
+    assert values["resources"] == {"requests": size, "limits": size}

@@ -1,0 +1,136 @@
+"""Cluster API and the providers of the region's backends, as its operator is told to install them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from components.render import cluster_api
+from components.render.manifest import Manifest
+from components.render.region import RegionInput, render_region
+from components.specs.bare_metal import BareMetalBackend
+from components.specs.cluster_api import ClusterApiSpec
+from components.specs.region import ControlPlaneBackend
+
+PACE = {"--kube-api-qps": "100", "--kube-api-burst": "200"}
+RELABELLED = (
+    '{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"labels":'
+    ' {"cluster.x-k8s.io/v1beta1": "v1alpha1", "cluster.x-k8s.io/v1beta2": null}}}'
+)
+KAMAJI, K0SMOTRON = ControlPlaneBackend
+METAL3, IRONCORE = BareMetalBackend
+
+
+def declared(region: RegionInput) -> list[Manifest]:
+    return [item for item in render_region(region) if item.api_version == cluster_api.API]
+
+
+def specs(region: RegionInput) -> dict[str, Any]:
+    """Return the specs by kind and name, from where upstream publishes the releases."""
+    public = region.cluster_api.model_copy(update={"registry": None})
+    return {f"{item.kind} {item.name}": item.body["spec"] for item in declared(replace(region, cluster_api=public))}
+
+
+def test_kamaji_and_metal3_come_with_the_kubeadm_bootstrap_and_an_address_manager(inputs_of: Any) -> None:
+    [region] = inputs_of(RegionInput)
+
+    assert specs(region) == {
+        "CoreProvider cluster-api": {"version": "v1.13.5"},
+        "BootstrapProvider kubeadm": {"version": "v1.13.5"},
+        "ControlPlaneProvider kamaji": {"version": "v0.20.0", "manager": {"maxConcurrentReconciles": 10}},
+        "IPAMProvider metal3": {"version": "v1.13.2", "manager": {"additionalArgs": PACE}},
+        "InfrastructureProvider metal3": {
+            "version": "v1.13.2",
+            "manager": {"additionalArgs": {**PACE, "--metal3machine-concurrency": "1"}},
+        },
+    }
+
+
+def test_k0smotron_and_ironcore_are_providers_of_their_own(inputs_with: Any) -> None:
+    [region] = inputs_with(RegionInput)
+
+    assert specs(region) == {
+        "CoreProvider cluster-api": {"version": "v1.13.5"},
+        "BootstrapProvider k0sproject-k0smotron": {"version": "v2.1.0"},
+        "ControlPlaneProvider k0sproject-k0smotron": {"version": "v2.1.0"},
+        "InfrastructureProvider ironcore-metal": {
+            "version": "v0.2.0",
+            "fetchConfig": {
+                "url": "https://github.com/ironcore-dev/cluster-api-provider-ironcore-metal/releases/latest/"
+                "infrastructure-components.yaml"
+            },
+            "manifestPatches": [RELABELLED],
+        },
+    }
+
+
+def test_a_later_release_of_ironcores_provider_is_taken_at_its_word(inputs_with: Any) -> None:
+    [region] = inputs_with(RegionInput)
+    later = region.cluster_api.model_copy(update={"ironcore_metal": "v0.2.1"})
+
+    found = specs(replace(region, cluster_api=later))["InfrastructureProvider ironcore-metal"]
+
+    assert (found["version"], "manifestPatches" in found) == ("v0.2.1", False)
+
+
+def test_under_ironcore_nodes_are_told_by_ignition_and_kamaji_leaves_its_clusters_alone(inputs_with: Any) -> None:
+    [region] = inputs_with(RegionInput, control_planes=KAMAJI)
+
+    gates = {name: spec.get("manager", {}).get("featureGates") for name, spec in specs(region).items()}
+
+    assert {name: gate for name, gate in gates.items() if gate} == {
+        "BootstrapProvider kubeadm": {"KubeadmBootstrapFormatIgnition": True},
+        "ControlPlaneProvider kamaji": {"SkipInfraClusterPatch": True},
+    }
+
+
+def test_a_registry_holds_each_provider_under_the_name_that_cluster_api_gives_it(inputs_with: Any) -> None:
+    sources = {
+        item.body["spec"]["fetchConfig"]["oci"]
+        for backends in ({"control_planes": KAMAJI, "bare_metal": METAL3}, {})
+        for region in inputs_with(RegionInput, **backends)
+        for item in declared(region)
+    }
+
+    assert sources == {
+        f"registry.cloud.example/cluster-api/{name}"
+        for name in (
+            "cluster-api",
+            "bootstrap-kubeadm",
+            "bootstrap-k0sproject-k0smotron",
+            "control-plane-kamaji",
+            "control-plane-k0sproject-k0smotron",
+            "infrastructure-metal3",
+            "infrastructure-ironcore-metal",
+            "ipam-metal3",
+        )
+    }
+
+
+@pytest.mark.parametrize("control_planes", ControlPlaneBackend)
+@pytest.mark.parametrize("metal", BareMetalBackend)
+def test_all_are_awaited_in_their_version_after_the_operator_and_in_namespaces_that_are_there(
+    inputs_with: Any, control_planes: ControlPlaneBackend, metal: BareMetalBackend
+) -> None:
+    [region] = inputs_with(RegionInput, control_planes=control_planes, bare_metal=metal)
+    rendered = render_region(region)
+    places = {f"{item.kind} {item.name}": place for place, item in enumerate(rendered)}
+    namespaces = [item.name for item in rendered if item.kind == "Namespace"]
+
+    assert len(namespaces) == len(set(namespaces))
+    assert declared(region)[0].kind == "CoreProvider"
+    for item in declared(region):
+        version = item.body["spec"]["version"]
+        assert item.readiness is not None
+        assert item.readiness.conditions == ("condition=Ready", f"jsonpath={{.status.installedVersion}}={version}")
+        assert places["HelmRelease cluster-api-operator"] < places[f"{item.kind} {item.name}"]
+        assert item.namespace in namespaces
+
+
+def test_a_release_that_is_missing_is_never_the_newest_one(inputs_of: Any) -> None:
+    [region] = inputs_of(RegionInput)
+
+    with pytest.raises(KeyError, match="kamaji"):
+        render_region(replace(region, cluster_api=ClusterApiSpec(core="v1.13.5")))
