@@ -13,6 +13,7 @@ from components.render import labels as keys
 from components.render.control_plane import API_PORT, ControlPlane
 from components.render.manifest import Manifest
 from components.render.objects import manifest, reference
+from components.render.pool_windows import PoolWindows, render_windows
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.region import ControlPlaneBackend
 
@@ -30,6 +31,8 @@ class HostedControlPlaneInput(ControlPlane):
     name: str
     backend: ControlPlaneBackend
     bare_metal: BareMetalBackend
+    windows: PoolWindows | None = None
+    """The window that holds the rolls of the cluster's pools; None: nothing holds them."""
 
 
 def render_hosted_control_plane(control_plane: HostedControlPlaneInput) -> tuple[Manifest, ...]:
@@ -39,9 +42,10 @@ def render_hosted_control_plane(control_plane: HostedControlPlaneInput) -> tuple
     """
     infrastructure = _INFRASTRUCTURES[control_plane.bare_metal](control_plane)
     *needs, plane = _CONTROL_PLANES[control_plane.backend](control_plane)
-    seed = control_plane.cluster.cni_seed
+    seed, windows = control_plane.cluster.cni_seed, control_plane.windows
     return (
         *needs,
+        *(render_windows(windows, control_plane.cluster.name, control_plane.labels) if windows else ()),
         infrastructure,
         *((_seed(control_plane, seed),) if seed else ()),
         _cluster(control_plane, plane, infrastructure),

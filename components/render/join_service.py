@@ -13,7 +13,7 @@ from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
-from components.render.objects import manifest, namespace
+from components.render.objects import SERVICES_PRIORITY, manifest, namespace
 from components.specs.nodes import JoinServiceSpec
 from components.specs.region import ControlPlaneBackend
 
@@ -144,7 +144,7 @@ def _deployment(service: JoinServiceSpec) -> Manifest:
                 "metadata": {"labels": _PODS},
                 "spec": {
                     "serviceAccountName": _NAME,
-                    "priorityClassName": "region-services",
+                    "priorityClassName": SERVICES_PRIORITY,
                     "containers": [container],
                 },
             },

@@ -27,7 +27,7 @@ from components.specs.nodes import BurnInSpec
 from components.specs.region import ControlPlaneBackend
 from components.specs.times import WindowSpec
 
-_MACHINE_TEMPLATES = {
+MACHINE_TEMPLATES = {
     BareMetalBackend.METAL3: metal3.MACHINE_TEMPLATE,
     BareMetalBackend.IRONCORE_METAL: ironcore_metal.MACHINE_TEMPLATE,
 }
@@ -35,7 +35,7 @@ BOOTSTRAP_TEMPLATES = {
     ControlPlaneBackend.KAMAJI: ("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfigTemplate"),
     ControlPlaneBackend.K0SMOTRON: ("bootstrap.cluster.x-k8s.io/v1beta2", "K0sWorkerConfigTemplate"),
 }
-_NODE_DOMAIN = "node.cluster.x-k8s.io"
+NODE_DOMAIN = "node.cluster.x-k8s.io"
 """Domain whose Machine labels Cluster API copies to Nodes."""
 _RESTRICTED_DOMAIN = "node-restriction.kubernetes.io"
 """As above, and no kubelet may write it."""
@@ -106,7 +106,7 @@ def group_name(cluster: str, pool: str, failure_domain: str) -> str:
 
 def _group(pool: NodePoolInput, group: RolloutGroup) -> Iterator[Manifest]:
     templates = REVISIONS[group.pin.revision].build(_intent(pool, group))
-    machine = _template(pool, group, *_MACHINE_TEMPLATES[pool.bare_metal], templates.machine)
+    machine = _template(pool, group, *MACHINE_TEMPLATES[pool.bare_metal], templates.machine)
     bootstrap = _template(pool, group, *BOOTSTRAP_TEMPLATES[pool.control_plane], templates.bootstrap)
     if group.image.boot is BootMode.LIVE_ISO:
         name = group_name(pool.cluster, pool.pool.name, group.failure_domain)
@@ -232,7 +232,7 @@ def _node_labels(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
     }
     if pool.pool.role is PoolRole.SYSTEM:
         ours[keys.NODE_ROLE] = pool.pool.role.value
-    theirs = {key if "/" in key else f"{_NODE_DOMAIN}/{key}": value for key, value in pool.pool.labels.items()}
+    theirs = {key if "/" in key else f"{NODE_DOMAIN}/{key}": value for key, value in pool.pool.labels.items()}
     return {**theirs, **ours}
 
 

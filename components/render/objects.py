@@ -12,6 +12,8 @@ from components.render.manifest import MANAGEMENT, Json, Manifest, Readiness
 
 LABEL_LIMIT = 63
 """Longest DNS label and label value."""
+SERVICES_PRIORITY = "region-services"
+"""PriorityClass of the platform's own services and jobs."""
 
 
 def manifest(

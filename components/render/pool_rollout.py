@@ -60,6 +60,11 @@ def window_text(window: WindowSpec) -> str:
     return f"{','.join(window.days)} {window.from_:%H:%M}-{window.to:%H:%M} {window.timezone}"
 
 
+def opening_text(window: WindowSpec) -> str:
+    """Return when ``window`` opens, ``tue,thu 02:00 America/New_York``."""
+    return f"{','.join(window.days)} {window.from_:%H:%M} {window.timezone}"
+
+
 def drain_rules(
     name: str, namespace: str, pool: NodePoolSpec, selector: Mapping[str, str], labels: Mapping[str, str]
 ) -> tuple[Manifest, ...]:

@@ -24,6 +24,15 @@ class FirmwareUpdate(StrEnum):
     """Also when somebody reboots the running host. Draining it first is up to who reboots."""
 
 
+class Windows(StrEnum):
+    """What the windows of tenants do to rolls."""
+
+    ANNOTATE = "annotate"
+    """They are written down, for whoever starts a roll; one that has begun goes on."""
+    ENFORCE = "enforce"
+    """They hold rolls, by jobs of the management cluster; nodes are repaired all the same (``docs/rollouts.md``)."""
+
+
 class RolloutLimitsSpec(Spec):
     """How much may be away at once, whoever rolls. What is not given has no limit."""
 
@@ -59,6 +68,7 @@ class NodesSpec(Spec):
     """Nodes of a region."""
 
     rollouts: RolloutLimitsSpec = RolloutLimitsSpec()
+    windows: Windows = Windows.ANNOTATE
     burn_in: BurnInSpec | None = None
     """None given: no pool may ask for a burn-in."""
     firmware_updates: FirmwareUpdate = FirmwareUpdate.ON_PREPARING

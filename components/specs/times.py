@@ -15,6 +15,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Wi
 from components.specs.base import CheckedSpec, Misfit
 from components.specs.problems import suggestion
 
+HOUR_MINUTES = 60
+DAY_MINUTES = 24 * HOUR_MINUTES
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 
 
@@ -50,6 +52,10 @@ TimeZone = Annotated[str, AfterValidator(_timezone)]
 """Name of a time zone in the IANA database."""
 
 
+def _minutes(time: dt.time) -> int:
+    return time.hour * HOUR_MINUTES + time.minute
+
+
 class Weekday(StrEnum):
     """A day of the week, Monday first."""
 
@@ -73,9 +79,17 @@ class WindowSpec(CheckedSpec):
     timezone: TimeZone
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield a window that never opens."""
+        """Yield a window that never opens, and days that it opens on twice."""
+        for index, day in enumerate(self.days):
+            if day in self.days[:index]:
+                yield Misfit(f"'{day}' stands twice; remove one", ("days", index))
         if self.from_ == self.to:
             yield Misfit("is when the window opens; write another time", ("to",), f"{self.to:%H:%M}")
+
+    @property
+    def minutes(self) -> int:
+        """Return how long it is open each time."""
+        return (_minutes(self.to) - _minutes(self.from_)) % DAY_MINUTES
 
     def covers(self, moment: dt.datetime) -> bool:
         """Tell whether the window is open at ``moment``, which has a time zone."""

@@ -1,4 +1,4 @@
-"""A throw-away Pulumi project with a state of its own, whose program declares the object sets of a JSON file."""
+"""A throw-away Pulumi project with a state of its own; unless given, its program declares the sets of a JSON file."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ for name, inputs in json.loads(Path("sets.json").read_text()).items():
 class Project:
     """One stack named ``test``, driven by the ``pulumi`` command."""
 
-    def __init__(self, folder: Path, kubeconfig: Path) -> None:
+    def __init__(self, folder: Path, kubeconfig: Path, program: str = PROGRAM) -> None:
         self.folder = folder
         self.backend = folder / "state"
         self.backend.mkdir(parents=True)
-        (folder / "__main__.py").write_text(PROGRAM)
+        (folder / "__main__.py").write_text(program)
         settings = {
             "name": "sets",
             "runtime": {"name": "python", "options": {"virtualenv": str(paths.VENV)}},

@@ -1,0 +1,287 @@
+"""A window that is kept: the rendered jobs' own commands against a real API server and Cluster API's controller."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from api_server import LocalApiServer
+from cluster_api import CLUSTER_API, ManagementCluster, bare_cluster, management_cluster
+from local_region import wait_until
+from pools import edited, of_kind, sized
+from pulumi_project import Project
+
+from cli.objects import dig, holds
+from components.plan.inputs import inputs
+from components.plan.slices import slices
+from components.render.manifest import Manifest
+from components.render.node_pool import NodePoolInput, render_node_pool
+from components.render.objects import namespace
+from components.render.pool_windows import FIELD_MANAGER, PoolWindows, render_windows
+from components.specs.loader import load_environment
+from components.specs.times import WindowSpec
+from providers.kube import ObjectRef
+from toolchain import binaries, paths
+
+pytestmark = pytest.mark.e2e
+
+CLUSTER = "acme-train"
+KEPT, PAUSED = "acme-train-infer-a03", "acme-train-system-a04"
+"""MachineDeployments: one that the window binds, one that its tenant pauses."""
+WINDOW = {"days": ["tue", "thu"], "from": "22:00", "to": "04:00", "timezone": "America/New_York"}
+PROGRAM = """
+import json
+import os
+from pathlib import Path
+
+from components.render.manifest import Manifest
+from components.resources import Cluster, register
+import pulumi
+
+
+class Part(pulumi.ComponentResource):
+    def __init__(self, name, rendered, clusters):
+        super().__init__("jacquard:test:Part", name)
+        register(self, name, rendered, clusters)
+
+
+management = Cluster(name="management", kubeconfig=Path(os.environ["KUBECONFIG"]), identifier="test/management")
+rendered = [Manifest(body=body) for body in json.loads(Path("objects.json").read_text())]
+Part("acme", rendered, {"management": management})
+"""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What the data of a cluster with a kept window is rendered to."""
+
+    pools: dict[str, NodePoolInput]
+
+    @property
+    def jobs(self) -> tuple[Manifest, ...]:
+        """Return the window's objects."""
+        groups = tuple(item.name for item in self.deployments if not item.body["spec"].get("paused"))
+        windows = PoolWindows(window=WindowSpec.model_validate(WINDOW), groups=groups, image="unused")
+        return render_windows(windows, CLUSTER, {})
+
+    @property
+    def deployments(self) -> list[Manifest]:
+        """Return the MachineDeployments."""
+        every = (item for pool in self.pools.values() for item in render_node_pool(pool))
+        return [item for item in every if item.kind == "MachineDeployment"]
+
+    @property
+    def objects(self) -> list[Manifest]:
+        """Return all that the test applies."""
+        return [namespace(CLUSTER), *self.jobs, *self.deployments]
+
+    def command(self, job: str) -> list[str]:
+        """Return the command line of a job."""
+        [body] = [item.body for item in self.jobs if item.name == job]
+        [container] = body["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+        assert container["command"] == ["kubectl"]
+        return list(container["args"])
+
+
+def declared(pause: str = "system") -> Declared:
+    """Return two pools of laptop under a kept window, of which one is paused by its tenant."""
+    laptop = load_environment("laptop", paths.ROOT / "environments")
+    every = [item for part in slices(laptop) for item in inputs(laptop, part)]
+    pools = {item.pool.name: item for item in every if isinstance(item, NodePoolInput) and item.cluster == CLUSTER}
+    return Declared({name: edited(pools[name], rollout={"paused": name == pause}) for name in ("infer", "system")})
+
+
+class Cluster:
+    """The management cluster, as the jobs and Cluster API see it."""
+
+    def __init__(self, server: LocalApiServer) -> None:
+        self.api, self._kubeconfig = server.api, str(server.kubeconfig)
+
+    def turn(self, declared: Declared, job: str) -> None:
+        """Run the command of a job as its service account."""
+        ended = self._as_account(*declared.command(job))
+        assert ended.returncode == 0, ended.stderr
+
+    def refused(self, name: str) -> str:
+        """Return why the service account may not pause a MachineDeployment."""
+        patch = ("patch", "machinedeployments", name, f"--namespace={CLUSTER}", "--type=merge", "--patch={}")
+        return self._as_account(*patch).stderr
+
+    def _as_account(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        token = self._kubectl("create", "token", "window", f"--namespace={CLUSTER}")
+        assert token.returncode == 0, token.stderr
+        return self._kubectl(f"--token={token.stdout.strip()}", *arguments)
+
+    def _kubectl(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [str(binaries.path("kubectl")), f"--kubeconfig={self._kubeconfig}", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def deployment(self, name: str) -> dict[str, Any]:
+        """Return a MachineDeployment."""
+        found = self.api.get(ObjectRef(CLUSTER_API, "MachineDeployment", name, CLUSTER))
+        assert found is not None
+        return found
+
+    def pause(self, name: str) -> tuple[bool | None, set[str]]:
+        """Return ``spec.paused`` of a MachineDeployment and who owns it."""
+        body = self.deployment(name)
+        fields = body["metadata"]["managedFields"]
+        owners = {entry["manager"] for entry in fields if "f:paused" in entry["fieldsV1"].get("f:spec", {})}
+        return body["spec"].get("paused"), owners
+
+    def machines(self) -> set[str]:
+        """Return the names of all Machines."""
+        return {body["metadata"]["name"] for body in self.api.list(CLUSTER_API, "Machine", namespace=CLUSTER)}
+
+    def sets(self, name: str) -> dict[str, int]:
+        """Return the sizes of the MachineSets of a MachineDeployment, by the template their machines are made from."""
+        selector = f"cluster.x-k8s.io/deployment-name={name}"
+        found = self.api.list(CLUSTER_API, "MachineSet", namespace=CLUSTER, label_selector=selector)
+        return {
+            body["spec"]["template"]["spec"]["infrastructureRef"]["name"]: body["spec"]["replicas"] for body in found
+        }
+
+
+@pytest.fixture(scope="module")
+def management(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagementCluster]:
+    with management_cluster(tmp_path_factory.mktemp("windows")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def server(management: ManagementCluster) -> LocalApiServer:
+    return management.server
+
+
+@pytest.fixture
+def cluster(server: LocalApiServer) -> Iterator[Cluster]:
+    """The cluster, without what another test applied."""
+    yield Cluster(server)
+    for kind in ("MachineDeployment", "MachineSet", "Machine", "Cluster"):
+        for body in server.api.list(CLUSTER_API, kind, namespace=CLUSTER):
+            server.api.delete(ObjectRef(CLUSTER_API, kind, body["metadata"]["name"], CLUSTER))
+
+
+@pytest.fixture
+def project(server: LocalApiServer, tmp_path: Path) -> Project:
+    return Project(tmp_path / "project", server.kubeconfig, PROGRAM)
+
+
+def applied(project: Project, declared: Declared, *verb: str) -> str:
+    """Let the program declare these objects, run ``pulumi`` and return what it said."""
+    bodies = [dict(item.body) for item in declared.objects]
+    (project.folder / "objects.json").write_text(json.dumps(bodies))
+    outcome = project.pulumi(*(verb or ("up", "--yes", "--skip-preview")), "-s", "test")
+    assert outcome.code == 0, outcome.text
+    return outcome.text
+
+
+def test_the_window_turns_and_nothing_that_is_applied_turns_it_back(cluster: Cluster, project: Project) -> None:
+    data = declared()
+    applied(project, data)
+    assert (cluster.pause(KEPT), cluster.pause(PAUSED)) == ((None, set()), (True, {"jacquard"}))
+
+    cluster.turn(data, "window-closes")
+    assert (cluster.pause(KEPT), cluster.pause(PAUSED)) == ((True, {FIELD_MANAGER}), (True, {"jacquard"}))
+    assert "forbidden" in cluster.refused(PAUSED)
+    applied(project, data, "preview", "--expect-no-changes")
+    applied(project, data, "refresh", "--yes", "--expect-no-changes")
+
+    more = Declared({**data.pools, "infer": edited(data.pools["infer"], labels={"stage": "two"})})
+    applied(project, more)
+    labels = cluster.deployment(KEPT)["spec"]["template"]["metadata"]["labels"]
+    assert (labels["node.cluster.x-k8s.io/stage"], cluster.pause(KEPT)) == ("two", (True, {FIELD_MANAGER}))
+
+    cluster.turn(more, "window-opens")
+    assert (cluster.pause(KEPT), cluster.pause(PAUSED)) == ((None, set()), (True, {"jacquard"}))
+    applied(project, more, "preview", "--expect-no-changes")
+
+
+def test_a_tenant_may_pause_a_pool_and_lift_that_whether_the_window_holds_it_or_not(
+    cluster: Cluster, project: Project
+) -> None:
+    both, paused, free = declared(), declared("infer"), declared("none")
+    applied(project, free)
+
+    cluster.turn(free, "window-opens")
+    applied(project, paused)
+    assert cluster.pause(KEPT) == (True, {"jacquard"})
+    cluster.turn(paused, "window-opens")
+    assert cluster.pause(KEPT) == (True, {"jacquard"})
+    applied(project, both)
+    assert cluster.pause(KEPT) == (None, set())
+
+    cluster.turn(both, "window-closes")
+    applied(project, paused)
+    assert cluster.pause(KEPT) == (True, {"jacquard", FIELD_MANAGER})
+    applied(project, both)
+    assert cluster.pause(KEPT) == (True, {FIELD_MANAGER})
+
+
+@pytest.fixture
+def controller(management: ManagementCluster) -> Iterator[None]:
+    """Cluster API's controller. Without webhooks: they would stay registered when it is gone, and refuse everything."""
+    with management.controller(webhooks=False):
+        yield
+
+
+def with_image(pool: NodePoolInput, sha256: str) -> NodePoolInput:
+    """Return ``pool`` with another build of its image."""
+    groups = (replace(group, pin=group.pin.model_copy(update={"sha256": sha256})) for group in pool.groups)
+    return replace(pool, groups=tuple(groups))
+
+
+@pytest.mark.usefixtures("controller")
+def test_cluster_api_begins_no_roll_while_the_window_holds_it_and_scales_and_repairs(cluster: Cluster) -> None:
+    def apply(*items: Manifest) -> None:
+        for item in items:
+            cluster.api.apply(item.body, field_manager="jacquard")
+
+    def reached(what: str, *sizes: int, rolling: bool) -> None:
+        """Wait until the controller has seen all, has MachineSets of these sizes, and says whether machines differ."""
+
+        def done() -> bool:
+            body = cluster.deployment(KEPT)
+            seen = dig(body, "status", "observedGeneration") == body["metadata"]["generation"]
+            return (
+                seen and holds(body, "RollingOut") is rolling and sorted(cluster.sets(KEPT).values()) == sorted(sizes)
+            )
+
+        wait_until(done, timeout_seconds=60, what=what)
+
+    def repaired(broken: str) -> bool:
+        machines = cluster.machines()
+        return len(machines) == 5 and broken not in machines
+
+    data = declared()
+    pool = data.pools["infer"]
+    apply(*bare_cluster(CLUSTER), *data.jobs, *rolled(pool))
+    reached("made", 4, rolling=False)
+
+    cluster.turn(data, "window-closes")
+    apply(*rolled(sized(pool, 5)))
+    reached("scaled while held", 5, rolling=False)
+    [first] = cluster.sets(KEPT)
+
+    new = rolled(sized(with_image(pool, "1" * 64), 5))
+    apply(*new)
+    reached("held", 5, rolling=True)
+    broken = cluster.machines().pop()
+    cluster.api.delete(ObjectRef(CLUSTER_API, "Machine", broken, CLUSTER))
+    wait_until(lambda: repaired(broken), timeout_seconds=60, what="repaired while held")
+    assert cluster.sets(KEPT) == {first: 5}
+
+    cluster.turn(data, "window-opens")
+    wait_until(lambda: len(cluster.sets(KEPT)) > 1, timeout_seconds=60, what="the roll begins")
+    assert set(cluster.sets(KEPT)) == {first, new[0].name}
+
+
+def rolled(pool: NodePoolInput) -> list[Manifest]:
+    """Return the MachineDeployment of a pool of one group after the templates of its machines."""
+    kinds = ("Metal3MachineTemplate", "KubeadmConfigTemplate", "MachineDeployment")
+    return [item for kind in kinds for item in of_kind(pool, kind)]
