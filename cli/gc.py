@@ -11,9 +11,9 @@ from rich.text import Text
 from cli import arguments, data, locks
 from cli.console import Format, plural, print_json, stdout
 from cli.errors import Stop
-from cli.objects import Object
+from cli.objects import Kind, Object
 from cli.observe import connect
-from components.plan.garbage import TEMPLATES, USERS, Template, judged
+from components.plan.garbage import USERS, Template, judged, template_kinds
 from components.render.manifest import MANAGEMENT
 from providers.kube import ApiError, ApiServer, ObjectRef
 
@@ -32,7 +32,7 @@ def gc(
     spec = data.checked(environment)
     with locks.exclusively(environment, "gc"):
         api = connect(spec, MANAGEMENT)
-        templates = judged(spec, *_read(api))
+        templates = judged(spec, *_read(api, template_kinds(spec)))
         unused = [template for template in templates if not template.used_by]
         failed = {} if dry_run else collect(api, unused)
     if output is Format.JSON:
@@ -59,19 +59,10 @@ def collect(api: ApiServer, templates: Iterable[Template]) -> dict[Template, str
     return failed
 
 
-def _read(api: ApiServer) -> tuple[list[Object], list[Object]]:
+def _read(api: ApiServer, kinds: Iterable[Kind]) -> tuple[list[Object], list[Object]]:
     """Return the templates, then what may refer to them: what is made in between refers to none that is not in use."""
-    templates = [body for version, kind in TEMPLATES for body in _list(api, version, kind)]
+    templates = [body for version, kind in kinds for body in api.list(version, kind)]
     return templates, [body for version, kind in USERS for body in api.list(version, kind)]
-
-
-def _list(api: ApiServer, version: str, kind: str) -> list[Object]:
-    try:
-        return api.list(version, kind)
-    except ApiError as error:
-        if error.not_found:  # the region has another backend
-            return []
-        raise
 
 
 def _to_json(

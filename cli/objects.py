@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 Object: TypeAlias = dict[str, Any]
+Objects: TypeAlias = Callable[[str], list[Object]]
+"""Returns all objects of a kind in one cluster."""
+Kind: TypeAlias = tuple[str, str]
+"""Version and kind."""
+Place: TypeAlias = tuple[str, str]
+"""Namespace and name."""
+Report: TypeAlias = Callable[[Place], tuple[str | None, Mapping[str, str]]]
+"""Returns which host something runs on, if that is known, and what the host says of itself, by property."""
+UNKNOWN = "unknown"
+"""What is said of a state that no controller has written yet."""
 
 
 def dig(body: Any, *path: str) -> Any:

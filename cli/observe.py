@@ -6,28 +6,25 @@ import datetime as dt
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
+from cli.backends import bare_metal, control_planes
+from cli.objects import Kind
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from providers.errors import ProviderError
 from providers.kube import ApiError, ApiServer
 from toolchain import paths
 
-Kinds: TypeAlias = tuple[tuple[str, str], ...]
-"""Versions and kinds."""
 _ANSWER_SECONDS = 10.0
-_MANAGEMENT_KINDS = (
+_NEUTRAL_KINDS = (
     ("cluster.x-k8s.io/v1beta2", "Cluster"),
     ("cluster.x-k8s.io/v1beta2", "MachineDeployment"),
     ("cluster.x-k8s.io/v1beta2", "MachineSet"),
     ("cluster.x-k8s.io/v1beta2", "Machine"),
-    ("controlplane.cluster.x-k8s.io/v1alpha2", "KamajiControlPlane"),
-    ("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3Machine"),
-    ("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3MachineTemplate"),
-    ("metal3.io/v1alpha1", "BareMetalHost"),
     ("provisioning.dpu.nvidia.com/v1alpha1", "DPU"),
 )
+"""Those that all regions have."""
 _TENANT_KINDS = (("storage.k8s.io/v1", "StorageClass"), ("kubevirt.io/v1", "VirtualMachine"))
 
 
@@ -68,11 +65,18 @@ def observe(
     environment: Environment,
     connect: Callable[[Environment, str], ApiServer] = connect,
     *,
-    management: Kinds = _MANAGEMENT_KINDS,
-    tenants: Kinds = _TENANT_KINDS,
+    management: tuple[Kind, ...] | None = None,
+    tenants: tuple[Kind, ...] = _TENANT_KINDS,
 ) -> Observation:
-    """Read the management cluster and all tenant clusters, side by side: objects of these kinds."""
-    clusters: dict[str, Kinds] = {MANAGEMENT: management}
+    """Read the management cluster and all tenant clusters, side by side: objects of these kinds.
+
+    Args:
+        environment: whose clusters.
+        connect: opens one.
+        management: kinds read in the management cluster; None: all that say how far the region is.
+        tenants: kinds read in each tenant cluster.
+    """
+    clusters = {MANAGEMENT: _kinds(environment) if management is None else management}
     clusters |= {cluster.name: tenants for tenant in environment.tenants for cluster in tenant.clusters}
 
     def read(cluster: str) -> Observation:
@@ -92,6 +96,12 @@ def observe(
         unreachable={key: value for answer in answers for key, value in answer.unreachable.items()},
         at=now,
     )
+
+
+def _kinds(environment: Environment) -> tuple[Kind, ...]:
+    """Return what says how far a region is: the kinds of its own backends and no others."""
+    metal = bare_metal(environment)
+    return (*_NEUTRAL_KINDS, control_planes(environment).kind, metal.machine, metal.template, *metal.hosts)
 
 
 def _list(api: ApiServer, api_version: str, kind: str) -> list[dict[str, Any]]:

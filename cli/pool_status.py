@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from cli.objects import Object, condition, dig, holds, key
+from cli.backends import bare_metal
+from cli.held import held
+from cli.objects import UNKNOWN, Object, condition, dig, holds, key
 from cli.observe import Observation
 from components.plan.pools import wanted_nodes
+from components.render.node_pool import group_name
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
+from components.specs.locks import GroupAllocation
 from components.specs.node_pool import NodePoolSpec
 
-UNKNOWN_IMAGE = "unknown"
 _CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
 _DEPLOYMENT = "cluster.x-k8s.io/deployment-name"
 _REASONS_SHOWN = 3
@@ -72,15 +75,14 @@ class Pools:
 
     def __post_init__(self) -> None:
         versions = {image.sha256: image.version for image in self.environment.images.images}
-        templates = {
-            key(body): versions.get(str(dig(body, "spec", "template", "spec", "image", "checksum")), UNKNOWN_IMAGE)
-            for body in self.seen.of("Metal3MachineTemplate")
-        }
+        metal = bare_metal(self.environment)
+        (_, template), (_, machine) = metal.template, metal.machine
+        images = {key(body): versions.get(metal.image(body) or "", UNKNOWN) for body in self.seen.of(template)}
         self.image_of = {}
-        for body in self.seen.of("Metal3Machine"):
+        for body in self.seen.of(machine):
             namespace, name = key(body)
-            template = str(dig(body, "metadata", "annotations", _CLONED_FROM))
-            self.image_of[namespace, name] = templates.get((namespace, template), UNKNOWN_IMAGE)
+            origin = str(dig(body, "metadata", "annotations", _CLONED_FROM))
+            self.image_of[namespace, name] = images.get((namespace, origin), UNKNOWN)
         self.machines = {}
         for body in self.seen.of("Machine"):
             deployment = str(dig(body, "metadata", "labels", _DEPLOYMENT))
@@ -90,7 +92,7 @@ class Pools:
         """Return the state of one pool."""
         prefix = f"{cluster.name}/{pool.name}/"
         groups = [
-            self.group(cluster.name, pool.name, group.removeprefix(prefix), allocation.nodes)
+            self.group(cluster.name, pool.name, group.removeprefix(prefix), allocation)
             for group, allocation in sorted(self.environment.allocations.groups.items())
             if group.startswith(prefix)
         ]
@@ -101,7 +103,7 @@ class Pools:
             cluster=cluster.name,
             name=pool.name,
             instance_type=pool.instance_type,
-            total=wanted_nodes(self.environment, pool),
+            total=sum(group.total for group in groups) if pool.autoscaling else wanted_nodes(self.environment, pool),
             ready=sum(group.ready for group in groups),
             updated=sum(group.updated for group in groups),
             images=dict(sorted(images.items())),
@@ -109,23 +111,26 @@ class Pools:
             groups=groups,
         )
 
-    def group(self, cluster: str, pool: str, domain: str, total: int) -> Group:
-        """Return the state of one rollout group that is ordered with ``total`` nodes."""
-        name = f"{cluster}-{pool}-{domain}"
+    def group(self, cluster: str, pool: str, domain: str, size: GroupAllocation) -> Group:
+        """Return the state of one rollout group of ``size``: as many nodes, or as many as its autoscaler orders."""
+        name = group_name(cluster, pool, domain)
         deployment = self.seen.one("MachineDeployment", cluster, name)
+        least = size.nodes if size.max_nodes is None else size.min_nodes or 0
+        total = min(max(dig(deployment, "spec", "replicas") or 0, least), size.most_nodes)
         machines = [
             body for body in self.machines.get((cluster, name), []) if not dig(body, "metadata", "deletionTimestamp")
         ]
         pin = self.environment.image_pins.groups.get(f"{cluster}/{pool}/{domain}")
         images = Counter(
-            self.image_of.get((cluster, str(dig(body, "spec", "infrastructureRef", "name"))), UNKNOWN_IMAGE)
+            self.image_of.get((cluster, str(dig(body, "spec", "infrastructureRef", "name"))), UNKNOWN)
             for body in machines
         )
         why = _unsettled(deployment, machines, total) or _old_images(pin.image if pin else None, images)
+        waits = held(self.environment, f"{cluster}/{pool}", deployment)
         return Group(
             name=name,
             failure_domain=domain,
-            image=pin.image if pin else UNKNOWN_IMAGE,
+            image=pin.image if pin else UNKNOWN,
             total=total,
             machines=len(machines),
             ready=sum(holds(body, "Ready") for body in machines),
@@ -133,7 +138,7 @@ class Pools:
             images=dict(sorted(images.items())),
             settled=not why,
             settled_since=None if why else _ready_since(machines),
-            why=why + _hints(self.seen, cluster, name, machines) if why else [],
+            why=[*waits, *why, *_hints(self.seen, cluster, name, machines)] if why else [],
         )
 
 

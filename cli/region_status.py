@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cli.objects import Object, dig, holds, key
+from cli.backends import bare_metal, control_planes
+from cli.objects import UNKNOWN, dig, holds, key
 from cli.observe import Observation
 from cli.pool_status import Pool, Pools
 from components.plan.control_planes import running_version
@@ -92,7 +93,7 @@ class RegionStatus:
     clusters: list[ControlPlane]
     pools: list[Pool]
     hosts: dict[str, int]
-    """Provisioning state to the number of hosts."""
+    """State, in the words of the bare-metal backend, to the number of hosts."""
     dpus: dict[str, int]
     vpcs: list[Vpc]
     storage_classes: list[StorageClass]
@@ -133,8 +134,8 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
         unreachable=seen.unreachable,
         clusters=clusters,
         pools=pools,
-        hosts=_tally(seen.of("BareMetalHost"), "status", "provisioning", "state"),
-        dpus=_tally(seen.of("DPU"), "status", "phase"),
+        hosts=_tally(bare_metal(environment).states(seen.of)),
+        dpus=_tally(str(dig(body, "status", "phase") or UNKNOWN) for body in seen.of("DPU")),
         vpcs=[vpc for tenant in environment.tenants for vpc in _vpcs(environment, tenant)],
         storage_classes=classes,
         offerings=[
@@ -146,18 +147,18 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
     )
 
 
-def _tally(objects: Iterable[Object], *path: str) -> dict[str, int]:
-    counts = Counter(str(dig(body, *path) or "unknown") for body in objects)
-    return dict(sorted(counts.items()))
+def _tally(states: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(states).items()))
 
 
 def _control_plane(
     environment: Environment, tenant: TenantSpec, cluster: ClusterSpec, seen: Observation
 ) -> ControlPlane:
     body = seen.one("Cluster", cluster.name, cluster.name) or {}
-    plane = seen.one("KamajiControlPlane", cluster.name, cluster.name) or {}
+    backend = control_planes(environment)
+    said = dig(seen.one(backend.kind[1], cluster.name, cluster.name), "status", "version")
     endpoint = dig(body, "spec", "controlPlaneEndpoint") or {}
-    running, version = dig(plane, "status", "version"), running_version(environment, cluster)
+    running, version = backend.kubernetes(said) if said else None, running_version(environment, cluster)
     return ControlPlane(
         name=cluster.name,
         tenant=tenant.tenant,

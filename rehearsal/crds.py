@@ -13,7 +13,7 @@ import yaml
 
 from providers.kube import ApiServer
 from rehearsal.errors import RehearsalError
-from rehearsal.kinds import CONTRACT, CONTRACT_GROUPS, Kind, stand_ins
+from rehearsal.kinds import CONTRACT, CONTRACT_GROUPS, FORMER_CONTRACT, FORMER_KINDS, Kind, stand_ins
 from rehearsal.region import MANAGEMENT
 from toolchain import binaries
 
@@ -72,7 +72,8 @@ def prepared(crd: dict[str, Any]) -> dict[str, Any]:
         given = crd["metadata"].get("annotations") or {}
         metadata["annotations"] = {_APPROVAL: given.get(_APPROVAL, "unapproved, rehearsal")}
     if spec["group"] in CONTRACT_GROUPS:
-        metadata["labels"] = {CONTRACT: stored["name"]}
+        contract = FORMER_CONTRACT if spec["names"]["kind"] in FORMER_KINDS else CONTRACT
+        metadata["labels"] = {contract: stored["name"]}
     return {"apiVersion": _API, "kind": _KIND, "metadata": metadata, "spec": spec}
 
 

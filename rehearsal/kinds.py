@@ -13,6 +13,10 @@ from rehearsal.region import MANAGEMENT
 
 CONTRACT = "cluster.x-k8s.io/v1beta2"
 """Label by which Cluster API finds the version of a provider's kind; its value is that version."""
+FORMER_CONTRACT = "cluster.x-k8s.io/v1beta1"
+"""Label of kinds whose providers write what the contract before that asks for: ``status.ready``."""
+FORMER_KINDS = frozenset({"IroncoreMetalCluster", "IroncoreMetalMachine", "IroncoreMetalMachineTemplate"})
+"""Kinds of the former contract: IronCore's provider (0.2.0) has no other status, though its release says otherwise."""
 CONTRACT_GROUPS = ("infrastructure.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io")
 
 _FLUX = {
@@ -47,6 +51,11 @@ _MANAGEMENT = {
     "operator.cluster.x-k8s.io/v1alpha2": "BootstrapProvider ControlPlaneProvider CoreProvider InfrastructureProvider"
     " IPAMProvider",
     "ironic.metal3.io/v1alpha1": "Ironic",
+    "controlplane.cluster.x-k8s.io/v1beta2": "K0smotronControlPlane",
+    "bootstrap.cluster.x-k8s.io/v1beta2": "K0sWorkerConfig K0sWorkerConfigTemplate",
+    "infrastructure.cluster.x-k8s.io/v1alpha1": "IroncoreMetalCluster IroncoreMetalMachine"
+    " IroncoreMetalMachineTemplate-",
+    "metal.ironcore.dev/v1alpha1": "BMC! BMCSecret! Server! ServerBootConfiguration ServerClaim",
     **_FLUX,
     **_EVERYWHERE,
 }

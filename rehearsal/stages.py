@@ -20,7 +20,10 @@ from rehearsal.region import MANAGEMENT
 
 FOLDER = Path(__file__).parent / "stages"
 API = "kwok.x-k8s.io/v1alpha1"
-FILES = {True: ("hosts", "control_planes", "flux", "dpus"), False: ("nodes", "vms", "volumes", "gpus")}
+FILES = {
+    True: ("hosts", "servers", "control_planes", "flux", "cluster_api", "dpus"),
+    False: ("nodes", "vms", "volumes", "gpus"),
+}
 """Files of the management cluster (True) and of hosted ones (False)."""
 DEFINITIONS = (
     "def alive: .metadata.deletionTimestamp == null; "

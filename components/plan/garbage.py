@@ -13,20 +13,12 @@ from typing import Any
 
 from components.plan.manifests import manifests
 from components.plan.slices import SliceKind, slices
-from components.render import ironcore_metal, metal3
 from components.render import labels as keys
 from components.render.manifest import Manifest
+from components.render.node_pool import BOOTSTRAP_TEMPLATES, MACHINE_TEMPLATES
 from components.specs.environment import Environment
 
 Json = Mapping[str, Any]
-_BOOTSTRAP_API = "bootstrap.cluster.x-k8s.io/v1beta2"
-TEMPLATES = (
-    metal3.MACHINE_TEMPLATE,
-    ironcore_metal.MACHINE_TEMPLATE,
-    (_BOOTSTRAP_API, "KubeadmConfigTemplate"),
-    (_BOOTSTRAP_API, "K0sWorkerConfigTemplate"),
-)
-"""Version and kind of what a rollout group retains."""
 USERS = (("cluster.x-k8s.io/v1beta2", "MachineDeployment"), ("cluster.x-k8s.io/v1beta2", "MachineSet"))
 """What refers to templates by name."""
 
@@ -51,12 +43,18 @@ class Template:
         return f"{self.kind} {self.namespace}/{self.name}"
 
 
+def template_kinds(environment: Environment) -> tuple[tuple[str, str], ...]:
+    """Return version and kind of what the rollout groups of ``environment`` retain."""
+    region = environment.region
+    return MACHINE_TEMPLATES[region.bare_metal.backend], BOOTSTRAP_TEMPLATES[region.control_planes.backend]
+
+
 def judged(environment: Environment, templates: Iterable[Json], users: Iterable[Json]) -> list[Template]:
     """Return the templates that are ours, sorted, each with what uses it.
 
     Args:
         environment: whose data may name a template that no object names yet.
-        templates: objects of `TEMPLATES`, of all namespaces.
+        templates: objects of `template_kinds`, of all namespaces.
         users: objects of `USERS`, read after the templates.
     """
     used: dict[tuple[str, str, str], set[str]] = {}

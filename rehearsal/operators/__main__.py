@@ -14,6 +14,7 @@ from rehearsal.operators import (
     control_planes,
     dpus,
     hosts,
+    ironcore,
     load_balancers,
     nodes,
     references,
@@ -74,6 +75,7 @@ def round_of(servers: Servers) -> int:
 
         _try(MANAGEMENT, lambda: control_planes.reconcile(management, servers.kubeconfig))
         _try(MANAGEMENT, lambda: hosts.reconcile(management))
+        _try(MANAGEMENT, lambda: ironcore.reconcile(management))
         _try(MANAGEMENT, lambda: nodes.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: dpus.reconcile(management))
         _try(MANAGEMENT, lambda: references.report(management))

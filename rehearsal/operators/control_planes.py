@@ -1,18 +1,25 @@
-"""What Kamaji's control-plane provider and the kubeadm bootstrap provider do across objects."""
+"""What the control-plane providers of Kamaji and k0smotron, and the bootstrap providers of both, do across objects."""
 
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable
 
 from rehearsal.operators.hosts import CLUSTER, CLUSTER_LABEL
-from rehearsal.operators.nodes import KUBEADM
+from rehearsal.operators.nodes import K0S_WORKER, KUBEADM
 from rehearsal.operators.view import Object, View, conditions, deleting, dig, owned_by, owner, reported
 
 API = "controlplane.cluster.x-k8s.io/v1alpha2"
 KAMAJI = "kamaji.clastix.io/v1alpha1"
+K0SMOTRON = ("controlplane.cluster.x-k8s.io/v1beta2", "K0smotronControlPlane")
 _SECRET_TYPE = "cluster.x-k8s.io/secret"  # noqa: S105 - a type, not a secret
 _PORT = 6443
+_USER_DATA = {
+    "cloud-config": "## template: jinja\n#cloud-config\n# simulated: a real one carries a join token\n",
+    "ignition": json.dumps({"ignition": {"version": "3.4.0"}}),
+}
+"""By format, what a node is given at its first boot."""
 
 
 def reconcile(view: View, kubeconfig: Callable[[str], str | None]) -> None:
@@ -24,13 +31,31 @@ def reconcile(view: View, kubeconfig: Callable[[str], str | None]) -> None:
     """
     for control_plane in view.all(API, "KamajiControlPlane"):
         if not deleting(control_plane) and owner(control_plane, "Cluster"):
-            _control_plane(view, control_plane, kubeconfig(control_plane["metadata"]["name"]))
-    for config in view.all(*KUBEADM):
-        if not deleting(config) and not dig(config, "status", "initialization", "dataSecretCreated"):
-            _bootstrap(view, config)
+            _kamaji(view, control_plane, kubeconfig(control_plane["metadata"]["name"]))
+    for control_plane in view.all(*K0SMOTRON):
+        # Its pods come up by themselves, and then it has replicas.
+        if not deleting(control_plane) and dig(control_plane, "status", "readyReplicas"):
+            _k0smotron(view, control_plane, kubeconfig(control_plane["metadata"]["name"]))
+    for kind in (KUBEADM, K0S_WORKER):
+        for config in view.all(*kind):
+            if not deleting(config) and not dig(config, "status", "initialization", "dataSecretCreated"):
+                _bootstrap(view, config)
 
 
-def _control_plane(view: View, control_plane: Object, kubeconfig: str | None) -> None:
+def _k0smotron(view: View, control_plane: Object, kubeconfig: str | None) -> None:
+    if kubeconfig is None:
+        why = ("False", "KubeSystemNamespaceNotAccessible", "the API server does not answer")
+        patch = conditions(control_plane, Available=why)
+    else:
+        _publish(view, control_plane, kubeconfig)
+        patch = conditions(control_plane, Available=("True", "Available", ""))
+        if patch:
+            patch["initialization"] = {"controlPlaneInitialized": True}
+    if patch:
+        view.status(control_plane, patch)
+
+
+def _kamaji(view: View, control_plane: Object, kubeconfig: str | None) -> None:
     if dig(control_plane, "status", "initialization", "controlPlaneInitialized") and kubeconfig:
         _publish(view, control_plane, kubeconfig)
     if reported(control_plane, "TenantControlPlaneAddressReady"):
@@ -118,12 +143,15 @@ def _bootstrap(view: View, config: Object) -> None:
         if patch:
             view.status(config, patch)
         return
-    text = "## template: jinja\n#cloud-config\n# simulated: a real one carries a join token\n"
-    data = {"value": base64.b64encode(text.encode()).decode(), "format": base64.b64encode(b"cloud-config").decode()}
+    form = dig(config, "spec", "format") or dig(config, "spec", "provisioner", "type") or "cloud-config"
+    texts = {"value": _USER_DATA[form], "format": form}
+    data = {key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}
     view.apply(_secret(metadata["name"], config, str(name), data))
     done = conditions(config, Ready=("True", "Ready", ""), DataSecretAvailable=("True", "Available", ""))
     status = {"dataSecretName": metadata["name"], "initialization": {"dataSecretCreated": True}, **done}
-    view.status(config, {**status, "observedGeneration": metadata.get("generation")})
+    if config["kind"] == KUBEADM[1]:
+        status["observedGeneration"] = metadata.get("generation")
+    view.status(config, status)
 
 
 def _secret(name: str, made_by: Object, cluster: str, data: dict[str, str]) -> Object:

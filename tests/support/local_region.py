@@ -18,11 +18,11 @@ from typing import Any
 
 from environment_data import copy_data
 from outcome import Outcome
+from published_crds import CRDS
 
 from providers.kube import ApiServer
 from toolchain import paths
 
-CRDS = Path(os.environ.get("CRDS_DIR", paths.ROOT.parent / "shared" / "crds"))
 ENVIRONMENT = "laptop"
 UP_TIMEOUT_SECONDS = 600
 JACQUARD = str(Path(sys.executable).parent / "jacquard")
@@ -30,10 +30,11 @@ UP = (JACQUARD, "up", ENVIRONMENT)
 
 
 class LocalRegion:
-    """The laptop region, driven by the commands a user types."""
+    """A local region, laptop unless another is named, driven by the commands a user types."""
 
-    def __init__(self, folder: Path) -> None:
-        self.environments = copy_data(folder / "environments", ENVIRONMENT)
+    def __init__(self, folder: Path, environment: str = ENVIRONMENT) -> None:
+        self.environment = environment
+        self.environments = copy_data(folder / "environments", environment)
         self.home = folder / "home"
         self._started: list[subprocess.Popen[str]] = []
         self.variables = {
@@ -78,19 +79,19 @@ class LocalRegion:
 
     def pulumi(self, *arguments: str) -> Outcome:
         """Run ``pulumi`` as a user does after ``eval "$(jacquard env laptop)"``."""
-        line = f'eval "$({JACQUARD} env {ENVIRONMENT})" && exec pulumi "$@"'
+        line = f'eval "$({JACQUARD} env {self.environment})" && exec pulumi "$@"'
         return self.run("bash", "-c", line, "pulumi", *arguments)
 
     def status(self) -> dict[str, Any]:
-        outcome = self.jacquard("status", ENVIRONMENT, "--format", "json")
+        outcome = self.jacquard("status", self.environment, "--format", "json")
         assert outcome.code == 0, outcome.text
         return dict(json.loads(outcome.stdout))
 
     def api(self, cluster: str = "management") -> ApiServer:
-        return ApiServer.from_kubeconfig(self.home / "regions" / ENVIRONMENT / "kubeconfigs" / f"{cluster}.yaml")
+        return ApiServer.from_kubeconfig(self.home / "regions" / self.environment / "kubeconfigs" / f"{cluster}.yaml")
 
     def is_up(self) -> bool:
-        outcome = self.jacquard("status", ENVIRONMENT, "--format", "json")
+        outcome = self.jacquard("status", self.environment, "--format", "json")
         return outcome.code == 0 and bool(json.loads(outcome.stdout)["settled"])
 
     def uids(self, api_version: str, kind: str, namespace: str, selector: str | None = None) -> set[str]:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from environment_data import copy_data
 from typer.testing import Result
 
-from components.plan.garbage import TEMPLATES, USERS
+from components.plan.garbage import USERS
 from components.plan.manifests import manifests
 from components.plan.slices import slices
 from components.render.manifest import Manifest
@@ -24,14 +25,16 @@ LABELS = {
     "jacquard.dev/rollout-group": "acme-train-train-a01",
     "jacquard.dev/image": "gpu-2026.9.1",
 }
-TEMPLATE, BOOTSTRAP = TEMPLATES[0], TEMPLATES[2]
+TEMPLATE = ("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3MachineTemplate")
+BOOTSTRAP = ("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfigTemplate")
 
 
 class FakeApi:
     """Objects by kind; what is deleted is remembered, with its preconditions."""
 
-    def __init__(self) -> None:
-        self.objects: dict[str, list[Object]] = {kind: [] for _, kind in (TEMPLATE, BOOTSTRAP, *USERS)}
+    def __init__(self, machine: tuple[str, str] = TEMPLATE, bootstrap: tuple[str, str] = BOOTSTRAP) -> None:
+        self.templates = (machine, bootstrap)
+        self.objects: dict[str, list[Object]] = {kind: [] for _, kind in (*self.templates, *USERS)}
         self.deleted: list[tuple[str, str, str]] = []
         self.refuses = ""
 
@@ -43,9 +46,10 @@ class FakeApi:
         return body
 
     def user(self, kind: str, name: str, machine: str, bootstrap: str) -> None:
+        (_, machine_kind), (_, bootstrap_kind) = self.templates
         spec = {
-            "infrastructureRef": {"kind": "Metal3MachineTemplate", "name": machine},
-            "bootstrap": {"configRef": {"kind": "KubeadmConfigTemplate", "name": bootstrap}},
+            "infrastructureRef": {"kind": machine_kind, "name": machine},
+            "bootstrap": {"configRef": {"kind": bootstrap_kind, "name": bootstrap}},
         }
         self.add((USERS[0][0], kind), name, spec={"template": {"spec": spec}})
 
@@ -65,11 +69,14 @@ class FakeApi:
 def api(monkeypatch: pytest.MonkeyPatch, home: Path, data_folder: Path) -> FakeApi:
     """An API server with a rollout behind it: two old templates, two that an old MachineSet still needs."""
     del home, data_folder
-    fake = FakeApi()
+    return with_rollout(FakeApi(), monkeypatch)
+
+
+def with_rollout(fake: FakeApi, monkeypatch: pytest.MonkeyPatch) -> FakeApi:
     monkeypatch.setattr("cli.gc.connect", lambda *_: fake)
     for name in ("old", "needed", "now"):
-        fake.add(TEMPLATE, name)
-        fake.add(BOOTSTRAP, name)
+        for template in fake.templates:
+            fake.add(template, name)
     fake.user("MachineSet", "set-1", "needed", "needed")
     fake.user("MachineDeployment", "train-a01", "now", "now")
     return fake
@@ -87,6 +94,23 @@ def test_what_nothing_names_is_deleted_as_it_was_read(invoke: Invoke, api: FakeA
         + ["laptop: 2 templates deleted, 4 in use"],
     )
     assert api.deleted == [(name, "uid-old", "7") for name in OLD]
+
+
+def test_templates_of_other_backends_go_as_well(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(copy_data(tmp_path / "others", "eu-south-03a")))
+    machine = ("infrastructure.cluster.x-k8s.io/v1alpha1", "IroncoreMetalMachineTemplate")
+    bootstrap = ("bootstrap.cluster.x-k8s.io/v1beta2", "K0sWorkerConfigTemplate")
+    api = with_rollout(FakeApi(machine, bootstrap), monkeypatch)
+
+    result = invoke("gc", "eu-south-03a")
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert api.deleted == [
+        ("IroncoreMetalMachineTemplate acme-train/old", "uid-old", "7"),
+        ("K0sWorkerConfigTemplate acme-train/old", "uid-old", "7"),
+    ]
 
 
 def test_a_dry_run_only_says_so(invoke: Invoke, api: FakeApi) -> None:

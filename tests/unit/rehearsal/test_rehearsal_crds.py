@@ -56,6 +56,12 @@ def test_a_providers_crd_carries_the_contract_label(group: str) -> None:
     assert crds.prepared(published(group, "v1alpha2"))["metadata"]["labels"] == {"cluster.x-k8s.io/v1beta2": "v1alpha2"}
 
 
+def test_a_kind_whose_provider_writes_the_former_status_carries_the_former_label() -> None:
+    made = crds.stand_in(Kind("infrastructure.cluster.x-k8s.io", "v1alpha1", "IroncoreMetalMachine"))
+
+    assert made["metadata"]["labels"] == {"cluster.x-k8s.io/v1beta1": "v1alpha1"}
+
+
 def test_a_crd_of_kubernetes_own_groups_says_that_nobody_approved_it() -> None:
     assert crds.prepared(published("objectstorage.k8s.io"))["metadata"]["annotations"] == {
         "api-approved.kubernetes.io": "unapproved, rehearsal"

@@ -1,0 +1,178 @@
+"""The story of a region without Kamaji, Metal3 and DPUs: k0smotron, IronCore metal, Kube-OVN and plain policies.
+
+The tests run in the order of the file on one region: each leaves it as the next one expects it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from local_region import LocalRegion, processes_of
+from second_region import ENVIRONMENT, NODES, second_region
+
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
+
+CLUSTER_API = "cluster.x-k8s.io/v1beta2"
+CONTROL_PLANE = ("controlplane.cluster.x-k8s.io/v1beta2", "K0smotronControlPlane")
+METAL = "metal.ironcore.dev/v1alpha1"
+VIREO, SOLSTICE = (f"{ENVIRONMENT}/tenants/{tenant}.yaml" for tenant in ("vireo", "solstice"))
+VIREO_GPUS, SOLSTICE_GPUS = "vireo-train/h100", "solstice-lab/h100"
+IMAGE, NEXT_IMAGE = "eth-2026.11.1", "eth-2026.12.0"
+MINOR, NEXT_MINOR = "v1.35.2", "v1.36.1"
+Machines = dict[str, set[str]]
+"""By pool and failure domain, the uids of the machines."""
+
+
+@pytest.fixture(scope="module")
+def second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
+    """The region, with its data written; gone at the end whatever happened."""
+    local = second_region(tmp_path_factory.mktemp("second"))
+    try:
+        yield local
+    finally:
+        local.kill_what_still_runs()
+        local.jacquard("down", ENVIRONMENT)
+
+
+def up(second: LocalRegion) -> dict[str, Any]:
+    outcome = second.jacquard("up", ENVIRONMENT, "--format", "json")
+    assert outcome.code == 0, outcome.text
+    status: dict[str, Any] = json.loads(outcome.stdout)["status"]
+    assert status["settled"] is True
+    return status
+
+
+def edited(second: LocalRegion, *command: str) -> None:
+    outcome = second.jacquard(*command)
+    assert outcome.code == 0, outcome.text
+
+
+def machines(second: LocalRegion) -> Machines:
+    found: Machines = {}
+    for machine in second.api().list(CLUSTER_API, "Machine"):
+        metadata = machine["metadata"]
+        pool = f"{metadata['namespace']}/{metadata['labels']['jacquard.dev/pool']}"
+        found.setdefault(f"{pool}/{machine['spec']['failureDomain']}", set()).add(metadata["uid"])
+    return found
+
+
+def changed(before: Machines, after: Machines) -> dict[str, tuple[int, int]]:
+    """Return of each failure domain whose machines are not the same: how many went and how many came."""
+    return {
+        domain: (len(old - new), len(new - old))
+        for domain in before | after
+        if (old := before.get(domain, set())) != (new := after.get(domain, set()))
+    }
+
+
+def servers(second: LocalRegion) -> dict[str, int]:
+    """Return how many servers are in each state; those that are claimed run a node of one Machine each."""
+    states: dict[str, int] = {}
+    for server in second.api().list(METAL, "Server"):
+        state = server["status"]["state"]
+        states[state] = states.get(state, 0) + 1
+    return states
+
+
+def test_up_brings_every_pool_to_its_size(second: LocalRegion) -> None:
+    status = up(second)
+
+    sizes: dict[str, dict[str, int]] = {}
+    for pool in status["pools"]:
+        assert (pool["ready"], pool["settled"]) == (pool["total"], True)
+        sizes.setdefault(pool["cluster"], {})[pool["name"]] = pool["total"]
+    assert sizes == NODES
+    assert {vpc["name"]: vpc["isolation"] for vpc in status["vpcs"]} == {"solstice": "policy-only", "vireo": "kube-ovn"}
+    assert status["hosts"] == servers(second) == {"Available": 9, "Reserved": 11}
+
+
+@pytest.mark.parametrize("cluster", NODES)
+def test_each_node_is_a_worker_of_k0s_on_the_server_that_its_machine_claimed(second: LocalRegion, cluster: str) -> None:
+    claims = {claim["metadata"]["name"]: claim for claim in second.api().list(METAL, "ServerClaim", namespace=cluster)}
+    owners = {server["metadata"]["name"]: server for server in second.api().list(METAL, "Server")}
+
+    nodes = second.api(cluster).list("v1", "Node")
+    assert len(nodes) == sum(NODES[cluster].values())
+    for node in nodes:
+        name, info, labels = node["metadata"]["name"], node["status"]["nodeInfo"], node["metadata"]["labels"]
+        server = owners[claims[name]["spec"]["serverRef"]["name"]]
+        assert node["spec"]["providerID"] == f"metal://{cluster}/{name}"
+        assert info["kubeletVersion"] == f"{MINOR}+k0s"
+        assert info["systemUUID"] == server["spec"]["systemUUID"]
+        assert labels["node.jacquard.dev/image"] == info["osImage"]
+        assert server["metadata"]["labels"]["jacquard.dev/cluster"] == cluster
+        assert server["metadata"]["labels"]["jacquard.dev/pool"] == labels["node-restriction.kubernetes.io/pool"]
+
+
+def test_a_second_up_and_plain_pulumi_see_no_change(second: LocalRegion) -> None:
+    before = machines(second)
+
+    outcome = second.jacquard("up", ENVIRONMENT)
+    preview = second.pulumi("preview", "-s", ENVIRONMENT, "--policy-pack", "policies", "--expect-no-changes")
+
+    assert outcome.code == 0, outcome.text
+    assert "no changes" in outcome.stdout
+    assert preview.code == 0, preview.text
+    assert machines(second) == before
+
+
+def test_a_pool_grows_by_one_while_another_gives_a_server_back(second: LocalRegion) -> None:
+    before = machines(second)
+    second.edit(VIREO, f"nodes: {NODES['vireo-train']['h100']}\n", f"nodes: {NODES['vireo-train']['h100'] + 1}\n")
+    second.edit(SOLSTICE, f"nodes: {NODES['solstice-lab']['h100']}\n", f"nodes: {NODES['solstice-lab']['h100'] - 1}\n")
+    edited(second, "allocate", ENVIRONMENT)
+
+    up(second)
+
+    moved = changed(before, machines(second))
+    assert moved == {f"{SOLSTICE_GPUS}/a": (1, 0), next(name for name in moved if name.startswith(VIREO_GPUS)): (0, 1)}
+    assert servers(second) == {"Available": 9, "Reserved": 11}
+
+
+def test_a_wave_rolls_its_failure_domain_alone(second: LocalRegion) -> None:
+    before = machines(second)
+    released = f"version: {NEXT_IMAGE}\n    channel: "
+    second.edit("catalog/images.yaml", f"{released}[candidate]", f"{released}[candidate, stable]")
+    edited(second, "promote", ENVIRONMENT, VIREO_GPUS, "--to", NEXT_IMAGE, "--wave", "1")
+
+    status = up(second)
+
+    [wave] = changed(before, machines(second))
+    size = len(before[wave])
+    assert changed(before, machines(second)) == {wave: (size, size)}
+    images = {f"{pool['cluster']}/{pool['name']}": pool["images"] for pool in status["pools"]}
+    assert images[VIREO_GPUS] == {IMAGE: NODES["vireo-train"]["h100"] + 1 - size, NEXT_IMAGE: size}
+    assert images[SOLSTICE_GPUS] == {IMAGE: 1}
+
+
+def test_its_evidence_lets_the_next_wave_roll_while_a_control_plane_goes_up_a_minor_version(
+    second: LocalRegion,
+) -> None:
+    before = machines(second)
+    evidence = second.home / "evidence.json"
+    evidence.write_text(json.dumps(second.status()))
+    edited(second, "promote", ENVIRONMENT, VIREO_GPUS, "--to", NEXT_IMAGE, "--wave", "2", "--evidence", str(evidence))
+    second.edit(SOLSTICE, f"version: {MINOR}", f"version: {NEXT_MINOR}")
+    edited(second, "promote", ENVIRONMENT, "solstice-lab", "--to", NEXT_MINOR)
+
+    status = up(second)
+
+    [wave] = changed(before, machines(second))
+    assert changed(before, machines(second)) == {wave: (len(before[wave]), len(before[wave]))}
+    images = {f"{pool['cluster']}/{pool['name']}": pool["images"] for pool in status["pools"]}
+    assert images[VIREO_GPUS] == {NEXT_IMAGE: NODES["vireo-train"]["h100"] + 1}
+    [plane] = second.api().list(*CONTROL_PLANE, namespace="solstice-lab")
+    assert plane["status"]["version"] == plane["spec"]["version"] == f"{NEXT_MINOR}-k0s.0"
+    versions = {cluster["name"]: cluster["running_version"] for cluster in status["clusters"]}
+    assert versions == {"solstice-lab": NEXT_MINOR, "vireo-train": MINOR}
+
+
+def test_down_leaves_nothing(second: LocalRegion) -> None:
+    outcome = second.jacquard("down", ENVIRONMENT)
+
+    assert outcome.code == 0, outcome.text
+    assert processes_of(second.home) == []
+    assert not (second.home / "regions" / ENVIRONMENT).exists()

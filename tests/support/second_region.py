@@ -1,0 +1,72 @@
+"""Environment eu-south-03a as a rehearsal: its backends and two of its tenants, on a few of its hosts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from local_region import LocalRegion
+
+ENVIRONMENT = "eu-south-03a"
+NODES = {
+    "solstice-lab": {"system": 1, "h100": 2},
+    "vireo-train": {"system": 2, "h100": 6},
+}
+"""By cluster and pool; tenants and pools that are not here are left out."""
+_RACKS = {"a01": 4, "a02": 4, "a22": 4, "b01": 4, "b22": 4}
+"""Hosts that are kept of each rack."""
+_OF_PRODUCTION = ("state", "secrets", "context")
+
+
+def second_region(folder: Path) -> LocalRegion:
+    """Return the region in ``folder``, with its numbers allocated anew; nothing runs yet."""
+    region = LocalRegion(folder, ENVIRONMENT)
+    data = region.environments / ENVIRONMENT
+    _edit(data / "region.yaml", _rehearsed)
+    for path in sorted((data / "tenants").glob("*.yaml")):
+        if not _edit(path, _shrunk):
+            path.unlink()
+    for path in sorted((data / "inventory").glob("*.csv")):
+        path.write_text("".join(_kept(path)))
+    for path in data.glob("*.lock.yaml"):
+        path.unlink()
+    allocated = region.jacquard("allocate", ENVIRONMENT)
+    assert allocated.code == 0, allocated.text
+    return region
+
+
+def _edit(path: Path, change: Any) -> bool:
+    """Write what ``change`` makes of a file, and return whether anything is left of it."""
+    header, _, text = path.read_text().partition("\n")
+    changed = change(yaml.safe_load(text))
+    path.write_text(f"{header}\n{yaml.safe_dump(changed, sort_keys=False)}")
+    return bool(changed)
+
+
+def _rehearsed(region: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in region.items() if key not in _OF_PRODUCTION}
+    return kept | {"stage": "rehearsal", "stacks": "whole"}
+
+
+def _shrunk(tenant: dict[str, Any]) -> dict[str, Any]:
+    clusters = [cluster for cluster in tenant["clusters"] if cluster["name"] in NODES]
+    for cluster in clusters:
+        nodes = NODES[cluster["name"]]
+        cluster["pools"] = [_pool(pool, nodes[pool["name"]]) for pool in cluster["pools"] if pool["name"] in nodes]
+    if not clusters:
+        return {}
+    # Nobody is asked, no hour is waited for, and nothing is promised beyond what is there.
+    return {**tenant, "clusters": clusters, "changes": {"approval": "not-required"}, "contract": []}
+
+
+def _pool(pool: dict[str, Any], nodes: int) -> dict[str, Any]:
+    return {key: value for key, value in pool.items() if key != "rollout"} | {"nodes": nodes}
+
+
+def _kept(inventory: Path) -> list[str]:
+    header, *hosts = inventory.read_text().splitlines(keepends=True)
+    kept = [header]
+    for rack, number in _RACKS.items():
+        kept += [host for host in hosts if host.startswith(f"{rack},")][:number]
+    return kept

@@ -1,0 +1,96 @@
+"""Joins for control planes and workers of k0smotron."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from rehearsal.operators import control_planes
+from rehearsal.operators.nodes import K0S_WORKER, KUBEADM
+
+LABEL = {"cluster.x-k8s.io/cluster-name": "acme"}
+
+
+def control_plane(**status: Any) -> dict[str, Any]:
+    version, kind = control_planes.K0SMOTRON
+    owners = [{"kind": "Cluster", "name": "acme"}]
+    metadata = {"name": "acme", "namespace": "acme", "ownerReferences": owners}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": {}, "status": status}
+
+
+def conditions(view: Any) -> list[tuple[str, str, str]]:
+    found = view.get("K0smotronControlPlane", "acme", "acme")["status"].get("conditions", [])
+    return [(entry["type"], entry["status"], entry["message"]) for entry in found]
+
+
+def test_nothing_is_said_of_a_control_plane_before_its_pods_are_there(objects: Any) -> None:
+    view = objects(control_plane())
+
+    control_planes.reconcile(view, lambda _: "kubeconfig")
+
+    assert view.get("K0smotronControlPlane", "acme", "acme")["status"] == {}
+    assert list(view.all("v1", "Secret")) == []
+
+
+def test_a_control_plane_is_available_while_its_api_server_answers(objects: Any) -> None:
+    view = objects(control_plane(readyReplicas=1))
+    control_planes.reconcile(view, lambda _: None)
+    assert conditions(view) == [("Available", "False", "the API server does not answer")]
+    assert "initialization" not in view.get("K0smotronControlPlane", "acme", "acme")["status"]
+
+    control_planes.reconcile(view, lambda _: "kubeconfig")
+    assert conditions(view) == [("Available", "True", "")]
+    assert view.get("K0smotronControlPlane", "acme", "acme")["status"]["initialization"] == {
+        "controlPlaneInitialized": True
+    }
+    secret = view.get("Secret", "acme-kubeconfig", "acme")
+    assert base64.b64decode(secret["data"]["value"]) == b"kubeconfig"
+    assert secret["metadata"]["labels"] == LABEL
+
+    control_planes.reconcile(view, lambda _: None)
+    assert conditions(view) == [("Available", "False", "the API server does not answer")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "form"),
+    [
+        (K0S_WORKER, {"provisioner": {"type": "ignition"}}, "ignition"),
+        (K0S_WORKER, {"provisioner": {"type": "cloud-config"}}, "cloud-config"),
+        (K0S_WORKER, {}, "cloud-config"),
+        (KUBEADM, {"format": "ignition"}, "ignition"),
+        (KUBEADM, {}, "cloud-config"),
+    ],
+)
+def test_bootstrap_data_comes_in_the_format_that_is_asked_for(
+    objects: Any, kind: tuple[str, str], spec: Any, form: str
+) -> None:
+    started = {"infrastructureProvisioned": True, "controlPlaneInitialized": True}
+    cluster = {
+        "apiVersion": "cluster.x-k8s.io/v1beta2",
+        "kind": "Cluster",
+        "metadata": {"name": "acme", "namespace": "acme"},
+        "status": {"initialization": started},
+    }
+    metadata = {
+        "name": "m1",
+        "namespace": "acme",
+        "labels": LABEL,
+        "ownerReferences": [{"kind": "Machine", "name": "m1"}],
+    }
+    view = objects(cluster, {"apiVersion": kind[0], "kind": kind[1], "metadata": metadata, "spec": spec})
+
+    control_planes.reconcile(view, lambda _: None)
+
+    data = {key: base64.b64decode(value).decode() for key, value in view.get("Secret", "m1", "acme")["data"].items()}
+    assert data["format"] == form
+    if form == "ignition":
+        assert json.loads(data["value"]) == {"ignition": {"version": "3.4.0"}}
+    else:
+        assert "#cloud-config" in data["value"]
+    status = view.get(kind[1], "m1", "acme")["status"]
+    assert (status["dataSecretName"], status["initialization"]) == ("m1", {"dataSecretCreated": True})
+    # Published: k0smotron's kind has no place for it.
+    assert ("observedGeneration" in status) is (kind == KUBEADM)
