@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ENVIRONMENT ?= laptop
+# Two files at a time, each process with a local region of its own: most of the time a test waits.
+E2E := $(BIN)/python -m pytest -v -n 2 --dist loadfile -m "not nightly" tests/e2e
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -28,10 +30,10 @@ check: lint ## linters and unit tests only
 
 test: lint ## everything that must pass before a merge, end-to-end tests last
 	@$(BIN)/python -m pytest -n 2 -m "not nightly" tests/unit tests/golden tests/property tests/policies
-	@$(BIN)/python -m pytest -m "not nightly" tests/e2e
+	@$(E2E)
 
 e2e: setup ## end-to-end tests only
-	@$(BIN)/python -m pytest -m "not nightly" tests/e2e
+	@$(E2E)
 
 test-nightly: setup ## the slow proofs
 	@$(BIN)/python -m pytest -m nightly

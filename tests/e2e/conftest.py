@@ -1,4 +1,7 @@
-"""One local region for all end-to-end tests: the real engine, real API servers, the real Cluster API controller."""
+"""One local region for most end-to-end tests: the real engine, real API servers, the real Cluster API controller.
+
+The tests of a file run one after the other. Files may run side by side: each process has a region of its own.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from local_region import CRDS, ENVIRONMENT, UP, LocalRegion, Outcome
+from local_region import ENVIRONMENT, UP, LocalRegion, Outcome
+from published_crds import CRDS
 
 from components.plan.garbage import USERS
 from components.plan.manifests import manifests

@@ -6,19 +6,13 @@ CEL rules or webhooks.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from published_crds import CrdFolder
 
-from toolchain import paths
-
-CRDS = Path(os.environ.get("CRDS_DIR", paths.ROOT.parent / "shared" / "crds"))
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (Mapping,),
     "array": (list, tuple),
@@ -40,23 +34,15 @@ _BOUNDS = (
 
 
 class PublishedCrds:
-    """The folder of published definitions."""
+    """The published definitions, asked about whole objects."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._definitions: dict[tuple[str, str], Mapping[str, Any]] = {}
-
-    def definition(self, api_version: str, kind: str) -> Mapping[str, Any]:
-        """Return the definition of ``kind``; a kind that nobody publishes is an error, not a pass."""
-        group = api_version.partition("/")[0]
-        if (group, kind) not in self._definitions:
-            self._definitions[group, kind] = self._read(group, kind)
-        return self._definitions[group, kind]
+    def __init__(self) -> None:
+        self._folder = CrdFolder()
 
     def problems(self, body: Mapping[str, Any]) -> list[str]:
         """Return what the definition of ``body``'s kind refuses, path first."""
-        definition = self.definition(body["apiVersion"], body["kind"])
-        version = body["apiVersion"].partition("/")[2]
+        group, _, version = body["apiVersion"].partition("/")
+        definition = self._folder.definition(group, body["kind"])
         served = [item for item in definition["spec"]["versions"] if item["name"] == version and item["served"]]
         if not served:
             return [f"apiVersion: {version} is not served"]
@@ -68,18 +54,6 @@ class PublishedCrds:
         schema = served[0]["schema"]["openAPIV3Schema"]
         required = [key for key in schema.get("required", ()) if key not in {"apiVersion", "kind", "metadata"}]
         return [*found, *structural_problems({**schema, "required": required}, rest, "")]
-
-    def _read(self, group: str, kind: str) -> Mapping[str, Any]:
-        stem = kind.lower()[:-1]  # the plural may change the last letter
-        own = (path for path in sorted(self._folder.rglob(f"*{group}*.yaml")) if stem in path.name)
-        bundles = sorted(self._folder.rglob("*-crd.yaml"))  # all kinds of a project in one file
-        for path in chain(own, bundles):
-            for document in filter(None, yaml.load_all(path.read_bytes(), yaml.CSafeLoader)):
-                spec = document["spec"]
-                if (spec["group"], spec["names"]["kind"]) == (group, kind):
-                    return dict(document)
-        msg = f"{self._folder} holds no CustomResourceDefinition of {kind} in {group}"
-        raise LookupError(msg)
 
 
 def structural_problems(schema: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
@@ -130,6 +104,4 @@ def _is(kind: str, value: object) -> bool:
 @pytest.fixture(scope="session")
 def published() -> PublishedCrds:
     """Return the published definitions; skip where they are not there."""
-    if not CRDS.is_dir():
-        pytest.skip(f"no folder of published CustomResourceDefinitions at {CRDS}; set CRDS_DIR to one")
-    return PublishedCrds(CRDS)
+    return PublishedCrds()

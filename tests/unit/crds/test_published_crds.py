@@ -6,22 +6,12 @@ from typing import Any, Protocol
 
 import pytest
 from environment_data import ENVIRONMENTS
+from published_crds import BUILT_IN
 
 from components.plan.manifests import manifests
 from components.plan.slices import slices
 from components.render.manifest import objects
 from components.specs.loader import environments, load_environment
-
-BUILT_IN = {
-    "v1",
-    "apps/v1",
-    "batch/v1",
-    "networking.k8s.io/v1",
-    "rbac.authorization.k8s.io/v1",
-    "scheduling.k8s.io/v1",
-    "storage.k8s.io/v1",
-}
-"""Groups of Kubernetes itself; the end-to-end tests put these to a real API server."""
 
 
 class Oracle(Protocol):

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any, Protocol
 
 import pytest
+from published_crds import BUILT_IN
 from second_backends import with_backends
 
 from components.plan.manifests import manifests
@@ -17,16 +18,6 @@ from components.specs.loader import load_environment
 from components.specs.region import ControlPlaneBackend
 from components.specs.tenant_network import Isolation
 from toolchain import paths
-
-BUILT_IN = {
-    "v1",
-    "batch/v1",
-    "networking.k8s.io/v1",
-    "rbac.authorization.k8s.io/v1",
-    "scheduling.k8s.io/v1",
-    "storage.k8s.io/v1",
-}
-"""Groups of Kubernetes itself."""
 
 
 class Oracle(Protocol):

@@ -26,6 +26,9 @@ RESOURCES_PER_STACK = 300
 OF_A_CLUSTER = 3
 """What a stack needs to reach one cluster: a provider of single objects, one of sets, the kubeconfig's command."""
 
+EVERYWHERE = (None, "default", "kube-system")
+"""No namespace, and those that every cluster has."""
+
 
 @cache
 def loaded(name: str) -> Environment:
@@ -65,6 +68,20 @@ def test_no_two_objects_of_an_environment_share_a_name(name: str) -> None:
     keys = [item.key for part in slices(environment) for item in objects(manifests(environment, part))]
 
     assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_object_follows_its_namespace_in_its_own_cluster(name: str) -> None:
+    environment, there, homeless = loaded(name), set(), []
+    for part in slices(environment):
+        for item in objects(manifests(environment, part)):
+            if item.kind == "Namespace":
+                there.add((item.cluster, item.name))
+            elif item.namespace not in EVERYWHERE and (item.cluster, item.namespace) not in there:
+                homeless.append(item.key)
+
+    assert homeless == []
+    assert len(there) > 10
 
 
 def test_no_python_names_an_environment() -> None:

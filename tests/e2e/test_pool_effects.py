@@ -1,0 +1,234 @@
+"""What the change of each field of a pool makes Cluster API's own controller do, compared with the table's word.
+
+No machine comes up, so no roll is ever complete: the former MachineSet stays, without machines, and comes back.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from cluster_api import ManagementCluster, management_cluster
+from driven_pools import Pools, Seen, content, effect
+from pool_changes import BACK, CHANGES, around, of_pool, other_image, other_pods, pool, rendered, spelt
+
+from components.plan.effects import FIELDS, Effect
+from components.render import labels as keys
+from components.specs.environment import Environment
+from components.specs.node_pool import NodePoolSpec
+
+pytestmark = pytest.mark.e2e
+
+AT_ONCE = {"rollout": {"max_unavailable": 2}}
+"""Of two nodes: so that a roll makes all of them anew although none becomes available."""
+NOT_YET = dt.datetime(2100, 1, 1, tzinfo=dt.UTC)
+ORDERS = {"min_nodes": "min", "max_nodes": "max", "autoscaling": "max"}
+"""Fields that bound the cluster autoscaler, and the end of its bounds that it goes to: its load decides."""
+AT_MACHINES: dict[str, dict[str, Any]] = {
+    "role": {f"labels/{keys.NODE_ROLE}": "system"},
+    "labels": {"labels/node.cluster.x-k8s.io/workload": "training"},
+    "annotations": {"annotations/acme.example/cost-centre": "42"},
+    "rollout.drain_timeout_seconds": {"spec/deletion/nodeDrainTimeoutSeconds": 600},
+    "health.burn_in": {"spec/readinessGates": [{"conditionType": "Tested"}]},
+    "health.min_ready_seconds": {"spec/minReadySeconds": 300},
+}
+"""Fields whose change reaches Machines that run, and what becomes another there."""
+AT_DEPLOYMENTS = ("rollout.max_unavailable", "rollout.surge", "rollout.paused")
+"""Fields that the controller reads off the MachineDeployment; what they do shows at the next roll."""
+BESIDE = {
+    "scale_down": "MachineDrainRule",
+    "rollout.strategy": "MachineDrainRule",
+    "health.node_startup_timeout_seconds": "MachineHealthCheck",
+    "health.unhealthy_timeout_seconds": "MachineHealthCheck",
+    "health.max_unhealthy": "MachineHealthCheck",
+}
+"""Fields of other objects than the MachineDeployment, and the kind of these."""
+NOWHERE = [field for field, word in FIELDS.items() if word is Effect.NOTHING]
+SIZES = {
+    "nodes": (2, 3, 2),
+    "racks": (3, 6, 3),
+    "min_nodes": (1, 2, 1),
+    "max_nodes": (3, 2, 3),
+    "autoscaling": (2, 3, 2),
+}
+"""Machines before the change, after it, and after it was taken back."""
+TEMPLATE_HASH = "machine-template-hash"
+TENANTS = {case: f"t{number}" for number, case in enumerate((*FIELDS, "later", "pin", "max_pods"))}
+"""By what changes: whose pool it is. The last three: a moment that has not come, the pin, pods for each node."""
+
+
+class History(NamedTuple):
+    """A pool before a change, after it, and after it was taken back."""
+
+    before: Seen
+    after: Seen
+    back: Seen
+
+
+@pytest.fixture(scope="module")
+def management(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ManagementCluster]:
+    with management_cluster(tmp_path_factory.mktemp("pool-effects")) as cluster, cluster.controller(webhooks=True):
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def histories(management: ManagementCluster) -> dict[str, History]:
+    """What was seen of each pool, all of them side by side."""
+    pools, cases = Pools(management.api), changes()
+
+    def declared(at: int) -> dict[str, Seen]:
+        pools.declare({TENANTS[case]: rendered(both[at]) for case, both in cases.items()})
+        for field, end in ORDERS.items():
+            pools.autoscale(TENANTS[field], end)
+        return pools.settled()
+
+    before = declared(0)
+    cases["rollout.after"] = restart(TENANTS["rollout.after"], made(before[TENANTS["rollout.after"]]))
+    after = declared(1)
+    back = declared(0)
+    return {case: History(before[name], after[name], back[name]) for case, name in TENANTS.items()}
+
+
+def changes() -> dict[str, tuple[Environment, Environment]]:
+    """Return the region before and after each change; that of ``rollout.after`` to a moment that has not come."""
+    found = {field: around(field, TENANTS[field], **(AT_ONCE if field == "taints" else {})) for field in FIELDS}
+    for case in ("rollout.after", "later"):
+        found[case] = restart(TENANTS[case], NOT_YET)
+    for case, change in {"pin": other_image, "max_pods": other_pods}.items():
+        before = of_pool(pool(**AT_ONCE), TENANTS[case])
+        found[case] = (before, change(before))
+    return found
+
+
+def restart(tenant: str, moment: dt.datetime) -> tuple[Environment, Environment]:
+    """Return the region before and after a restart of a pool at ``moment``."""
+    return around("rollout.after", tenant, value=moment, **AT_ONCE)
+
+
+def made(pool: Seen) -> dt.datetime:
+    """Return the first moment when all MachineSets of a pool had been made, by the clock that cuts off fractions."""
+    times = (dt.datetime.fromisoformat(body["metadata"]["creationTimestamp"]) for body in pool.sets.values())
+    return max(times) + dt.timedelta(seconds=1)
+
+
+def test_each_field_of_a_pool_is_changed_here() -> None:
+    assert set(FIELDS) == set(spelt(NodePoolSpec)) == set(CHANGES)
+    by_word = {word: {field for field in FIELDS if FIELDS[field] is word} for word in Effect}
+    assert {*AT_MACHINES, *AT_DEPLOYMENTS, *BESIDE} == by_word[Effect.IN_PLACE]
+    assert {*SIZES} == by_word[Effect.SCALES]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_the_controller_does_what_the_table_says(field: str, histories: dict[str, History]) -> None:
+    before, after, back = histories[field]
+
+    assert effect(before, after) is FIELDS[field]
+    assert effect(after, back) is BACK[field]
+
+
+@pytest.mark.parametrize("case", ["pin", "max_pods"])
+def test_what_is_no_field_of_the_pool_makes_its_nodes_anew(case: str, histories: dict[str, History]) -> None:
+    before, after, back = histories[case]
+
+    assert effect(before, after) is effect(after, back) is Effect.REPLACES
+
+
+@pytest.mark.parametrize("case", ["taints", "pin", "max_pods"])
+def test_a_former_template_brings_its_machine_set_back(case: str, histories: dict[str, History]) -> None:
+    before, after, back = histories[case]
+
+    [first], [second] = before.current.values(), after.current.values()
+    assert first != second
+    assert [{uid: body["spec"]["replicas"] for uid, body in seen.sets.items()} for seen in (before, after, back)] == [
+        {first: 2},
+        {first: 0, second: 2},
+        {first: 2, second: 0},
+    ]
+    hashes = {body["spec"]["template"]["metadata"]["labels"][TEMPLATE_HASH] for body in after.sets.values()}
+    assert len(hashes) == len(after.sets)
+    assert back.current == before.current
+
+
+def test_a_restart_that_has_not_come_moves_nothing(histories: dict[str, History]) -> None:
+    before, after, back = histories["later"]
+
+    assert effect(before, after) is effect(after, back) is Effect.IN_PLACE
+    assert before.content("machines") == after.content("machines") == back.content("machines")
+
+
+@pytest.mark.parametrize("field", SIZES)
+def test_a_pool_of_another_size_keeps_its_machine_sets(field: str, histories: dict[str, History]) -> None:
+    history = histories[field]
+    groups = [seen.current.keys() for seen in history]
+    shared = set.intersection(*map(set, groups))
+
+    assert tuple(len(seen.machines) for seen in history) == SIZES[field]
+    assert all(len(seen.sets) == len(names) for seen, names in zip(history, groups, strict=True))
+    assert len({tuple(seen.current[name] for name in sorted(shared)) for seen in history}) == 1
+    for name in shared:
+        specs = [seen.sets[seen.current[name]]["spec"]["template"]["spec"] for seen in history]
+        assert specs[0] == specs[1] == specs[2]
+
+
+@pytest.mark.parametrize("field", AT_MACHINES)
+def test_machines_that_run_get_the_new_value(field: str, histories: dict[str, History]) -> None:
+    before, after, back = histories[field]
+
+    assert before.current == after.current == back.current
+    assert len(before.machines) == 2
+    for uid, machine in before.machines.items():
+        was, now = flat(content(machine)), flat(content(after.machines[uid]))
+        assert {path: now.get(path) for path in was | now if was.get(path) != now.get(path)} == AT_MACHINES[field]
+    assert back.content("machines") == before.content("machines")
+
+
+@pytest.mark.parametrize("field", [*AT_DEPLOYMENTS, *BESIDE, *NOWHERE])
+def test_other_fields_leave_machines_and_what_they_are_made_from(field: str, histories: dict[str, History]) -> None:
+    before, after, back = histories[field]
+
+    assert before.current == after.current == back.current
+    assert before.content("machines") == after.content("machines") == back.content("machines")
+    templates = [{uid: body["spec"]["template"] for uid, body in seen.sets.items()} for seen in (before, after, back)]
+    assert templates[0] == templates[1] == templates[2]
+
+
+@pytest.mark.parametrize("field", [*BESIDE, *NOWHERE])
+def test_what_lies_beside_leaves_the_deployment_and_its_sets_as_they_are(
+    field: str, histories: dict[str, History]
+) -> None:
+    before, after, back = histories[field]
+
+    for part in ("deployments", "sets"):
+        assert before.content(part) == after.content(part) == back.content(part)
+    was, now = before.content("declared"), after.content("declared")
+    other = {key.split("/")[3] for key in was | now if was.get(key) != now.get(key)}
+    assert other == ({BESIDE[field]} if field in BESIDE else set())
+    assert back.content("declared") == was
+
+
+def test_the_autoscaler_gets_a_pool_as_large_as_it_is_and_nodes_counts_again_without_it(
+    management: ManagementCluster,
+) -> None:
+    pools, name = Pools(management.api), "handed-over"
+    fixed, bounded = (rendered(environment) for environment in around("autoscaling", name))
+    pools.declare({name: fixed})
+
+    pools.declare({name: bounded})
+    assert pools.replicas(name) == [2]
+
+    pools.autoscale(name, "max")
+    pools.declare({name: bounded})
+    assert pools.replicas(name) == [3]
+
+    pools.declare({name: fixed})
+    assert pools.replicas(name) == [2]
+
+
+def flat(content: Any, path: str = "") -> dict[str, Any]:
+    """Return all values of nested mappings by where they are."""
+    if not isinstance(content, dict):
+        return {path: content}
+    parts = (flat(value, f"{path}/{key}" if path else key) for key, value in content.items())
+    return {key: value for part in parts for key, value in part.items()}

@@ -1,0 +1,239 @@
+"""Every object of every environment and of every choice of backends, put to a real API server with the published kinds.
+
+It refuses what a schema or a CEL rule forbids, what a kind does not know, and what Kubernetes forbids in its own kinds.
+Each object is applied as `jacquard up` applies it, and not kept. Webhooks and rules on changes are not judged.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import product
+from typing import Any
+
+import pytest
+from api_server import LocalApiServer
+from environment_data import ENVIRONMENTS
+from fullest_pools import with_fullest_pools
+from published_crds import SAME_SPEC, CrdFolder
+from second_backends import with_backends
+
+from components.plan.manifests import manifests
+from components.plan.slices import slices
+from components.render.manifest import Manifest, objects
+from components.specs.bare_metal import BareMetalBackend
+from components.specs.environment import Environment
+from components.specs.loader import environments, load_environment
+from components.specs.region import ControlPlaneBackend
+from components.specs.tenant_network import Isolation
+from providers.kube import ApiError
+from rehearsal import crds
+
+pytestmark = pytest.mark.e2e
+
+NAMES = environments(ENVIRONMENTS)
+SHOWN = 20
+"""So many refusals of an environment are shown; one mistake in a renderer is as many as there are hosts."""
+WORKERS = 8
+Kind = tuple[str, str]
+"""Group, empty for the first of Kubernetes, and kind."""
+
+
+def rendered(environment: Environment) -> tuple[Manifest, ...]:
+    return tuple(item for part in slices(environment) for item in objects(manifests(environment, part)))
+
+
+@cache
+def of_environment(name: str) -> tuple[Manifest, ...]:
+    return rendered(load_environment(name, ENVIRONMENTS))
+
+
+@cache
+def of_choices() -> tuple[Manifest, ...]:
+    """Return what the laptop comes to by each choice of backends and of what a pool is told, equal bodies once."""
+    laptop = load_environment("laptop", ENVIRONMENTS)
+    backends = product(ControlPlaneBackend, BareMetalBackend, Isolation, ("dedicated", "shared-a"))
+    chosen = [
+        with_fullest_pools(laptop),
+        *(
+            with_backends(laptop, control_planes=planes, bare_metal=metal, isolation=isolation, data_store=store)
+            for planes, metal, isolation, store in backends
+        ),
+    ]
+    return tuple({json.dumps(item.body): item for one in chosen for item in rendered(one)}.values())
+
+
+def kind_of(item: Manifest) -> Kind:
+    return item.api_version.rpartition("/")[0], item.kind
+
+
+@cache
+def everything() -> tuple[Manifest, ...]:
+    return (*of_choices(), *(item for name in NAMES for item in of_environment(name)))
+
+
+@cache
+def examples() -> dict[Kind, Manifest]:
+    """Return the first object of each kind that is rendered anywhere."""
+    return {kind_of(item): item for item in reversed(everything())}
+
+
+class Judge:
+    """One API server that serves every rendered kind as it is published and has every rendered namespace."""
+
+    def __init__(self, server: LocalApiServer) -> None:
+        self._api = server.api
+        self.published = CrdFolder()
+        custom = [kind for kind in sorted(examples()) if self._api.version(*kind) is None]
+        crds.install(self._api, [crds.prepared(dict(self.published.definition(*kind))) for kind in custom])
+        for name in sorted({item.name for item in everything() if item.kind == "Namespace"}):
+            server.namespace(name)
+
+    def refusal(self, body: Any) -> str | None:
+        """Return what the API server says against an object."""
+        try:
+            if self._api.resource(body["apiVersion"], body["kind"]).namespaced and "namespace" not in body["metadata"]:
+                return "has no namespace, and would be put where the user happens to be"
+            self._api.apply(body, field_manager="jacquard", dry_run=True)
+        except ApiError as error:
+            return str(error)
+        return None
+
+    def refusals(self, items: Sequence[Manifest]) -> dict[str, str]:
+        """Return what it says against which of ``items``."""
+        with ThreadPoolExecutor(WORKERS) as workers:
+            answers = workers.map(lambda item: (item.key, self.refusal(item.body)), items)
+            return {key: answer for key, answer in answers if answer is not None}
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
+    CrdFolder()  # skips before anything is started
+    server = LocalApiServer(tmp_path_factory.mktemp("published") / "server", kinds=())
+    try:
+        yield Judge(server)
+    finally:
+        server.stop()
+
+
+def assert_accepted(judge: Judge, items: Sequence[Manifest]) -> None:
+    refused = [f"{key}: {text}" for key, text in judge.refusals(items).items()]
+    if refused:
+        pytest.fail("\n".join([f"{len(refused)} of {len(items)} objects are refused, of which:", *refused[:SHOWN]]))
+
+
+def test_the_kinds_that_nobody_publishes_are_known(judge: Judge) -> None:
+    assert judge.published.borrowed == set(SAME_SPEC)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_object_of_an_environment_is_accepted(judge: Judge, name: str) -> None:
+    assert_accepted(judge, of_environment(name))
+
+
+def test_every_object_of_other_choices_is_accepted(judge: Judge) -> None:
+    assert_accepted(judge, of_choices())
+
+
+def broken(item: Manifest, path: str, value: Any) -> dict[str, Any]:
+    """Return the body of ``item`` with a value of its own at ``path``."""
+    body: dict[str, Any] = json.loads(json.dumps(item.body))
+    *parents, last = path.split(".")
+    inner = body
+    for parent in parents:
+        inner = inner.setdefault(parent, {})
+    inner[last] = value
+    return body
+
+
+def test_every_kind_refuses_a_field_that_it_does_not_have(judge: Judge) -> None:
+    taken = set()
+    for kind, item in examples().items():
+        path = "spec.loom" if "spec" in item.body else "loom"
+        if f".{path}: field not declared in schema" not in (judge.refusal(broken(item, path, "warp")) or ""):
+            taken.add(kind)
+
+    assert taken == set()
+    assert len(examples()) > 50
+
+
+BROKEN = [
+    (
+        "DataStore",
+        "spec.tlsConfig.certificateAuthority.privateKey",
+        {},
+        """DataStore.kamaji.clastix.io "{name}" is invalid: spec: Invalid value: certificateAuthority privateKey must
+        have secretReference or content when driver is etcd (422 Invalid)""",
+    ),
+    (
+        "KamajiControlPlane",
+        "spec.addons.konnectivity.agent.replicas",
+        3,
+        """KamajiControlPlane.controlplane.cluster.x-k8s.io "{name}" is invalid: spec.addons.konnectivity.agent: Invalid
+        value: replicas must be 0 (or unset) when mode is DaemonSet, and greater than 0 (or unset) when mode is
+        Deployment (422 Invalid)""",
+    ),
+    (
+        "KubeadmConfigTemplate",
+        "spec.template.spec.joinConfiguration.nodeRegistration.kubeletExtraArgs",
+        [{"name": "v", "value": "2"}, {"name": "v", "value": "4"}],
+        """KubeadmConfigTemplate.bootstrap.cluster.x-k8s.io "{name}" is invalid:
+        spec.template.spec.joinConfiguration.nodeRegistration.kubeletExtraArgs: Invalid value: kubeletExtraArgs name
+        must be unique (422 Invalid)""",
+    ),
+    (
+        "HelmRelease",
+        "spec.chart",
+        {"spec": {"chart": "a", "sourceRef": {"kind": "HelmRepository", "name": "a"}}},
+        """HelmRelease.helm.toolkit.fluxcd.io "{name}" is invalid: spec: Invalid value: either chart or chartRef must be
+        set (422 Invalid)""",
+    ),
+    (
+        "DPUNode",
+        "metadata.name",
+        "a" * 49,
+        """DPUNode.provisioning.dpu.nvidia.com "{name}" is invalid: <nil>: Invalid value: name length can't be bigger
+        than 48 chars (422 Invalid)""",
+    ),
+    (
+        "BareMetalHost",
+        "spec.bootMode",
+        "uefi",
+        """BareMetalHost.metal3.io "{name}" is invalid: spec.bootMode: Unsupported value: "uefi": supported values:
+        "UEFI", "UEFISecureBoot", "legacy" (422 Invalid)""",
+    ),
+    ("BareMetalHost", "metadata.namespace", "nobody-made-it", 'namespaces "nobody-made-it" not found (404 NotFound)'),
+    (
+        "BareMetalHost",
+        "metadata",
+        {"name": "a"},
+        "has no namespace, and would be put where the user happens to be",
+    ),
+    (
+        "BareMetalHost",
+        "apiVersion",
+        "metal3.io/v1",
+        "the API server does not serve metal3.io/v1 BareMetalHost (404 KindNotFound)",
+    ),
+    (
+        "StorageClass",
+        "reclaimPolicy",
+        "Keep",
+        """StorageClass.storage.k8s.io "{name}" is invalid: reclaimPolicy: Unsupported value: "Keep": supported values:
+        "Delete", "Retain" (422 Invalid)""",
+    ),
+]
+"""Kind, path and value of what is wrong, and what the API server says to it."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "value", "refusal"), BROKEN, ids=[f"{kind}-{path}" for kind, path, *_ in BROKEN]
+)
+def test_what_its_kind_forbids_is_refused(judge: Judge, kind: str, path: str, value: Any, refusal: str) -> None:
+    [sound] = [item for (_, name), item in examples().items() if name == kind]
+    body = broken(sound, path, value)
+
+    assert judge.refusal(sound.body) is None
+    assert judge.refusal(body) == " ".join(refusal.split()).format(name=body["metadata"]["name"])

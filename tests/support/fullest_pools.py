@@ -1,0 +1,52 @@
+"""A region whose pools are told all that a pool can be told, by the newest template revision."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from small_region import changed
+
+from components.specs.catalog import BootMode
+from components.specs.environment import Environment
+from components.specs.node_pool import HealthSpec, NodePoolSpec, RolloutSpec
+from components.specs.nodes import NodesSpec
+
+NODES = NodesSpec.model_validate(
+    {
+        "burn_in": {"condition": "acme.example/BurnInPassed", "set_by": "fleet-tester"},
+        "firmware_updates": "on-reboot",
+        "join_service": {"image": f"registry.cloud.example/join@sha256:{'a' * 64}", "address": "10.0.0.40"},
+    }
+)
+ROLLOUT = RolloutSpec.model_validate(
+    {"strategy": "idle", "surge": 1, "paused": True, "after": dt.datetime(2026, 12, 1, tzinfo=dt.UTC)}
+)
+HEALTH = HealthSpec.model_validate({"burn_in": "gated", "min_ready_seconds": 300})
+
+
+def with_fullest_pools(environment: Environment) -> Environment:
+    """Return ``environment`` with its pools told everything."""
+
+    def pool(spec: NodePoolSpec) -> NodePoolSpec:
+        return changed(spec, autoscaling=True, rollout=ROLLOUT, health=HEALTH, annotations={"acme.example/a": "b"})
+
+    images = tuple(
+        changed(image, boot=BootMode.LIVE_ISO, firmware="hgx-2026.10") for image in environment.images.images
+    )
+    tenants = tuple(
+        changed(
+            tenant,
+            clusters=tuple(
+                changed(cluster, max_pods=200, pools=tuple(map(pool, cluster.pools))) for cluster in tenant.clusters
+            ),
+        )
+        for tenant in environment.tenants
+    )
+    pins = {group: changed(pin, revision=2) for group, pin in environment.image_pins.groups.items()}
+    return changed(
+        environment,
+        region=changed(environment.region, nodes=NODES),
+        images=changed(environment.images, images=images),
+        tenants=tenants,
+        image_pins=changed(environment.image_pins, groups=pins),
+    )

@@ -1,0 +1,115 @@
+"""A change of each field of a pool, and the objects of the pool before and after it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+from small_region import NODE_TYPE, RACK_TYPE, allocated, changed, small_region, tenant
+
+from components.plan.effects import FIELDS, Effect
+from components.plan.inputs import inputs
+from components.plan.manifests import render
+from components.plan.slices import slices
+from components.render.manifest import Manifest, objects
+from components.render.node_pool import NodePoolInput
+from components.specs.environment import Environment
+from components.specs.node_pool import NodePoolSpec
+from components.specs.nodes import BurnInSpec
+
+GROWING = {"autoscaling": True, "min_nodes": 1, "max_nodes": 3}
+RACKS = {"nodes": None, "racks": 1, "instance_type": RACK_TYPE}
+CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "name": ({}, {"name": "other"}),
+    "instance_type": ({}, {"instance_type": RACK_TYPE}),
+    "nodes": ({}, {"nodes": 3}),
+    "racks": (RACKS, {"racks": 2}),
+    "min_nodes": (GROWING, {"min_nodes": 2}),
+    "max_nodes": (GROWING, {"max_nodes": 2}),
+    "autoscaling": ({"min_nodes": 1, "max_nodes": 3}, {"autoscaling": True}),
+    "scale_down": ({}, {"scale_down": "idle-only"}),
+    "role": ({}, {"role": "system"}),
+    "spares": ({}, {"spares": 2}),
+    "image": ({}, {"image": "gpu-2026.10.2"}),
+    "labels": ({}, {"labels": {"workload": "training"}}),
+    "annotations": ({}, {"annotations": {"acme.example/cost-centre": "42"}}),
+    "taints": ({}, {"taints": [{"key": "workload", "value": "training", "effect": "NoSchedule"}]}),
+    "rollout.strategy": ({}, {"strategy": "idle"}),
+    "rollout.max_unavailable": ({}, {"max_unavailable": 2}),
+    "rollout.surge": ({}, {"surge": 1}),
+    "rollout.paused": ({}, {"paused": True}),
+    "rollout.after": ({}, {"after": dt.datetime(2026, 12, 1, 2, tzinfo=dt.UTC)}),
+    "rollout.drain_timeout_seconds": ({}, {"drain_timeout_seconds": 600}),
+    "rollout.canary": ({}, {"canary": 1}),
+    "rollout.soak_minutes": ({}, {"soak_minutes": 60}),
+    "health.node_startup_timeout_seconds": ({}, {"node_startup_timeout_seconds": 7200}),
+    "health.unhealthy_timeout_seconds": ({}, {"unhealthy_timeout_seconds": 600}),
+    "health.max_unhealthy": ({}, {"max_unhealthy": 2}),
+    "health.burn_in": ({}, {"burn_in": "gated"}),
+    "health.min_ready_seconds": ({}, {"min_ready_seconds": 300}),
+}
+"""By field: the pool it is changed in, beyond two nodes, and its new value."""
+BACK: Mapping[str, Effect] = {**FIELDS, "rollout.after": Effect.IN_PLACE}
+"""By field: what going back does. A moment that is taken back makes no node older than it was."""
+
+
+def spelt(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """Yield the names of all fields of a model, those of nested models with a dot."""
+    for name, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from spelt(field.annotation, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}"
+
+
+def pool(**others: Any) -> dict[str, Any]:
+    """Return a pool of two nodes, as a tenant's file says it."""
+    return {"name": "lab", "instance_type": NODE_TYPE, "nodes": 2, **others}
+
+
+def of_pool(pool: dict[str, Any], name: str = "one", *, before: Environment | None = None) -> Environment:
+    """Return a region where tenant ``name`` has this pool and nobody else has one; what ``before`` allocated stays."""
+    standing = before or small_region()
+    nodes = standing.region.nodes.model_copy(update={"burn_in": BurnInSpec(condition="Tested", set_by="tester")})
+    tested = changed(standing, region=changed(standing.region, nodes=nodes))
+    return allocated(tested, tenants=(tenant(name, NodePoolSpec.model_validate(pool)),))
+
+
+def around(field: str, name: str = "one", *, value: Any = None, **others: Any) -> tuple[Environment, Environment]:
+    """Return the region of tenant ``name`` before and after the change of a field.
+
+    Args:
+        field: A key of ``CHANGES``.
+        name: The tenant's.
+        value: What the field becomes, if that is not the value of ``CHANGES``.
+        others: More that the pool has before and after.
+    """
+    given, change = CHANGES[field]
+    group, _, key = field.rpartition(".")
+    is_before = pool(**given, **others)
+    new = change if value is None else {key: value}
+    is_after = {**is_before, **({group: {**is_before.get(group, {}), **new}} if group else new)}
+    before = of_pool(is_before, name)
+    return before, of_pool(is_after, name, before=before)
+
+
+def rendered(environment: Environment) -> list[Manifest]:
+    """Return the objects of all pools."""
+    every = (item for part in slices(environment) for item in inputs(environment, part))
+    return [one for item in every if isinstance(item, NodePoolInput) for one in objects(render(item))]
+
+
+def other_pods(before: Environment) -> Environment:
+    """Return ``before`` with another number of pods for each node of its cluster."""
+    [one] = before.tenants
+    more = changed(one, clusters=tuple(changed(cluster, max_pods=200) for cluster in one.clusters))
+    return allocated(before, tenants=(more,))
+
+
+def other_image(before: Environment) -> Environment:
+    """Return ``before`` with the pin of its only group moved."""
+    [(group, pin)] = before.image_pins.groups.items()
+    moved = pin.model_copy(update={"image": "gpu-2026.10.2", "sha256": "1" * 64})
+    return changed(before, image_pins=changed(before.image_pins, groups={group: moved}))

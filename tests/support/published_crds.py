@@ -1,0 +1,81 @@
+"""The CustomResourceDefinitions that projects publish: what rendered objects are put to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from toolchain import paths
+
+CRDS = Path(os.environ.get("CRDS_DIR", paths.ROOT.parent / "shared" / "crds"))
+BUILT_IN = {
+    "v1",
+    "apps/v1",
+    "batch/v1",
+    "networking.k8s.io/v1",
+    "rbac.authorization.k8s.io/v1",
+    "scheduling.k8s.io/v1",
+    "storage.k8s.io/v1",
+}
+"""Groups of Kubernetes itself, whose kinds no definition describes."""
+SAME_SPEC = {
+    ("operator.cluster.x-k8s.io", "BootstrapProvider"): "InfrastructureProvider",
+    ("operator.cluster.x-k8s.io", "ControlPlaneProvider"): "InfrastructureProvider",
+    ("operator.cluster.x-k8s.io", "IPAMProvider"): "InfrastructureProvider",
+}
+"""Kinds that the folder leaves out since another one of their group, which it has, takes the same (ProviderSpec)."""
+
+
+class CrdFolder:
+    """The folder of published definitions; a test that asks for it is skipped where it is not there."""
+
+    def __init__(self) -> None:
+        if not CRDS.is_dir():
+            pytest.skip(f"no folder of published CustomResourceDefinitions at {CRDS}; set CRDS_DIR to one")
+        self._definitions: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self.borrowed: set[tuple[str, str]] = set()
+        """Groups and kinds that were judged as another kind, because the folder leaves them out."""
+
+    def definition(self, group: str, kind: str) -> Mapping[str, Any]:
+        """Return the definition of ``kind``.
+
+        Raises:
+            LookupError: Nobody publishes it.
+        """
+        if (group, kind) not in self._definitions:
+            self._definitions[group, kind] = self._find(group, kind)
+        return self._definitions[group, kind]
+
+    def _find(self, group: str, kind: str) -> Mapping[str, Any]:
+        try:
+            return self._read(group, kind)
+        except LookupError:
+            if (group, kind) not in SAME_SPEC:
+                raise
+        self.borrowed.add((group, kind))
+        return _renamed(self.definition(group, SAME_SPEC[group, kind]), kind)
+
+    def _read(self, group: str, kind: str) -> Mapping[str, Any]:
+        stem = kind.lower()[:-1]  # the plural may change the last letter
+        own = (path for path in sorted(CRDS.rglob(f"*{group}*.yaml")) if stem in path.name)
+        bundles = sorted(CRDS.rglob("*-crd.yaml"))  # all kinds of a project in one file
+        for path in chain(own, bundles):
+            for document in filter(None, yaml.load_all(path.read_bytes(), yaml.CSafeLoader)):
+                spec = document["spec"]
+                if (spec["group"], spec["names"]["kind"]) == (group, kind):
+                    return dict(document)
+        msg = f"{CRDS} holds no CustomResourceDefinition of {kind} in {group}"
+        raise LookupError(msg)
+
+
+def _renamed(definition: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Return ``definition`` as that of ``kind``."""
+    spec, singular = definition["spec"], kind.lower()
+    names = {"kind": kind, "listKind": f"{kind}List", "plural": f"{singular}s", "singular": singular}
+    return {"metadata": {"name": f"{singular}s.{spec['group']}"}, "spec": {**spec, "names": names}}
