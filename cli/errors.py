@@ -10,10 +10,11 @@ from rich.text import Text
 from typer import Exit
 from typer.core import TyperGroup
 
+from cli import interrupts
 from cli.console import stderr
 from components.specs.problems import SpecError, listed, suggestion
 from providers.errors import ProviderError
-from stacks.target import StackError
+from stacks.errors import StackError
 from toolchain.errors import SettingError, ToolchainError, explained
 
 
@@ -28,7 +29,7 @@ class ExitCode(IntEnum):
     """Nothing is wrong, but something must happen first; the same command resumes."""
     REFUSED = 4
     """A mandatory policy."""
-    INTERRUPTED = 130
+    INTERRUPTED = interrupts.EXIT_CODE
 
 
 _WORDS = {ExitCode.WAITING: "waiting", ExitCode.REFUSED: "refused", ExitCode.INTERRUPTED: "interrupted"}
@@ -63,6 +64,14 @@ class Group(TyperGroup):
             Exit: with the code of the failure.
         """
         try:
+            with interrupts.raised():
+                return self._explained(ctx)
+        except KeyboardInterrupt:
+            show("the same command goes on from here", "interrupted")
+            raise Exit(ExitCode.INTERRUPTED) from None
+
+    def _explained(self, ctx: Any) -> Any:
+        try:
             return super().invoke(ctx)
         except Stop as stop:
             show(str(stop), _WORDS.get(stop.code, "error"))
@@ -81,9 +90,6 @@ class Group(TyperGroup):
         except OSError as error:
             show(explained(error), "error")
             raise Exit(ExitCode.FAILED) from None
-        except KeyboardInterrupt:
-            show("the same command goes on from here", "interrupted")
-            raise Exit(ExitCode.INTERRUPTED) from None
 
 
 def show(message: str, word: str) -> None:

@@ -10,8 +10,9 @@ from providers.errors import ProviderError
 from stacks import kubeconfig
 from stacks.bootstrap import deploy_clusters
 from stacks.deploy import Deployment
+from stacks.errors import StackError
 from stacks.gates import pass_gates
-from stacks.target import StackError, load_target
+from stacks.target import load_target
 from toolchain import paths
 
 

@@ -11,13 +11,10 @@ from components.specs.base import StackLayout, Stage
 from components.specs.environment import Environment
 from components.specs.loader import environments, load_environment
 from components.specs.problems import SpecError, listed
+from stacks.errors import StackError
 
 BOOTSTRAP = "bootstrap"
 """Name of the stack, after the environment's, that makes the clusters of a rehearsal."""
-
-
-class StackError(Exception):
-    """A stack that no environment has; its text is for the user."""
 
 
 @dataclass(frozen=True, kw_only=True)

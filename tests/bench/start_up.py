@@ -1,4 +1,4 @@
-"""Benchmark: how long the language host and each provider take from their start until they say their port.
+"""Benchmark: how long each server takes from its start until it says its port, and ``jacquard`` until it has answered.
 
 The floor is the interpreter of ``.venv`` starting and importing grpc, measured in the same rounds.
 
@@ -47,6 +47,17 @@ def seconds_to_port(command: list[str], variables: dict[str, str]) -> float:
     return seconds
 
 
+ANSWERS = (("--version",), ("--help",), ("check", "--help"))
+"""What ``jacquard`` is asked: two questions that need no verb, one that loads models, rules and policies."""
+
+
+def seconds_to_end(command: list[str], variables: dict[str, str]) -> float:
+    """Return the seconds until a command that answers and ends has ended."""
+    start = time.perf_counter()
+    subprocess.run(command, stdout=subprocess.DEVNULL, env=variables, check=True)
+    return time.perf_counter() - start
+
+
 def main() -> None:
     """Run the rounds and print medians, with the ratio to the floor."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -55,15 +66,18 @@ def main() -> None:
     chosen = parser.parse_args()
     variables = environment.process(paths.ROOT.name)
     floor = [sys.executable, "-c", "import grpc; print(1)"]
-    commands = {"floor": floor, **{name: [str(path), ENGINE] for name, path in servers().items()}}
+    ports = {"floor": floor, **{name: [str(path), ENGINE] for name, path in servers().items()}}
+    answers = {f"jacquard {' '.join(words)}": [str(paths.VENV / "bin" / "jacquard"), *words] for words in ANSWERS}
     rounds = [
-        {name: seconds_to_port(command, variables) for name, command in commands.items()} for _ in range(chosen.rounds)
+        {name: seconds_to_port(command, variables) for name, command in ports.items()}
+        | {name: seconds_to_end(command, variables) for name, command in answers.items()}
+        for _ in range(chosen.rounds)
     ]
     base = statistics.median(figures["floor"] for figures in rounds)
-    for name in commands:
+    for name in rounds[0]:
         values = sorted(figures[name] for figures in rounds)
         median = statistics.median(values)
-        print(f"{name:<20} median {median:.2f} s   {values[0]:.2f} .. {values[-1]:.2f}   {median / base:.1f} x floor")
+        print(f"{name:<21} median {median:.2f} s   {values[0]:.2f} .. {values[-1]:.2f}   {median / base:.1f} x floor")
     if chosen.json:
         chosen.json.write_text(json.dumps({"rounds": rounds}, indent=2) + "\n")
 

@@ -7,15 +7,14 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from environment_data import copy_data
+from settled_region import settled_region
 from typer.testing import CliRunner, Result
 
-from cli.app import build
 from cli.observe import Observation
-from components.render.manifest import MANAGEMENT
+from cli.verbs import build
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from toolchain import paths
@@ -27,6 +26,12 @@ Invoke = Callable[..., Result]
 @pytest.fixture(scope="session")
 def laptop() -> Environment:
     return load_environment("laptop", paths.ROOT / "environments")
+
+
+@pytest.fixture(scope="session")
+def south() -> Environment:
+    """The reference region that has both second backends."""
+    return load_environment("eu-south-03a", paths.ROOT / "environments")
 
 
 @pytest.fixture
@@ -139,76 +144,6 @@ def edit() -> Callable[[Path, str, str], None]:
         path.write_text(text.replace(old, new, 1))
 
     return replace
-
-
-def conditions(**states: str) -> list[dict[str, Any]]:
-    return [{"type": kind, "status": status} for kind, status in states.items()]
-
-
-def settled_region(environment: Environment) -> Observation:
-    """Return what the API servers answer when everything is as ordered."""
-    seen: dict[tuple[str, str], list[dict[str, Any]]] = {}
-
-    def add(
-        kind: str, name: str, namespace: str | None = None, *, cluster: str = MANAGEMENT, **rest: Any
-    ) -> dict[str, Any]:
-        metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **rest.pop("metadata", {})}
-        body = {"metadata": metadata, **rest}
-        seen.setdefault((cluster, kind), []).append(body)
-        return body
-
-    for tenant in environment.tenants:
-        for cluster in tenant.clusters:
-            add(
-                "Cluster",
-                cluster.name,
-                cluster.name,
-                spec={"controlPlaneEndpoint": {"host": "10.3.0.1", "port": 6443}},
-                status={"conditions": conditions(ControlPlaneAvailable="True")},
-            )
-            add("KamajiControlPlane", cluster.name, cluster.name, status={"version": cluster.version})
-            for name in cluster.storage:
-                add("StorageClass", name, cluster=cluster.name)
-        if tenant.vms is None:
-            continue
-        for vm in tenant.vms.platform:
-            add("VirtualMachine", vm.name, "vms", cluster=tenant.vms.cluster, status={"printableStatus": "Running"})
-    for key, allocation in environment.allocations.groups.items():
-        cluster_name, name = key.split("/")[0], key.replace("/", "-")
-        pin = environment.image_pins.groups[key]
-        image = {"checksum": pin.sha256}
-        add("Metal3MachineTemplate", f"{name}-t1", cluster_name, spec={"template": {"spec": {"image": image}}})
-        count = allocation.nodes
-        add(
-            "MachineDeployment",
-            name,
-            cluster_name,
-            metadata={"generation": 2},
-            spec={"replicas": count},
-            status={
-                "observedGeneration": 2,
-                **dict.fromkeys(("replicas", "readyReplicas", "availableReplicas", "upToDateReplicas"), count),
-                "conditions": conditions(Available="True", RollingOut="False", MachinesUpToDate="True"),
-            },
-        )
-        for number in range(count):
-            add(
-                "Machine",
-                f"{name}-{number}",
-                cluster_name,
-                metadata={"labels": {"cluster.x-k8s.io/deployment-name": name}},
-                spec={"infrastructureRef": {"name": f"{name}-{number}"}},
-                status={"conditions": conditions(Ready="True", UpToDate="True")},
-            )
-            add(
-                "Metal3Machine",
-                f"{name}-{number}",
-                cluster_name,
-                metadata={"annotations": {"cluster.x-k8s.io/cloned-from-name": f"{name}-t1"}},
-            )
-    add("BareMetalHost", "a01-u01", "acme-train", status={"provisioning": {"state": "provisioned"}})
-    add("BareMetalHost", "a01-u02", "inventory", status=None)
-    return Observation(objects=seen)
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from components.specs.problems import SpecError
-from stacks.target import StackError, load_target, stack_names
+from stacks.errors import StackError
+from stacks.target import load_target, stack_names
 
 SLICES = (
     "foundation",

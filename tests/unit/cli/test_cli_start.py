@@ -1,0 +1,89 @@
+"""What happens before a verb runs: only it is loaded, and Ctrl-C ends everything at any moment without a traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from cli.verbs import VERBS, Verb
+from toolchain import paths
+
+_INTERRUPTED_WHILE_LOADING = """
+import os, signal, sys
+signal.signal(signal.SIGINT, getattr(signal, sys.argv.pop(1)))
+wanted = sys.argv.pop(1)
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == wanted:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+from cli.app import main
+main()
+"""
+_INTERRUPTED_WHILE_RUNNING = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from cli.app import main
+import toolchain.doctor
+toolchain.doctor.report = lambda: os.kill(os.getpid(), signal.SIGINT)
+main()
+"""
+_LOADED = """
+import atexit, sys
+atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+from cli.app import main
+main()
+"""
+
+
+def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", program, *arguments]
+    return subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
+def test_the_line_of_a_verb_is_the_first_of_its_own_help(verb: Verb) -> None:
+    command = verb.load()
+
+    assert (command.name or verb.name, command.help.split("\n\n")[0].replace("\n", " ")) == (verb.name, verb.help)
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_an_answer_without_a_verb_loads_none_and_no_model(option: str) -> None:
+    done = run(_LOADED, option)
+
+    assert done.returncode == 0
+    loaded = set(done.stderr.split())
+    assert "cli.verbs" in loaded
+    verbs = {verb.target.partition(":")[0] for verb in VERBS.values()}
+    assert loaded & {*verbs, "pydantic", "urllib3", "components.plan"} == set()
+
+
+def test_a_verb_loads_no_other_verb() -> None:
+    done = run(_LOADED, "doctor", "--help")
+
+    loaded = set(done.stderr.split())
+    assert "cli.doctor" in loaded
+    assert loaded & {"cli.up", "cli.inventory", "policies"} == set()
+
+
+@pytest.mark.parametrize("module", ["cli.verbs", "typer", "cli.errors", "cli.doctor", "pydantic", "cli.arguments"])
+def test_ctrl_c_while_modules_load_ends_with_130_and_no_word(module: str) -> None:
+    done = run(_INTERRUPTED_WHILE_LOADING, "default_int_handler", module, "doctor", "--help")
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_ctrl_c_in_a_verb_ends_with_130_and_says_how_to_go_on() -> None:
+    done = run(_INTERRUPTED_WHILE_RUNNING, "doctor")
+
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "interrupted: the same command goes on from here\n"
+
+
+def test_where_sigint_is_ignored_it_stays_ignored() -> None:
+    done = run(_INTERRUPTED_WHILE_LOADING, "SIG_IGN", "typer", "--version")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "jacquard 0.1.0\n", "")
