@@ -12,6 +12,7 @@ from cli.console import Format, print_json, stdout
 from cli.errors import ExitCode, Stop
 from cli.lock_changes import changes, show_diff
 from components.plan import releases
+from components.plan.allocation import ACCEPT_EDITS
 from components.plan.allocation import allocate as allocation
 from components.plan.checks import check_data
 from components.specs.problems import SpecError
@@ -38,6 +39,10 @@ _QuarantineOption = Annotated[
         help="Let others have what a tenant, VPC, cluster or VM had, such as globex or globex/globex-lab; or all.",
     ),
 ]
+_EditsOption = Annotated[
+    bool,
+    typer.Option(ACCEPT_EDITS, help="Take lock files that were edited or merged by hand as they are."),
+]
 
 
 def allocate(
@@ -47,6 +52,7 @@ def allocate(
     count: _CountOption = None,
     replace_hosts: _ReplaceOption = None,
     release_quarantine: _QuarantineOption = None,
+    accept_edits: _EditsOption = False,
     check: arguments.CheckOption = False,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
@@ -61,7 +67,7 @@ def allocate(
     """
     _refuse_contradictions(release_hosts, count, replace_hosts)
     spec = data.load(environment)
-    problems = check_data(spec)
+    problems = check_data(spec, edits_meant=accept_edits)
     if problems:
         raise SpecError(environment, problems)
     wanted = spec if release_quarantine is None else releases.release_quarantine(spec, release_quarantine)
@@ -81,7 +87,8 @@ def allocate(
     else:
         stdout().print(Text(f"{environment}: everything is allocated, nothing to change"))
     if diff and check:
-        msg = f"{environment}: lock files do not fit the data; run 'jacquard allocate {environment}' and review it"
+        command = f"jacquard allocate {environment}" + (f" {ACCEPT_EDITS}" if accept_edits else "")
+        msg = f"{environment}: lock files do not fit the data; run '{command}' and review it"
         raise Stop(msg)
     if diff:
         write_locks(spec, paths.environments(), *locks)

@@ -171,14 +171,6 @@ def export(
     stdout().print(Text(f"{environment}: {plural(done.hosts, 'host')} in {out}"), soft_wrap=True)
 
 
-def group() -> typer.Typer:
-    """Return the two commands below ``jacquard inventory``."""
-    app = typer.Typer(no_args_is_help=True, help="Exchange hosts with other systems.")
-    app.command("import")(import_)
-    app.command("export")(export)
-    return app
-
-
 def _pairs(option: str, given: list[str] | None) -> Mapping[str, str]:
     """Return what was given as ``left=right`` by what stands left of the last ``=``, or for values of the first."""
     found: dict[str, str] = {}
@@ -214,3 +206,13 @@ def _text(environment: str, file: str) -> str:
 def _bytes(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(MAX_BYTES + 1)
+
+
+app = typer.Typer(
+    help="Exchange hosts with other systems.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+)
+app.command("import")(import_)
+app.command("export")(export)

@@ -69,7 +69,7 @@ def promote(
     if problems:
         raise SpecError(environment, problems)
     if "/" not in pool:
-        _refuse_pool_options(pool, rollback=rollback, plan=plan, wave=wave, evidence=evidence)
+        _refuse_pool_options(pool, rollback=rollback, plan=plan, wave=wave, evidence=evidence, today=today)
         promote_cluster(spec, pool, version=version, data_store=data_store, output=output)
         return
     if data_store is not None:
@@ -93,7 +93,8 @@ def promote(
 def _refuse_pool_options(cluster: str, **options: object) -> None:
     wrong = [f"--{name}" for name, value in options.items() if value]
     if wrong:
-        msg = f"{cluster} is a control plane, {', '.join(wrong)} is for pools, such as {cluster}/POOL"
+        verb = "is" if len(wrong) == 1 else "are"
+        msg = f"{cluster} is a control plane, {', '.join(wrong)} {verb} for pools, such as {cluster}/POOL"
         raise Stop(msg, ExitCode.BAD_DATA)
 
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from cli import arguments, capacity_view, data, image_view, show_view, uniformity_view
 from cli.console import plural, print_json, stdout
 from cli.errors import ExitCode, Stop
-from cli.live_nodes import MANAGEMENT_KINDS, TENANT_KINDS, live_nodes
+from cli.live_nodes import TENANT_KINDS, live_nodes, management_kinds
 from cli.observe import observe
 from components.plan.capacity import capacity
 from components.plan.capacity_map import capacity_map
@@ -122,7 +122,7 @@ def _show_images(environment: Environment, output: ShowFormat, today: dt.date) -
 def _show_uniformity(environment: Environment, output: ShowFormat, *, live: bool) -> None:
     found, unreachable = uniformity(environment), dict[str, str]()
     if live:
-        seen = observe(environment, management=MANAGEMENT_KINDS, tenants=TENANT_KINDS)
+        seen = observe(environment, management=management_kinds(environment), tenants=TENANT_KINDS)
         found, unreachable = uniformity(environment, live_nodes(environment, seen)), seen.unreachable
     if output is ShowFormat.JSON:
         print_json(to_json(environment.name, found, unreachable))

@@ -25,6 +25,8 @@ from components.specs.lock_text import sealed
 from components.specs.locks import AllocationsLock, ImagePin, ImagesLock, VpcAllocation
 from components.specs.problems import Problem, SpecError
 
+ACCEPT_EDITS = "--accept-edits"
+"""Option of ``jacquard allocate`` for lock files that were edited by hand."""
 TEMPLATE_REVISION = max(REVISIONS)
 """Revision of the template renderer that a new pin takes."""
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from operator import itemgetter
 
 from components.plan.fabrics import halls_for
-from components.plan.free_hosts import FreeHosts, place
+from components.plan.free_hosts import FreeHosts, position
 from components.plan.pools import (
     PlacedPool,
     clusters,
@@ -132,7 +132,7 @@ class _Assigner:
             elif not in_service:
                 self._broken[host.instance_type][domain] += 1
             elif key is None:
-                free.append((place(host), domain, host))
+                free.append((position(host), domain, host))
             else:
                 self._leaving[self._owner(key)].append((domain, host))
         for _, domain, host in sorted(free, key=itemgetter(0)):

@@ -9,11 +9,23 @@ from enum import StrEnum
 from typing import Any
 
 from components.plan.controllers import Budget, budgets
-from components.plan.pools import declared_spares, domain_kind, failure_domain, group_key, pool_of, pools, wanted_nodes
+from components.plan.pools import (
+    clusters,
+    declared_spares,
+    domain_kind,
+    failure_domain,
+    group_key,
+    most_nodes,
+    pool_of,
+    pools,
+    rack_hosts,
+    wanted_nodes,
+)
 from components.plan.spares import spares_for
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.lock_text import naturally
+from components.specs.node_pool import NodePoolSpec
 
 COLUMNS = ("installed", "contracted", "planned", "spare", "out_of_service", "free", "short")
 """The figures of a row, in the order people read them."""
@@ -31,8 +43,8 @@ class HostUse(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedHost:
-    """A host, what fails together with it and what it is there for."""
+class CountedHost:
+    """A host, what fails together with it and what it counts as."""
 
     host: HostSpec
     failure_domain: str
@@ -124,8 +136,8 @@ class Capacity:
 
 def capacity(environment: Environment) -> Capacity:
     """Return the capacity of ``environment`` as its data and lock files have it."""
-    by_type: dict[str, dict[str, list[PlacedHost]]] = defaultdict(lambda: defaultdict(list))
-    for placed in placed_hosts(environment):
+    by_type: dict[str, dict[str, list[CountedHost]]] = defaultdict(lambda: defaultdict(list))
+    for placed in counted_hosts(environment):
         by_type[placed.host.instance_type][placed.failure_domain].append(placed)
     contracted = Counter[str]()
     for tenant in environment.tenants:
@@ -150,14 +162,17 @@ def capacity(environment: Environment) -> Capacity:
     return Capacity(environment=environment.name, types=tuple(types), controllers=budgets(environment))
 
 
-def placed_hosts(environment: Environment) -> Iterator[PlacedHost]:
-    """Yield all hosts in the order of the inventory.
+def counted_hosts(environment: Environment, pool_key: str | None = None) -> Iterator[CountedHost]:
+    """Yield all hosts, or those of one pool, in the order of the inventory.
 
     Which of a group's hosts are the spares is decided by what breaks; here they are the last ones.
     """
     lock, running = environment.allocations, Counter[str]()
     for host in environment.hosts:
-        pool, domain = lock.hosts.get(host.host), failure_domain(environment, host)
+        pool = lock.hosts.get(host.host)
+        if pool_key is not None and pool != pool_key:
+            continue
+        domain = failure_domain(environment, host)
         group = group_key(pool, domain) if pool else ""
         if host.host in environment.out_of_service:
             use = HostUse.OUT_OF_SERVICE
@@ -168,7 +183,23 @@ def placed_hosts(environment: Environment) -> Iterator[PlacedHost]:
             running[group] += 1
         else:
             use = HostUse.SPARE
-        yield PlacedHost(host=host, failure_domain=domain, use=use, pool=pool)
+        yield CountedHost(host=host, failure_domain=domain, use=use, pool=pool)
+
+
+def most_hosts(environment: Environment) -> dict[str, int]:
+    """Return how many hosts each cluster may come to need with its spares, or has already."""
+    held = Counter(key.partition("/")[0] for key in environment.allocations.hosts.values())
+    return {
+        placed.cluster.name: max(
+            held[placed.cluster.name], sum(_planned(environment, pool) for pool in placed.cluster.pools)
+        )
+        for placed in clusters(environment)
+    }
+
+
+def _planned(environment: Environment, pool: NodePoolSpec) -> int:
+    nodes = most_nodes(environment, pool)
+    return max(rack_hosts(environment, pool), nodes + spares_for(nodes, declared_spares(environment, pool)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +230,7 @@ def _demand(environment: Environment) -> dict[str, dict[str, dict[str, _Demand]]
     return needed
 
 
-def _figures(hosts: list[PlacedHost], wanted: Mapping[str, _Demand]) -> Figures:
+def _figures(hosts: list[CountedHost], wanted: Mapping[str, _Demand]) -> Figures:
     uses = Counter(placed.use for placed in hosts)
     serving = Counter(placed.pool for placed in hosts if placed.use in {HostUse.NODE, HostUse.SPARE})
     return Figures(

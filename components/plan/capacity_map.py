@@ -9,7 +9,7 @@ from html import escape
 from itertools import groupby
 from math import gcd
 
-from components.plan.capacity import HostUse, PlacedHost, placed_hosts
+from components.plan.capacity import CountedHost, HostUse, counted_hosts
 from components.plan.pools import pools
 from components.specs.environment import Environment
 from components.specs.lock_text import natural
@@ -41,7 +41,7 @@ rect{stroke:none}
 def capacity_map(environment: Environment) -> str:
     """Return the map of ``environment``, the same text for the same data."""
     colours = _colours(environment)
-    hosts = sorted(placed_hosts(environment), key=_place)
+    hosts = sorted(counted_hosts(environment), key=_place)
     body, bottom = _halls(environment, hosts, colours)
     legend, bottom = _legend(hosts, colours, bottom)
     style = _STYLE + "".join(f".{name}{{fill:{colour}}}\n" for name, colour in colours.values())
@@ -80,12 +80,12 @@ def _hues(tenants: Sequence[str]) -> dict[str, float]:
     return {tenant: index * stride % count / count for index, tenant in enumerate(tenants)}
 
 
-def _place(placed: PlacedHost) -> tuple[str, tuple[str | int, ...], int]:
+def _place(placed: CountedHost) -> tuple[str, tuple[str | int, ...], int]:
     return placed.host.hall, natural(placed.host.rack), placed.host.slot
 
 
 def _halls(
-    environment: Environment, hosts: Sequence[PlacedHost], colours: dict[str, tuple[str, str]]
+    environment: Environment, hosts: Sequence[CountedHost], colours: dict[str, tuple[str, str]]
 ) -> tuple[list[str], int]:
     """Return the halls from top to bottom, and where they end."""
     sites = {hall: site.name for site in environment.region.sites for hall in site.halls}
@@ -104,7 +104,7 @@ def _halls(
     return lines, top
 
 
-def _rack(rack: Sequence[PlacedHost], left: int, top: int, colours: dict[str, tuple[str, str]]) -> Iterator[str]:
+def _rack(rack: Sequence[CountedHost], left: int, top: int, colours: dict[str, tuple[str, str]]) -> Iterator[str]:
     yield f'<g transform="translate({left} {top})">'
     yield _text(_CELL_WIDTH // 2, 6, rack[0].host.rack, "r")
     for index, placed in enumerate(rack):
@@ -128,7 +128,7 @@ def _cell(y: int, use: HostUse, pool: str, tip: str) -> str:
     return f'<rect class="{words}" y="{y}" width="{_CELL_WIDTH}" height="{_CELL_HEIGHT}">{title}</rect>'
 
 
-def _legend(hosts: Iterable[PlacedHost], colours: dict[str, tuple[str, str]], top: int) -> tuple[list[str], int]:
+def _legend(hosts: Iterable[CountedHost], colours: dict[str, tuple[str, str]], top: int) -> tuple[list[str], int]:
     """Return what the colours mean, with counts, and where that ends."""
     uses = Counter((placed.use, placed.pool if placed.use is HostUse.NODE else None) for placed in hosts)
     entries = [(HostUse.NODE, name, f"{key} · {uses[HostUse.NODE, key]} nodes") for key, (name, _) in colours.items()]

@@ -15,7 +15,7 @@ from components.specs.loader import REGION
 from components.specs.region import ControlPlaneBackend
 from components.specs.tenant_network import Isolation
 
-Place = tuple[str, DataPath]
+DataPlace = tuple[str, DataPath]
 """File, and path of a value in it."""
 
 
@@ -25,11 +25,11 @@ def uses_dpf(environment: Environment) -> bool:
     return not vpcs or any(on_dpus(vpc) for vpc in vpcs)
 
 
-def needed_charts(environment: Environment) -> dict[str, Place]:
+def needed_charts(environment: Environment) -> dict[str, DataPlace]:
     """Return the charts that ``environment`` installs, by name, each with the first value that asks for it."""
     region = environment.region
     operators = [operator.chart for operator in region_operators(region, dpf=uses_dpf(environment))]
-    needed: dict[str, Place] = dict.fromkeys(operators, (REGION, ("region",)))
+    needed: dict[str, DataPlace] = dict.fromkeys(operators, (REGION, ("region",)))
     needed |= dict.fromkeys((HBN_CHART, OVN_CHART), (REGION, ("dpus",)))
     if region.control_planes.backend is ControlPlaneBackend.KAMAJI and region.control_planes.dedicated:
         needed[kamaji_etcd.CHART] = (REGION, ("control_planes", "dedicated"))

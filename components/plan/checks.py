@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from components.plan.rules import (
     add_ons,
     bare_metal,
     capacity,
+    cluster_api,
     clusters,
     contracts,
     control_planes,
@@ -32,8 +33,9 @@ from components.plan.rules import (
     vms,
 )
 from components.specs.environment import Environment
+from components.specs.loader import ALLOCATIONS, IMAGE_PINS
 from components.specs.memory import no_collections
-from components.specs.problems import Problem
+from components.specs.problems import MAX_PROBLEMS, Problem
 
 Rule = Callable[[Environment], Iterable[Problem]]
 
@@ -90,9 +92,12 @@ DATA: tuple[Rule, ...] = (
     clusters.rollouts,
     clusters.canaries,
     clusters.pool_labels,
+    clusters.pool_annotations,
     node_pools.burn_ins,
     node_pools.surges,
     node_pools.restarts,
+    node_pools.failure_domains,
+    node_pools.instance_types,
     clusters.quorums,
     clusters.endpoints,
     *control_planes.RULES,
@@ -103,8 +108,10 @@ DATA: tuple[Rule, ...] = (
     capacity.dedicated_data_stores,
     capacity.control_planes,
     capacity.controllers,
+    bare_metal.drivers,
     bare_metal.boot_networks,
-    bare_metal.provider,
+    cluster_api.releases,
+    cluster_api.fit,
     capacity.loopbacks,
     contracts.contracted_nodes,
     contracts.contracted_capacity,
@@ -133,6 +140,8 @@ DATA: tuple[Rule, ...] = (
     vms.vm_sizes,
     governance.tenants,
     governance.windows,
+    governance.window_tools,
+    governance.window_turns,
     governance.twice,
 )
 """What people write."""
@@ -143,20 +152,22 @@ LOCKS: tuple[Rule, ...] = (
     fabrics.partitions,
     dpus.links,
     capacity.controller_load,
+    capacity.failure_domains,
     bare_metal.boot_methods,
     bare_metal.free_hosts,
     node_pools.rollout_limits,
     node_pools.template_revisions,
     rollouts.mixed,
     rollouts.in_motion_together,
-    locks.digests,
+    locks.hand_edits,
     locks.numbers,
     locks.allocations,
     locks.pins,
 )
 """What machines write. Meaningless while a reference dangles."""
 
-
+_GIVEN: tuple[Rule, ...] = (locks.numbers, locks.hand_edits)
+"""What of lock files must be sound before anything is allocated."""
 _PROMOTED: frozenset[Rule] = frozenset({locks.pins, node_pools.template_revisions, rollouts.mixed})
 """What a promotion mends."""
 
@@ -164,16 +175,29 @@ _PROMOTED: frozenset[Rule] = frozenset({locks.pins, node_pools.template_revision
 def check(environment: Environment) -> list[Problem]:
     """Return all problems of ``environment``, sorted by file and line; empty when it is sound.
 
-    No clock decides: the same data gives the same answer for ever. What has expired is for policies to say.
+    No clock decides: the same data gives the same answer for ever. What has expired is for policies to say. That lock
+    files are not up to date is told only where ``jacquard allocate`` can run.
     """
-    dangling = _run(REFERENCES, environment)
+    dangling, data = _run(REFERENCES, environment), _run(DATA, environment)
     locked = [] if dangling else _run(LOCKS, environment)
-    return sorted({*dangling, *_run(DATA, environment), *locked})
+    forbidding = {rule_name(rule) for rule in _GIVEN}
+    if data or any(problem.rule in forbidding for problem in locked):
+        locked = [problem for problem in locked if not _outdated(problem)]
+    return sorted({*dangling, *data, *locked})
 
 
-def check_data(environment: Environment) -> list[Problem]:
-    """Return the problems that must be gone before anything is allocated: a number given twice is one."""
-    return sorted({*_run((*REFERENCES, *DATA, locks.numbers), environment)})
+def _outdated(problem: Problem) -> bool:
+    """Tell whether ``jacquard allocate`` mends ``problem``: useless to know as long as it refuses to."""
+    return problem.rule == rule_name(locks.allocations) and problem.file in {ALLOCATIONS, IMAGE_PINS}
+
+
+def check_data(environment: Environment, *, edits_meant: bool = False) -> list[Problem]:
+    """Return the problems that must be gone before anything is allocated: a number given twice is one.
+
+    So is an edit of a lock file, unless it is meant: it may give a cluster what it never had.
+    """
+    given = [rule for rule in _GIVEN if rule is not locks.hand_edits or not edits_meant]
+    return sorted({*_run((*REFERENCES, *DATA, *given), environment)})
 
 
 def check_promotable(environment: Environment) -> list[Problem]:
@@ -208,7 +232,17 @@ def descriptions() -> dict[str, str]:
 
 def _run(rules: Iterable[Rule], environment: Environment) -> list[Problem]:
     with no_collections():
-        return [_named(rule, problem) for rule in rules for problem in rule(environment)]
+        return [_named(rule, problem) for rule in rules for problem in _bounded(rule(environment))]
+
+
+def _bounded(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield what one rule reports up to a count that people still want to hear of."""
+    for count, problem in enumerate(problems):
+        if count == MAX_PROBLEMS:
+            text = f"is not checked by this rule after {MAX_PROBLEMS:,} problems; correct those first"
+            yield replace(problem, path="", text=text)
+            return
+        yield problem
 
 
 def _named(rule: Callable[..., object], problem: Problem) -> Problem:

@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
-from components.plan.pools import PlacedCluster, clusters, most_nodes, problem
-from components.plan.rules.places import place
+from components.plan.pools import PlacedCluster, clusters, most_nodes, place, problem
 from components.specs.base import DEDICATED, PLACED, KubernetesVersion
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec, Events

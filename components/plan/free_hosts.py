@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from components.specs.inventory import HostSpec
 from components.specs.lock_text import natural
 
-Place = tuple[tuple[str | int, ...], int, str]
+Position = tuple[tuple[str | int, ...], int, str]
 
 
 class FreeHosts:
@@ -28,7 +28,7 @@ class FreeHosts:
     def add(self, domain: str, host: HostSpec) -> None:
         """Let ``host`` be taken from now on."""
         self._halls.setdefault(domain, host.hall)
-        insort(self._hosts[domain], host, key=place)
+        insort(self._hosts[domain], host, key=position)
         self._enter(domain)
 
     def remove(self, domain: str, host: HostSpec) -> None:
@@ -73,6 +73,6 @@ class FreeHosts:
             heapq.heappush(self._heaps[self._halls[domain]], entry)
 
 
-def place(host: HostSpec) -> Place:
+def position(host: HostSpec) -> Position:
     """Return where ``host`` stands, to sort by."""
     return natural(host.rack), host.slot, host.host

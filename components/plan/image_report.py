@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from components.plan.edges import is_newer
-from components.plan.images import choose_image, find_image, misfits
+from components.plan.images import choose_image, doca_fits, find_image, misfits
 from components.plan.pools import PlacedPool, pool_of, pools
-from components.plan.rules.images import doca_fits
 from components.specs.catalog import GoldenImage, Lifecycle
 from components.specs.environment import Environment
 from components.specs.lock_text import naturally

@@ -16,6 +16,8 @@ CHANNEL_RULE = "image-outside-channel"
 """Policy rule that asks for the channel of each node image; its waivers name pools."""
 MAX_MINORS_BEHIND = 3
 """How far a kubelet may be behind its API server (Kubernetes' version skew policy)."""
+MAX_DOCA_MINORS = 3
+"""Minor releases of DOCA between host and DPU: a year has four, and compatibility is promised within one."""
 
 
 def find_image(environment: Environment, version: str) -> GoldenImage | None:
@@ -107,3 +109,12 @@ def minor(version: KubernetesVersion) -> int:
 def patch(version: KubernetesVersion) -> int:
     """Return the patch number of ``v1.35.2``."""
     return int(version.split(".")[2])
+
+
+def doca_fits(one: str, other: str) -> bool:
+    """Tell whether two releases of DOCA work together; a version that does not begin ``3.2`` says nothing."""
+    numbers = [version.split(".")[:2] for version in (one, other)]
+    if not all(len(pair) > 1 and all(map(str.isdecimal, pair)) for pair in numbers):
+        return True
+    (major, minor_number), (other_major, other_minor) = (map(int, pair) for pair in numbers)
+    return major == other_major and abs(minor_number - other_minor) <= MAX_DOCA_MINORS

@@ -9,17 +9,16 @@ from components.plan.charts import needed_charts, uses_dpf
 from components.plan.control_planes import most_nodes_of
 from components.plan.dpu_clusters import DpuClusters
 from components.plan.fabrics import partition
-from components.plan.pool_inputs import firmware_of_hosts, pool_input
+from components.plan.pool_inputs import firmware_of_hosts, pool_input, pool_windows
 from components.plan.pools import PlacedCluster, clusters, failure_domain
 from components.plan.slices import Slice, SliceKind
 from components.render import labels as keys
-from components.render.bare_metal_controllers import PROVIDER
 from components.render.cluster_access import ClusterAccessInput
 from components.render.control_plane import DataStore
 from components.render.dpus import HBN_CHART, OVN_CHART, DpuPlatform
 from components.render.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL, Backup
 from components.render.hosted_control_plane import HostedControlPlaneInput
-from components.render.hosts import Assignment, PlacedHost
+from components.render.hosts import HostOwner, PlacedHost
 from components.render.infiniband import Partition
 from components.render.inventory import InventoryInput
 from components.render.node_pool import NodePoolInput
@@ -75,7 +74,7 @@ def inputs(environment: Environment, part: Slice) -> tuple[Input, ...]:
 
 
 def _region(environment: Environment) -> RegionInput:
-    needed, metal = needed_charts(environment), environment.region.bare_metal
+    needed = needed_charts(environment)
     return RegionInput(
         name=environment.name,
         region=environment.region,
@@ -87,7 +86,7 @@ def _region(environment: Environment) -> RegionInput:
         tenants={tenant.tenant: _about(tenant) for tenant in environment.tenants},
         release=environment.versions.release,
         watched=_watched(environment),
-        metal3_version=environment.versions.infrastructure_providers[PROVIDER] if metal.controllers else None,
+        cluster_api=environment.versions.cluster_api,
     )
 
 
@@ -133,7 +132,7 @@ def _platform(environment: Environment) -> DpuPlatform:
 
 def _inventory(environment: Environment, hall: str) -> InventoryInput:
     owners = {
-        f"{placed.cluster.name}/{pool.name}": Assignment(
+        f"{placed.cluster.name}/{pool.name}": HostOwner(
             cluster=placed.cluster.name, pool=pool.name, vpc=placed.cluster.vpc
         )
         for placed in clusters(environment)
@@ -148,7 +147,7 @@ def _inventory(environment: Environment, hall: str) -> InventoryInput:
             host=host,
             failure_domain=failure_domain(environment, host),
             dpu_functions=kinds[host.instance_type].dpu.host_functions,
-            assignment=None if owner is None else owners[owner],
+            owner=None if owner is None else owners[owner],
             state=away[host.host].state if host.host in away else PRODUCTION,
             why=str(away[host.host]) if host.host in away else None,
             firmware=firmware.get(host.host),
@@ -216,6 +215,7 @@ def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedCon
         backend=region.control_planes.backend,
         bare_metal=region.bare_metal.backend,
         failure_domains=tuple(sorted(domains)),
+        windows=pool_windows(environment, placed),
     )
 
 

@@ -189,6 +189,10 @@ class _Numbering:
             "controller": self._controllers.choose(placed, given.controller),
             "guids": numbers,
             "node_ports": placed.cluster.api_server.node_ports,
+            "service_domain": placed.cluster.service_domain,
+            "vpc": placed.cluster.vpc,
+            "control_planes": self._environment.region.control_planes.backend,
+            "bare_metal": self._environment.region.bare_metal.backend,
         }
         return given.model_copy(update=changes)
 

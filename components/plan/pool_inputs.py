@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from components.plan.pools import PlacedCluster, failure_domain, group_key, pool_of
 from components.plan.replacement import spare_hosts
 from components.render.join_service import HostIdentity
-from components.render.node_pool import NodePoolInput, RolloutGroup
-from components.specs.base import VersionName
+from components.render.node_pool import NodePoolInput, RolloutGroup, group_name
+from components.render.pool_windows import TOOL, PoolWindows
 from components.specs.catalog import BootMode
 from components.specs.environment import Environment
+from components.specs.firmware import FirmwareBaseline
+from components.specs.lock_text import naturally
 from components.specs.node_pool import NodePoolSpec
+from components.specs.nodes import Windows
 
 
 def pool_input(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec) -> NodePoolInput:
@@ -37,9 +40,23 @@ def pool_input(environment: Environment, placed: PlacedCluster, pool: NodePoolSp
     )
 
 
-def firmware_of_hosts(environment: Environment) -> dict[str, VersionName]:
+def pool_windows(environment: Environment, placed: PlacedCluster) -> PoolWindows | None:
+    """Return the window that holds the rolls of a cluster's pools; None where none does."""
+    window, paused = placed.tenant.changes.window, {pool.name for pool in placed.cluster.pools if pool.rollout.paused}
+    groups = [
+        group_name(*parts)
+        for parts in (key.split("/") for key in naturally(environment.allocations.groups))
+        if parts[0] == placed.cluster.name and parts[1] not in paused
+    ]
+    if window is None or not groups or environment.region.nodes.windows is Windows.ANNOTATE:
+        return None
+    return PoolWindows(window=window, groups=tuple(groups), image=str(environment.versions.tool(TOOL)))
+
+
+def firmware_of_hosts(environment: Environment) -> dict[str, FirmwareBaseline]:
     """Return the firmware baseline of each host whose rollout group runs an image that names one."""
-    baselines = {image.version: image.firmware for image in environment.images.images if image.firmware}
+    known = {baseline.name: baseline for baseline in environment.firmware.firmware_baselines}
+    baselines = {image.version: known[image.firmware] for image in environment.images.images if image.firmware}
     groups = {key: baselines[pin.image] for key, pin in environment.image_pins.groups.items() if pin.image in baselines}
     if not groups:
         return {}
@@ -55,7 +72,7 @@ def firmware_of_hosts(environment: Environment) -> dict[str, VersionName]:
 def _groups(environment: Environment, pool_key: str, pool: NodePoolSpec) -> Iterator[RolloutGroup]:
     images = {image.version: image for image in environment.images.images}
     pins = {key: pin for key, pin in environment.image_pins.groups.items() if pool_of(key) == pool_key}
-    spares = spare_hosts(environment) if pool.rollout.surge else {}
+    spares = spare_hosts(environment, pool_key) if pool.rollout.surge else {}
     asking = {key for key, pin in pins.items() if images[pin.image].boot is BootMode.LIVE_ISO}
     identities = _identities(environment, pool_key) if asking else {}
     for key, size in sorted(environment.allocations.groups.items()):

@@ -84,7 +84,12 @@ def failure_domain(environment: Environment, host: HostSpec) -> str:
 
     A host of a rack-scale type fails with its NVLink domain, which is its rack, whatever the region says.
     """
-    match domain_kind(environment, host.instance_type):
+    return domain_of(host, domain_kind(environment, host.instance_type))
+
+
+def domain_of(host: HostSpec, kind: FailureDomain) -> str:
+    """Return the name of the ``kind`` of failure domain that ``host`` is in."""
+    match kind:
         case FailureDomain.RACK:
             return host.rack
         case FailureDomain.HALL:
@@ -152,3 +157,8 @@ def pool_of(group: str) -> str:
 def problem(environment: Environment, file: str, path: DataPath, text: str) -> Problem:
     """Return a problem at the line where ``path`` stands in ``file``."""
     return Problem(file, environment.positions.line(file, path), dotted(path), text)
+
+
+def place(environment: Environment, file: str, path: DataPath) -> str:
+    """Return ``file:line`` of the value at ``path``, for the other side of a problem."""
+    return problem(environment, file, path, "").place

@@ -214,7 +214,8 @@ class Promotion:
     def _why_not_at_once(self) -> str:
         if self._goes_on:
             return f"a rollout to {self.image} is open at wave {self._moved}"
-        canary = f"{self._canary} nodes take an image first, alone (rollout.canary of the pool)"
+        nodes = f"{self._canary} node{' takes' if self._canary == 1 else 's take'}"
+        canary = f"{nodes} an image first, alone (rollout.canary of the pool)"
         broken = map(str, excess(self._limits, self._pins, self.pool, self._left))
         return "; ".join([*([canary] if self._canary else []), *broken])
 

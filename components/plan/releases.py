@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from components.plan.allocation import allocate
 from components.plan.fabrics import halls_for
-from components.plan.free_hosts import place
+from components.plan.free_hosts import position
 from components.plan.pools import PlacedPool, declared_spares, failure_domain, group_key, pool_of, pools, problem
 from components.plan.spares import spares_for
 from components.specs.environment import Environment
@@ -66,7 +66,7 @@ def replace_hosts(environment: Environment, pool: str) -> tuple[AllocationsLock,
         if pool_of(key) == pool:
             domain, size = key.removeprefix(f"{pool}/"), group.most_nodes
             missed = size + spares_for(size, declared_spares(environment, placed.pool)) - held[domain]
-            given |= {host.host: pool for host in sorted(free[domain], key=place)[: max(0, missed)]}
+            given |= {host.host: pool for host in sorted(free[domain], key=position)[: max(0, missed)]}
     if not given:
         text = f"{pool} misses no host that a free one of the same failure domain could replace"
         raise SpecError(environment.name, [problem(environment, ALLOCATIONS, ("hosts",), text)])
@@ -100,7 +100,7 @@ def _surplus(environment: Environment, placed: PlacedPool) -> list[list[HostSpec
             continue
         spare = len(mine[domain]) - size - spares_for(size, declared_spares(environment, placed.pool))
         in_service = {host.host: host.host not in environment.out_of_service for host in mine[domain]}
-        leaving = sorted(sorted(mine[domain], key=place, reverse=True), key=lambda host: in_service[host.host])
+        leaving = sorted(sorted(mine[domain], key=position, reverse=True), key=lambda host: in_service[host.host])
         found += [(in_service[host.host], size > 0, [host]) for host in leaving[: max(0, spare)]]
     return [unit for _, _, unit in sorted(found, key=itemgetter(0, 1))]
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 
-from components.plan.capacity import HostUse, placed_hosts
+from components.plan.capacity import HostUse, counted_hosts
 from components.plan.pools import group_key, pool_of, pools
 from components.render.pool_rollout import Replacement, replacement
 from components.specs.environment import Environment
 
 
-def spare_hosts(environment: Environment) -> Counter[str]:
-    """Return how many hosts in service each rollout group has beyond its nodes."""
+def spare_hosts(environment: Environment, pool_key: str | None = None) -> Counter[str]:
+    """Return how many hosts in service each rollout group, or each of one pool, has beyond its nodes."""
     return Counter(
         group_key(placed.pool, placed.failure_domain)
-        for placed in placed_hosts(environment)
+        for placed in counted_hosts(environment, pool_key)
         if placed.pool is not None and placed.use is HostUse.SPARE
     )
 

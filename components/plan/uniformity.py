@@ -46,7 +46,7 @@ class LiveNode:
     """Its pool's name, by a label that no tenant can write."""
     failure_domain: str
     host: str | None
-    """The BareMetalHost it runs on; None when the provider's ID does not tell."""
+    """The host of the inventory it runs on; None when the provider's ID does not tell."""
     values: Values
     """What is reported, with the keys of `declared_values`."""
 
@@ -216,7 +216,7 @@ def _of_firmware(baseline: FirmwareBaseline | None) -> dict[str, str]:
     if baseline is None:
         return {}
     settings = {f"bios.{name}": str(value) for name, value in baseline.bios.items()}
-    versions = {f"firmware.{name}": version for name, version in baseline.components.items()}
+    versions = {f"firmware.{name}": component.version for name, component in baseline.components.items()}
     return {"firmware_baseline": baseline.name, **settings, **versions}
 
 

@@ -33,6 +33,7 @@ DEDICATED = "dedicated"
 """What a cluster writes instead of a data store's name to get one of its own."""
 PLACED = "auto"
 """What a cluster writes as its data store, or leaves out, to have one found."""
+DEFAULT_SERVICE_DOMAIN = "cluster.local"
 Network = ipaddress.IPv4Network
 Address = ipaddress.IPv4Address
 
@@ -111,11 +112,19 @@ class StackLayout(StrEnum):
 
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 _PERCENT = re.compile(r"(100|[1-9]?[0-9])%")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}")
 
 
 def _mac(value: str) -> str:
     if not _MAC.fullmatch(value):
         msg = 'a MAC address is six lower-case hex pairs with colons in quotes, like "80:c1:00:00:01:01"'
+        raise ValueError(msg)
+    return value
+
+
+def _host_name(value: str) -> str:
+    if _UUID.fullmatch(value):
+        msg = "must not be a UUID, which Metal3 takes for Ironic's own name of a host; write another name"
         raise ValueError(msg)
     return value
 
@@ -170,7 +179,9 @@ QUANTITY = r"^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti|Pi)$"
 HTTPS_URL = r"^https://[^\s]+$"
 OCI_URL = r"^oci://[^\s]+$"
 OCI_DIGEST = r"^sha256:[0-9a-f]{64}$"
-BMC_ADDRESS = r"^(redfish|redfish-virtualmedia|idrac-virtualmedia|ilo5-virtualmedia|ipmi)(\+https?)?://[^\s]+$"
+BMC_ADDRESS = (
+    r"^(ipmi|(redfish|redfish-uefihttp|(idrac|ilo5)-redfish|(redfish|idrac|ilo5)-virtualmedia)(\+https?)?)://[^\s]+$"
+)
 ABSOLUTE_PATH = r"^/[^\s]*$"
 RELATIVE_PATH = r"^[^/\s.][^/\s]*(/[^/\s.][^/\s]*)*$"
 LABEL_VALUE = r"^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$"
@@ -179,9 +190,10 @@ NODE_LABEL_KEY = (
     r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
 )
 QUALIFIED_NAME = r"^([a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
-ENDPOINT = r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?:[1-9][0-9]{0,4}$"
+_PORT = r"([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+ENDPOINT = rf"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?:{_PORT}$"
 DOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$"
-REGISTRY = r"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?(:[1-9][0-9]{0,4})?(/[^\s]+)?$"
+REGISTRY = rf"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?(:{_PORT})?(/[^\s]+)?$"
 CRON_SCHEDULE = r"^[-0-9*/,]+( [-0-9*/,]+){4}$"
 PCI_SELECTOR = r"^[0-9A-F]{4}:[0-9A-F]{4}$"
 
@@ -207,6 +219,8 @@ Endpoint = Annotated[str, StringConstraints(pattern=ENDPOINT)]
 Domain = Annotated[str, StringConstraints(pattern=DOMAIN, max_length=253)]
 Registry = Annotated[str, StringConstraints(pattern=REGISTRY)]
 Port = Annotated[int, Field(ge=1, le=65535)]
+HostName = Annotated[Label, AfterValidator(_host_name)]
+"""DNS-1123 label that is no UUID."""
 MacAddress = Annotated[
     str,
     AfterValidator(_mac),

@@ -8,7 +8,16 @@ from typing import Literal
 from pydantic import Field
 
 from components.specs.api_server import ApiServerSpec, OidcSpec
-from components.specs.base import ClusterName, DnsLabel, Domain, KubernetesVersion, Label, ShortName, Spec
+from components.specs.base import (
+    DEFAULT_SERVICE_DOMAIN,
+    ClusterName,
+    DnsLabel,
+    Domain,
+    KubernetesVersion,
+    Label,
+    ShortName,
+    Spec,
+)
 from components.specs.kubelet import KubeletSpec
 from components.specs.node_pool import NodePoolSpec
 
@@ -43,10 +52,10 @@ class ClusterSpec(Spec):
     """Of the control plane; one of ``kubernetes`` in ``catalog/versions.yaml``. Never goes down, and up one minor
     at a time. ``jacquard promote`` makes it run; until then the pin in ``images.lock.yaml`` does."""
     vpc: ShortName
-    """A VPC of the tenant; no other cluster may use it."""
+    """A VPC of the tenant; no other cluster may use it, and a cluster stays in the one it was made in."""
     control_plane: ControlPlaneSpec = ControlPlaneSpec()
-    service_domain: Domain = "cluster.local"
-    """Immutable in Kamaji, and must contain a dot."""
+    service_domain: Domain = DEFAULT_SERVICE_DOMAIN
+    """What Services are called by; must contain a dot (Kamaji), and is kept for good."""
     oidc: OidcSpec | None = None
     api_server: ApiServerSpec = ApiServerSpec()
     kubelet: KubeletSpec = KubeletSpec()

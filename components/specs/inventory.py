@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from components.specs.base import BMC_ADDRESS, DnsLabel, IpAddress, Label, MacAddress, Spec, Text
+from components.specs.base import BMC_ADDRESS, DnsLabel, HostName, IpAddress, Label, MacAddress, Spec, Text
 
 
 class HostSpec(Spec):
@@ -14,7 +14,7 @@ class HostSpec(Spec):
     """NVLink domain too, where the instance type is of rack scale."""
     slot: int = Field(ge=1, le=60)
     """Place in the rack, from 1."""
-    host: Label
+    host: HostName
     instance_type: Label
     serial: Text
     """Of the chassis, as the BMC reports it."""

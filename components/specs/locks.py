@@ -10,11 +10,14 @@ from typing import Annotated
 from pydantic import Field
 
 from components.specs.api_server import DEFAULT_NODE_PORTS
+from components.specs.bare_metal import BareMetalBackend
 from components.specs.base import (
+    DEFAULT_SERVICE_DOMAIN,
     OCI_DIGEST,
     Cidr,
     DataFile,
     DnsLabel,
+    Domain,
     IpAddress,
     KubernetesVersion,
     Label,
@@ -26,6 +29,7 @@ from components.specs.base import (
 from components.specs.dpus import DpuClusterName
 from components.specs.fabric import LAST_PKEY, GuidRange
 from components.specs.ranges import Numbers
+from components.specs.region import ControlPlaneBackend
 
 Vni = Annotated[int, Field(ge=1, le=16_777_215)]
 Asn = Annotated[int, Field(ge=1, le=4_294_967_295)]
@@ -72,6 +76,14 @@ class ClusterAllocation(Spec):
     """By InfiniBand fabric: what the virtual functions of its nodes may have."""
     node_ports: Numbers = DEFAULT_NODE_PORTS
     """Ports that its Services of type NodePort may have; never fewer than once."""
+    service_domain: Domain = DEFAULT_SERVICE_DOMAIN
+    """What its Services are called by; never another."""
+    vpc: ShortName | None = None
+    """Whose prefixes its pods and services have; never another. None in files of older releases."""
+    control_planes: ControlPlaneBackend | None = None
+    """Backend that hosts its control plane; never another. None in files of older releases."""
+    bare_metal: BareMetalBackend | None = None
+    """Backend that provisions its hosts; never another. None in files of older releases."""
 
 
 class GroupAllocation(Spec):

@@ -53,6 +53,10 @@ class PoolRole(StrEnum):
     """The cluster's own services: DNS, storage and network controllers, metrics."""
 
 
+CONTROLLERS_TAINTS = ("node.kubernetes.io", "node.cloudprovider.kubernetes.io", "node.cluster.x-k8s.io")
+"""Domains whose taints Kubernetes and Cluster API set and remove; a node would lose one, or never become usable."""
+
+
 class TaintEffect(StrEnum):
     """Effect of a taint on pods that do not tolerate it."""
 
@@ -61,12 +65,18 @@ class TaintEffect(StrEnum):
     NO_EXECUTE = "NoExecute"
 
 
-class TaintSpec(Spec):
+class TaintSpec(CheckedSpec):
     """A taint that every node of a pool carries."""
 
     key: QualifiedName
     value: LabelValue = ""
     effect: TaintEffect
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield a taint that controllers put on nodes and take off again."""
+        if self.key.rpartition("/")[0] in CONTROLLERS_TAINTS:
+            text = "is in a domain whose taints come and go by controllers; write a key of your own"
+            yield Misfit(text, ("key",), self.key)
 
 
 class BurnIn(StrEnum):

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from components.specs import api_server, base, dpus, kubelet, nodes
+from components.specs import api_server, base, cluster_api, dpus, kubelet, nodes
 from components.specs.problems import listed, nearest, shown, suggestion
 
 Path = tuple[str | int, ...]
@@ -35,13 +35,14 @@ PATTERN_RULES = {
     base.NODE_LABEL_KEY: "must be a name of letters, digits, '-', '_' and '.', plain or in a domain that reaches nodes"
     " (node.cluster.x-k8s.io, node-role.kubernetes.io, node-restriction.kubernetes.io)",
     base.QUALIFIED_NAME: "must be a name of letters, digits, '-', '_' and '.', plain or after a domain and /",
-    base.ENDPOINT: "must be host and port without a scheme like etcd-0.etcd.svc:2379",
+    base.ENDPOINT: "must be host and port, at most 65535, without a scheme like etcd-0.etcd.svc:2379",
     base.DOMAIN: "must be a domain with a dot like cluster.local",
-    base.REGISTRY: "must be a host without a scheme like registry.cloud.example",
+    base.REGISTRY: "must be a host without a scheme like registry.cloud.example, its port at most 65535",
     base.CRON_SCHEDULE: 'must be a cron schedule of five fields like "15 3 * * *"',
     dpus.DPU_CLUSTER_NAME: "must be a name of at most 4 lower-case letters and digits that starts with a letter",
     api_server.FEATURE_GATE: "must be a feature gate like InPlacePodVerticalScaling",
     api_server.CLAIM: "must be text without spaces, '=' and ','",
+    cluster_api.RELEASE: "must be a release like v1.13.5",
     kubelet.CPU_AMOUNT: 'must be CPUs like "2" or 500m',
     kubelet.SYSCTL: "must be a kernel parameter like net.core.somaxconn",
     nodes.PINNED_IMAGE: "must be a container image by digest, registry/name@sha256: and 64 hex digits",
@@ -144,7 +145,8 @@ def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data:
         case base.MISFIT:
             return context["text"] if got is None else _with_got(context["text"], got)
     rules = dict.fromkeys(_rule(detail["type"], detail.get("ctx", {})) for detail in details)
-    return f"{' or '.join(rules).replace('or must be', 'or')} (got {shown(got)}){_hint(kind, context, got)}"
+    hint = _hint(kind, context, got) or _keys_to_write(kind, model, path, data)
+    return f"{' or '.join(rules).replace('or must be', 'or')} (got {shown(got)}){hint}"
 
 
 def _with_got(text: str, got: Any) -> str:
@@ -185,14 +187,27 @@ def _hint(kind: str, context: dict[str, Any], got: Any) -> str:
     return ""
 
 
+def _keys_to_write(kind: str, model: type[BaseModel], path: Path, data: Any) -> str:
+    """Return which keys the mapping must have that is missing at ``path``."""
+    if kind not in {"model_type", "model_attributes_type"}:
+        return ""
+    required = [key for key, field in _wanted(model, path, data).items() if field.is_required()]
+    return f"; write {{{', '.join(f'{key}: ...' for key in required)}}}" if required else ""
+
+
 def _keys(model: type[BaseModel], path: Sequence[str | int], data: Any) -> list[str]:
     """Return the keys that a mapping at ``path`` may have."""
+    return sorted(_wanted(model, path, data))
+
+
+def _wanted(model: type[BaseModel], path: Sequence[str | int], data: Any) -> dict[str, FieldInfo]:
+    """Return the fields of the mapping that ``path`` stands for; none when it is of no model."""
     found: Any = model
     for step in path:
         data = data[step]
         found = _fields(found)[str(step)].annotation if _is_model(found) else _entry_type(found)
         found = _member(found, data)
-    return sorted(_fields(found)) if _is_model(found) else []
+    return _fields(found) if _is_model(found) else {}
 
 
 def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:

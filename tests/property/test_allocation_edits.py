@@ -132,7 +132,7 @@ class Edits(RuleBasedStateMachine):
         assert not newly & after.out_of_service.keys()
         moved = {key for key, pin in after.image_pins.groups.items() if before.image_pins.groups.get(key, pin) != pin}
         assert not moved
-        assert [*locks.digests(after), *locks.numbers(after), *locks.allocations(after), *locks.pins(after)] == []
+        assert [*locks.hand_edits(after), *locks.numbers(after), *locks.allocations(after), *locks.pins(after)] == []
         for region in (after, _in_another_order(after)):
             again = attempt(region)
             assert (sealed(again.numbers), sealed(again.pins)) == (after.allocations, after.image_pins)

@@ -19,7 +19,10 @@ from components.specs.loader import load_environment
 LAPTOP = load_environment("laptop", ENVIRONMENTS)
 BMC = LAPTOP.region.networks.bmc
 KINDS = [kind.name for kind in LAPTOP.instance_types.instance_types]
-DRIVERS = ("redfish", "redfish-virtualmedia", "idrac-virtualmedia", "ilo5-virtualmedia", "ipmi")
+DRIVERS = (
+    *("redfish", "redfish-virtualmedia", "redfish-uefihttp", "idrac-redfish", "idrac-virtualmedia"),
+    *("ilo5-redfish", "ilo5-virtualmedia", "ipmi"),
+)
 LABELS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?", fullmatch=True)
 SERIALS = st.text(
     st.characters(codec="utf-8", categories=("L", "M", "N", "P", "S")) | st.just(" "), min_size=1, max_size=30
@@ -41,7 +44,8 @@ def regions(draw: st.DrawFn) -> Environment:
     macs = draw(st.lists(st.integers(1, 2**40 - 1), min_size=count, max_size=count, unique=True))
     hosts = []
     for at in range(count):
-        driver, scheme = draw(st.sampled_from(DRIVERS)), draw(st.sampled_from(("", "+http", "+https")))
+        driver = draw(st.sampled_from(DRIVERS))
+        scheme = "" if driver == "ipmi" else draw(st.sampled_from(("", "+http", "+https")))
         port = draw(st.sampled_from(("", ":8443")))
         hosts.append(
             HostSpec(

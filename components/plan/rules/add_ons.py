@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.pools import PlacedCluster, clusters, problem
-from components.plan.rules.places import place
+from components.plan.pools import PlacedCluster, clusters, place, problem
 from components.plan.rules.references import undeclared
 from components.specs.add_ons import AddOn
 from components.specs.environment import Environment

@@ -6,12 +6,25 @@ from collections.abc import Iterator
 
 from components.plan.controllers import PATH, boots, budgets, methods_of
 from components.plan.intervals import bounds, overlaps
-from components.plan.pools import problem
-from components.plan.rules.places import place
-from components.render.bare_metal_controllers import PROVIDER
+from components.plan.pools import place, problem
+from components.plan.rules.inventory import bmc_address
+from components.plan.rules.references import host_problem
+from components.specs.bare_metal import BareMetalBackend
 from components.specs.environment import Environment
-from components.specs.loader import ALLOCATIONS, REGION, VERSIONS
+from components.specs.loader import ALLOCATIONS, REGION
 from components.specs.problems import Problem, listed
+
+
+def drivers(environment: Environment) -> Iterator[Problem]:
+    """Report BMCs that the backend cannot speak to: IronCore knows Redfish only, at an address."""
+    backend = environment.region.bare_metal.backend
+    for host in environment.hosts if backend is BareMetalBackend.IRONCORE_METAL else ():
+        if host.bmc.startswith("ipmi"):
+            text = f"{backend} speaks Redfish only; write the BMC as redfish+https://<address>/..."
+            yield host_problem(environment, host, "bmc", text)
+        elif bmc_address(host) is None:
+            text = f"{backend} takes no name of a BMC; write its IPv4 address"
+            yield host_problem(environment, host, "bmc", text)
 
 
 def boot_networks(environment: Environment) -> Iterator[Problem]:
@@ -31,13 +44,6 @@ def boot_networks(environment: Environment) -> Iterator[Problem]:
             f"{network} overlaps {taken} ({place(environment, REGION, other)}); two controllers would answer one host"
         )
         yield problem(environment, REGION, where, f"{text}, move one")
-
-
-def provider(environment: Environment) -> Iterator[Problem]:
-    """Report shards of bare-metal controllers without a version of Cluster API's provider, whose pace must fit them."""
-    if environment.region.bare_metal.controllers and PROVIDER not in environment.versions.infrastructure_providers:
-        text = f"controllers need a version of '{PROVIDER}' in infrastructure_providers of {VERSIONS}; add it there"
-        yield problem(environment, REGION, PATH, text)
 
 
 def boot_methods(environment: Environment) -> Iterator[Problem]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from components.plan.capacity import most_hosts
 from components.plan.control_planes import most_nodes_of, standing_pins, taken_stores
 from components.plan.intervals import usable
-from components.plan.pools import clusters, problem
-from components.plan.rules.places import most_hosts, place
+from components.plan.pools import clusters, place, problem
 from components.render.dpf_hbn import POINT_TO_POINT
+from components.specs.bare_metal import BareMetalBackend
 from components.specs.base import DEDICATED, PLACED
 from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
@@ -21,6 +22,8 @@ MAX_PODS = 254
 """Addresses that pods of one node can have in its /24."""
 MAX_NODES = 5000
 """Nodes in one cluster that Kubernetes is tested with (SIG Scalability's thresholds)."""
+MAX_FAILURE_DOMAINS = 100
+"""In the published schemas of Cluster and Metal3Cluster."""
 HEADROOM_PERCENT = 20
 """Loopbacks that stay free for DPUs to come (NICo's advice on address pools)."""
 _POINT_TO_POINT = (POINT_TO_POINT, 0)
@@ -156,6 +159,24 @@ def controller_load(environment: Environment) -> Iterator[Problem]:
                 " raise it as far as your controller is proven, or make pools of these clusters smaller"
             )
             yield problem(environment, REGION, ("bare_metal", "controllers", index, "max_hosts"), text)
+
+
+def failure_domains(environment: Environment) -> Iterator[Problem]:
+    """Report clusters in more failure domains than Cluster API lists; a Machine may only be in one of the list."""
+    if environment.region.bare_metal.backend is not BareMetalBackend.METAL3:
+        return
+    found: dict[str, set[str]] = defaultdict(set)
+    for key in environment.allocations.groups:
+        cluster, _, domain = key.split("/")
+        found[cluster].add(domain)
+    for placed in clusters(environment):
+        count = len(found[placed.cluster.name])
+        if count > MAX_FAILURE_DOMAINS:
+            text = (
+                f"{placed.cluster.name} is in {count} failure domains, Cluster API lists {MAX_FAILURE_DOMAINS} of a"
+                " cluster; make two clusters of it"
+            )
+            yield problem(environment, placed.file, (*placed.path, "pools"), text)
 
 
 def loopbacks(environment: Environment) -> Iterator[Problem]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.pools import clusters, pools, problem, wanted_nodes
-from components.plan.rules.places import place
+from components.plan.pools import clusters, place, pools, problem, wanted_nodes
 from components.render import labels as keys
+from components.render.node_pool import NODE_DOMAIN
 from components.specs.base import DEDICATED, Stage, limit_of
 from components.specs.catalog import Scale
 from components.specs.environment import Environment
@@ -21,6 +21,8 @@ OUR_LABELS = (
     keys.NODE_ROLE,
 )
 """Labels that the renderer of pools writes on every Node."""
+COMMANDS = (".cluster.x-k8s.io", ".metal3.io")
+"""Ends of domains whose annotations pause, delete, hold or remediate what they stand on."""
 QUORUMS = (1, 3, 5)
 """Members of the etcd that k0smotron makes for a cluster, by ``control_plane.replicas``."""
 
@@ -83,6 +85,21 @@ def pool_labels(environment: Environment) -> Iterator[Problem]:
             if key in OUR_LABELS:
                 text = f"is written by the platform ({listed(OUR_LABELS)}); rename it"
                 yield problem(environment, placed.file, (*placed.path, "labels", key), text)
+            if f"{NODE_DOMAIN}/{key}" in placed.pool.labels:
+                text = f"is what {NODE_DOMAIN}/{key} is too, which stands here as well; remove one"
+                yield problem(environment, placed.file, (*placed.path, "labels", key), text)
+
+
+def pool_annotations(environment: Environment) -> Iterator[Problem]:
+    """Report annotations by which controllers are told what to do: on a pool they would hold for each node for ever."""
+    for placed in pools(environment):
+        for key in placed.pool.annotations:
+            if f".{key.rpartition('/')[0]}".endswith(COMMANDS):
+                text = (
+                    "commands a controller, on each node of the pool and for as long as it stands here; remove it, and"
+                    " annotate the one Machine that is meant"
+                )
+                yield problem(environment, placed.file, (*placed.path, "annotations", key), text)
 
 
 def canaries(environment: Environment) -> Iterator[Problem]:

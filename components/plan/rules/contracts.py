@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from operator import attrgetter
 
-from components.plan.pools import failure_domain, most_nodes, pools, problem, tenant_file
-from components.plan.rules.places import place
+from components.plan.pools import failure_domain, most_nodes, place, pools, problem, tenant_file
 from components.plan.spares import nodes_within
 from components.specs.environment import Environment
 from components.specs.problems import Problem
@@ -38,7 +37,7 @@ def contracted_nodes(environment: Environment) -> Iterator[Problem]:
 
 def contracted_capacity(environment: Environment) -> Iterator[Problem]:
     """Report an instance type of which tenants were promised more than can run beside its spares."""
-    room, promised = capacity(environment), Counter[str]()
+    room, promised = usable_nodes(environment), Counter[str]()
     for tenant in environment.tenants:
         for index, contract in enumerate(tenant.contract):
             kind = contract.instance_type
@@ -55,7 +54,7 @@ def contracted_capacity(environment: Environment) -> Iterator[Problem]:
 def autoscaling(environment: Environment) -> Iterator[Problem]:
     """Report pools that may grow beyond what the whole inventory could give them."""
     growing = [placed for placed in pools(environment) if placed.pool.autoscaling]
-    room = capacity(environment) if growing else Counter()
+    room = usable_nodes(environment) if growing else Counter()
     for placed in growing:
         pool = placed.pool
         if pool.max_nodes is not None and pool.max_nodes > room[pool.instance_type]:
@@ -66,7 +65,7 @@ def autoscaling(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, placed.file, (*placed.path, "max_nodes"), text)
 
 
-def capacity(environment: Environment) -> Counter[str]:
+def usable_nodes(environment: Environment) -> Counter[str]:
     """Return how many nodes of each instance type can run, with the region's spares in each failure domain."""
     places = Counter(_PLACE(host) for host in environment.hosts if host.host not in environment.out_of_service)
     one = {_PLACE(host): host for host in environment.hosts}

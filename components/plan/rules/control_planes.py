@@ -6,16 +6,22 @@ from collections import Counter
 from collections.abc import Iterator
 
 from components.plan.control_planes import standing_pins
-from components.plan.pools import PlacedCluster, clusters, problem
-from components.plan.rules.places import place
+from components.plan.pools import PlacedCluster, clusters, place, problem
 from components.plan.upgrades import move_objections, version_objection
 from components.render.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL
 from components.specs.base import DEDICATED, PLACED
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import Events
 from components.specs.loader import ALLOCATIONS, IMAGE_PINS, REGION, VERSIONS
+from components.specs.locks import ClusterAllocation
 from components.specs.problems import Problem, listed
 from components.specs.region import ControlPlaneBackend
+
+_KEPT = {
+    "vpc": "pods and services of a cluster keep the prefixes they were made with",
+    "service_domain": "backends refuse another, and pods know each other by it",
+}
+"""What a cluster keeps, with the reason."""
 
 
 def steps(environment: Environment) -> Iterator[Problem]:
@@ -78,11 +84,8 @@ def options(environment: Environment) -> Iterator[Problem]:
 
 def node_ports(environment: Environment) -> Iterator[Problem]:
     """Report ranges of node ports that lack ports which Services may have already."""
-    given = environment.allocations.clusters
-    for placed in clusters(environment):
-        old, new = given.get(placed.cluster.name), placed.cluster.api_server.node_ports
-        if old is None or old.tenant != placed.tenant.tenant:
-            continue
+    for placed, old in _allocated(environment):
+        new = placed.cluster.api_server.node_ports
         first, last = old.node_ports.first, old.node_ports.last
         if first < new.first or last > new.last:
             there = place(environment, ALLOCATIONS, ("clusters", placed.cluster.name))
@@ -91,6 +94,39 @@ def node_ports(environment: Environment) -> Iterator[Problem]:
                 f" grow; write {min(first, new.first)}-{max(last, new.last)}"
             )
             yield problem(environment, placed.file, (*placed.path, "api_server", "node_ports"), text)
+
+
+def kept(environment: Environment) -> Iterator[Problem]:
+    """Report what may not change under a cluster while it lives: its VPC, the name of its services, its backends."""
+    yield from _backends_kept(environment)
+    for placed, old in _allocated(environment):
+        if placed.cluster.vpc not in {vpc.name for vpc in placed.tenant.vpcs}:
+            continue  # named in vain, which is told already
+        there = place(environment, ALLOCATIONS, ("clusters", placed.cluster.name))
+        for key, why in _KEPT.items():
+            before, now = getattr(old, key), getattr(placed.cluster, key)
+            if before not in {None, now}:
+                text = f"'{now}' instead of {before} ({there}): {why}; write {before}, or make a new cluster"
+                yield problem(environment, placed.file, (*placed.path, key), text)
+
+
+def _backends_kept(environment: Environment) -> Iterator[Problem]:
+    region, told = environment.region, set()
+    for placed, old in _allocated(environment):
+        name = placed.cluster.name
+        there = place(environment, ALLOCATIONS, ("clusters", name))
+        for concept, before, now in (
+            ("control_planes", old.control_planes, region.control_planes.backend),
+            ("bare_metal", old.bare_metal, region.bare_metal.backend),
+        ):
+            if before in {None, now} or concept in told:
+                continue
+            told.add(concept)
+            text = (
+                f"'{now}' instead of {before}, which {name} was made with ({there}): no cluster moves to another"
+                f" backend; write {before}, and {now} in a new region"
+            )
+            yield problem(environment, REGION, (concept, "backend"), text)
 
 
 def tools(environment: Environment) -> Iterator[Problem]:
@@ -122,9 +158,17 @@ def endings(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, ALLOCATIONS, ("clusters", name), text)
 
 
+def _allocated(environment: Environment) -> Iterator[tuple[PlacedCluster, ClusterAllocation]]:
+    """Yield the clusters that are allocated already: another tenant's cluster of a name is another cluster."""
+    for placed in clusters(environment):
+        old = environment.allocations.clusters.get(placed.cluster.name)
+        if old is not None and old.tenant == placed.tenant.tenant:
+            yield placed, old
+
+
 def _pinned(environment: Environment, placed: PlacedCluster) -> str:
     return place(environment, IMAGE_PINS, ("control_planes", placed.cluster.name))
 
 
-RULES = (steps, migrations, data_stores_in_use, options, node_ports, tools, endings)
+RULES = (steps, migrations, data_stores_in_use, options, node_ports, kept, tools, endings)
 """What people write, against what runs: data must fit before anything is allocated."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from components.plan.allocation import ACCEPT_EDITS
 from components.plan.dpu_clusters import DpuClusters, first_rack
 from components.plan.intervals import bounds, overlaps
-from components.plan.pools import problem, tenant_file
-from components.plan.rules.places import place
+from components.plan.pools import place, problem, tenant_file
 from components.specs.dpus import DpuClusterSpec
 from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS, REGION
@@ -138,7 +138,7 @@ def links(environment: Environment) -> Iterator[Problem]:
         for (other, _), (at, part) in overlaps(given):
             text = (
                 f"{part} overlaps links of {other}; remove vpcs.{name}.links.{at} and run jacquard allocate"
-                f" {environment.name}"
+                f" {environment.name} {ACCEPT_EDITS}"
             )
             yield problem(environment, ALLOCATIONS, ("vpcs", name, "links", at), text)
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from components.plan.fabrics import connected, infiniband
 from components.plan.intervals import overlaps
-from components.plan.pools import clusters, problem, tenant_file
-from components.plan.rules.places import place
+from components.plan.pools import clusters, place, problem, tenant_file
 from components.render.infiniband import ADAPTERS, DAEMON
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind, FabricSpec

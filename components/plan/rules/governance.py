@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
 
-from components.plan.pools import DataPath, pools, problem
-from components.plan.rules.places import place
+from components.plan.pools import DataPath, place, pools, problem, tenant_file
+from components.render.pool_windows import LEAST_MINUTES, TOOL
 from components.specs.environment import Environment
-from components.specs.loader import POLICY, WAIVERS
+from components.specs.loader import POLICY, REGION, VERSIONS, WAIVERS
+from components.specs.nodes import Windows
 from components.specs.problems import Problem, listed, suggestion
-
-DAY_MINUTES = 24 * 60
+from components.specs.times import DAY_MINUTES
 
 
 def tenants(environment: Environment) -> Iterator[Problem]:
@@ -37,19 +36,43 @@ def windows(environment: Environment) -> Iterator[Problem]:
         window, longest = placed.tenant.changes.window, placed.pool.rollout.drain_timeout_seconds
         if window is None:
             continue
-        minutes = (_minutes(window.to) - _minutes(window.from_)) % DAY_MINUTES
-        if longest > minutes * 60:
+        seconds = window.minutes * 60
+        if longest > seconds:
             text = (
                 f"{longest} seconds are longer than the window of {placed.tenant.tenant}"
-                f" ({place(environment, placed.file, ('changes', 'window'))}, {minutes * 60} seconds); write at most"
+                f" ({place(environment, placed.file, ('changes', 'window'))}, {seconds} seconds); write at most"
                 " that, or a longer window"
             )
             path = (*placed.path, "rollout", "drain_timeout_seconds")
             yield problem(environment, placed.file, path, text)
 
 
-def _minutes(time: dt.time) -> int:
-    return time.hour * 60 + time.minute
+def window_tools(environment: Environment) -> Iterator[Problem]:
+    """Report windows that are to be kept without the image that holds rolls."""
+    known = [tool.name for tool in environment.versions.tools]
+    if environment.region.nodes.windows is Windows.ENFORCE and TOOL not in known:
+        text = (
+            f"{Windows.ENFORCE} needs '{TOOL}', which is not among tools of {VERSIONS} ({listed(known)}); add it there,"
+            f" or write {Windows.ANNOTATE}"
+        )
+        yield problem(environment, REGION, ("nodes", "windows"), text)
+
+
+def window_turns(environment: Environment) -> Iterator[Problem]:
+    """Report windows that are to be kept and are open, or shut, for less time than that takes."""
+    for tenant in environment.tenants if environment.region.nodes.windows is Windows.ENFORCE else ():
+        window = tenant.changes.window
+        if window is None:
+            continue
+        times = {"open": window.minutes, "shut": DAY_MINUTES - window.minutes}
+        for state, minutes in times.items():
+            if minutes < LEAST_MINUTES:
+                there = place(environment, REGION, ("nodes", "windows"))
+                text = (
+                    f"is {state} for {minutes} minutes, and {Windows.ENFORCE} ({there}) needs {LEAST_MINUTES} to turn"
+                    " it; write other hours, or no window for any hour"
+                )
+                yield problem(environment, tenant_file(tenant), ("changes", "window"), text)
 
 
 def twice(environment: Environment) -> Iterator[Problem]:

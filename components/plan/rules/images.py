@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.images import CHANNEL, find_image, standing_objections
-from components.plan.pools import pools, problem
-from components.plan.rules.places import place
+from components.plan.images import CHANNEL, MAX_DOCA_MINORS, doca_fits, find_image, standing_objections
+from components.plan.pools import place, pools, problem
 from components.plan.rules.references import undeclared
 from components.specs.catalog import GoldenImage
 from components.specs.environment import Environment
@@ -15,8 +14,6 @@ from components.specs.problems import Problem, listed
 
 NIC = "nic"
 """Component of a firmware baseline that drivers of an image are tested with."""
-MAX_DOCA_MINORS = 3
-"""Minor releases of DOCA between host and DPU: a year has four, and compatibility is promised within one."""
 
 
 def pool_images(environment: Environment) -> Iterator[Problem]:
@@ -74,9 +71,11 @@ def firmware(environment: Environment) -> Iterator[Problem]:
             text = f"{baseline.name} is not meant for {listed(missing)} ({there}), which the image fits; add it there"
             yield problem(environment, IMAGES, path, text)
         nic, wanted = baseline.components.get(NIC), image.contents.nic_firmware
-        if nic and wanted and nic != wanted:
-            there = place(environment, FIRMWARE, ("firmware_baselines", at, "components", NIC))
-            text = f"{wanted} is not the nic of {baseline.name} ({nic}, {there}); write that, or another baseline"
+        if nic and wanted and nic.version != wanted:
+            there = place(environment, FIRMWARE, ("firmware_baselines", at, "components", NIC, "version"))
+            text = (
+                f"{wanted} is not the nic of {baseline.name} ({nic.version}, {there}); write that, or another baseline"
+            )
             yield problem(environment, IMAGES, ("images", index, "contents", "nic_firmware"), text)
 
 
@@ -95,12 +94,3 @@ def used_images(environment: Environment) -> list[tuple[int, GoldenImage]]:
     names = {pin.image for pin in environment.image_pins.groups.values()}
     names |= {placed.pool.image for placed in pools(environment)}
     return [(index, image) for index, image in enumerate(environment.images.images) if image.version in names]
-
-
-def doca_fits(one: str, other: str) -> bool:
-    """Tell whether two releases of DOCA work together; a version that does not begin ``3.2`` says nothing."""
-    numbers = [version.split(".")[:2] for version in (one, other)]
-    if not all(len(pair) > 1 and all(map(str.isdecimal, pair)) for pair in numbers):
-        return True
-    (major, minor), (other_major, other_minor) = (map(int, pair) for pair in numbers)
-    return major == other_major and abs(minor - other_minor) <= MAX_DOCA_MINORS

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from operator import attrgetter
 
 from components.plan.intervals import bounds
-from components.plan.pools import DataPath, inventory_file, problem
-from components.plan.rules.places import place
+from components.plan.pools import DataPath, inventory_file, place, problem
 from components.plan.rules.references import host_problem
 from components.specs.base import Address
 from components.specs.catalog import Scale
@@ -105,7 +104,7 @@ def bmc_addresses(environment: Environment) -> Iterator[Problem]:
     """
     network = environment.region.networks.bmc
     first, last = bounds(network)
-    found = [(host, "bmc", number) for host in environment.hosts if (number := _bmc_address(host)) is not None]
+    found = [(host, "bmc", number) for host in environment.hosts if (number := bmc_address(host)) is not None]
     hosts = {number: host for host, _, number in found}
     found += [(host, "dpu_bmc", int(host.dpu_bmc)) for host in environment.hosts if host.dpu_bmc is not None]
     for host, column, number in found:
@@ -130,7 +129,8 @@ def bmc_logins(environment: Environment) -> Iterator[Problem]:
             yield host_problem(environment, host, "bmc", text)
 
 
-def _bmc_address(host: HostSpec) -> int | None:
+def bmc_address(host: HostSpec) -> int | None:
+    """Return the address of the BMC of ``host``; None when it is given by name."""
     found = _BMC_HOST.search(host.bmc)
     try:
         return int(Address(found[1] if found else ""))

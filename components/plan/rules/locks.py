@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from components.plan.allocation import TEMPLATE_REVISION, attempt
+from components.plan.allocation import ACCEPT_EDITS, TEMPLATE_REVISION, attempt
 from components.plan.images import choose_image, find_image, standing_objections
 from components.plan.intervals import Interval, overlaps
 from components.plan.ledger import PUBLIC_IPS, Kind, cluster_numbers, freed_numbers, ranges, shown, vpc_numbers, written
 from components.plan.numbers import Block, as_block
-from components.plan.pools import DataPath, PlacedPool, pool_of, pools, problem
-from components.plan.rules.places import place
+from components.plan.pools import DataPath, PlacedPool, place, pool_of, pools, problem
 from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS, IMAGE_PINS, IMAGES, REGION
 from components.specs.lock_text import digest_of, entry_text, naturally
+from components.specs.locks import LockFile
 from components.specs.problems import Problem, dotted, listed
 
 MAX_NAMES_SHOWN = 5
@@ -23,21 +23,24 @@ Given = tuple[Kind, DataPath, Block]
 """A number, and where it stands in the lock file."""
 
 
-def digests(environment: Environment) -> Iterator[Problem]:
+def hand_edits(environment: Environment) -> Iterator[Problem]:
     """Report a lock file that somebody edited, or that a merge put together."""
-    for file, lock in ((ALLOCATIONS, environment.allocations), (IMAGE_PINS, environment.image_pins)):
+    for file, lock in _locks(environment):
         fits = digest_of(lock)
         if lock.digest == fits or lock.model_fields_set <= {"schema_version"}:
             continue
-        if lock.digest is None:
-            yield problem(environment, file, ("digest",), f"is missing; {_remedy(environment)}")
-            continue
+        what = "is missing"
+        if lock.digest is not None:
+            what = f"{lock.digest[:DIGEST_SHOWN]}... is not the digest of this file ({fits[:DIGEST_SHOWN]}...)"
         text = (
-            f"{lock.digest[:DIGEST_SHOWN]}... is not the digest of this file ({fits[:DIGEST_SHOWN]}...), it was edited"
-            f" or merged by hand; undo that with git checkout, or after a merge take one side of it, and"
-            f" {_remedy(environment)}"
+            f"{what}, it was edited or merged by hand; undo that with git checkout, or after a merge take one side of"
+            f" all of it, and {_remedy(environment)}; what is meant is taken by {ACCEPT_EDITS}"
         )
         yield problem(environment, file, ("digest",), text)
+
+
+def _locks(environment: Environment) -> tuple[tuple[str, LockFile], ...]:
+    return (ALLOCATIONS, environment.allocations), (IMAGE_PINS, environment.image_pins)
 
 
 def numbers(environment: Environment) -> Iterator[Problem]:
@@ -169,4 +172,4 @@ def _remedy(environment: Environment) -> str:
 
 
 def _redo(environment: Environment, path: DataPath) -> str:
-    return f"remove {dotted(path[:2])} and {_remedy(environment)}"
+    return f"remove {dotted(path[:2])} and {_remedy(environment)} {ACCEPT_EDITS}"

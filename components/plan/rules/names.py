@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from components.plan.pools import DataPath, clusters, pool_of, pools, problem, tenant_file
 from components.plan.slices import slices
+from components.render.cluster_api import providers
 from components.render.dpu_services import UNASSIGNED
+from components.render.kamaji_etcd import EVENTS_STORE, MAIN_STORE
 from components.render.manifest import MANAGEMENT
 from components.render.operators import NAMESPACE as OPERATORS
 from components.render.region import FREE_HOSTS, region_operators
@@ -74,10 +76,11 @@ def stack_names(environment: Environment) -> Iterator[Problem]:
 
 def reserved_names(environment: Environment) -> Iterator[Problem]:
     """Report clusters that would live in a namespace of the platform, and VPCs called like a part of each DPU."""
-    operators = [operator.namespace for operator in region_operators(environment.region)]
+    region = environment.region
+    taken = {one.namespace for one in region_operators(region)} | {one.namespace for one in providers(region)}
     for placed in clusters(environment):
         name = placed.cluster.name
-        if name in {*RESERVED_CLUSTERS, *operators} or name.startswith(RESERVED_PREFIXES):
+        if name in {*RESERVED_CLUSTERS, *taken} or name.startswith(RESERVED_PREFIXES):
             text = f"'{name}' is a namespace of the platform, and a cluster lives in a namespace of its name; rename it"
             yield problem(environment, placed.file, (*placed.path, "name"), text)
     for tenant in environment.tenants:
@@ -195,7 +198,7 @@ def joined_names(environment: Environment) -> Iterator[Problem]:
             for place, volume in enumerate(vm.volumes):
                 path = ("vms", "platform", index, "volumes", place, "name")
                 entries.append((tenant_file(tenant), path, f"{tenant.tenant}'s volume", (vm.name, volume.name)))
-    yield from _joined(environment, [*entries, *_deployments(environment)])
+    yield from _joined(environment, [*entries, *_deployments(environment), *_data_stores(environment)])
 
 
 def _deployments(environment: Environment) -> Iterator[_Parts]:
@@ -209,6 +212,19 @@ def _deployments(environment: Environment) -> Iterator[_Parts]:
         suffix = () if cluster.name == ONLY else (cluster.name,)
         for file, path, vpc in ((REGION, ("dpus", "clusters"), UNASSIGNED), *vpcs):
             yield file, path, "DPUDeployment", (vpc, *suffix)
+
+
+def _data_stores(environment: Environment) -> Iterator[_Parts]:
+    """Yield the parts of the names of data stores: those that clusters share, and those that clusters may come to own.
+
+    They are in no namespace.
+    """
+    region = environment.region.control_planes
+    for index, store in enumerate(region.data_stores):
+        yield REGION, ("control_planes", "data_stores", index, "name"), "data store", (store.name,)
+    for placed in clusters(environment) if region.dedicated else ():
+        for suffix in (MAIN_STORE, EVENTS_STORE):
+            yield placed.file, (*placed.path, "name"), "data store", (placed.cluster.name, suffix)
 
 
 def group_names(environment: Environment) -> Iterator[Problem]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from components.plan.allocation import prefixes
 from components.plan.intervals import bounds, overlaps
-from components.plan.pools import DataPath, problem, tenant_file
-from components.plan.rules.places import place
+from components.plan.pools import DataPath, place, problem, tenant_file
 from components.specs.base import Address, Network
 from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS, REGION

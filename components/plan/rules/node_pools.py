@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from components.plan.boot import FIRST_REVISION
 from components.plan.images import find_image
-from components.plan.pools import declared_spares, pool_of, pools, problem
+from components.plan.pools import declared_spares, domain_of, group_key, place, pool_of, pools, problem
 from components.plan.rollout_limits import RolloutLimits
-from components.plan.rules.places import place
+from components.specs.catalog import Scale
 from components.specs.environment import Environment
-from components.specs.loader import IMAGE_PINS, POLICY, REGION
+from components.specs.loader import ALLOCATIONS, IMAGE_PINS, POLICY, REGION
 from components.specs.node_pool import BurnIn
-from components.specs.problems import Problem
+from components.specs.problems import Problem, listed
+from components.specs.region import FailureDomain
 
 
 def burn_ins(environment: Environment) -> Iterator[Problem]:
@@ -53,6 +55,47 @@ def restarts(environment: Environment) -> Iterator[Problem]:
                     f"{after.isoformat()} is in freeze {freeze.name} ({there}); write {freeze.to.isoformat()} or later"
                 )
                 yield problem(environment, placed.file, path, text)
+
+
+def failure_domains(environment: Environment) -> Iterator[Problem]:
+    """Report failure domains of another kind than nodes run in: each pool's groups would be made anew, all at once."""
+    groups, kinds = environment.allocations.groups, environment.instance_types.by_name
+    racks = {name for name, kind in kinds.items() if kind.scale is Scale.RACK}  # whatever the region says
+    standing = {placed.key for placed in pools(environment) if placed.pool.instance_type not in racks}
+    nodes = sum(group.nodes for key, group in groups.items() if pool_of(key) in standing)
+    now, fits = environment.region.failure_domain, Counter[FailureDomain]()
+    for host in environment.hosts:
+        pool = environment.allocations.hosts.get(host.host)
+        if pool in standing:
+            fits.update(kind for kind in FailureDomain if group_key(pool, domain_of(host, kind)) in groups)
+    before = max(FailureDomain, key=lambda kind: fits[kind])
+    if nodes and fits[before] > fits[now]:
+        there = place(environment, ALLOCATIONS, ("groups",))
+        text = (
+            f"{nodes} nodes run in groups by {before} ({there}), and groups by {now} would replace all of them at"
+            f" once; write {before}"
+        )
+        yield problem(environment, REGION, ("failure_domain",), text)
+
+
+def instance_types(environment: Environment) -> Iterator[Problem]:
+    """Report pools that would leave all their hosts at once for those of another instance type."""
+    running = Counter[str]()
+    for group, size in environment.allocations.groups.items():
+        running[pool_of(group)] += size.nodes
+    kinds: dict[str, set[str]] = defaultdict(set)
+    for host in environment.hosts:
+        kinds[environment.allocations.hosts.get(host.host, "")].add(host.instance_type)
+    for placed in pools(environment):
+        kind, old = placed.pool.instance_type, kinds[placed.key]
+        known = kind in environment.instance_types.by_name
+        if known and running[placed.key] and old and kind not in old:
+            there = place(environment, ALLOCATIONS, ("groups",))
+            text = (
+                f"{running[placed.key]} nodes run on {listed(sorted(old))} ({there}), and all of them would go at"
+                f" once; write that, and add a pool for {kind}"
+            )
+            yield problem(environment, placed.file, (*placed.path, "instance_type"), text)
 
 
 def rollout_limits(environment: Environment) -> Iterator[Problem]:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from components.plan.intervals import usable
 from components.plan.ledger import ADDRESS_BITS
-from components.plan.pools import problem, tenant_file
-from components.plan.rules.places import place
+from components.plan.pools import place, problem, tenant_file
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
 from components.specs.loader import REGION

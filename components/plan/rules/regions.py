@@ -9,10 +9,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from components.plan.intervals import bounds, overlaps
-from components.plan.pools import DataPath, inventory_file, problem
+from components.plan.pools import DataPath, inventory_file, place, problem
 from components.plan.rules.inventory import HARDWARE
 from components.plan.rules.networks import region_networks
-from components.plan.rules.places import place
 from components.plan.rules.references import host_problem
 from components.specs.base import Stage
 from components.specs.environment import Environment

@@ -6,9 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from components.plan.images import find_image, objections
-from components.plan.pools import PlacedPool, pool_of, pools, problem
+from components.plan.pools import PlacedPool, place, pool_of, pools, problem
 from components.plan.rollout_limits import RolloutLimits
-from components.plan.rules.places import place
 from components.plan.waves import in_motion
 from components.specs.environment import Environment
 from components.specs.loader import IMAGE_PINS, REGION

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.pools import clusters, problem
-from components.plan.rules.places import place
+from components.plan.pools import clusters, place, problem
 from components.specs.environment import Environment
 from components.specs.loader import REGION
 from components.specs.problems import Problem, listed, suggestion

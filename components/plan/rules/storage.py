@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 
 from components.plan.images import find_image
-from components.plan.pools import DataPath, PlacedCluster, clusters, problem, tenant_file
-from components.plan.rules.places import place
+from components.plan.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file
 from components.specs.base import Address
 from components.specs.catalog import GoldenImage
 from components.specs.environment import Environment

@@ -96,5 +96,61 @@ def test_a_number_given_twice_is_not_for_allocate_to_decide(invoke: Invoke, data
     result = invoke("allocate", "laptop")
 
     assert result.exit_code == 2
-    assert "10000 is also given to acme; remove vpcs.globex and run jacquard allocate laptop" in result.stderr
+    assert (
+        "10000 is also given to acme; remove vpcs.globex and run jacquard allocate laptop --accept-edits"
+        in result.stderr
+    )
     assert lock.read_text(encoding="utf-8") == before
+
+
+def test_allocate_check_shows_the_difference_and_writes_nothing(invoke: Invoke, data_folder: Path) -> None:
+    _edit(data_folder / "laptop" / "tenants" / "globex.yaml", "nodes: 4}\n    storage", "nodes: 3}\n    storage")
+    lock = data_folder / "laptop" / "allocations.lock.yaml"
+    before = lock.read_text(encoding="utf-8")
+
+    result = invoke("allocate", "laptop", "--check")
+
+    assert result.exit_code == 1
+    assert "+  globex-lab/lab/a03: {nodes: 1}\n" in result.stdout
+    assert result.stderr == (
+        "error: laptop: lock files do not fit the data; run 'jacquard allocate laptop' and review it\n"
+    )
+    assert lock.read_text(encoding="utf-8") == before
+    assert invoke("allocate", "laptop").exit_code == 0
+    assert invoke("allocate", "laptop", "--check").exit_code == 0
+
+
+def test_allocate_check_of_an_edit_that_is_meant_says_so_in_its_remedy(invoke: Invoke, data_folder: Path) -> None:
+    lock = data_folder / "laptop" / "allocations.lock.yaml"
+    whole = lock.read_text(encoding="utf-8")
+    _edit(
+        lock,
+        "  globex-lab: {tenant: globex, vip: 10.3.0.2, vpc: globex, control_planes: kamaji, bare_metal: metal3}\n",
+        "",
+    )
+    before = lock.read_text(encoding="utf-8")
+
+    result = invoke("allocate", "laptop", "--check", "--accept-edits")
+
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "error: laptop: lock files do not fit the data; run 'jacquard allocate laptop --accept-edits' and review it\n",
+    )
+    assert lock.read_text(encoding="utf-8") == before
+    assert invoke("allocate", "laptop", "--accept-edits").exit_code == 0
+    assert lock.read_text(encoding="utf-8") == whole
+
+
+def test_a_hand_edit_is_refused_until_it_is_said_to_be_meant(invoke: Invoke, data_folder: Path) -> None:
+    lock = data_folder / "laptop" / "allocations.lock.yaml"
+    _edit(lock, "10.65.17.64/27", "10.65.17.96/27")
+    before = lock.read_text(encoding="utf-8")
+    result = invoke("allocate", "laptop")
+
+    assert result.exit_code == 2
+    assert "it was edited or merged by hand; undo that with git checkout" in result.stderr
+    assert lock.read_text(encoding="utf-8") == before
+
+    assert invoke("allocate", "laptop", "--accept-edits").exit_code == 0
+    assert invoke("check", "laptop").exit_code == 0
+    assert str(_load(data_folder).allocations.vpcs["globex"].load_balancers) == "10.65.17.96/27"

@@ -197,25 +197,6 @@ def test_allocate_has_nothing_to_do_where_the_lock_files_fit(invoke: Invoke) -> 
     assert (result.exit_code, result.output) == (0, "laptop: everything is allocated, nothing to change\n")
 
 
-def test_allocate_check_shows_the_difference_and_writes_nothing(invoke: Invoke, data_folder: Path) -> None:
-    lock = data_folder / "laptop" / "allocations.lock.yaml"
-    lines = lock.read_text().splitlines(keepends=True)
-    [gone] = [line for line in lines if line.startswith("  acme: ")]
-    lock.write_text("".join(line for line in lines if line != gone))
-    before = lock.read_text()
-
-    result = invoke("allocate", "laptop", "--check")
-
-    assert result.exit_code == 1
-    assert f"+{gone.rstrip()}\n" in result.stdout
-    assert result.stderr == (
-        "error: laptop: lock files do not fit the data; run 'jacquard allocate laptop' and review it\n"
-    )
-    assert lock.read_text() == before
-    assert invoke("allocate", "laptop").exit_code == 0
-    assert lock.read_text() == "".join(lines)
-
-
 def test_promote_to_an_unknown_image_writes_nothing(invoke: Invoke, data_folder: Path) -> None:
     before = (data_folder / "laptop" / "images.lock.yaml").read_text()
 

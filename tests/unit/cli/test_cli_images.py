@@ -80,7 +80,7 @@ def test_a_mixed_pool_is_compared_though_check_refuses_it(
         "lab/a01: {image: gpu-2026.11.1, sha256: b13f7705e3724cc35993b9e3e3071932539c60ca87404877b8d58949598a02e7",
         "lab/a01: {image: gpu-2026.10.2, sha256: 97e48efb44c0b4d9fe9e4fc38de45ad221078f1082bac897841dbf0f247f7030",
     )
-    invoke("allocate", "laptop")  # signs the file
+    assert invoke("allocate", "laptop", "--accept-edits").exit_code == 0  # signs the file
 
     assert invoke("check", "laptop", *TODAY).exit_code == 2
     assert any("lab/a01 image: gpu-2026.10.2" in line for line in lines(invoke("show", "laptop", "uniformity")))

@@ -126,7 +126,11 @@ def test_a_pin_that_may_not_stay_is_mended_though_the_data_is_wrong(
         ),
         (
             ("acme-train", "--to", "v1.35.2", "--plan", "--wave", "1"),
-            "acme-train is a control plane, --plan, --wave is for pools, such as acme-train/POOL",
+            "acme-train is a control plane, --plan, --wave are for pools, such as acme-train/POOL",
+        ),
+        (
+            ("acme-train", "--to", "v1.35.2", *TODAY),
+            "acme-train is a control plane, --today is for pools, such as acme-train/POOL",
         ),
     ],
 )

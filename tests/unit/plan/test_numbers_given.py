@@ -36,6 +36,9 @@ def test_a_tenant_gets_the_lowest_of_all_it_needs() -> None:
         "vip": "10.3.0.1",
         "controller": "m-1",
         "guids": {"ib": "0x0000000000001000-0x00000000000010ff"},
+        "vpc": "ant",
+        "control_planes": "kamaji",
+        "bare_metal": "metal3",
     }
 
 

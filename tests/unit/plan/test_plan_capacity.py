@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from xml.etree import ElementTree as ET
 
-from components.plan.capacity import COLUMNS, Capacity, Figures, HostUse, capacity, placed_hosts
+from components.plan.capacity import COLUMNS, Capacity, Figures, HostUse, capacity, counted_hosts
 from components.plan.capacity_map import capacity_map
 from components.specs.environment import Environment
 from components.specs.locks import GroupAllocation
@@ -115,7 +115,7 @@ def cells(svg: str) -> Counter[str]:
 
 def test_the_map_draws_every_host_once_in_the_way_of_its_use(region: Environment) -> None:
     spoilt = broken(region, "a02-u01", "a04-u06")
-    uses = Counter(placed.use for placed in placed_hosts(spoilt))
+    uses = Counter(placed.use for placed in counted_hosts(spoilt))
 
     drawn = cells(capacity_map(spoilt))
 

@@ -13,7 +13,6 @@ def test_each_chart_is_asked_for_by_a_value_in_the_data() -> None:
         "cert-manager": ("region.yaml", ("region",)),
         "metallb": ("region.yaml", ("region",)),
         "kube-prometheus-stack": ("region.yaml", ("region",)),
-        "k0smotron": ("region.yaml", ("region",)),
         "cluster-api-operator": ("region.yaml", ("region",)),
         "ironcore-metal": ("region.yaml", ("region",)),
         "dpf-hbn": ("region.yaml", ("dpus",)),

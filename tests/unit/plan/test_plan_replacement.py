@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from small_region import allocated, changed, nodes, racks, small_region, tenant
 
+from components.plan.pools import pool_of
 from components.plan.replacement import replacements, spare_hosts
 from components.plan.rollout_limits import RolloutLimits
 from components.render.pool_rollout import Replacement
@@ -53,6 +54,14 @@ def test_a_group_whose_spare_broke_reuses_its_hosts(region: Environment) -> None
         reason="2 at a time on their own hosts: 1 first are asked for, but the failure domain has no host to spare",
     )
     assert replacements(spoilt)["one-one/lab/a2"] == replacements(region)["one-one/lab/a2"]
+
+
+@pytest.mark.parametrize("pool", ["one-one/lab", "one-one/rack"])
+def test_the_spares_of_one_pool_are_those_of_the_whole_region_that_are_its_own(region: Environment, pool: str) -> None:
+    every = spare_hosts(region)
+
+    assert every
+    assert spare_hosts(region, pool) == {key: count for key, count in every.items() if pool_of(key) == pool}
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,7 @@ def test_a_file_that_is_no_status_is_no_evidence() -> None:
     ("rollout", "limits", "why"),
     [
         ({"canary": 3}, {}, "3 nodes take an image first, alone (rollout.canary of the pool); move it in 2 waves"),
+        ({"canary": 1}, {}, "1 node takes an image first, alone (rollout.canary of the pool); move it in 2 waves"),
         (
             {},
             {"max_rolling_nvlink_domains": 2},

@@ -78,7 +78,7 @@ def test_settings_and_versions_of_the_baseline_belong_to_the_tuple(region: Envir
     assert {key: value for key, value in values.items() if key.startswith("bios.")} == {
         f"bios.{name}": str(value) for name, value in baseline.bios.items()
     }
-    assert values["firmware.bmc"] == baseline.components["bmc"]
+    assert values["firmware.bmc"] == baseline.components["bmc"].version
 
 
 def test_an_open_rollout_is_named_with_what_it_makes_differ() -> None:

@@ -182,11 +182,11 @@ def test_nothing_is_allocated_when_something_cannot_be(laptop: Any) -> None:
 def test_what_must_be_sound_before_anything_is_allocated(laptop: Any) -> None:
     laptop.edit("allocations.lock.yaml", "vni: 10001", "vni: 10000")
     laptop.edit("tenants/acme.yaml", "image: channel ", "image: gpu-2026.11.2 ")
+    wrong = ["allocations.lock.yaml:5", "tenants/acme.yaml:30"]
 
-    assert [problem.place for problem in check_data(laptop.load())] == [
-        "allocations.lock.yaml:5",
-        "tenants/acme.yaml:30",
-    ]
+    assert [problem.place for problem in check_data(laptop.load(), edits_meant=True)] == wrong
+    wrong.insert(1, "allocations.lock.yaml:47")
+    assert [problem.place for problem in check_data(laptop.load())] == wrong
 
 
 def test_a_region_without_lock_files_is_told_the_next_step(laptop: Any) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from components.plan.checks import check_data
 from components.specs.lock_text import digest_of
+from components.specs.problems import SpecError
 
 ALLOCATIONS, PINS = "allocations.lock.yaml", "images.lock.yaml"
 GLOBEX = "tenants/globex.yaml"
@@ -129,20 +131,28 @@ def test_a_hand_edit_is_told_and_allocate_makes_it_a_change_like_any_other(lapto
     assert laptop.report() == (
         "environments/laptop: 1 problem\n"
         f"  allocations.lock.yaml:47  digest: {digest[:19]}... is not the digest of this file ({edited[:19]}...), it"
-        " was edited or merged by hand; undo that with git checkout, or after a merge take one side of it, and run"
-        " jacquard allocate laptop"
+        " was edited or merged by hand; undo that with git checkout, or after a merge take one side of all of it, and"
+        " run jacquard allocate laptop; what is meant is taken by --accept-edits"
     )
     laptop.allocate()
     assert laptop.report() == ""
     assert str(laptop.load().allocations.vpcs["globex"].load_balancers) == "10.65.17.96/27"
 
 
-def test_a_lock_file_without_digest_is_told_and_allocate_writes_it(laptop: Any) -> None:
-    laptop.edit(PINS, f"digest: {laptop.load().image_pins.digest}\n", "")
+@pytest.mark.parametrize("file", [ALLOCATIONS, PINS])
+def test_a_lock_file_without_digest_is_a_hand_edit_and_allocate_refuses_it(laptop: Any, file: str) -> None:
+    environment = laptop.load()
+    digest = (environment.allocations if file == ALLOCATIONS else environment.image_pins).digest
+    laptop.edit(file, f"digest: {digest}\n", "")
 
-    assert laptop.report() == (
-        "environments/laptop: 1 problem\n  images.lock.yaml:1  digest: is missing; run jacquard allocate laptop"
+    report = (
+        f"environments/laptop: 1 problem\n  {file}:1  digest: is missing, it was edited or merged by hand; undo that"
+        " with git checkout, or after a merge take one side of all of it, and run jacquard allocate laptop; what is"
+        " meant is taken by --accept-edits"
     )
+    assert laptop.report() == report
+    assert str(SpecError("laptop", check_data(laptop.load()))) == report
+    assert check_data(laptop.load(), edits_meant=True) == []
     laptop.allocate()
     assert laptop.report() == ""
 
@@ -151,7 +161,7 @@ def test_a_number_that_is_given_and_in_quarantine_is_told(laptop: Any) -> None:
     laptop.edit(ALLOCATIONS, "digest:", "quarantine:\n  gone/gone: {vnis: [10001], prefixes: [10.64.0.0/17]}\ndigest:")
     laptop.sign()
 
-    again = "remove quarantine.gone/gone and run jacquard allocate laptop"
+    again = "remove quarantine.gone/gone and run jacquard allocate laptop --accept-edits"
     assert laptop.report() == (
         "environments/laptop: 2 problems\n"
         f"  allocations.lock.yaml:48  quarantine.gone/gone.prefixes: 10.64.0.0/17 overlaps vpcs.acme.pods"

@@ -5,17 +5,30 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from components.plan.capacity import most_hosts
 from components.plan.inputs import inputs
 from components.plan.pools import most_nodes
-from components.plan.rules import clusters, contracts, fabrics, inventory, names, networks
-from components.plan.rules.places import most_hosts
+from components.plan.rules import (
+    capacity,
+    clusters,
+    contracts,
+    control_planes,
+    fabrics,
+    inventory,
+    names,
+    networks,
+    node_pools,
+)
 from components.plan.slices import Slice, SliceKind
 from components.render.node_pool import NodePoolInput, render_node_pool
+from components.specs.bare_metal import BareMetalBackend
 from components.specs.base import StackLayout
 from components.specs.catalog import Scale
 from components.specs.environment import Environment
+from components.specs.locks import GroupAllocation
 from components.specs.node_pool import PoolRole
 from components.specs.ranges import NumberRange
+from components.specs.region import ControlPlaneBackend, FailureDomain
 
 LONG = "a-region-whose-name-is-as-long-as-a-name-may-be-in-kubernetes-1"
 
@@ -122,3 +135,61 @@ def test_more_numbers_than_the_protocols_count(laptop: Any) -> None:
         "region.yaml:11 networks.route_targets: 1-5000000000 leaves 1-4294967295, the route targets beside an ASN of"
         " two bytes; write a range within"
     )
+
+
+def test_a_cluster_in_more_failure_domains_than_cluster_api_lists(laptop: Any) -> None:
+    environment = laptop.load()
+
+    def in_domains(count: int, backend: BareMetalBackend = BareMetalBackend.METAL3) -> Environment:
+        groups = {f"acme-train/{pool}/r{number}": GroupAllocation(nodes=1) for number in range(count) for pool in "ab"}
+        metal = environment.region.bare_metal.model_copy(update={"backend": backend})
+        allocations = environment.allocations.model_copy(update={"groups": groups})
+        region = environment.region.model_copy(update={"bare_metal": metal})
+        return environment.model_copy(update={"allocations": allocations, "region": region})
+
+    [told] = _told(capacity.failure_domains(in_domains(101)))
+    assert told == (
+        "tenants/acme.yaml:25 clusters[0].pools: acme-train is in 101 failure domains, Cluster API lists 100 of a"
+        " cluster; make two clusters of it"
+    )
+    assert _told(capacity.failure_domains(in_domains(100))) == []
+    assert _told(capacity.failure_domains(in_domains(101, BareMetalBackend.IRONCORE_METAL))) == []
+
+
+def test_racks_of_rack_scale_types_do_not_count_as_the_regions_failure_domain(laptop: Any) -> None:
+    environment = laptop.load()
+    kinds = tuple(kind.model_copy(update={"scale": Scale.RACK}) for kind in environment.instance_types.instance_types)
+    catalog = environment.instance_types.model_copy(update={"instance_types": kinds})
+    region = environment.region.model_copy(update={"failure_domain": FailureDomain.HALL})
+    others = environment.model_copy(update={"region": region})
+
+    assert len(_told(node_pools.failure_domains(others))) == 1
+    assert _told(node_pools.failure_domains(others.model_copy(update={"instance_types": catalog}))) == []
+
+
+def test_failure_domains_may_become_others_while_no_node_runs(laptop: Any) -> None:
+    environment = laptop.load()
+    region = environment.region.model_copy(update={"failure_domain": FailureDomain.HALL})
+    groups = {key: group.model_copy(update={"nodes": 0}) for key, group in environment.allocations.groups.items()}
+    allocations = environment.allocations.model_copy(update={"groups": groups})
+    idle = environment.model_copy(update={"region": region, "allocations": allocations})
+
+    assert _told(node_pools.failure_domains(idle)) == []
+
+
+def test_clusters_of_older_files_and_of_other_tenants_bind_no_backend(laptop: Any) -> None:
+    environment = laptop.load()
+    control_plane = environment.region.control_planes.model_copy(update={"backend": ControlPlaneBackend.K0SMOTRON})
+    moved = environment.model_copy(
+        update={"region": environment.region.model_copy(update={"control_planes": control_plane})}
+    )
+
+    def told(**changes: Any) -> list[str]:
+        given = {name: one.model_copy(update=changes) for name, one in environment.allocations.clusters.items()}
+        lock = environment.allocations.model_copy(update={"clusters": given})
+        return _told(control_planes.kept(moved.model_copy(update={"allocations": lock})))
+
+    [refused] = told()
+    assert refused.startswith("region.yaml:23 control_planes.backend: 'k0smotron' instead of kamaji, which acme-train")
+    assert told(control_planes=None) == []
+    assert told(tenant="other") == []

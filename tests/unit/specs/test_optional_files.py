@@ -34,7 +34,9 @@ def test_files_that_are_there_are_read(laptop: Any) -> None:
             "  - name: h100-2026.11\n"
             "    instance_types: [h100-ib-8]\n"
             "    bios: {ProcVirtualization: Enabled, NumaNodesPerSocket: 1}\n"
-            "    components: {bmc: 24.10.1, nic: 28.45.1020}\n"
+            "    components:\n"
+            "      bmc: {version: 24.10.1, url: https://firmware.example/bmc.bin}\n"
+            "      nic: {version: 28.45.1020}\n"
         ),
         "../catalog/add_ons.yaml": (
             "add_ons:\n"
@@ -65,7 +67,10 @@ def test_files_that_are_there_are_read(laptop: Any) -> None:
                     "name": "h100-2026.11",
                     "instance_types": ("h100-ib-8",),
                     "bios": {"ProcVirtualization": "Enabled", "NumaNodesPerSocket": 1},
-                    "components": {"bmc": "24.10.1", "nic": "28.45.1020"},
+                    "components": {
+                        "bmc": {"version": "24.10.1", "url": "https://firmware.example/bmc.bin"},
+                        "nic": {"version": "28.45.1020"},
+                    },
                 },
             ),
         },

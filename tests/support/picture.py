@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from components.plan.capacity import HostUse, PlacedHost, placed_hosts
+from components.plan.capacity import CountedHost, HostUse, counted_hosts
 from components.plan.pools import wanted_nodes
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
@@ -61,7 +61,7 @@ def _control_planes(environment: Environment) -> Iterator[str]:
 
 
 def _racks(environment: Environment, marks: dict[str, str]) -> Iterator[str]:
-    for hall, in_hall in groupby(placed_hosts(environment), key=lambda placed: placed.host.hall):
+    for hall, in_hall in groupby(counted_hosts(environment), key=lambda placed: placed.host.hall):
         yield f"hall {hall}"
         for rack, hosts in groupby(in_hall, key=lambda placed: placed.host.rack):
             row = list(hosts)
@@ -70,7 +70,7 @@ def _racks(environment: Environment, marks: dict[str, str]) -> Iterator[str]:
             yield f"  {rack}  {cells:<18} {kinds}"
 
 
-def _cell(placed: PlacedHost, marks: dict[str, str]) -> str:
+def _cell(placed: CountedHost, marks: dict[str, str]) -> str:
     if placed.use is HostUse.NODE and placed.pool:
         return marks[placed.pool]
     return {HostUse.SPARE: SPARE, HostUse.OUT_OF_SERVICE: OUT_OF_SERVICE}.get(placed.use, FREE)

@@ -1,0 +1,25 @@
+"""A region with thousands of mistakes of one kind is told the first of them, and that there are more."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.plan.checks import check_data
+from components.specs.loader import load_environment
+from toolchain import paths
+
+HALL = "inventory/hall-a.csv"
+
+
+def test_a_rule_stops_after_more_problems_than_people_read_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("components.plan.checks.MAX_PROBLEMS", 2)
+    laptop = load_environment("laptop", paths.ROOT / "environments")
+    doubled = laptop.model_copy(update={"hosts": (*laptop.hosts[:4], *laptop.hosts)})
+
+    told = [problem for problem in check_data(doubled) if problem.rule == "inventory.host-duplicates"]
+
+    assert [(problem.file, problem.line, problem.path, problem.text) for problem in told] == [
+        (HALL, 6, "host", f"'a01-u01' stands twice, first in {HALL}:2; correct one of the two"),
+        (HALL, 7, "host", f"'a01-u02' stands twice, first in {HALL}:3; correct one of the two"),
+        (HALL, 8, "", "is not checked by this rule after 2 problems; correct those first"),
+    ]

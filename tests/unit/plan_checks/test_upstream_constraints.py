@@ -1,0 +1,86 @@
+"""The page on upstream's constraints names what is there: rules, policies, fields, modules and pages, in each row."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import components.specs
+from components.plan.checks import descriptions
+from components.specs.base import Spec
+from policies.rules import RULES
+from toolchain import paths
+
+DOCS = paths.ROOT / "docs"
+PAGE = DOCS / "upstream-constraints.md"
+_NAME = re.compile(r"`([^`]+)`")
+_LINK = re.compile(r"\[[^\]]+\]\(([^)]+)\)")
+_FIELD = re.compile(r"([A-Z]\w+)\.(\w+)")
+_ROW = re.compile(r"\| (.+) \| (.+) \| (.+) \|")
+
+
+def rows() -> list[str]:
+    """Return what the last column of each row says."""
+    lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    parts = [_ROW.fullmatch(line) for line in lines if not set(line) <= set("|-")]
+    assert None not in parts, "a row has three columns"
+    return [part[3] for part in parts if part and part[3] != "kept by"]
+
+
+def missing(cell: str) -> list[str]:
+    """Return what ``cell`` names in vain; a flag or path of an upstream kind begins with a slash."""
+    names = [name for name in _NAME.findall(cell) if not name.startswith("/")]
+    return [name for name in names if not _named(name)] + [link for link in _LINK.findall(cell) if not _linked(link)]
+
+
+def _named(name: str) -> bool:
+    if field := _FIELD.fullmatch(name):
+        return field[2] in _models().get(field[1], ())
+    if name.endswith(".py"):
+        return (paths.ROOT / "components" / name).is_file()
+    return name in descriptions() or name in {rule.name for rule in RULES}
+
+
+def _models() -> dict[str, frozenset[str]]:
+    modules = [
+        importlib.import_module(f"{components.specs.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(components.specs.__path__)
+    ]
+    every = [item for module in modules for item in vars(module).values() if isinstance(item, type)]
+    return {item.__name__: frozenset(item.model_fields) for item in every if issubclass(item, Spec)}
+
+
+def _linked(link: str) -> bool:
+    page, _, anchor = link.partition("#")
+    file = DOCS / page
+    return file.is_file() and (not anchor or anchor in _anchors(file))
+
+
+def _anchors(file: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^-\w]", "", title.lower().replace(" ", "-")) for title in titles}
+
+
+def test_each_row_names_what_keeps_it_and_all_of_that_is_there() -> None:
+    cells = rows()
+
+    assert len(cells) > 50
+    assert [cell for cell in cells if not (_NAME.search(cell) or _LINK.search(cell))] == []
+    assert [name for cell in cells for name in missing(cell)] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["clusters.no-such-rule", "no-such-policy", "ClusterSpec.nothing", "NoSpec.name", "render/nothing.py"],
+)
+def test_a_name_in_vain_is_found(name: str) -> None:
+    assert missing(f"written: `{name}`, `/events`") == [name]
+
+
+@pytest.mark.parametrize("link", ["no-page.md", "node-pool.md#no-such-part"])
+def test_a_link_in_vain_is_found(link: str) -> None:
+    assert missing(f"[there]({link}) [here](node-pool.md#how-a-node-boots)") == [link]
