@@ -184,6 +184,7 @@ class Bench:
     @contextmanager
     def part(self, name: str) -> Iterator[Part]:
         """Bring up an API server for one part and remove all of it afterwards."""
+        print(f"{name} ...", flush=True)
         folder = self.folder / name
         made = {} if name.startswith("floor") else self.made
         part = Part(folder, self.data, self.region, self.stacks, self.bodies, made)
