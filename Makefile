@@ -2,8 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ENVIRONMENT ?= laptop
-# Three files at a time, each process with a local region of its own: most of the time a test waits.
-E2E := $(BIN)/python -m pytest -v -n 3 --dist loadfile -m "not nightly" tests/e2e
+# Two files at a time, each process with a local region of its own: most of the time a test waits.
+E2E := $(BIN)/python -m pytest -v -n 2 --dist loadfile -m "not nightly" tests/e2e
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

@@ -19,7 +19,7 @@ from components.render import labels as keys
 from components.specs.environment import Environment
 from components.specs.node_pool import NodePoolSpec
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 AT_ONCE = {"rollout": {"max_unavailable": 2}}
 """Of two nodes: so that a roll makes all of them anew although none becomes available."""
