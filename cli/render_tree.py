@@ -106,10 +106,11 @@ class _Representer(RoundTripRepresenter):
     def represent_text(self, text: str) -> Any:
         """Write lines as lines, and quote what YAML 1.1 would not read as text."""
         style = "|" if "\n" in text else "'" if _NO_TEXT_IN_YAML_1_1.fullmatch(text) else None
-        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+        return self.represent_scalar("tag:yaml.org,2002:str", str(text), style=style)
 
 
 _Representer.add_representer(str, _Representer.represent_text)
+_Representer.add_multi_representer(str, _Representer.represent_text)
 
 
 def _path(manifest: Manifest, kind: str) -> str:

@@ -16,6 +16,7 @@ from components.plan.manifests import manifests
 from components.plan.slices import slices
 from components.render.manifest import Manifest, objects
 from components.specs.environment import Environment
+from components.specs.out_of_service import HostState
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
@@ -163,6 +164,10 @@ def test_an_index_that_names_files_outside_is_not_believed(tmp_path: Path, edit:
     render_tree.write(folder, "laptop", {"a.yaml": "a: 1\n"})
 
     assert outside.read_text() == "mine"
+
+
+def test_a_value_of_an_enumeration_is_written_as_the_text_it_is() -> None:
+    assert render_tree.yaml_text({"state": HostState.RMA, HostState.RMA: 1}) == "state: rma\nrma: 1\n"
 
 
 def test_every_object_of_the_laptop_has_a_file_that_says_the_same(laptop: Environment) -> None:
