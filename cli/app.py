@@ -8,6 +8,6 @@ from cli import interrupts
 def main() -> None:
     """Run the command line."""
     interrupts.end_at_once()
-    from cli.verbs import run  # noqa: PLC0415 - loading takes time, in which Ctrl-C must be heard
+    from cli.command import run  # noqa: PLC0415 - loading takes time, in which Ctrl-C must be heard
 
     run()

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from cli import interrupts
 from cli.console import stderr
 from components.specs.problems import SpecError, listed, suggestion
+from engine.errors import EngineError, EngineStopped
 from providers.errors import ProviderError
 from stacks.errors import StackError
 from toolchain.errors import SettingError, ToolchainError, explained
@@ -24,11 +25,11 @@ class ExitCode(IntEnum):
     OK = 0
     FAILED = 1
     BAD_DATA = 2
-    """Also wrong usage."""
+    """Data are wrong, or the command was called in a wrong way."""
     WAITING = 3
     """Nothing is wrong, but something must happen first; the same command resumes."""
     REFUSED = 4
-    """A mandatory policy."""
+    """A mandatory policy refuses what was asked for."""
     INTERRUPTED = interrupts.EXIT_CODE
 
 
@@ -82,7 +83,10 @@ class Group(TyperGroup):
         except SettingError as error:
             show(str(error), "error")
             raise Exit(ExitCode.BAD_DATA) from None
-        except (ProviderError, StackError, ToolchainError) as error:
+        except EngineStopped as stopped:
+            show(str(stopped), _WORDS[ExitCode.INTERRUPTED])
+            raise Exit(ExitCode.INTERRUPTED) from None
+        except (EngineError, ProviderError, StackError, ToolchainError) as error:
             show(str(error), "error")
             raise Exit(ExitCode.FAILED) from None
         except BrokenPipeError:

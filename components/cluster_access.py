@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.cluster_access import ClusterAccessInput, render_cluster_access
+from components.render.cluster_access import ClusterAccessInput
 from components.resources import PACKAGE, Clusters, register
 
 
@@ -21,7 +21,7 @@ class ClusterAccessArgs:
 class ClusterAccess(pulumi.ComponentResource):
     """Access to one cluster.
 
-    Children: one resource per item of `render_cluster_access`.
+    Children: one resource per item of `ClusterAccessInput.render`.
     """
 
     admins: pulumi.Output[str]
@@ -29,6 +29,6 @@ class ClusterAccess(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: ClusterAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(f"{PACKAGE}:ClusterAccess", name, {}, opts)
-        register(self, name, render_cluster_access(args.access), args.clusters)
+        register(self, name, args.access.render(), args.clusters)
         self.admins = pulumi.Output.from_input(args.access.admins)
         self.register_outputs({"admins": self.admins})

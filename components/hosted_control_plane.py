@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pulumi
 
 from components.render.control_plane import API_PORT
-from components.render.hosted_control_plane import HostedControlPlaneInput, render_hosted_control_plane
+from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.resources import PACKAGE, Clusters, register
 
 
@@ -22,7 +22,7 @@ class HostedControlPlaneArgs:
 class HostedControlPlane(pulumi.ComponentResource):
     """The control plane of one cluster. Done when its API answers.
 
-    Children: one resource per item of `render_hosted_control_plane`.
+    Children: one resource per item of `HostedControlPlaneInput.render`.
     """
 
     endpoint: pulumi.Output[str]
@@ -30,6 +30,6 @@ class HostedControlPlane(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: HostedControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(f"{PACKAGE}:HostedControlPlane", name, {}, opts)
-        register(self, name, render_hosted_control_plane(args.control_plane), args.clusters)
+        register(self, name, args.control_plane.render(), args.clusters)
         self.endpoint = pulumi.Output.from_input(f"https://{args.control_plane.vip}:{API_PORT}")
         self.register_outputs({"endpoint": self.endpoint})

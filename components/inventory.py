@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.inventory import InventoryInput, render_inventory
+from components.render.inventory import InventoryInput
 from components.resources import PACKAGE, Clusters, register
 
 
@@ -21,7 +21,7 @@ class InventoryArgs:
 class Inventory(pulumi.ComponentResource):
     """The hosts of one hall, as data: nothing here waits for a host.
 
-    Children: one resource per item of `render_inventory`.
+    Children: one resource per item of `InventoryInput.render`.
     """
 
     racks: pulumi.Output[list[str]]
@@ -29,7 +29,7 @@ class Inventory(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: InventoryArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(f"{PACKAGE}:Inventory", name, {}, opts)
-        rendered = render_inventory(args.inventory)
+        rendered = args.inventory.render()
         register(self, name, rendered, args.clusters)
         self.racks = pulumi.Output.from_input([rack.name for rack in rendered])
         self.register_outputs({"racks": self.racks})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.node_pool import NodePoolInput, render_node_pool
+from components.render.node_pool import NodePoolInput
 from components.resources import PACKAGE, Clusters, register
 
 
@@ -21,7 +21,7 @@ class NodePoolArgs:
 class NodePool(pulumi.ComponentResource):
     """The nodes of one pool, by failure domain. Nothing here waits for a node.
 
-    Children: one resource per item of `render_node_pool`.
+    Children: one resource per item of `NodePoolInput.render`.
     """
 
     rollout_groups: pulumi.Output[list[str]]
@@ -29,7 +29,7 @@ class NodePool(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: NodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(f"{PACKAGE}:NodePool", name, {}, opts)
-        rendered = render_node_pool(args.pool)
+        rendered = args.pool.render()
         register(self, name, rendered, args.clusters)
         self.rollout_groups = pulumi.Output.from_input(
             [item.name for item in rendered if item.kind == "MachineDeployment"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.region import RegionInput, render_region
+from components.render.region import RegionInput
 from components.resources import PACKAGE, Clusters, register
 
 
@@ -21,7 +21,7 @@ class RegionArgs:
 class Region(pulumi.ComponentResource):
     """What the management cluster holds for everyone.
 
-    Children: one resource per item of `render_region`.
+    Children: one resource per item of `RegionInput.render`.
     """
 
     data_stores: pulumi.Output[list[str]]
@@ -29,7 +29,7 @@ class Region(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: RegionArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(f"{PACKAGE}:Region", name, {}, opts)
-        rendered = render_region(args.region)
+        rendered = args.region.render()
         register(self, name, rendered, args.clusters)
         self.data_stores = pulumi.Output.from_input([item.name for item in rendered if item.kind == "DataStore"])
         self.register_outputs({"data_stores": self.data_stores})

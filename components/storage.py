@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.storage import StorageCatalogInput, render_storage_catalog
+from components.render.storage import StorageCatalogInput
 from components.resources import PACKAGE, Clusters, register
 
 
@@ -21,7 +21,7 @@ class StorageCatalogArgs:
 class StorageCatalog(pulumi.ComponentResource):
     """The storage classes of one cluster and their drivers.
 
-    Children: one resource per item of `render_storage_catalog`.
+    Children: one resource per item of `StorageCatalogInput.render`.
     """
 
     classes: pulumi.Output[list[str]]
@@ -29,6 +29,6 @@ class StorageCatalog(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: StorageCatalogArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(f"{PACKAGE}:StorageCatalog", name, {}, opts)
-        register(self, name, render_storage_catalog(args.catalog), args.clusters)
+        register(self, name, args.catalog.render(), args.clusters)
         self.classes = pulumi.Output.from_input([spec.name for spec in args.catalog.classes])
         self.register_outputs({"classes": self.classes})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.tenant_network import TenantNetworkInput, render_tenant_network
+from components.render.tenant_network import TenantNetworkInput
 from components.resources import PACKAGE, Clusters, register
 
 
@@ -21,7 +21,7 @@ class TenantNetworkArgs:
 class TenantNetwork(pulumi.ComponentResource):
     """One VPC, by whatever isolates it.
 
-    Children: one resource per item of `render_tenant_network`.
+    Children: one resource per item of `TenantNetworkInput.render`.
     """
 
     vni: pulumi.Output[int]
@@ -29,6 +29,6 @@ class TenantNetwork(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: TenantNetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(f"{PACKAGE}:TenantNetwork", name, {}, opts)
-        register(self, name, render_tenant_network(args.network), args.clusters)
+        register(self, name, args.network.render(), args.clusters)
         self.vni = pulumi.Output.from_input(args.network.vpc.numbers.vni)
         self.register_outputs({"vni": self.vni})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.vm_offering import VmOfferingInput, render_vm_offering
+from components.render.vm_offering import VmOfferingInput
 from components.resources import PACKAGE, Clusters, register
 
 
@@ -21,7 +21,7 @@ class VmOfferingArgs:
 class VmOffering(pulumi.ComponentResource):
     """What can be ordered as a VM in one cluster.
 
-    Children: one resource per item of `render_vm_offering`.
+    Children: one resource per item of `VmOfferingInput.render`.
     """
 
     machines: pulumi.Output[list[str]]
@@ -29,7 +29,7 @@ class VmOffering(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: VmOfferingArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(f"{PACKAGE}:VmOffering", name, {}, opts)
-        rendered = render_vm_offering(args.offering)
+        rendered = args.offering.render()
         register(self, name, rendered, args.clusters)
         self.machines = pulumi.Output.from_input([item.name for item in rendered if item.kind == "VirtualMachine"])
         self.register_outputs({"machines": self.machines})

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from components.plan.build.slices import SliceKind, slices
 from components.plan.pools import clusters
-from components.plan.slices import SliceKind, slices
 from components.render.manifest import Json
 from components.specs.base import Stage
 from components.specs.catalog import Channel, GoldenImage
@@ -36,7 +36,7 @@ class Fact:
 
     kind: str | Unknown
     title: str
-    """What a person calls it: kind, namespace, name and cluster."""
+    """What a person calls the object: kind, namespace, name and cluster."""
     body: Json
     """The whole object, or a provider's inputs. Any value may be UNKNOWN."""
 
@@ -56,20 +56,22 @@ class Context:
 
     stack: str
     now: dt.datetime
-    """When the command began, with a time zone; rules never ask a clock."""
+    """Moment at which the command began, with a time zone; rules never ask a clock."""
     dry_run: bool = False
-    """Whether nothing is applied: a preview."""
+    """Whether nothing is applied, as in a preview."""
     stage: Stage = Stage.PRODUCTION
     images: tuple[GoldenImage, ...] = ()
-    """The catalogue; empty when the stack belongs to no environment, which leaves nothing allowed."""
+    """Catalogue of images; empty when the stack belongs to no environment, which leaves nothing allowed."""
+    locked: frozenset[tuple[str, str]] = frozenset()
+    """URL and SHA-256 of the images that the lock file pins, which may be another mirror's than the catalogue's."""
     channel: Channel | None = None
     levels: Mapping[str, Enforcement] = field(default_factory=dict)
-    """By rule, as ``policy.yaml`` says."""
+    """How strict each rule is that ``policy.yaml`` names, by rule."""
     waivers: tuple[WaiverSpec, ...] = ()
     freezes: tuple[FreezeSpec, ...] | None = None
-    """None when they cannot be read, so that nobody knows what may change."""
+    """Times in which nothing of tenants may change; None when they cannot be read, so that nobody knows."""
     subjects: tuple[str | None, ...] = (None,)
-    """Tenants whose slices the stack applies, and None for what all tenants share."""
+    """Tenants whose slices the stack applies, with None for what all tenants share."""
 
     @property
     def environment(self) -> str:
@@ -93,6 +95,7 @@ class Context:
             dry_run=dry_run,
             stage=environment.region.stage,
             images=environment.images.images,
+            locked=frozenset((one.url, one.sha256) for one in environment.image_pins.intents.values()),
             channel=environment.region.image_channel,
             levels=environment.policy.rules,
             waivers=environment.waivers.waivers,

@@ -1,4 +1,4 @@
-"""From findings to what they lead to in an environment: refused, told, or waived."""
+"""Decides what findings lead to in an environment: refused, told, or waived."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Violation:
     fact: Fact
     finding: Finding
     level: Enforcement
-    """What it leads to: a waived one is only told."""
+    """How strict the finding is here; a waived one is only told."""
     environment: str
     waiver: WaiverSpec | None = None
-    """The one that names it; one that has expired waives nothing."""
+    """Waiver that names the offence; one that has expired waives nothing."""
     is_waived: bool = False
 
     @property
@@ -52,7 +52,7 @@ class Violation:
         if self.finding.verdict is Verdict.UNDECIDED:
             return "none: what cannot be judged is not let through"
         if self.is_waived and self.waiver:
-            return f"{self.waiver.reason} ({self.waiver.owner}, {self.waiver.ticket}, until {self.waiver.expires})"
+            return str(self.waiver)
         if self.waiver:
             return (
                 f"void since {self.waiver.expires}; mend what it waived and remove it from {file}, or agree on a new "

@@ -1,14 +1,16 @@
-"""What ``policy.yaml`` and ``waivers.yaml`` say about rules: of rules that exist, and no more than a stage allows."""
+"""What ``policy.yaml`` and ``waivers.yaml`` say about rules: that exist, no more than a stage allows, not for ever."""
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
 
+from components.plan import checks
 from components.plan.pools import DataPath, problem
 from components.specs.environment import Environment
 from components.specs.loader import POLICY, WAIVERS
-from components.specs.policy import Enforcement
+from components.specs.policy import Enforcement, RuleId
 from components.specs.problems import Problem, listed, suggestion
 from policies.rules import RULES
 
@@ -20,21 +22,36 @@ DESCRIPTIONS = {
 }
 
 
-def problems(environment: Environment) -> list[Problem]:
-    """Return what is wrong with the settings of rules, sorted by file and line."""
-    return sorted({*_unknown(environment), *_firm(environment)})
+def problems(environment: Environment, now: dt.datetime) -> list[Problem]:
+    """Return what is wrong with the settings of rules at ``now``, sorted by file and line."""
+    return sorted({*_unknown(environment), *_firm(environment), *_lapsed(environment, now.astimezone(dt.UTC).date())})
 
 
 def _unknown(environment: Environment) -> Iterator[Problem]:
-    known = [rule.name for rule in RULES]
-    named: list[tuple[str, DataPath, str]] = [(POLICY, ("rules", name), name) for name in environment.policy.rules]
-    named += [
-        (WAIVERS, ("waivers", index, "rule"), waiver.rule) for index, waiver in enumerate(environment.waivers.waivers)
+    policies = [rule.name for rule in RULES]
+    waivable = [*policies, RuleId.UNIFORMITY, *map(checks.rule_name, checks.WAIVABLE)]
+    named: list[tuple[str, DataPath, str, list[str]]] = [
+        (POLICY, ("rules", name), name, policies) for name in environment.policy.rules
     ]
-    for file, path, name in named:
+    named += [
+        (WAIVERS, ("waivers", index, "rule"), waiver.rule, waivable)
+        for index, waiver in enumerate(environment.waivers.waivers)
+    ]
+    for file, path, name, known in named:
         if name not in known:
-            text = f"'{name}' is no rule (rules: {listed(known)}); remove it or pick one{suggestion(name, known)}"
+            wrong = "is a cross-check that nothing waives" if name in checks.descriptions() else "is no rule"
+            text = f"'{name}' {wrong} (rules: {listed(known)}); remove it or pick one{suggestion(name, known)}"
             yield _named(UNKNOWN_RULE, problem(environment, file, path, text))
+
+
+def _lapsed(environment: Environment, today: dt.date) -> Iterator[Problem]:
+    for found, waiver in checks.waived(environment):
+        if waiver.expires <= today:
+            text = (
+                f"{found.text}; its waiver is void since {waiver.expires}: remove it from {WAIVERS}, or agree on a new"
+                f" date with {waiver.owner} ({waiver.ticket})"
+            )
+            yield replace(found, text=text)
 
 
 def _firm(environment: Environment) -> Iterator[Problem]:

@@ -25,9 +25,9 @@ class NodeImage:
 
     url: str | None
     sha256: Any
-    """What stands where the digest belongs."""
+    """Text that stands where the digest belongs."""
     fault: str = ""
-    """Why it pins nothing."""
+    """Why the image pins nothing; None when it does."""
 
     def entry(self, context: Context) -> GoldenImage | None:
         """Return the image of the catalogue that has the digest."""

@@ -10,7 +10,7 @@ from policies.rules import RULES
 from policies.verdict import Rule
 
 FILE = "docs/policies.md"
-"""Beside the folder of all environments."""
+"""Page of the rules, beside the folder of all environments."""
 _MARK = "<!-- written by jacquard schema --write from the docstrings in policies/rules; do not edit -->\n"
 _INTRODUCTION = """# Policies
 
@@ -28,11 +28,12 @@ Levels are data of the environment, reviewed like any other; the command line ha
   what has to offend is named in a waiver, one by one.
 - `policy.yaml`, `freezes:` see `change-in-freeze`.
 - `waivers.yaml`: leave for one rule and one subject until the day `expires`, with a reason, an owner and a ticket. A
-  subject is a host (`a01-u01`), a pool (`acme-train/infer`), a tenant (for `change-in-freeze`) or an object
-  (`ConfigMap acme-train/settings`), as the report names it. What is waived is told and counted, in SARIF as
-  suppressed. A waiver that has expired waives nothing, and the violation says so. One that matches nothing is told,
-  unless only a deploy can know (`provider-without-cluster-identifier`, `change-in-freeze`). An unknown value cannot
-  be waived.
+  rule is one of this page, a cross-check that is [listed to be waived](rules.md#what-may-be-waived), or `uniformity`,
+  of which [rollouts](rollouts.md) tells. A subject is a host (`a01-u01`), a pool (`acme-train/infer`), a tenant (for
+  `change-in-freeze`) or an object (`ConfigMap acme-train/settings`), as the report names it. What is waived is told
+  and counted, in SARIF as suppressed. A waiver that has expired waives nothing, and the violation says so. One that
+  matches nothing is told, unless only a deploy or a look at nodes can know (`provider-without-cluster-identifier`,
+  `change-in-freeze`, `uniformity`). An unknown value cannot be waived.
 
 The day is that of the command's beginning, in UTC; `JACQUARD_NOW=2026-12-24T12:00:00Z` rehearses another, `jacquard
 check --today` too.

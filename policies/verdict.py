@@ -20,7 +20,7 @@ class Verdict(StrEnum):
     VIOLATION = "violation"
     NOT_APPLICABLE = "not-applicable"
     UNDECIDED = "undecided"
-    """A value the rule needs is unknown, or the rule broke on it. What cannot be judged is not let through."""
+    """The rule needs a value that is unknown, or it broke on the fact. What cannot be judged is not let through."""
 
 
 class Severity(StrEnum):
@@ -28,7 +28,8 @@ class Severity(StrEnum):
 
     HIGH = "high"
     CRITICAL = "critical"
-    """What runs on a node, or what a deploy reaches, is not what was reviewed: never advisory in production."""
+    """The offence lets something run on a node, or a deploy reach something, that was not reviewed. It is never
+    advisory in production."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ class Finding:
     """What would be right, and where the list of it lives."""
     fix: str = ""
     level: Enforcement | None = None
-    """How strict this finding is whatever the level of its rule; None: as strict as the rule."""
+    """How strict this finding is whatever the level of its rule; None when it is as strict as the rule."""
 
 
 PASS = Finding(verdict=Verdict.PASS)
@@ -50,17 +51,18 @@ NOT_APPLICABLE = Finding(verdict=Verdict.NOT_APPLICABLE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One offence."""
+    """One rule, which finds one offence."""
 
     name: str
     description: str
     why: str
     severity: Severity
     kinds: frozenset[str]
-    """Kinds of the facts it judges."""
+    """Kinds of the facts that the rule judges."""
     find: Callable[[Fact, Context], Finding]
     levels: Mapping[Stage, Enforcement] = field(default_factory=lambda: dict.fromkeys(Stage, Enforcement.MANDATORY))
-    """How strict it is by stage where ``policy.yaml`` does not say; not judged in a stage that is missing."""
+    """How strict the rule is by stage, where ``policy.yaml`` does not say; it is not judged in a stage that is
+    missing."""
 
     def judge(self, fact: Fact, context: Context) -> Finding:
         """Return what the rule finds in ``fact``; a rule that breaks has not decided."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from components.render import labels as keys
-from components.specs.policy import WaiverSpec
+from components.specs.keys import pool_key
+from components.specs.policy import WaiverSpec, longest_waiver
 from policies.facts import PROVIDER, STACK, Fact, Unknown
 
 HOSTS = frozenset({"BareMetalHost", "BMC"})
-"""Kinds of which an object is a host of the inventory, by its name."""
+"""Kinds of which an object is a host of the inventory, by the host's name."""
 
 
 def subjects(fact: Fact) -> list[str]:
@@ -36,16 +37,10 @@ def _subjects(fact: Fact) -> Iterator[str]:
     if fact.kind in HOSTS:
         yield name
     elif isinstance(pool, str) and namespace:
-        yield f"{namespace}/{pool}"
+        yield pool_key(namespace, pool)
     yield f"{fact.kind} {f'{namespace}/' if namespace else ''}{name}"
 
 
 def waiver_of(rule: str, fact: Fact, waivers: Sequence[WaiverSpec]) -> WaiverSpec | None:
     """Return the waiver that covers an offence of ``fact`` against ``rule`` the longest, also one that has expired."""
-    named = [waiver for waiver in waivers if waiver.rule == rule]
-    if not named:
-        return None
-    called = subjects(fact)
-    return max(
-        (waiver for waiver in named if waiver.subject in called), key=lambda waiver: waiver.expires, default=None
-    )
+    return longest_waiver(waivers, rule, subjects(fact))

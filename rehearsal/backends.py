@@ -11,8 +11,9 @@ from typing import Protocol
 
 from rehearsal import attention, kubeconfigs, kwok, ports, processes
 from rehearsal.errors import RehearsalError
-from rehearsal.region import MANAGEMENT, Region, write_private
+from rehearsal.region import MANAGEMENT, Region
 from toolchain import binaries, paths, settings
+from toolchain.files import replace_private
 from toolchain.settings import CLUSTER
 
 KIND_IMAGE = "JACQUARD_KIND_IMAGE"
@@ -25,7 +26,7 @@ class Backend(Protocol):
     """Makes, repairs and removes one cluster."""
 
     name: str
-    """As ``JACQUARD_CLUSTER`` has it."""
+    """Name of the backend, as ``JACQUARD_CLUSTER`` has it."""
     loopback: bool
     """Whether the cluster's API server can reach this machine's loopback interface, and so a webhook there."""
 
@@ -73,7 +74,7 @@ class Kind:
             folder.mkdir(parents=True, exist_ok=True)
             _run("kind", "create", "cluster", "--name", name, "--image", image, "--kubeconfig", str(kubeconfig))
         elif not kubeconfig.exists():
-            write_private(kubeconfig, _run("kind", "get", "kubeconfig", "--name", name))
+            replace_private(kubeconfig, _run("kind", "get", "kubeconfig", "--name", name))
         _run("docker", "start", f"{name}-control-plane")
         _adopt(region, cluster)
 
@@ -104,7 +105,7 @@ class Context:
         except RehearsalError as error:
             msg = f"{CLUSTER}: no context '{self.context}' in the kubeconfig; `kubectl config get-contexts` lists them"
             raise RehearsalError(msg) from error
-        write_private(region.cluster_folder(cluster) / "kubeconfig.yaml", text)
+        replace_private(region.cluster_folder(cluster) / "kubeconfig.yaml", text)
         _adopt(region, cluster)
 
     def remove(self, region: Region, cluster: str) -> None:
@@ -147,7 +148,7 @@ def _adopt(region: Region, cluster: str) -> None:
     kubeconfig = folder / "kubeconfig.yaml"
     if cluster == MANAGEMENT:
         text = kubeconfigs.embedded(kubeconfig, f"{region.environment}-{cluster}")
-        write_private(paths.kubeconfig(region.environment, cluster), text)
+        replace_private(paths.kubeconfig(region.environment, cluster), text)
     if processes.running(folder):
         return
     program = folder / "bin" / kwok.CONTROLLER

@@ -17,8 +17,9 @@ import yaml
 from rehearsal import attention, ports, processes
 from rehearsal.errors import RehearsalError
 from rehearsal.kubeconfigs import embedded, ready
-from rehearsal.region import MANAGEMENT, Region, write_private
+from rehearsal.region import MANAGEMENT, Region
 from toolchain import binaries
+from toolchain.files import replace_private
 
 CONTROLLER = "kwok-controller"
 PARTS = {
@@ -95,7 +96,7 @@ def _try_to_make(region: Region, cluster: str, say: Say) -> None:
         remove(region, cluster)
         config = region.workdir / f"{cluster}.yaml"
         chosen = ports.free(len(PARTS) + 1)
-        write_private(config, json.dumps(configuration(chosen), indent=1))
+        replace_private(config, json.dumps(configuration(chosen), indent=1))
         if _kwokctl(region, cluster, ["create", "cluster", "--config", str(config)]) and _wait_ready(region, cluster):
             _publish(region, cluster)
             _made(region, cluster).touch()
@@ -249,7 +250,7 @@ def _publish(region: Region, cluster: str) -> None:
     """Write the management cluster's kubeconfig where everyone looks for it."""
     if cluster == MANAGEMENT:
         source = region.cluster_folder(cluster) / "kubeconfig.yaml"
-        write_private(region.kubeconfig(cluster), embedded(source, f"{region.environment}-{cluster}"))
+        replace_private(region.kubeconfig(cluster), embedded(source, f"{region.environment}-{cluster}"))
 
 
 def _ports(region: Region, cluster: str) -> dict[str, int]:
@@ -263,7 +264,7 @@ def _renumber(region: Region, cluster: str) -> None:
     new = dict(zip(map(str, old), map(str, ports.free(len(old))), strict=True))
     pattern = re.compile(r"\b(" + "|".join(new) + r")\b")
     for path in (_config(region, cluster), region.cluster_folder(cluster) / "kubeconfig.yaml"):
-        write_private(path, pattern.sub(lambda match: new[match[0]], path.read_text()))
+        replace_private(path, pattern.sub(lambda match: new[match[0]], path.read_text()))
 
 
 def _failure(region: Region, cluster: str) -> str:

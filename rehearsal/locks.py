@@ -6,20 +6,17 @@ at once and there is nothing stale to clear.
 
 from __future__ import annotations
 
-import fcntl
 import os
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from rehearsal.errors import RehearsalError
+from toolchain.lock import locked
 
-_POLL_SECONDS = 0.1
 
-
-@contextmanager
-def held(path: Path, purpose: str, *, shared: bool = False, wait_seconds: float = 300.0) -> Iterator[None]:
+def held(
+    path: Path, purpose: str, *, shared: bool = False, wait_seconds: float = 300.0
+) -> AbstractContextManager[object]:
     """Hold the lock at ``path`` while the block runs; others with ``shared`` may hold it too.
 
     Args:
@@ -31,37 +28,10 @@ def held(path: Path, purpose: str, *, shared: bool = False, wait_seconds: float 
     Raises:
         RehearsalError: Another command held it for longer than ``wait_seconds``.
     """
-    mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-    end = time.monotonic() + wait_seconds
-    while (handle := _take(path, mode)) is None:
-        if time.monotonic() > end:
-            msg = f"{path}: held by {_holder(path)} for over {wait_seconds:g} s; wait for it to end, or end it"
-            raise RehearsalError(msg)
-        time.sleep(_POLL_SECONDS)
-    try:
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"process {os.getpid()} ({purpose})".encode(), 0)
-        yield
-    finally:
-        os.close(handle)
 
+    def refusal(holder: str) -> RehearsalError:
+        others = holder or "another process"
+        return RehearsalError(f"{path}: held by {others} for over {wait_seconds:g} s; wait for it to end, or end it")
 
-def _take(path: Path, mode: int) -> int | None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(handle, mode | fcntl.LOCK_NB)
-        # The holder before may have removed the file: then this is a lock on nothing.
-        if os.fstat(handle).st_nlink and os.path.samestat(os.fstat(handle), path.stat()):
-            return handle
-    except (BlockingIOError, FileNotFoundError):
-        pass
-    os.close(handle)
-    return None
-
-
-def _holder(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8") or "another process"
-    except FileNotFoundError:
-        return "another process"
+    owner = f"process {os.getpid()} ({purpose})"
+    return locked(path, owner, shared=shared, refusal=refusal, wait_seconds=wait_seconds)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,17 +70,3 @@ def checked(what: str, name: str) -> str:
         return name
     msg = f"{what} '{name}' is not a DNS label; write lower-case letters, digits and '-', at most 63"
     raise RehearsalError(msg)
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner may read, so that a reader sees the old or the new one and never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(temporary).replace(path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            Path(temporary).unlink()
-        raise

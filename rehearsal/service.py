@@ -16,8 +16,9 @@ from rehearsal import attention, backends, crds, kwok, manager, processes, stage
 from rehearsal.errors import RehearsalError
 from rehearsal.kinds import Kind, stand_ins
 from rehearsal.locks import held
-from rehearsal.region import MANAGEMENT, Region, checked, write_private
+from rehearsal.region import MANAGEMENT, Region, checked
 from toolchain import settings
+from toolchain.files import replace_private
 from toolchain.paths import ROOT
 
 STAGE = Kind("kwok.x-k8s.io", "v1alpha1", "Stage", cluster_scoped=True)
@@ -44,7 +45,7 @@ def up(region: Region, cluster: str, say: Callable[[str], None]) -> None:
             remedy = f"set {settings.CLUSTER}={made_with}, or take it down first"
             msg = f"cluster {cluster} was made with {made_with}; {remedy}"
             raise RehearsalError(msg)
-        write_private(mark, backend.name)
+        replace_private(mark, backend.name)
         backend.ensure(region, cluster, say)
         with _filled(region, cluster, content):
             if cluster == MANAGEMENT:

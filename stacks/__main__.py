@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pulumi
 
-from components.plan.inputs import inputs
+from components.plan.build.inputs import inputs
 from components.specs.problems import SpecError
 from providers.errors import ProviderError
 from stacks import kubeconfig

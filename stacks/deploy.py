@@ -10,7 +10,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import assert_never
 
 import pulumi
 from pulumi_command import local
@@ -19,9 +18,9 @@ from components.cluster_access import ClusterAccess, ClusterAccessArgs
 from components.hosted_control_plane import HostedControlPlane, HostedControlPlaneArgs
 from components.inventory import Inventory, InventoryArgs
 from components.node_pool import NodePool, NodePoolArgs
-from components.plan.inputs import Input
 from components.region import Region, RegionArgs
 from components.render.cluster_access import ClusterAccessInput
+from components.render.concept import Concept
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.inventory import InventoryInput
 from components.render.manifest import MANAGEMENT
@@ -55,8 +54,12 @@ class Deployment:
         self._pools: dict[str, list[pulumi.Resource]] = {}
         self._catalogs: dict[str, StorageCatalog] = {}
 
-    def add(self, concept: Input) -> None:
-        """Register the component of ``concept``; what it waits for was added before, or is in another stack."""
+    def add(self, concept: Concept) -> None:
+        """Register the component of ``concept``; what it waits for was added before, or is in another stack.
+
+        Raises:
+            TypeError: no component is made from it.
+        """
         name, clusters = concept.name, self._clusters
         match concept:
             case RegionInput():
@@ -70,7 +73,7 @@ class Deployment:
                 self._networks[name] = TenantNetwork(name, network, after)
             case HostedControlPlaneInput():
                 args = HostedControlPlaneArgs(control_plane=concept, clusters=clusters)
-                after = _after(_named(self._networks, concept.cluster.vpc))
+                after = _after(_named(self._networks, concept.spec.vpc))
                 self._control_planes[name] = HostedControlPlane(name, args, after)
             case NodePoolInput():
                 after = _after([*self._halls, *_named(self._control_planes, concept.cluster)])
@@ -87,7 +90,8 @@ class Deployment:
                 after = self._inside(concept.cluster)
                 VmOffering(name, VmOfferingArgs(offering=concept, clusters=clusters), after)
             case _:
-                assert_never(concept)
+                msg = f"{type(concept).__name__} '{name}' has no component; give it a case in stacks/deploy.py"
+                raise TypeError(msg)
 
     def export(self) -> None:
         """Export what a person asks a stack for: small and plain, since nothing reads it but people."""

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pulumi
 
-from components.plan.inputs import Input
-from components.plan.manifests import render
+from components.render.concept import Concept
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import MANAGEMENT, Manifest, objects
 from components.render.region import RegionInput
@@ -26,7 +25,9 @@ _TIMEOUT_SECONDS = 5.0
 _CLUSTER_API = "cluster.x-k8s.io/v1beta2"
 
 
-def pass_gates(stack: str, region: RegionSpec, concepts: Sequence[Input], kubeconfigs: Path, *, preview: bool) -> None:
+def pass_gates(
+    stack: str, region: RegionSpec, concepts: Sequence[Concept], kubeconfigs: Path, *, preview: bool
+) -> None:
     """Pass when everything is there that ``concepts`` need, and refresh the kubeconfigs of their tenant clusters.
 
     A preview goes on without tenant clusters and says what it could not check.
@@ -37,12 +38,13 @@ def pass_gates(stack: str, region: RegionSpec, concepts: Sequence[Input], kubeco
         ApiError: the management cluster refuses.
     """
     made_here = {concept.name for concept in concepts if isinstance(concept, HostedControlPlaneInput)}
-    everything = [item for concept in concepts for item in objects(render(concept))]
+    rendered = [(concept, tuple(objects(concept.render()))) for concept in concepts]
+    everything = [item for _, items in rendered for item in items]
     clusters = sorted({item.cluster for item in everything} - {MANAGEMENT})
     try:
         path = kubeconfig.path(kubeconfigs, MANAGEMENT)
         management = ApiServer.from_kubeconfig(path, region.context, timeout_seconds=_TIMEOUT_SECONDS)
-        unmet = missing_kinds(management, gated(concepts))
+        unmet = missing_kinds(management, gated(rendered))
         absent = [name for name in clusters if not kubeconfig.refresh(management, kubeconfigs, name)]
         waiting = missing_control_planes(management, set(clusters) - made_here)
     except (KubeconfigError, Unreachable) as error:
@@ -53,13 +55,13 @@ def pass_gates(stack: str, region: RegionSpec, concepts: Sequence[Input], kubeco
         pulumi.log.warn(text)
 
 
-def gated(concepts: Iterable[Input]) -> Iterator[Manifest]:
-    """Yield the objects whose kinds must be served before anything is registered.
+def gated(rendered: Iterable[tuple[Concept, Iterable[Manifest]]]) -> Iterator[Manifest]:
+    """Yield those of the objects of concepts whose kinds must be served before anything is registered.
 
     What follows a region's first awaited object is left out: its operators come in the same run, and are waited for.
     """
-    for concept in concepts:
-        for item in objects(render(concept)):
+    for concept, items in rendered:
+        for item in items:
             yield item
             if isinstance(concept, RegionInput) and item.readiness is not None:
                 return

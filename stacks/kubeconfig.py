@@ -10,7 +10,6 @@ import argparse
 import base64
 import os
 import sys
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ from components.render.manifest import MANAGEMENT
 from providers.errors import ProviderError
 from providers.kube import ApiServer, ObjectRef
 from providers.kube.wait import WaitCondition, WaitTimeout, wait_for
+from toolchain.files import replace_private
 
 FOLDER_VARIABLE = "JACQUARD_KUBECONFIGS"
 _FILLED = (WaitCondition("jsonpath={.data.value}", path=("data", "value")),)
@@ -59,7 +59,7 @@ def refresh(management: ApiServer, kubeconfigs: Path, cluster: str) -> bool:
     value = (secret or {}).get("data", {}).get("value")
     if not value:
         return False
-    _write(path(kubeconfigs, cluster), base64.b64decode(value))
+    replace_private(path(kubeconfigs, cluster), base64.b64decode(value))
     return True
 
 
@@ -107,17 +107,6 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     sys.stdout.write(f"{written}\n")
     return 0
-
-
-def _write(target: Path, content: bytes) -> None:
-    if target.exists() and target.read_bytes() == content:
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    # Made by mkstemp with mode 0600, and renamed so that nobody ever reads half a file.
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-    Path(temporary).replace(target)
 
 
 if __name__ == "__main__":

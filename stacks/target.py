@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from components.plan.build.slices import Slice, slices
 from components.plan.checks import check
-from components.plan.slices import Slice, slices
 from components.specs.base import StackLayout, Stage
 from components.specs.environment import Environment
 from components.specs.loader import environments, load_environment

@@ -1,1 +1,1 @@
-"""What turns a bare machine into one that can run everything here. Standard library only."""
+"""What turns a bare machine into one that can run everything here, and its files and locks. Standard library only."""

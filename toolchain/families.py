@@ -51,7 +51,7 @@ class Family:
     """Everything that one go.mod pins and one module cache serves."""
 
     name: str
-    """Also the folder under ``toolchain/modules``."""
+    """Name of the family, and of its folder under ``toolchain/modules``."""
     module: str
     """The module whose version is the family's."""
     binaries: tuple[Binary, ...] = ()

@@ -32,10 +32,11 @@ from components.plan.rules import (
     storage,
     vms,
 )
+from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS, IMAGE_PINS
-from components.specs.memory import no_collections
-from components.specs.problems import MAX_PROBLEMS, Problem
+from components.specs.policy import RuleId, WaiverSpec, longest_waiver
+from components.specs.problems import FORM, MAX_PROBLEMS, Problem
 
 Rule = Callable[[Environment], Iterable[Problem]]
 
@@ -61,7 +62,7 @@ REFERENCES: tuple[Rule, ...] = (
     dpus.served,
     clusters.pool_racks,
 )
-"""Without these an allocation means nothing."""
+"""Rules about names that refer to something; an allocation means nothing while one dangles."""
 
 DATA: tuple[Rule, ...] = (
     names.region_name,
@@ -144,7 +145,7 @@ DATA: tuple[Rule, ...] = (
     governance.window_turns,
     governance.twice,
 )
-"""What people write."""
+"""Rules about what people write."""
 
 LOCKS: tuple[Rule, ...] = (
     networks.vpc_sizes,
@@ -158,25 +159,42 @@ LOCKS: tuple[Rule, ...] = (
     node_pools.rollout_limits,
     node_pools.template_revisions,
     rollouts.mixed,
+    rollouts.mixed_dpus,
     rollouts.in_motion_together,
     locks.hand_edits,
     locks.numbers,
     locks.allocations,
     locks.pins,
+    locks.intents,
 )
-"""What machines write. Meaningless while a reference dangles."""
+"""Rules about what machines write, which mean nothing while a reference dangles."""
+
+WAIVABLE: tuple[Rule, ...] = (
+    capacity.cluster_size,
+    capacity.dedicated_data_stores,
+    contracts.contracted_nodes,
+    contracts.contracted_capacity,
+    governance.windows,
+)
+"""Limits of experience and of promises: what breaks one can be applied all the same, and may be for a time.
+
+Each of their problems has a subject that a waiver names. Whatever breaks another rule would be refused upstream, would
+never come to be, or would mean nothing.
+"""
 
 _GIVEN: tuple[Rule, ...] = (locks.numbers, locks.hand_edits)
-"""What of lock files must be sound before anything is allocated."""
-_PROMOTED: frozenset[Rule] = frozenset({locks.pins, node_pools.template_revisions, rollouts.mixed})
-"""What a promotion mends."""
+"""Rules about what of lock files must be sound before anything is allocated."""
+_PROMOTED: frozenset[Rule] = frozenset(
+    {locks.pins, locks.intents, node_pools.template_revisions, rollouts.mixed, rollouts.mixed_dpus}
+)
+"""Rules whose offences a promotion mends."""
 
 
 def check(environment: Environment) -> list[Problem]:
     """Return all problems of ``environment``, sorted by file and line; empty when it is sound.
 
-    No clock decides: the same data gives the same answer for ever. What has expired is for policies to say. That lock
-    files are not up to date is told only where ``jacquard allocate`` can run.
+    No clock decides: the same data gives the same answer for ever. What has expired is for policies to say, waivers as
+    well. That lock files are not up to date is told only where ``jacquard allocate`` can run.
     """
     dangling, data = _run(REFERENCES, environment), _run(DATA, environment)
     locked = [] if dangling else _run(LOCKS, environment)
@@ -200,9 +218,16 @@ def check_data(environment: Environment, *, edits_meant: bool = False) -> list[P
     return sorted({*_run((*REFERENCES, *DATA, *given), environment)})
 
 
+def waived(environment: Environment) -> list[tuple[Problem, WaiverSpec]]:
+    """Return the problems that waivers let pass, however old those are, each with the waiver that lasts the longest."""
+    named = {waiver.rule for waiver in environment.waivers.waivers}
+    found = _found([rule for rule in WAIVABLE if rule_name(rule) in named], environment)
+    return [(problem, waiver) for problem in sorted(found) if (waiver := _waiver(environment, problem))]
+
+
 def check_promotable(environment: Environment) -> list[Problem]:
     """Return the problems that must be gone before a pin moves: all but those of pins."""
-    mended = set(map(rule_name, _PROMOTED))
+    mended = {*map(rule_name, _PROMOTED), RuleId.IMAGE_OUTSIDE_CHANNEL}
     return [problem for problem in check(environment) if problem.rule not in mended]
 
 
@@ -231,7 +256,17 @@ def descriptions() -> dict[str, str]:
 
 
 def _run(rules: Iterable[Rule], environment: Environment) -> list[Problem]:
-    with no_collections():
+    return [problem for problem in _found(rules, environment) if _waiver(environment, problem) is None]
+
+
+def _waiver(environment: Environment, problem: Problem) -> WaiverSpec | None:
+    if not problem.subject:
+        return None
+    return longest_waiver(environment.waivers.waivers, problem.rule, (problem.subject,))
+
+
+def _found(rules: Iterable[Rule], environment: Environment) -> list[Problem]:
+    with without_cycle_collector():
         return [_named(rule, problem) for rule in rules for problem in _bounded(rule(environment))]
 
 
@@ -246,4 +281,5 @@ def _bounded(problems: Iterable[Problem]) -> Iterator[Problem]:
 
 
 def _named(rule: Callable[..., object], problem: Problem) -> Problem:
-    return replace(problem, rule=rule_name(rule))
+    """Return ``problem`` with the name of ``rule``, unless a policy asks for it, whose waiver it needs."""
+    return replace(problem, rule=rule_name(rule)) if problem.rule == FORM else problem

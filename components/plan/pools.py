@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.plan.spares import nodes_within
+from components.plan.allocate.spares import nodes_within
 from components.specs.base import PercentOrCount
-from components.specs.catalog import Scale
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.inventory import HostSpec
+from components.specs.keys import pool_key
 from components.specs.node_pool import NodePoolSpec
-from components.specs.problems import Problem, dotted
-from components.specs.region import FailureDomain
+from components.specs.problems import FORM, Problem, dotted
 from components.specs.tenant import TenantSpec
 
 DataPath = tuple[str | int, ...]
@@ -50,7 +49,7 @@ class PlacedPool:
     @property
     def key(self) -> str:
         """Return the pool's key in lock files, ``cluster/pool``."""
-        return f"{self.cluster.name}/{self.pool.name}"
+        return pool_key(self.cluster.name, self.pool.name)
 
 
 def tenant_file(tenant: TenantSpec) -> str:
@@ -66,9 +65,14 @@ def inventory_file(hall: str) -> str:
 def clusters(environment: Environment) -> Iterator[PlacedCluster]:
     """Yield all clusters in order of file and entry; pools of one that retires want no nodes."""
     for tenant in environment.tenants:
-        for index, cluster in enumerate(tenant.clusters):
-            left = _emptied(cluster) if cluster.retire else cluster
-            yield PlacedCluster(tenant=tenant, cluster=left, path=("clusters", index))
+        yield from clusters_of(tenant)
+
+
+def clusters_of(tenant: TenantSpec) -> Iterator[PlacedCluster]:
+    """Yield the clusters of one tenant, as `clusters` does."""
+    for index, cluster in enumerate(tenant.clusters):
+        left = _emptied(cluster) if cluster.retire else cluster
+        yield PlacedCluster(tenant=tenant, cluster=left, path=("clusters", index))
 
 
 def pools(environment: Environment) -> Iterator[PlacedPool]:
@@ -80,28 +84,8 @@ def pools(environment: Environment) -> Iterator[PlacedPool]:
 
 
 def failure_domain(environment: Environment, host: HostSpec) -> str:
-    """Return the name of what fails together with ``host``.
-
-    A host of a rack-scale type fails with its NVLink domain, which is its rack, whatever the region says.
-    """
-    return domain_of(host, domain_kind(environment, host.instance_type))
-
-
-def domain_of(host: HostSpec, kind: FailureDomain) -> str:
-    """Return the name of the ``kind`` of failure domain that ``host`` is in."""
-    match kind:
-        case FailureDomain.RACK:
-            return host.rack
-        case FailureDomain.HALL:
-            return host.hall
-        case FailureDomain.LEAF:
-            return host.leaf
-
-
-def domain_kind(environment: Environment, instance_type: str) -> FailureDomain:
-    """Return what a rollout group of ``instance_type`` is; an unknown type is taken for one of the region's kind."""
-    kind = environment.instance_types.by_name.get(instance_type)
-    return FailureDomain.RACK if kind and kind.scale is Scale.RACK else environment.region.failure_domain
+    """Return the name of what fails together with ``host``."""
+    return environment.failure_domain(host)
 
 
 def wanted_nodes(environment: Environment, pool: NodePoolSpec) -> int:
@@ -133,11 +117,6 @@ def declared_spares(environment: Environment, pool: NodePoolSpec) -> PercentOrCo
     return environment.region.spares if pool.spares is None else pool.spares
 
 
-def group_key(pool_key: str, domain: str) -> str:
-    """Return the key of a rollout group in lock files, ``cluster/pool/failure-domain``."""
-    return f"{pool_key}/{domain}"
-
-
 def _emptied(cluster: ClusterSpec) -> ClusterSpec:
     nothing = {"min_nodes": None, "max_nodes": None, "autoscaling": False}
 
@@ -149,14 +128,20 @@ def _emptied(cluster: ClusterSpec) -> ClusterSpec:
     return cluster.model_copy(update={"pools": tuple(map(emptied, cluster.pools))})
 
 
-def pool_of(group: str) -> str:
-    """Return the pool's key of a rollout group's key."""
-    return group.rpartition("/")[0]
+def problem(
+    environment: Environment, file: str, path: DataPath, text: str, subject: str = "", rule: str = FORM
+) -> Problem:
+    """Return a problem at the line where ``path`` stands in ``file``.
 
-
-def problem(environment: Environment, file: str, path: DataPath, text: str) -> Problem:
-    """Return a problem at the line where ``path`` stands in ``file``."""
-    return Problem(file, environment.positions.line(file, path), dotted(path), text)
+    Args:
+        environment: knows the line.
+        file: relative to the environment's folder.
+        path: place in the file.
+        text: what is wrong, and the remedy.
+        subject: what a waiver of it names; nothing when there is none.
+        rule: the policy that asks for it, when it is not the cross-check that reports it.
+    """
+    return Problem(file, environment.positions.line(file, path), dotted(path), text, rule=rule, subject=subject)
 
 
 def place(environment: Environment, file: str, path: DataPath) -> str:

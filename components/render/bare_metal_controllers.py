@@ -33,7 +33,7 @@ WORKERS = 16
 """Hosts that an operator looks at side by side: below the 20 that it (de)provisions at once, as upstream advises."""
 
 Watched = Mapping[str, tuple[str, ...]]
-"""By controller, the namespaces of the hosts it has."""
+"""Namespaces of the hosts that each controller has, by controller."""
 
 
 def operators(controllers: tuple[ControllerSpec, ...], watched: Watched) -> Iterator[Operator]:

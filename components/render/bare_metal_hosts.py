@@ -8,19 +8,25 @@ from typing import Any
 from components.render import labels as keys
 from components.render.hosts import PlacedHost
 from components.render.manifest import Manifest, Patch
+from components.render.namespaces import FREE_HOSTS
 from components.render.objects import manifest
-from components.render.region import FREE_HOSTS
-from components.specs.firmware import FirmwareBaseline
+from components.specs.firmware import Firmware
 from components.specs.nodes import FirmwareUpdate
 
 API = "metal3.io/v1alpha1"
 _UNHEALTHY = {"capm3.metal3.io/unhealthy": ""}
-"""Keeps Metal3 from claiming a host; a machine that runs there goes on."""
+"""Annotation that keeps Metal3 from claiming a host; a machine that runs there goes on."""
 _WHEN = {FirmwareUpdate.ON_PREPARING: "onPreparing", FirmwareUpdate.ON_REBOOT: "onReboot"}
 
 
-def render(placed: PlacedHost) -> Manifest:
-    """Return the host that Metal3 provisions."""
+def render(placed: PlacedHost, updates: FirmwareUpdate) -> Iterator[Manifest]:
+    """Yield the host that Metal3 provisions, and when it takes its firmware unless that is before its next image."""
+    yield _host(placed)
+    if placed.firmware is not None and updates is not FirmwareUpdate.ON_PREPARING:
+        yield _update_policy(placed, updates)
+
+
+def _host(placed: PlacedHost) -> Manifest:
     host, owner = placed.host, placed.owner
     return manifest(
         API,
@@ -44,7 +50,7 @@ def render(placed: PlacedHost) -> Manifest:
     )
 
 
-def update_policy(placed: PlacedHost, when: FirmwareUpdate) -> Manifest:
+def _update_policy(placed: PlacedHost, when: FirmwareUpdate) -> Manifest:
     """Return when the host takes new firmware, of which Metal3 itself makes the objects that say what."""
     spec: dict[str, Any] = dict.fromkeys(("firmwareSettings", "firmwareUpdates"), _WHEN[when])
     return manifest(
@@ -57,7 +63,7 @@ def patches(hosts: Iterable[PlacedHost]) -> Iterator[tuple[str, Patch]]:
 
     Metal3 makes the objects that hold them, one of each kind a host, as soon as it knows the host's hardware.
     """
-    alike: dict[tuple[str, str], tuple[FirmwareBaseline, list[str]]] = {}
+    alike: dict[tuple[str, str], tuple[Firmware, list[str]]] = {}
     for placed in hosts:
         if placed.firmware is not None:
             key = (_namespace(placed), placed.firmware.name)
@@ -68,7 +74,7 @@ def patches(hosts: Iterable[PlacedHost]) -> Iterator[tuple[str, Patch]]:
             yield f"{namespace}/{name}/{kind}", patch
 
 
-def _firmware(baseline: FirmwareBaseline) -> Iterator[tuple[str, dict[str, Any]]]:
+def _firmware(baseline: Firmware) -> Iterator[tuple[str, dict[str, Any]]]:
     if baseline.bios:
         yield "HostFirmwareSettings", {"settings": dict(baseline.bios)}
     if baseline.updates:

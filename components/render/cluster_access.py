@@ -17,18 +17,17 @@ class ClusterAccessInput:
     name: str
     cluster: str
     admins: str
-    """Group whose members may do everything, as Kubernetes sees it."""
+    """Group whose members may do everything, by the name that Kubernetes sees."""
 
-
-def render_cluster_access(access: ClusterAccessInput) -> tuple[Manifest, ...]:
-    """Return the binding of the administrators; a binding's role is immutable, its subjects are not."""
-    return (
-        manifest(
-            f"{_GROUP}/v1",
-            "ClusterRoleBinding",
-            "tenant-admins",
-            cluster=access.cluster,
-            roleRef={"apiGroup": _GROUP, "kind": "ClusterRole", "name": "cluster-admin"},
-            subjects=[{"apiGroup": _GROUP, "kind": "Group", "name": access.admins}],
-        ),
-    )
+    def render(self) -> tuple[Manifest, ...]:
+        """Return the binding of the administrators; a binding's role is immutable, its subjects are not."""
+        return (
+            manifest(
+                f"{_GROUP}/v1",
+                "ClusterRoleBinding",
+                "tenant-admins",
+                cluster=self.cluster,
+                roleRef={"apiGroup": _GROUP, "kind": "ClusterRole", "name": "cluster-admin"},
+                subjects=[{"apiGroup": _GROUP, "kind": "Group", "name": self.admins}],
+            ),
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -9,8 +10,10 @@ from components.render import labels as keys
 from components.render.etcd_backup import Backup
 from components.render.manifest import Readiness
 from components.render.objects import given
+from components.render.template_revisions import CLUSTER_WIDE
 from components.specs.base import Address, Domain, KubernetesVersion
 from components.specs.hosted_control_plane import ClusterSpec, Events
+from components.specs.intents import NodeIntent
 from components.specs.locks import VpcAllocation
 from components.specs.region import DataStoreSpec, DedicatedDataStoreSpec
 
@@ -21,9 +24,10 @@ READY = Readiness(
     conditions=("jsonpath={.status.initialization.controlPlaneInitialized}=true", "condition=Available"),
     timeout_seconds=1200,
 )
-"""When a control plane serves, in the words of Cluster API that all backends write; nodes are not waited for."""
+"""Conditions under which a control plane serves, in the words of Cluster API that all backends write; nodes are not
+waited for."""
 MANAGEMENT_DOMAIN = "svc.cluster.local"
-"""Of Services of the management cluster."""
+"""Domain of Services of the management cluster."""
 DataStore: TypeAlias = DataStoreSpec | DedicatedDataStoreSpec
 """What holds a cluster's objects: an entry that several clusters name, or how the cluster's own one is made."""
 _TOPOLOGY_KEYS = ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
@@ -33,28 +37,30 @@ _TOPOLOGY_KEYS = ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
 class ControlPlane:
     """One control plane, in the terms that no backend owns."""
 
-    cluster: ClusterSpec
+    spec: ClusterSpec
     tenant: str
     version: KubernetesVersion
-    """What it runs, whatever the cluster wishes for next."""
+    """Kubernetes version that it runs, whatever the cluster wishes for next."""
     network: VpcAllocation
     """Numbers of the cluster's VPC."""
     vip: Address
     data_store: DataStore
-    """Where its state is, whatever the cluster wishes for next."""
+    """Data store that has its state, whatever the cluster wishes for next."""
     nodes: int
     """Most nodes that the cluster may come to run."""
     domain: Domain | None
-    """Where control planes have names; None: they have none."""
+    """Domain in which control planes have names; None where they have none."""
     backup: Backup | None
-    """How a data store of its own is saved."""
+    """How a data store of the cluster's own is saved; None where it is not."""
     failure_domains: tuple[str, ...]
-    """Where the cluster has rollout groups, in order."""
+    """Failure domains in which the cluster has rollout groups, in order."""
+    intents: tuple[NodeIntent, ...]
+    """Intents of the cluster's nodes, each once."""
 
     @property
     def labels(self) -> dict[str, str]:
         """Return the labels of each of its objects."""
-        return {keys.TENANT: self.tenant, keys.CLUSTER: self.cluster.name}
+        return {keys.TENANT: self.tenant, keys.CLUSTER: self.spec.name}
 
     @property
     def address_request(self) -> dict[str, str]:
@@ -65,29 +71,29 @@ class ControlPlane:
     @property
     def host_name(self) -> str | None:
         """Return the name of its address."""
-        return f"{self.cluster.name}.{self.domain}" if self.domain else None
+        return f"{self.spec.name}.{self.domain}" if self.domain else None
 
     @property
     def names(self) -> list[str]:
         """Return all names and addresses that its certificate is good for."""
-        names = [str(self.vip), *([self.host_name] if self.host_name else []), *self.cluster.api_server.additional_sans]
+        names = [str(self.vip), *([self.host_name] if self.host_name else []), *self.spec.api_server.additional_sans]
         return list(dict.fromkeys(names))
 
     @property
     def protected(self) -> bool:
         """Tell whether nothing that holds the tenant's state may be deleted."""
-        return not self.cluster.retire
+        return not self.spec.retire
 
     @property
     def events_apart(self) -> bool:
         """Tell whether events have an etcd of their own."""
         own = isinstance(self.data_store, DedicatedDataStoreSpec)
-        return own and self.cluster.control_plane.events is Events.APART
+        return own and self.spec.control_plane.events is Events.APART
 
     @property
-    def kubelet(self) -> dict[str, Any]:
-        """Return what the cluster sets of ``KubeletConfiguration``, for nodes that join from now on."""
-        return {**given(maxPods=self.cluster.max_pods), **self.cluster.kubelet.configuration()}
+    def kubelet(self) -> Mapping[str, Any]:
+        """Return what nodes that join find of ``KubeletConfiguration``, if their templates are too old to say it."""
+        return next((one.kubelet_configuration for one in self.intents if one.revision in CLUSTER_WIDE), {})
 
 
 def spread(pods: dict[str, str], revision: str | None = None) -> list[dict[str, Any]]:

@@ -17,23 +17,25 @@ from components.render.manifest import Manifest
 from components.render.nvue import HOST_INTERFACE, Vrf
 from components.render.objects import given, manifest
 from components.render.vpc import Vpc, reach
-from components.specs.dpus import DpuClusterSpec
+from components.specs.dpus import DpuClusterSpec, DpuControlSpec
 from components.specs.locks import VpcAllocation
 from components.specs.tenant_network import Ingress
 
 POINT_TO_POINT = 30
-"""Prefix length between DPU and host: the DPU's address, the host's, and the two ends."""
+"""Prefix length of the link between DPU and host: the DPU's address, the host's, and the two ends."""
 
 
 def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
     """Return the objects of ``vpc``, in the order they are applied: the same in each DPU cluster with hosts of it."""
-    everywhere = not platform.control.clusters
-    return tuple(
-        item
-        for at in platform.clusters
-        if everywhere or at.name in vpc.numbers.links
-        for item in _in_cluster(vpc, platform, at)
-    )
+    here = clusters_with(vpc.numbers, platform.control, platform.clusters)
+    return tuple(item for at in here for item in _in_cluster(vpc, platform, at))
+
+
+def clusters_with(
+    numbers: VpcAllocation, control: DpuControlSpec, clusters: tuple[DpuClusterSpec, ...]
+) -> tuple[DpuClusterSpec, ...]:
+    """Return those of ``clusters`` that have hosts of the VPC with ``numbers``: all of a region that lists none."""
+    return tuple(at for at in clusters if not control.clusters or at.name in numbers.links)
 
 
 def _in_cluster(vpc: Vpc, platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Manifest, ...]:

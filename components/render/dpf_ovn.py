@@ -12,8 +12,8 @@ from components.render import dpu_services
 from components.render import labels as keys
 from components.render.dpus import NAMESPACE, DpuPlatform
 from components.render.manifest import Manifest
+from components.render.namespaces import tenant_namespace
 from components.render.objects import digest, manifest
-from components.render.region import tenant_namespace
 from components.render.vpc import Vpc
 from components.specs.tenant_network import Egress
 

@@ -13,12 +13,13 @@ from typing import Any
 
 from components.render import labels as keys
 from components.render import nvue
+from components.render.dpu_templates import templates
 from components.render.dpus import NAMESPACE, DpuPlatform, named
 from components.render.manifest import Json, Manifest
 from components.render.objects import given, manifest
 from components.specs.base import Address, Network
-from components.specs.catalog import Chart
 from components.specs.dpus import DpuClusterSpec
+from components.specs.versions import Chart
 
 HBN = "hbn"
 OVN = "ovn"
@@ -31,7 +32,7 @@ _DEPLOYMENT_LABEL = "svc.dpu.nvidia.com/owned-by-dpudeployment"
 _HBN_BRIDGE = "mybrhbn"
 """Network of DPF that connects a service with the chain's bridge."""
 Range = tuple[Address, Address]
-"""First and last address."""
+"""First and last address of a range, both included."""
 
 
 def render_services(platform: DpuPlatform, *, ovn: bool) -> tuple[Manifest, ...]:
@@ -84,7 +85,7 @@ def deployment(
 
     A DPU is flashed only when somebody outside removes the hold: never while its host may have work.
     """
-    cluster = platform.selector(at)
+    cluster, flashed = platform.selector(at), templates(platform.intents[name])
     nodes = {**hosts, **given(matchLabels={**hosts.get("matchLabels", {}), **cluster})}
     return manifest(
         SERVICES,
@@ -93,9 +94,9 @@ def deployment(
         namespace=NAMESPACE,
         spec={
             "dpus": {
-                "bfb": platform.image.version,
-                "flavor": platform.flavor_name,
-                "secureBoot": True,
+                "bfb": flashed.bfb_name,
+                "flavor": flashed.flavor_name,
+                "secureBoot": flashed.secure_boot,
                 "nodeEffect": {"hold": True},
                 "dpuSetStrategy": {"type": "OnDelete"},
                 "dpuSets": [

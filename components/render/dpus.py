@@ -6,21 +6,22 @@ new object and a DPU still finds the one it was flashed from.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from components.render import labels as keys
 from components.render import nvue
+from components.render.dpu_templates import templates
 from components.render.manifest import Manifest, Readiness
-from components.render.objects import digest, given, manifest
-from components.specs.catalog import Chart, DpuImage
+from components.render.objects import manifest
 from components.specs.dpus import ONLY, DpuClusterSpec, DpuControlSpec
-from components.specs.region import NetworksSpec, RegistrySpec
+from components.specs.intents import DpuIntent
+from components.specs.region import NetworksSpec
+from components.specs.versions import Chart
 
 NAMESPACE = "dpf-operator-system"
 HBN_CHART = "dpf-hbn"
 OVN_CHART = "dpf-ovn-vpc"
-_HOST_PORTS = 2
 _PROVISIONING = "provisioning.dpu.nvidia.com/v1alpha1"
 _CLUSTER_SECONDS = 900
 
@@ -31,10 +32,8 @@ class DpuPlatform:
 
     control: DpuControlSpec
     networks: NetworksSpec
-    image: DpuImage
-    virtual_functions: int
-    """Most virtual functions that a host of the region gets."""
-    registry: RegistrySpec | None
+    intents: Mapping[str, DpuIntent]
+    """What the DPUs of each DPUDeployment are flashed from, by its name."""
     hbn_chart: Chart
     ovn_chart: Chart
 
@@ -58,9 +57,10 @@ class DpuPlatform:
         return {keys.DPU_CLUSTER: at.name} if self.control.clusters else {}
 
     @property
-    def flavor_name(self) -> str:
-        """Return the name of the flavor, which says what is in it."""
-        return f"zero-trust-{digest(_flavor_spec(self), 10)}"
+    def in_use(self) -> tuple[DpuIntent, ...]:
+        """Return the intents of DPUs, each once, in order of their names."""
+        found = {intent.name: intent for intent in self.intents.values()}
+        return tuple(found[name] for name in sorted(found))
 
 
 def named(name: str, at: DpuClusterSpec) -> str:
@@ -72,8 +72,8 @@ def render_provisioning(platform: DpuPlatform) -> tuple[Manifest, ...]:
     """Return DPF's configuration, the image and flavor of DPUs, and the clusters they join."""
     return (
         _operator_config(platform),
-        _bfb(platform.image),
-        _flavor(platform),
+        *_images(platform),
+        *_flavors(platform),
         *(_dpu_cluster(platform, at) for at in platform.clusters),
     )
 
@@ -102,50 +102,19 @@ def _operator_config(platform: DpuPlatform) -> Manifest:
     )
 
 
-def _bfb(image: DpuImage) -> Manifest:
-    return manifest(
-        _PROVISIONING,
-        "BFB",
-        image.version,
-        namespace=NAMESPACE,
-        retain=True,
-        annotations={keys.SHA256: image.sha256},
-        spec={
-            "url": image.url,
-            "fileName": f"{image.version}.bfb",
-            "versions": {"bsp": image.bsp, "doca": image.doca, "uefi": image.uefi, "atf": image.atf},
-        },
-    )
+def _images(platform: DpuPlatform) -> Iterator[Manifest]:
+    """Yield the images that DPUs are flashed from, each once."""
+    for name, (sha256, spec) in {
+        (made := templates(intent)).bfb_name: (intent.sha256, made.bfb) for intent in platform.in_use
+    }.items():
+        annotations = {keys.SHA256: sha256}
+        yield manifest(_PROVISIONING, "BFB", name, namespace=NAMESPACE, retain=True, annotations=annotations, spec=spec)
 
 
-def _flavor(platform: DpuPlatform) -> Manifest:
-    spec = _flavor_spec(platform)
-    return manifest(_PROVISIONING, "DPUFlavor", platform.flavor_name, namespace=NAMESPACE, retain=True, spec=spec)
-
-
-def _flavor_spec(platform: DpuPlatform) -> dict[str, Any]:
-    mtu = platform.control.mtu_bytes
-    registry = None if platform.registry is None else {"registryEndpoint": f"https://{platform.registry.mirror}"}
-    return {
-        "dpuMode": "zero-trust",
-        "bfcfgParameters": ["UPDATE_ATF_UEFI=yes", "UPDATE_DPU_OS=yes", "WITH_NIC_FW_UPDATE=yes"],
-        "grub": {"kernelParameters": ["console=hvc0", "console=ttyAMA0", "net.ifnames=0", "biosdevname=0"]},
-        "nvconfig": [
-            {
-                "device": "*",
-                "parameters": [
-                    "INTERNAL_CPU_MODEL=1",
-                    "INTERNAL_CPU_OFFLOAD_ENGINE=0",
-                    "LINK_TYPE_P1=ETH",
-                    "LINK_TYPE_P2=ETH",
-                    "SRIOV_EN=1",
-                    f"NUM_OF_VFS={platform.virtual_functions}",
-                ],
-            }
-        ],
-        "hostNetworkInterfaceConfigs": [{"portNumber": port, "dhcp": True, "mtu": mtu} for port in range(_HOST_PORTS)],
-        **given(containerdConfig=registry),
-    }
+def _flavors(platform: DpuPlatform) -> Iterator[Manifest]:
+    """Yield the flavors of DPUs, each once."""
+    for name, spec in {(made := templates(intent)).flavor_name: made.flavor for intent in platform.in_use}.items():
+        yield manifest(_PROVISIONING, "DPUFlavor", name, namespace=NAMESPACE, retain=True, spec=spec)
 
 
 def _dpu_cluster(platform: DpuPlatform, at: DpuClusterSpec) -> Manifest:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.render.manifest import Manifest
-from components.render.objects import manifest
+from components.render.workloads import cron_job
 from components.specs.region import BackupSpec
 
 SNAPSHOT_TOOL = "etcd"
@@ -14,7 +14,7 @@ UPLOAD_TOOL = "rclone"
 _SNAPSHOTS, _CERTIFICATES = "/snapshots", "/certificates"
 _USER = 65532
 _SECONDS = 3600
-"""A snapshot that takes longer is given up, so that the next one can begin."""
+"""How many seconds a snapshot may take before it is given up, so that the next one can begin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,14 +23,14 @@ class Etcd:
 
     endpoint: str
     authority: tuple[str, str]
-    """Secret and key of the certificate that vouches for it."""
+    """Secret and key of the certificate that vouches for the etcd."""
     client: str
-    """Secret with the keys ``tls.crt`` and ``tls.key``."""
+    """Secret with the client's certificate, under ``tls.crt`` and ``tls.key``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backup:
-    """When and where to, and the images that do it."""
+    """When snapshots are taken and where they go, and the images that do it."""
 
     spec: BackupSpec
     snapshot_image: str
@@ -50,21 +50,8 @@ def render_backup(name: str, cluster: str, labels: dict[str, str], etcd: Etcd, b
             {"name": "certificates", "projected": {"sources": _certificates(etcd)}},
         ],
     }
-    return manifest(
-        "batch/v1",
-        "CronJob",
-        name,
-        namespace=cluster,
-        labels=labels,
-        spec={
-            "schedule": backup.spec.schedule,
-            "timeZone": "Etc/UTC",
-            "concurrencyPolicy": "Forbid",
-            "successfulJobsHistoryLimit": 1,
-            "failedJobsHistoryLimit": 3,
-            "jobTemplate": {"spec": {"backoffLimit": 2, "activeDeadlineSeconds": _SECONDS, "template": {"spec": pod}}},
-        },
-    )
+    job = {"backoffLimit": 2, "activeDeadlineSeconds": _SECONDS, "template": {"spec": pod}}
+    return cron_job(name, job, namespace=cluster, labels=labels, schedule=backup.spec.schedule, time_zone="Etc/UTC")
 
 
 def _snapshot(etcd: Etcd, backup: Backup) -> dict[str, Any]:

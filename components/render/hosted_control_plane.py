@@ -8,20 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.render import ironcore_metal, k0smotron, kamaji, metal3
 from components.render import labels as keys
+from components.render.backends import BARE_METAL, CONTROL_PLANES
 from components.render.control_plane import API_PORT, ControlPlane
 from components.render.manifest import Manifest
 from components.render.objects import manifest, reference
 from components.render.pool_windows import PoolWindows, render_windows
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.region import ControlPlaneBackend
-
-_CONTROL_PLANES = {ControlPlaneBackend.KAMAJI: kamaji.render, ControlPlaneBackend.K0SMOTRON: k0smotron.render}
-_INFRASTRUCTURES = {
-    BareMetalBackend.METAL3: metal3.infrastructure,
-    BareMetalBackend.IRONCORE_METAL: ironcore_metal.infrastructure,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,30 +26,29 @@ class HostedControlPlaneInput(ControlPlane):
     backend: ControlPlaneBackend
     bare_metal: BareMetalBackend
     windows: PoolWindows | None = None
-    """The window that holds the rolls of the cluster's pools; None: nothing holds them."""
+    """Window that holds the rolls of the cluster's pools; None when nothing holds them."""
 
+    def render(self) -> tuple[Manifest, ...]:
+        """Return the objects of one control plane, in the order they are applied.
 
-def render_hosted_control_plane(control_plane: HostedControlPlaneInput) -> tuple[Manifest, ...]:
-    """Return the objects of one control plane, in the order they are applied.
-
-    The control plane comes last: it is awaited, and its provider does nothing before the Cluster owns it.
-    """
-    infrastructure = _INFRASTRUCTURES[control_plane.bare_metal](control_plane)
-    *needs, plane = _CONTROL_PLANES[control_plane.backend](control_plane)
-    seed, windows = control_plane.cluster.cni_seed, control_plane.windows
-    return (
-        *needs,
-        *(render_windows(windows, control_plane.cluster.name, control_plane.labels) if windows else ()),
-        infrastructure,
-        *((_seed(control_plane, seed),) if seed else ()),
-        _cluster(control_plane, plane, infrastructure),
-        plane,
-    )
+        The control plane comes last: it is awaited, and its provider does nothing before the Cluster owns it.
+        """
+        infrastructure = BARE_METAL[self.bare_metal].infrastructure(self)
+        *needs, plane = CONTROL_PLANES[self.backend].render(self)
+        seed, windows = self.spec.cni_seed, self.windows
+        return (
+            *needs,
+            *(render_windows(windows, self.spec.name, self.labels) if windows else ()),
+            infrastructure,
+            *((_seed(self, seed),) if seed else ()),
+            _cluster(self, plane, infrastructure),
+            plane,
+        )
 
 
 def _seed(control_plane: ControlPlane, config_map: str) -> Manifest:
     """Return what applies the manifests of the first nodes' network, once: afterwards the cluster keeps them."""
-    name = control_plane.cluster.name
+    name = control_plane.spec.name
     return manifest(
         "addons.cluster.x-k8s.io/v1beta2",
         "ClusterResourceSet",
@@ -71,7 +64,7 @@ def _seed(control_plane: ControlPlane, config_map: str) -> Manifest:
 
 
 def _cluster(control_plane: ControlPlane, plane: Manifest, infrastructure: Manifest) -> Manifest:
-    name = control_plane.cluster.name
+    name = control_plane.spec.name
     return manifest(
         "cluster.x-k8s.io/v1beta2",
         "Cluster",
@@ -84,7 +77,7 @@ def _cluster(control_plane: ControlPlane, plane: Manifest, infrastructure: Manif
                 "apiServerPort": API_PORT,
                 "pods": {"cidrBlocks": [str(control_plane.network.pods)]},
                 "services": {"cidrBlocks": [str(control_plane.network.services)]},
-                "serviceDomain": control_plane.cluster.service_domain,
+                "serviceDomain": control_plane.spec.service_domain,
             },
             "controlPlaneRef": reference(plane),
             "infrastructureRef": reference(infrastructure),

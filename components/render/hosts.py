@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from components.render import labels as keys
-from components.specs.firmware import FirmwareBaseline
+from components.specs.firmware import Firmware
 from components.specs.inventory import HostSpec
 from components.specs.out_of_service import PRODUCTION
 
@@ -26,16 +26,16 @@ class PlacedHost:
     host: HostSpec
     failure_domain: str
     dpu_functions: int
-    """Physical functions that the host sees of its DPU."""
+    """Number of physical functions of its DPU that the host sees."""
     owner: HostOwner | None
     dpu_cluster: str | None
-    """Which DPU cluster runs its DPU; None where the region lists none."""
+    """DPU cluster that runs the host's DPU; None where the region lists none."""
     state: str = PRODUCTION
-    """How far it is in its life."""
+    """How far the host is in its life, ``production`` or a reason to be out of service."""
     why: str | None = None
-    """Why it takes no work, for people."""
-    firmware: FirmwareBaseline | None = None
-    """What the image of its pool asks for."""
+    """Why the host takes no work, for people; None when it does."""
+    firmware: Firmware | None = None
+    """Firmware that the intent of the host's nodes asks for; None when it asks for none."""
 
     @property
     def condition(self) -> dict[str, str]:

@@ -48,9 +48,9 @@ class Partition:
     fabric: FabricSpec
     pkey: int
     guids: GuidNumbers
-    """For the virtual functions of the cluster's nodes."""
+    """GUIDs for the virtual functions of the cluster's nodes."""
     instance_types: tuple[InstanceType, ...]
-    """Those of the cluster with ports on the fabric."""
+    """Instance types of the cluster that have ports on the fabric."""
     release: str
     """Version of the Network Operator, whose parts have its version too."""
     daemon_image: str

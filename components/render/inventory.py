@@ -6,20 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from components.render import bare_metal_hosts, ironcore_servers
 from components.render import labels as keys
+from components.render.backends import BARE_METAL
 from components.render.dpus import NAMESPACE as DPUS
 from components.render.hosts import PlacedHost
 from components.render.manifest import Manifest, ManifestSet
+from components.render.namespaces import FREE_HOSTS
 from components.render.objects import LABEL_LIMIT, fit, given, manifest
-from components.render.region import FREE_HOSTS
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.nodes import FirmwareUpdate
 
-_HOSTS = {
-    BareMetalBackend.METAL3: bare_metal_hosts.render,
-    BareMetalBackend.IRONCORE_METAL: ironcore_servers.render,
-}
 _DPU_NODE_LIMIT = 48
 
 
@@ -34,13 +30,12 @@ class InventoryInput:
     firmware_updates: FirmwareUpdate
     """When hosts take new firmware."""
     hosts: tuple[PlacedHost, ...]
-    """Hosts of a rack stand together."""
+    """Hosts of the hall, those of a rack together."""
 
-
-def render_inventory(inventory: InventoryInput) -> tuple[ManifestSet, ...]:
-    """Return one set of objects a rack, in the order of the racks."""
-    racks = groupby(inventory.hosts, lambda placed: placed.host.rack)
-    return tuple(_rack(inventory, rack, tuple(hosts)) for rack, hosts in racks)
+    def render(self) -> tuple[ManifestSet, ...]:
+        """Return one set of objects a rack, in the order of the racks."""
+        racks = groupby(self.hosts, lambda placed: placed.host.rack)
+        return tuple(_rack(self, rack, tuple(hosts)) for rack, hosts in racks)
 
 
 def _rack(inventory: InventoryInput, rack: str, hosts: tuple[PlacedHost, ...]) -> ManifestSet:
@@ -48,22 +43,15 @@ def _rack(inventory: InventoryInput, rack: str, hosts: tuple[PlacedHost, ...]) -
         name=f"rack-{rack}",
         namespace=FREE_HOSTS,
         members={f"{placed.host.host}/{item.kind}": item for placed in hosts for item in _objects(inventory, placed)},
-        patches=dict(bare_metal_hosts.patches(hosts)) if inventory.backend is BareMetalBackend.METAL3 else {},
+        patches=dict(BARE_METAL[inventory.backend].patches(hosts)),
     )
 
 
 def _objects(inventory: InventoryInput, placed: PlacedHost) -> Iterator[Manifest]:
-    yield _HOSTS[inventory.backend](placed)
-    if inventory.backend is BareMetalBackend.METAL3 and _updates_while_running(inventory, placed):
-        yield bare_metal_hosts.update_policy(placed, inventory.firmware_updates)
+    yield from BARE_METAL[inventory.backend].host(placed, inventory.firmware_updates)
     if inventory.dpf:
         yield _dpu_device(placed)
         yield _dpu_node(placed)
-
-
-def _updates_while_running(inventory: InventoryInput, placed: PlacedHost) -> bool:
-    """Tell whether a host must be told when to take firmware: without being told it does so before its next image."""
-    return placed.firmware is not None and inventory.firmware_updates is not FirmwareUpdate.ON_PREPARING
 
 
 def _dpu_device(placed: PlacedHost) -> Manifest:

@@ -11,12 +11,25 @@ from components.render.control_plane import API_PORT, ControlPlane
 from components.render.manifest import Manifest
 from components.render.objects import manifest
 from components.render.operators import CERT_MANAGER, Operator
+from components.render.providers import Provider
 
 API = "infrastructure.cluster.x-k8s.io/v1alpha1"
 MACHINE_TEMPLATE = (API, "IroncoreMetalMachineTemplate")
 NAMESPACE = "ironcore-metal-system"
+PROVIDERS = (
+    Provider(
+        role="infrastructure",
+        name="ironcore-metal",
+        namespace=NAMESPACE,
+        release="ironcore_metal",
+        # In the form that clusterctl asks for; the version takes the place of "latest".
+        releases="https://github.com/ironcore-dev/cluster-api-provider-ironcore-metal/releases/latest/"
+        "infrastructure-components.yaml",
+        mislabelled="v0.2.0",
+    ),
+)
 OPERATORS = (Operator(chart="ironcore-metal", namespace=NAMESPACE, depends_on=(CERT_MANAGER,)),)
-"""One chart: metal-operator and boot-operator."""
+"""Chart that has both operators, metal-operator and boot-operator."""
 
 
 def infrastructure(control_plane: ControlPlane) -> Manifest:
@@ -24,7 +37,7 @@ def infrastructure(control_plane: ControlPlane) -> Manifest:
 
     It has no failure domains: a server's is among the labels that a machine template selects by.
     """
-    name = control_plane.cluster.name
+    name = control_plane.spec.name
     return manifest(
         API,
         "IroncoreMetalCluster",

@@ -10,23 +10,24 @@ are a BMCSecret of the name in the inventory, put there by whoever holds them.
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from collections.abc import Iterator
 
 from components.render import labels as keys
 from components.render.hosts import PlacedHost
 from components.render.manifest import Manifest
 from components.render.objects import manifest
+from components.specs.bmc import parse_bmc
+from components.specs.nodes import FirmwareUpdate
 
 _NONE = ""
 """Value of an owner's label on a host that nobody owns; no cluster and no pool can be called so."""
-_PORTS = {"http": 80, "https": 443}
 
 
-def render(placed: PlacedHost) -> Manifest:
-    """Return the BMC through which the host is found and started."""
+def render(placed: PlacedHost, _updates: FirmwareUpdate) -> Iterator[Manifest]:
+    """Yield the BMC through which the host is found and started."""
     host, owner = placed.host, placed.owner if placed.in_service else None
-    scheme, address, port = _endpoint(host.bmc)
-    return manifest(
+    bmc = parse_bmc(host.bmc)
+    yield manifest(
         "metal.ironcore.dev/v1alpha1",
         "BMC",
         host.host,
@@ -38,16 +39,8 @@ def render(placed: PlacedHost) -> Manifest:
             keys.POOL: _NONE if owner is None else owner.pool,
         },
         spec={
-            "access": {"ip": address},
+            "access": {"ip": bmc.host},
             "bmcSecretRef": {"name": host.bmc_secret},
-            "protocol": {"name": "Redfish", "scheme": scheme, "port": port},
+            "protocol": {"name": "Redfish", "scheme": bmc.transport, "port": bmc.port},
         },
     )
-
-
-def _endpoint(bmc: str) -> tuple[str, str, int]:
-    """Return scheme, address and port of a BMC that is written in Metal3's form, ``redfish+https://10.1.0.1/...``."""
-    url = urlsplit(bmc)
-    _, _, transport = url.scheme.partition("+")
-    scheme = transport or "https"
-    return scheme, url.hostname or "", url.port or _PORTS[scheme]

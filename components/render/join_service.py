@@ -9,29 +9,26 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import SERVICES_PRIORITY, manifest, namespace
+from components.render.workloads import HARDENED, role
 from components.specs.nodes import JoinServiceSpec
-from components.specs.region import ControlPlaneBackend
 
 NAMESPACE = "join-service"
 _NAME = NAMESPACE
 _PORT = 8443
 _REPLICAS = 2
 _CONTRACT = "1"
-"""Version of what ``ConfigMap`` data say; a service refuses what it does not know."""
-_JOINS = {ControlPlaneBackend.KAMAJI: "kubeadm", ControlPlaneBackend.K0SMOTRON: "k0s"}
+"""Version of what ConfigMaps for the join service say; a service refuses what it does not know."""
 _READ = ["get", "list", "watch"]
 _PODS = {"app.kubernetes.io/name": _NAME}
-_RBAC = "rbac.authorization.k8s.io"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostIdentity:
-    """By what a booting host is known."""
+    """Marks by which a join service knows a host that boots."""
 
     host: str
     boot_mac: str
@@ -41,7 +38,7 @@ class HostIdentity:
 def contract(
     group: str,
     cluster: str,
-    control_plane: ControlPlaneBackend,
+    join: str,
     hosts: tuple[HostIdentity, ...],
     labels: dict[str, str],
 ) -> Manifest:
@@ -53,7 +50,7 @@ def contract(
         namespace=cluster,
         labels={**labels, keys.JOIN_CONTRACT: _CONTRACT},
         data={
-            "join": _JOINS[control_plane],
+            "join": join,
             "kubeconfigSecret": f"{cluster}-kubeconfig",
             "hosts.json": json.dumps(
                 {one.host: {"bootMac": one.boot_mac, "dpuSerial": one.dpu_serial} for one in hosts}, indent=1
@@ -72,19 +69,7 @@ def access(pool: str, cluster: str, labels: dict[str, str]) -> tuple[Manifest, .
         {"apiGroups": ["cluster.x-k8s.io"], "resources": ["machines"], "verbs": _READ},
         {"apiGroups": ["bootstrap.cluster.x-k8s.io"], "resources": ["*"], "verbs": _READ},
     ]
-    name = f"{pool}-join"
-    place: dict[str, Any] = {"namespace": cluster, "labels": labels}
-    return (
-        manifest(f"{_RBAC}/v1", "Role", name, **place, rules=rules),
-        manifest(
-            f"{_RBAC}/v1",
-            "RoleBinding",
-            name,
-            **place,
-            roleRef={"apiGroup": _RBAC, "kind": "Role", "name": name},
-            subjects=[{"kind": "ServiceAccount", "name": _NAME, "namespace": NAMESPACE}],
-        ),
-    )
+    return role(f"{pool}-join", rules, account=(NAMESPACE, _NAME), namespace=cluster, labels=labels)
 
 
 def render(service: JoinServiceSpec, *, metallb: str) -> tuple[Manifest, ...]:
@@ -120,17 +105,11 @@ def render(service: JoinServiceSpec, *, metallb: str) -> tuple[Manifest, ...]:
 
 
 def _deployment(service: JoinServiceSpec) -> Manifest:
-    security = {
-        "allowPrivilegeEscalation": False,
-        "readOnlyRootFilesystem": True,
-        "runAsNonRoot": True,
-        "capabilities": {"drop": ["ALL"]},
-    }
     container = {
         "name": _NAME,
         "image": service.image,
         "ports": [{"name": "https", "containerPort": _PORT}],
-        "securityContext": security,
+        "securityContext": {**HARDENED, "runAsNonRoot": True},
     }
     return manifest(
         "apps/v1",

@@ -21,21 +21,28 @@ from components.render.etcd_backup import Etcd, render_backup
 from components.render.manifest import Manifest
 from components.render.monitors import INTERVAL, metrics_service, rules, service_monitor
 from components.render.objects import given, manifest
+from components.render.providers import Provider
 from components.render.sizing import Component, requests
+from components.render.template_revision_3 import profile, settings
+from components.render.template_revisions import CLUSTER_WIDE
 from components.specs.region import DataStoreSpec
 
+PROVIDERS = tuple(
+    Provider(role=role, name="k0sproject-k0smotron", namespace="k0smotron", release="k0smotron")
+    for role in ("bootstrap", "control-plane")
+)
 _KONNECTIVITY_PORT = 8132
 _K0S_RELEASE = "k0s.0"
 """Build of k0s for a Kubernetes version; an image tag has no plus sign, so that it follows a hyphen."""
 _METRICS_PORT = 8090
-"""Where the sidecar hands out what it scraped from API server, controller manager, scheduler and etcd."""
+"""Port at which the sidecar hands out what it scraped from API server, controller manager, scheduler and etcd."""
 _PROFILE = "default"
 """The worker profile that nodes take which name none; values given to it are put over k0s' own."""
 
 
 def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
     """Return the control plane, after what watches and saves it."""
-    name, labels = control_plane.cluster.name, control_plane.labels
+    name, labels = control_plane.spec.name, control_plane.labels
     own = not isinstance(control_plane.data_store, DataStoreSpec)
     pods = {"app": "k0smotron", "cluster": name, "cluster.x-k8s.io/control-plane": "true"}
     backup = control_plane.backup if own else None
@@ -49,7 +56,7 @@ def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
 
 
 def _control_plane(control_plane: ControlPlane) -> Manifest:
-    cluster, vip = control_plane.cluster, str(control_plane.vip)
+    cluster, vip = control_plane.spec, str(control_plane.vip)
     name = cluster.name
     components = (Component.API_SERVER, Component.CONTROLLER_MANAGER, Component.SCHEDULER)
     return manifest(
@@ -96,7 +103,7 @@ def _storage(control_plane: ControlPlane) -> dict[str, Any]:
 
 
 def _k0s(control_plane: ControlPlane) -> dict[str, Any]:
-    cluster, network = control_plane.cluster, control_plane.network
+    cluster, network = control_plane.spec, control_plane.network
     gates = given(extraArgs=feature_gates(cluster))
     return {
         "apiVersion": "k0s.k0sproject.io/v1beta1",
@@ -112,12 +119,20 @@ def _k0s(control_plane: ControlPlane) -> dict[str, Any]:
                 "serviceCIDR": str(network.services),
                 "clusterDomain": cluster.service_domain,
             },
-            **given(
-                workerProfiles=[{"name": _PROFILE, "values": control_plane.kubelet}] if control_plane.kubelet else None
-            ),
+            **given(workerProfiles=_profiles(control_plane)),
             "telemetry": {"enabled": False},
         },
     }
+
+
+def _profiles(control_plane: ControlPlane) -> list[dict[str, Any]]:
+    """Return the settings of kubelets: those of nodes that name no profile, then one for each kind of node."""
+    found = {_PROFILE: dict(control_plane.kubelet)} if control_plane.kubelet else {}
+    for intent in control_plane.intents:
+        if intent.revision not in CLUSTER_WIDE:
+            values = settings(intent.kubelet_configuration, intent.max_pods)
+            found[profile(values)] = values
+    return [{"name": name, "values": values} for name, values in found.items()]
 
 
 def _mount(item: Files) -> dict[str, Any]:

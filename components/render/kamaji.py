@@ -17,6 +17,7 @@ from components.render.manifest import Manifest, Readiness
 from components.render.monitors import INTERVAL, metrics_service, relabelled, rules, service_monitor
 from components.render.objects import given, manifest
 from components.render.operators import CERT_MANAGER, Operator
+from components.render.providers import Provider
 from components.render.sizing import Component, requests
 from components.specs.region import ControlPlanesSpec, DataStoreSpec
 
@@ -53,6 +54,16 @@ def operator(control_planes: ControlPlanesSpec) -> Operator:
             "resources": {"requests": size, "limits": size},
         },
         depends_on=(CERT_MANAGER,),
+    )
+
+
+def providers(control_planes: ControlPlanesSpec) -> tuple[Provider, ...]:
+    """Return Cluster API's providers of control planes by Kamaji, whose nodes join by kubeadm."""
+    return (
+        Provider(role="bootstrap", name="kubeadm", namespace="capi-kubeadm-bootstrap-system", release="core"),
+        Provider(
+            role="control-plane", name="kamaji", namespace=NAMESPACE, release="kamaji", workers=workers(control_planes)
+        ),
     )
 
 
@@ -97,7 +108,7 @@ def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
 
 
 def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
-    cluster = control_plane.cluster
+    cluster = control_plane.spec
     name, version = cluster.name, control_plane.version
     gates = _arguments(feature_gates(cluster))
     return manifest(
@@ -138,7 +149,7 @@ def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
 
 
 def _network(control_plane: ControlPlane) -> dict[str, Any]:
-    service = f"{control_plane.cluster.name}.{control_plane.cluster.name}"
+    service = f"{control_plane.spec.name}.{control_plane.spec.name}"
     address, *others = control_plane.names
     return {
         "serviceType": "LoadBalancer",
@@ -151,7 +162,7 @@ def _network(control_plane: ControlPlane) -> dict[str, Any]:
 
 def _konnectivity(control_plane: ControlPlane) -> dict[str, Any]:
     """Return the agents: on the host's network and on every kind of node, so that they start before the network."""
-    count = control_plane.cluster.control_plane.konnectivity_agents
+    count = control_plane.spec.control_plane.konnectivity_agents
     number = {"mode": "DaemonSet"} if count is None else {"mode": "Deployment", "replicas": count}
     return {"agent": {**number, "hostNetwork": True, "tolerations": [{"operator": "Exists"}]}}
 
@@ -179,11 +190,11 @@ def _mount(item: Files) -> dict[str, Any]:
 
 
 def _pods(control_plane: ControlPlane) -> dict[str, str]:
-    return {"kamaji.clastix.io/name": control_plane.cluster.name}
+    return {"kamaji.clastix.io/name": control_plane.spec.name}
 
 
 def _monitors(control_plane: ControlPlane, *, etcd: bool) -> tuple[Manifest, ...]:
-    name, labels = control_plane.cluster.name, control_plane.labels
+    name, labels = control_plane.spec.name, control_plane.labels
     return (
         metrics_service(name, labels, _pods(control_plane), _METRICS_PORTS),
         service_monitor(name, labels, [_endpoint(name, job) for job in _METRICS_PORTS]),

@@ -18,7 +18,7 @@ from components.render.sizing import Component, requests
 from components.specs.region import DedicatedDataStoreSpec
 
 CHART = "kamaji-etcd"
-"""Needed where clusters may have a data store of their own."""
+"""Chart that is needed where clusters may have a data store of their own."""
 MAIN_STORE, EVENTS_STORE = "etcd", "events"
 """What is put behind a cluster's name to call its own data stores."""
 _CLIENT_PORT = 2379
@@ -26,12 +26,12 @@ _CLIENT_PORT = 2379
 
 def main_store(control_plane: ControlPlane) -> str:
     """Return the data store of everything, or of everything but events."""
-    return f"{control_plane.cluster.name}-{MAIN_STORE}"
+    return f"{control_plane.spec.name}-{MAIN_STORE}"
 
 
 def events_store(control_plane: ControlPlane) -> str:
     """Return the data store of events, where they are apart."""
-    return f"{control_plane.cluster.name}-{EVENTS_STORE}"
+    return f"{control_plane.spec.name}-{EVENTS_STORE}"
 
 
 def render(control_plane: ControlPlane, store: DedicatedDataStoreSpec) -> Iterator[Manifest]:
@@ -39,7 +39,7 @@ def render(control_plane: ControlPlane, store: DedicatedDataStoreSpec) -> Iterat
 
     Events are not saved: nobody would want them back.
     """
-    cluster, labels, main = control_plane.cluster.name, control_plane.labels, main_store(control_plane)
+    cluster, labels, main = control_plane.spec.name, control_plane.labels, main_store(control_plane)
     yield manifest("cert-manager.io/v1", "Issuer", main, namespace=cluster, labels=labels, spec={"selfSigned": {}})
     names = [main, events_store(control_plane)] if control_plane.events_apart else [main]
     for name in names:
@@ -56,7 +56,7 @@ def _operator(control_plane: ControlPlane, store: DedicatedDataStoreSpec, name: 
     return Operator(
         chart=CHART,
         name=name,
-        namespace=control_plane.cluster.name,
+        namespace=control_plane.spec.name,
         values={
             "fullnameOverride": name,
             "replicas": store.members,

@@ -27,7 +27,7 @@ from components.specs.region import NetworksSpec
 CHART = "kube-ovn"
 _API = "kubeovn.io/v1"
 _PRIORITY = 2500
-"""Of the rules; those that Kube-OVN makes for network policies and security groups lie below."""
+"""Priority of the rules; those that Kube-OVN makes for network policies and security groups lie below."""
 
 
 def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ...]:

@@ -32,9 +32,10 @@ class Manifest:
     cluster: str = MANAGEMENT
     readiness: Readiness | None = None
     retain: bool = False
-    """Keep the object in the cluster when it leaves the program (templates that machines may still refer to)."""
+    """Whether the object stays in the cluster when it leaves the program, as templates do that machines may still refer
+    to."""
     protect: bool = False
-    """Refuse to delete or replace it (data stores, clusters with tenants)."""
+    """Whether it is refused to delete or replace the object, as for data stores and clusters with tenants."""
 
     @property
     def api_version(self) -> str:
@@ -72,7 +73,7 @@ class Patch:
     namespace: str
     names: tuple[str, ...]
     fields: Json
-    """Top-level keys, such as ``spec``, the same for all that are named."""
+    """Top-level keys, such as ``spec``, with values that are the same for all objects that are named."""
 
     def objects(self, cluster: str) -> Iterator[Manifest]:
         """Yield each named object with these fields and nothing else."""
@@ -88,12 +89,12 @@ class ManifestSet:
 
     name: str
     namespace: str
-    """Where the set's parent object lives (ApplySet, KEP-3659)."""
+    """Namespace in which the set's parent object lives (ApplySet, KEP-3659)."""
     members: Mapping[str, Manifest]
-    """By a stable key, in order; all of one cluster."""
+    """Objects of the set by a stable key, in order, all of one cluster."""
     cluster: str = MANAGEMENT
     patches: Mapping[str, Patch] = field(default_factory=dict)
-    """By a stable key; in the same cluster."""
+    """Fields of objects that other controllers make in the same cluster, by a stable key."""
 
 
 Rendered: TypeAlias = Manifest | ManifestSet

@@ -8,10 +8,24 @@ from components.render.control_plane import API_PORT, ControlPlane
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest
 from components.render.operators import CERT_MANAGER, Operator
+from components.render.providers import Provider
 from components.specs.bare_metal import BareMetalSpec
 
 API = "infrastructure.cluster.x-k8s.io/v1beta2"
 MACHINE_TEMPLATE = (API, "Metal3MachineTemplate")
+PROVIDERS = (
+    Provider(
+        role="ipam", name="metal3", namespace="metal3-ipam-system", release="metal3", flags=bare_metal_controllers.PACE
+    ),
+    Provider(
+        role="infrastructure",
+        name="metal3",
+        namespace="capm3-system",
+        release="metal3",
+        # Upstream runs ten workers and calls more than one unsafe: two could claim one host.
+        flags={**bare_metal_controllers.PACE, "--metal3machine-concurrency": "1"},
+    ),
+)
 
 
 def operators(metal: BareMetalSpec, watched: bare_metal_controllers.Watched) -> tuple[Operator, ...]:
@@ -35,7 +49,7 @@ def operators(metal: BareMetalSpec, watched: bare_metal_controllers.Watched) -> 
 
 def infrastructure(control_plane: ControlPlane) -> Manifest:
     """Return the infrastructure of a cluster, which says where its control plane is."""
-    name = control_plane.cluster.name
+    name = control_plane.spec.name
     return manifest(
         API,
         "Metal3Cluster",
@@ -54,9 +68,9 @@ def infrastructure(control_plane: ControlPlane) -> Manifest:
     )
 
 
-def remediation(name: str, cluster: str, labels: dict[str, str]) -> Manifest:
-    """Return what is done to an unhealthy node of a pool."""
-    return manifest(
+def remediation(name: str, cluster: str, labels: dict[str, str]) -> tuple[Manifest, ...]:
+    """Return what is tried before an unhealthy node of a pool is replaced."""
+    template = manifest(
         API,
         "Metal3RemediationTemplate",
         name,
@@ -65,3 +79,4 @@ def remediation(name: str, cluster: str, labels: dict[str, str]) -> Manifest:
         # One reboot; after it Metal3 deletes the Machine and a spare takes its place.
         spec={"template": {"spec": {"strategy": {"type": "Reboot", "retryLimit": 1, "timeoutSeconds": 900}}}},
     )
+    return (template,)

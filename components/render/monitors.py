@@ -18,7 +18,7 @@ INTERVAL = "30s"
 _MINUTES = "10m"
 _MUTATING = 'verb=~"POST|PUT|PATCH|DELETE"'
 _SLOW_SECONDS = 1
-"""SIG Scalability's objective for a request that changes something, at the 99th percentile."""
+"""Objective of SIG Scalability for a request that changes something, in seconds at the 99th percentile."""
 _FULL_PERCENT = 80
 _FAILED_PERCENT = 5
 

@@ -1,26 +1,29 @@
-"""What a node is made from: the intent behind the two templates of a rollout group, and what a revision returns."""
+"""What a node is made from: what the two templates of a rollout group are built of, and what a revision returns."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from components.render.manifest import Json
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.catalog import BootMode
+from components.specs.intents import NodeIntent
 from components.specs.region import ControlPlaneBackend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateIntent:
-    """All that may decide what a node of a group is. Whatever is not here never rolls a node.
+    """All that may decide what a node of one rollout group is: its intent, and which group it is.
 
-    A revision sees only what it has known since it was made: a new field joins the newest revision's list.
+    Revisions are frozen, and so are these names: older fingerprints are made of them.
     """
 
     control_plane: ControlPlaneBackend
-    """Decides what a node joins with."""
+    """Backend that decides what a node joins with."""
     bare_metal: BareMetalBackend
-    """Decides how a node is found and booted."""
+    """Backend that decides how a node is found and booted."""
     cluster: str
     pool: str
     failure_domain: str
@@ -28,9 +31,29 @@ class TemplateIntent:
     image_url: str
     image_sha256: str
     taints: tuple[tuple[str, str, str], ...]
-    """Key, value and effect."""
+    """Key, value and effect of each taint."""
     boot: BootMode
     max_pods: int
+    kubelet_configuration: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of ``KubeletConfiguration`` that the cluster sets."""
+
+    @classmethod
+    def of(cls, intent: NodeIntent, cluster: str, pool: str, failure_domain: str) -> TemplateIntent:
+        """Return what the templates of a rollout group with ``intent`` are built of."""
+        return cls(
+            control_plane=intent.control_planes,
+            bare_metal=intent.bare_metal,
+            cluster=cluster,
+            pool=pool,
+            failure_domain=failure_domain,
+            image_version=intent.image,
+            image_url=intent.url,
+            image_sha256=intent.sha256,
+            taints=tuple((taint.key, taint.value, taint.effect.value) for taint in intent.taints),
+            boot=intent.boot,
+            max_pods=intent.max_pods,
+            kubelet_configuration=intent.kubelet_configuration,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +61,6 @@ class NodeTemplates:
     """Specs of the templates of one rollout group."""
 
     machine: Json
-    """Of the bare-metal backend's machine template."""
+    """Spec of the bare-metal backend's machine template."""
     bootstrap: Json
     """``KubeadmConfigTemplate.spec``, or ``K0sWorkerConfigTemplate.spec`` where k0smotron hosts control planes."""

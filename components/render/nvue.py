@@ -18,7 +18,7 @@ from components.specs.ranges import NumberRange
 LOOPBACK_POOL = "loopback"
 UPLINKS = ("p0_if", "p1_if")
 HOST_INTERFACE = "pf0hpf_if"
-"""The DPU's side of the host's physical function."""
+"""Name of the DPU's side of the host's physical function."""
 _LOOPBACK = "{{ ipaddresses.ip_lo.ip }}"
 _ON = {"enable": "on"}
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./,-]*")
@@ -45,16 +45,16 @@ class Vrf:
     vni: int
     asn: int
     target: int
-    """Number of the route target, beside the ASN."""
+    """Number that makes the VRF's route target together with the ASN."""
     host_pool: str
     permit: tuple[Network, ...]
     """Destinations inside denied prefixes that hosts must reach, such as their own control planes."""
     deny: tuple[Network, ...]
-    """Management networks."""
+    """Management networks, which hosts must not reach."""
     reachable: tuple[Network, ...] | None
-    """All that hosts may reach; None for any destination that is not denied."""
+    """All networks that hosts may reach; None for any destination that is not denied."""
     announced: tuple[Network, ...] | None
-    """Prefixes that hosts may announce routes in; None for any."""
+    """Prefixes that hosts may announce routes in; None for any prefix."""
 
     @property
     def route_target(self) -> str:

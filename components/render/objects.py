@@ -11,7 +11,7 @@ from components.render import labels as keys
 from components.render.manifest import MANAGEMENT, Json, Manifest, Readiness
 
 LABEL_LIMIT = 63
-"""Longest DNS label and label value."""
+"""Most characters of a DNS label and of a label's value."""
 SERVICES_PRIORITY = "region-services"
 """PriorityClass of the platform's own services and jobs."""
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest
-from components.specs.catalog import Chart
+from components.specs.versions import Chart
 
 NAMESPACE = "operators"
 CERT_MANAGER = "cert-manager"
@@ -30,11 +30,12 @@ class Operator:
     namespace: str
     values: Mapping[str, Any] = field(default_factory=dict)
     depends_on: tuple[str, ...] = ()
-    """Releases that must be ready first."""
+    """Names of the releases that must be ready first."""
     name: str = ""
-    """Of the release; none given: the chart's. Needed where a chart is installed twice in a namespace."""
+    """Name of the release, which differs from the chart's where a chart is installed twice in a namespace; empty for
+    the chart's."""
     flags: tuple[str, ...] = ()
-    """Added to the arguments of the chart's Deployment, for what the chart has no value for."""
+    """Arguments added to those of the chart's Deployment, for what the chart has no value for."""
 
     @property
     def release(self) -> str:

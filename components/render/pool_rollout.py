@@ -1,56 +1,28 @@
-"""How the nodes of a pool are replaced: whether new ones come first, how many at once, and what a drain waits for."""
+"""What Cluster API is told of a rollout: how many nodes go at once, in which window, and what a drain waits for."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest
-from components.specs.base import limit_of
-from components.specs.node_pool import NodePoolSpec, RolloutSpec, RolloutStrategy, ScaleDown
+from components.specs.node_pool import NodePoolSpec, RolloutStrategy, ScaleDown
 from components.specs.times import WindowSpec
 
 _JOB_LABELS = ("batch.kubernetes.io/job-name", "training.kubeflow.org/job-name")
 """Labels of pods that end by themselves; waiting for others would only run into the drain timeout."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replacement:
-    """How the nodes of one rollout group are replaced."""
-
-    max_surge: int
-    """Nodes that are made before old ones go; then none is away."""
-    max_unavailable: int
-    reason: str
-    """Why so, for people."""
-
-
-def replacement(rollout: RolloutSpec, nodes: int, spares: int) -> Replacement:
-    """Return how the nodes of a group of ``nodes`` are replaced, with ``spares`` free hosts in its failure domain.
-
-    A new node needs a free host that the group may claim; without one the roll would stand still for ever. Then old
-    nodes go first, and their hosts are reused.
-    """
-    wanted, away = limit_of(rollout.surge, nodes), max(1, limit_of(rollout.max_unavailable, nodes))
-    if surge := min(wanted, spares):
-        short = f" of {wanted} that are asked for" if surge < wanted else ""
-        reason = f"{surge}{short} at a time on new hosts first: the failure domain has {_hosts(spares)} to spare"
-        return Replacement(max_surge=surge, max_unavailable=0, reason=reason)
-    why = f"{wanted} first are asked for, but the failure domain has no host to spare" if wanted else "surge is 0"
-    return Replacement(max_surge=0, max_unavailable=away, reason=f"{away} at a time on their own hosts: {why}")
-
-
-def rollout_section(rollout: RolloutSpec, plan: Replacement) -> dict[str, Any]:
-    """Return ``spec.rollout`` of a MachineDeployment."""
+def rollout_section(max_surge: int, max_unavailable: int, after: dt.datetime | None) -> dict[str, Any]:
+    """Return ``spec.rollout`` of a MachineDeployment whose nodes older than ``after`` are made anew."""
     return {
-        **given(after=rollout.after and f"{rollout.after.astimezone(dt.UTC):%Y-%m-%dT%H:%M:%SZ}"),
+        **given(after=after and f"{after.astimezone(dt.UTC):%Y-%m-%dT%H:%M:%SZ}"),
         "strategy": {
             "type": "RollingUpdate",
-            "rollingUpdate": {"maxSurge": plan.max_surge, "maxUnavailable": plan.max_unavailable},
+            "rollingUpdate": {"maxSurge": max_surge, "maxUnavailable": max_unavailable},
         },
     }
 
@@ -90,7 +62,3 @@ def drain_rules(
             },
         ),
     )
-
-
-def _hosts(count: int) -> str:
-    return "1 host" if count == 1 else f"{count} hosts"

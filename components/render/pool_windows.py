@@ -16,6 +16,7 @@ from typing import Any
 
 from components.render.manifest import Manifest
 from components.render.objects import SERVICES_PRIORITY, manifest
+from components.render.workloads import HARDENED, cron_job, role
 from components.specs.times import DAY_MINUTES, HOUR_MINUTES, WindowSpec
 
 TOOL = "kubectl"
@@ -24,12 +25,11 @@ FIELD_MANAGER = "jacquard-window"
 """Owner of ``spec.paused`` while the window is shut."""
 OPENS, CLOSES = "window-opens", "window-closes"
 LEAST_MINUTES = 10
-"""A job may start five minutes late and run for five; a window must be open, and shut, for as long."""
+"""How many minutes a window must be open, and shut: a job may start five minutes late and run for five."""
 _RUN_SECONDS = _LATE_SECONDS = LEAST_MINUTES * 60 // 2
 _ACCOUNT = "window"
 _GROUP = "cluster.x-k8s.io"
 _KIND = f"machinedeployments.v1beta2.{_GROUP}"
-_RBAC = "rbac.authorization.k8s.io"
 _USER = 65532
 
 
@@ -39,9 +39,9 @@ class PoolWindows:
 
     window: WindowSpec
     groups: tuple[str, ...]
-    """Names of their MachineDeployments, without those that the tenant pauses; at least one."""
+    """Names of the pools' MachineDeployments, without those that the tenant pauses; at least one."""
     image: str
-    """Of kubectl, by digest."""
+    """Container image of kubectl, by digest."""
 
 
 def render_windows(windows: PoolWindows, cluster: str, labels: Mapping[str, str]) -> tuple[Manifest, ...]:
@@ -56,31 +56,16 @@ def render_windows(windows: PoolWindows, cluster: str, labels: Mapping[str, str]
     }
     return (
         manifest("v1", "ServiceAccount", _ACCOUNT, **common),
-        manifest(f"{_RBAC}/v1", "Role", _ACCOUNT, **common, rules=[rule]),
-        manifest(
-            f"{_RBAC}/v1",
-            "RoleBinding",
-            _ACCOUNT,
-            **common,
-            roleRef={"apiGroup": _RBAC, "kind": "Role", "name": _ACCOUNT},
-            subjects=[{"kind": "ServiceAccount", "name": _ACCOUNT, "namespace": cluster}],
-        ),
+        *role(_ACCOUNT, [rule], account=(cluster, _ACCOUNT), **common),
         *(
-            manifest(
-                "batch/v1",
-                "CronJob",
+            cron_job(
                 name,
+                _job(windows, cluster, paused=paused),
                 **common,
-                spec={
-                    "schedule": schedule,
-                    "timeZone": window.timezone,
-                    # Late, it must still be done before the window turns again.
-                    "startingDeadlineSeconds": late_seconds,
-                    "concurrencyPolicy": "Forbid",
-                    "successfulJobsHistoryLimit": 1,
-                    "failedJobsHistoryLimit": 3,
-                    "jobTemplate": {"spec": _job(windows, cluster, paused=paused)},
-                },
+                schedule=schedule,
+                time_zone=window.timezone,
+                # Late, it must still be done before the window turns again.
+                late_seconds=late_seconds,
             )
             for name, schedule, paused, late_seconds in (
                 (OPENS, opening(window), None, window.minutes * 60 - _RUN_SECONDS),
@@ -127,11 +112,7 @@ def _job(windows: PoolWindows, cluster: str, *, paused: bool | None) -> dict[str
             f"--patch={patch}",
             f"--field-manager={FIELD_MANAGER}",
         ],
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
+        "securityContext": dict(HARDENED),
     }
     pod = {
         "restartPolicy": "Never",

@@ -6,7 +6,7 @@ must never hold pools that overlap (``vm_offering``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -15,35 +15,28 @@ from components.render import (
     cluster_api,
     dpu_services,
     dpus,
-    ironcore_metal,
     join_service,
     kamaji,
-    metal3,
 )
 from components.render import labels as keys
+from components.render.backends import BARE_METAL, CONTROL_PLANES
 from components.render.bare_metal_controllers import Watched
 from components.render.control_plane import ADDRESS_POOL
 from components.render.dpus import DpuPlatform
 from components.render.manifest import Manifest
+from components.render.namespaces import FREE_HOSTS, tenant_namespace
 from components.render.objects import SERVICES_PRIORITY, manifest, namespace
 from components.render.operators import CERT_MANAGER, Operator, release, repository
 from components.render.operators import NAMESPACE as OPERATORS
-from components.specs.bare_metal import BareMetalBackend, BareMetalSpec
-from components.specs.catalog import Chart
 from components.specs.cluster_api import ClusterApiSpec
-from components.specs.region import ControlPlaneBackend, RegionSpec
+from components.specs.region import RegionSpec
+from components.specs.versions import Chart
 
-FREE_HOSTS = "inventory"
-"""Namespace of the hosts that no cluster owns."""
 METALLB = "metallb-system"
 _PRIORITIES = (
     ("region-operators", 900_000_000, "Controllers that every cluster of the region depends on."),
     (SERVICES_PRIORITY, 800_000_000, "Services of the region that tenants reach, such as image proxies."),
 )
-_BARE_METAL: Mapping[BareMetalBackend, Callable[[BareMetalSpec, Watched], tuple[Operator, ...]]] = {
-    BareMetalBackend.METAL3: metal3.operators,
-    BareMetalBackend.IRONCORE_METAL: lambda _metal, _watched: ironcore_metal.OPERATORS,
-}
 _MONITORING = Operator(
     chart="kube-prometheus-stack",
     namespace="monitoring",
@@ -64,56 +57,51 @@ class RegionInput:
     """The foundation of one region."""
 
     name: str
-    region: RegionSpec
+    spec: RegionSpec
     charts: tuple[Chart, ...]
-    """What is installed in the management cluster and in those of tenants."""
+    """Charts of what is installed in the management cluster and in those of tenants."""
     platform: DpuPlatform
     dpf: bool
     """Whether VPCs are isolated on DPUs. Where none is, DPF is not there and network cards are nobody's business."""
     ovn: bool
     """Whether a VPC of the region is isolated by OVN."""
     clusters: Mapping[str, str]
-    """Tenant by cluster; each cluster has a namespace of its name."""
+    """Tenant of each cluster, by cluster; each cluster has a namespace of its name."""
     tenants: Mapping[str, Mapping[str, str]]
-    """By tenant, what its namespaces say of it."""
+    """What the namespaces of each tenant say of it, by tenant."""
     release: str
     """Name of the version vector."""
     watched: Watched
-    """By bare-metal controller, where the region lists these: the namespaces whose hosts are its."""
+    """Namespaces of the hosts of each bare-metal controller, by controller; empty where the region lists none."""
     cluster_api: ClusterApiSpec
     """Releases of Cluster API and its providers."""
 
-
-def render_region(region: RegionInput) -> tuple[Manifest, ...]:
-    """Return the objects of the foundation, in the order they are applied."""
-    operators = region_operators(region.region, dpf=region.dpf, watched=region.watched)
-    stores = region.region.control_planes.data_stores if kamaji.CHART in {item.chart for item in operators} else ()
-    return (
-        *_namespaces(region, operators),
-        *(_priority_class(*priority) for priority in _PRIORITIES),
-        *(repository(chart) for chart in region.charts),
-        *(release(operator) for operator in operators),
-        *bare_metal_controllers.render(region.region.bare_metal.controllers, region.region.dpus.vip_interface),
-        *cluster_api.render(region.region, region.cluster_api),
-        *(kamaji.data_store(store) for store in stores),
-        *_control_plane_addresses(region.region),
-        *(join_service.render(service, metallb=METALLB) if (service := region.region.nodes.join_service) else ()),
-        *(_dpus(region) if region.dpf else ()),
-    )
-
-
-def tenant_namespace(tenant: str) -> str:
-    """Return the namespace of what belongs to ``tenant`` and to none of its clusters."""
-    return f"tenant-{tenant}"
+    def render(self) -> tuple[Manifest, ...]:
+        """Return the objects of the foundation, in the order they are applied."""
+        operators = region_operators(self.spec, dpf=self.dpf, watched=self.watched)
+        stores = self.spec.control_planes.data_stores if kamaji.CHART in {item.chart for item in operators} else ()
+        return (
+            *_namespaces(self, operators),
+            *(_priority_class(*priority) for priority in _PRIORITIES),
+            *(repository(chart) for chart in self.charts),
+            *(release(operator) for operator in operators),
+            *bare_metal_controllers.render(self.spec.bare_metal.controllers, self.spec.dpus.vip_interface),
+            *cluster_api.render(self.spec, self.cluster_api),
+            *(kamaji.data_store(store) for store in stores),
+            *_control_plane_addresses(self.spec),
+            *(join_service.render(service, metallb=METALLB) if (service := self.spec.nodes.join_service) else ()),
+            *(_dpus(self) if self.dpf else ()),
+        )
 
 
 def region_operators(
     region: RegionSpec, *, dpf: bool = True, watched: Watched = MappingProxyType({})
 ) -> tuple[Operator, ...]:
     """Return the operators of the management cluster, in the order they are installed; ``dpf`` when it is one."""
-    control_planes = region.control_planes
+    control_planes, metal = region.control_planes, region.bare_metal
+    hosting = CONTROL_PLANES[control_planes.backend].operators(control_planes)
     # DPF runs the cluster of its DPUs by Kamaji, whatever hosts the clusters of tenants.
-    kamaji_hosts = dpf or control_planes.backend is ControlPlaneBackend.KAMAJI
+    for_dpus = (kamaji.operator(control_planes),) if dpf else ()
     return (
         Operator(
             chart=CERT_MANAGER,
@@ -121,16 +109,16 @@ def region_operators(
             values={"crds": {"enabled": True}, "global": {"priorityClassName": _PRIORITIES[0][0]}},
         ),
         Operator(chart="metallb", namespace=METALLB),
-        *((kamaji.operator(control_planes),) if kamaji_hosts else ()),
+        *{one.chart: one for one in (*hosting, *for_dpus)}.values(),
         cluster_api.OPERATOR,
-        *_BARE_METAL[region.bare_metal.backend](region.bare_metal, watched),
+        *BARE_METAL[metal.backend].operators(metal, watched),
         *((_DPF,) if dpf else ()),
         _MONITORING,
     )
 
 
 def _namespaces(region: RegionInput, operators: tuple[Operator, ...]) -> tuple[Manifest, ...]:
-    providers = cluster_api.providers(region.region)
+    providers = cluster_api.providers(region.spec)
     ours = (*(one.namespace for one in operators), *(one.namespace for one in providers), FREE_HOSTS)
     tenants = {tenant_namespace(tenant): {keys.TENANT: tenant} for tenant in region.tenants}
     clusters = {cluster: {keys.TENANT: tenant, keys.CLUSTER: cluster} for cluster, tenant in region.clusters.items()}

@@ -22,7 +22,7 @@ class Size:
     """The machine for one replica of a control plane and one member of its etcd."""
 
     nodes: int | None
-    """Up to how many; None: any number."""
+    """Most nodes of a cluster that the machine is large enough for; None for any number."""
     cpus: int
 
     @property
@@ -35,7 +35,7 @@ SIZES = (Size(5, 1), Size(10, 2), Size(100, 4), Size(250, 8), Size(500, 16), Siz
 
 
 class Component(Enum):
-    """What shares the machine; a sixteenth is left for konnectivity and the machine itself."""
+    """A program that shares the machine with others; a sixteenth is left for konnectivity and the machine itself."""
 
     API_SERVER = Fraction(1, 2)
     ETCD = Fraction(1, 4)

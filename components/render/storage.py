@@ -20,7 +20,7 @@ NFS_NAMESPACE = "csi-nfs"
 VAST_NAMESPACE = "vast-csi"
 TOPOLVM_NAMESPACE = "topolvm-system"
 SNAPSHOTS = Operator(chart="snapshot-controller", namespace="snapshot-controller")
-"""The one owner of snapshot CRDs in a cluster."""
+"""Chart that alone owns the snapshot CRDs of a cluster."""
 _NFS_DRIVER = "nfs.csi.k8s.io"
 _VAST_DRIVER = "csi.vastdata.com"
 _TOPOLVM_DRIVER = "topolvm.io"
@@ -35,15 +35,14 @@ class StorageCatalogInput:
     cluster: str
     classes: tuple[StorageClassSpec, ...]
 
-
-def render_storage_catalog(catalog: StorageCatalogInput) -> tuple[Manifest, ...]:
-    """Return the objects of one cluster's storage, in the order they are applied."""
-    drivers = storage_drivers(catalog.classes)
-    return (
-        *(namespace(driver.namespace, cluster=catalog.cluster) for driver in drivers),
-        *(tenant_release(driver, catalog.cluster, awaited=driver is SNAPSHOTS) for driver in drivers),
-        *(item for spec in catalog.classes for item in _class(catalog.cluster, spec)),
-    )
+    def render(self) -> tuple[Manifest, ...]:
+        """Return the objects of one cluster's storage, in the order they are applied."""
+        drivers = storage_drivers(self.classes)
+        return (
+            *(namespace(driver.namespace, cluster=self.cluster) for driver in drivers),
+            *(tenant_release(driver, self.cluster, awaited=driver is SNAPSHOTS) for driver in drivers),
+            *(item for spec in self.classes for item in _class(self.cluster, spec)),
+        )
 
 
 def storage_drivers(classes: tuple[StorageClassSpec, ...]) -> tuple[Operator, ...]:

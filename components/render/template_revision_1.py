@@ -137,4 +137,4 @@ _BOOTSTRAPS = {
     (ControlPlaneBackend.K0SMOTRON, BareMetalBackend.METAL3): _k0s_by_config_drive,
     (ControlPlaneBackend.K0SMOTRON, BareMetalBackend.IRONCORE_METAL): _k0s_by_ignition,
 }
-"""By who hosts the control plane, whose kind of node it is, and who boots the node, whose format it is."""
+"""Bootstrap templates by backend: who hosts the control plane decides the kind of node, who boots it the format."""

@@ -1,7 +1,7 @@
 """All revisions of node templates, and the fingerprint by which two rollouts are the same.
 
-A rollout group is pinned to the revision it took when it last rolled. A library that learns to write better templates
-gets a new revision; groups take it when they roll anyway, so that an upgrade of the library rolls nothing.
+A rollout group has the revision of its intent, which it took when it last rolled. A library that learns to write better
+templates gets a new revision; groups take it when they roll anyway, so that an upgrade of the library rolls nothing.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from components.render import template_revision_1, template_revision_2
+from components.render import template_revision_1, template_revision_2, template_revision_3
 from components.render.node_templates import NodeTemplates, TemplateIntent
 from components.render.objects import digest
-
-_FINGERPRINT_DIGITS = 16
+from components.specs.intents import FINGERPRINT_DIGITS, NodeIntent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,21 +20,36 @@ class Revision:
     """One way to write templates. It stays for ever, byte by byte."""
 
     build: Callable[[TemplateIntent], NodeTemplates]
-    intent: tuple[str, ...]
-    """Fields of the intent that it knows."""
+    intent: tuple[str, ...] = ()
+    """Fields that its fingerprint is of; empty: the fingerprint is that of the node's intent, as a lock file has it."""
 
 
 REVISIONS = {
     1: Revision(build=template_revision_1.build, intent=template_revision_1.INTENT),
     2: Revision(build=template_revision_2.build, intent=template_revision_2.INTENT),
+    3: Revision(build=template_revision_3.build),
 }
+NEWEST = max(REVISIONS)
+"""Revision that a new intent takes."""
+CLUSTER_WIDE = (1, 2)
+"""Revisions whose nodes take the kubelet's settings from their cluster."""
 
 
-def fingerprint(intent: TemplateIntent, revision: int) -> str:
-    """Return what stays the same exactly as long as ``intent``, as ``revision`` knows it, does: 16 hex digits.
+def fingerprint(intent: NodeIntent, at: TemplateIntent) -> str:
+    """Return what stays the same exactly as long as what ``intent`` says does: 16 hex digits.
 
     It is of what was declared, not of what was rendered: two libraries agree on it without comparing objects.
+
+    Args:
+        intent: of a rollout group.
+        at: what the templates of the group are built of.
     """
-    declared = asdict(intent)
+    known = REVISIONS[intent.revision].intent
+    return older_fingerprint(at, intent.revision) if known else intent.fingerprint
+
+
+def older_fingerprint(at: TemplateIntent, revision: int) -> str:
+    """Return the fingerprint that ``revision`` made of a rollout group before lock files held intents."""
+    declared = asdict(at)
     known = {name: declared[name] for name in REVISIONS[revision].intent}
-    return digest({"revision": revision, "intent": known}, _FINGERPRINT_DIGITS)
+    return digest({"revision": revision, "intent": known}, FINGERPRINT_DIGITS)

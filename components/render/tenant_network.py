@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.render import dpf_hbn, dpf_ovn, infiniband, kube_ovn, policy_only
+from components.render import infiniband
+from components.render.backends import BORDERS
 from components.render.dpus import DpuPlatform
 from components.render.manifest import Manifest
 from components.render.vpc import Vpc
-from components.specs.tenant_network import Isolation, VpcSpec
-
-_ON_DPUS = {Isolation.DPF_HBN: dpf_hbn.render, Isolation.DPF_OVN: dpf_ovn.render}
-_IN_CLUSTERS = {Isolation.KUBE_OVN: kube_ovn.render, Isolation.POLICY_ONLY: policy_only.render}
+from components.specs.tenant_network import VpcSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,23 +23,21 @@ class TenantNetworkInput:
     vpc: Vpc
     platform: DpuPlatform
     cluster: str | None
-    """The cluster whose objects these are; None: DPUs isolate the VPC."""
+    """Cluster whose objects these are; None where DPUs isolate the VPC."""
     partition: infiniband.Partition | None
     """The VPC's partition for the nodes of ``cluster``; None when these are on no InfiniBand fabric."""
+
+    def render(self) -> tuple[Manifest, ...]:
+        """Return the objects of one VPC, in the order they are applied."""
+        vpc, partition, borders = self.vpc, self.partition, BORDERS[self.vpc.spec.isolation]
+        if self.cluster is None:
+            return borders.network(vpc, self.platform)
+        return (
+            *borders.inside(vpc, self.platform.networks, self.cluster),
+            *(() if partition is None else infiniband.render(partition, self.cluster, vpc.tenant)),
+        )
 
 
 def on_dpus(vpc: VpcSpec) -> bool:
     """Tell whether the DPUs of its hosts isolate ``vpc``; if not, each of its clusters does."""
-    return vpc.isolation in _ON_DPUS
-
-
-def render_tenant_network(network: TenantNetworkInput) -> tuple[Manifest, ...]:
-    """Return the objects of one VPC, in the order they are applied."""
-    vpc, isolation = network.vpc, network.vpc.spec.isolation
-    if network.cluster is None:
-        return _ON_DPUS[isolation](vpc, network.platform)
-    partition = network.partition
-    return (
-        *(() if on_dpus(vpc.spec) else _IN_CLUSTERS[isolation](vpc, network.platform.networks, network.cluster)),
-        *(() if partition is None else infiniband.render(partition, network.cluster, vpc.tenant)),
-    )
+    return BORDERS[vpc.isolation].on_dpus

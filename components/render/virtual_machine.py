@@ -13,9 +13,9 @@ from components.specs.base import Address, Quantity
 from components.specs.vm_offering import VirtualMachineSpec, VmImageSpec, VmSizeSpec
 
 NAMESPACE = "virtual-machines"
-"""Golden volumes and the platform's VMs: an ephemeral root needs both in one namespace."""
+"""Namespace of golden volumes and the platform's VMs, one for both, since an ephemeral root needs them together."""
 PUBLIC_POOL = "public"
-"""Pool of the cluster's public addresses."""
+"""Name of the pool of the cluster's public addresses."""
 ROOT = "root"
 CLOUD_INIT = "cloudinit"
 

@@ -36,7 +36,7 @@ class PublicAddresses:
     addresses: tuple[Address, ...]
     asn: int
     interface: str
-    """The host's port on its DPU."""
+    """Name of the host's port on its DPU."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,36 +51,35 @@ class VmOfferingInput:
     image_storage_class: DnsLabel
     public: PublicAddresses
     machines: tuple[Machine, ...]
-    """The platform's own."""
+    """VMs of the platform's own."""
+
+    def render(self) -> tuple[Manifest, ...]:
+        """Return the objects of one cluster's offering, in the order they are applied."""
+        cluster, public = self.cluster, bool(self.public.addresses)
+        operators = vm_operators(public=public)
+        linux = _preference(cluster)
+        sizes = {size.name: _instancetype(cluster, size) for size in self.sizes}
+        return (
+            *(namespace(operator.namespace, cluster=cluster) for operator in operators),
+            namespace(NAMESPACE, labels={keys.TENANT: self.tenant}, cluster=cluster),
+            *(tenant_release(operator, cluster, awaited=True) for operator in operators),
+            _kubevirt(self),
+            _cdi(cluster),
+            *sizes.values(),
+            linux,
+            *(item for image in self.images for item in _image(self, image, linux)),
+            *(_public_pool(cluster, self.public) if public else ()),
+            *(
+                item
+                for machine in self.machines
+                for item in virtual_machine(cluster, machine, sizes[machine.size.name].name, linux.name)
+            ),
+        )
 
 
 def vm_operators(*, public: bool) -> tuple[Operator, ...]:
     """Return what a cluster with VMs needs, in the order it is installed; ``public`` when it announces addresses."""
     return (*((_METALLB,) if public else ()), _KUBEVIRT, _CDI)
-
-
-def render_vm_offering(offering: VmOfferingInput) -> tuple[Manifest, ...]:
-    """Return the objects of one cluster's offering, in the order they are applied."""
-    cluster, public = offering.cluster, bool(offering.public.addresses)
-    operators = vm_operators(public=public)
-    linux = _preference(cluster)
-    sizes = {size.name: _instancetype(cluster, size) for size in offering.sizes}
-    return (
-        *(namespace(operator.namespace, cluster=cluster) for operator in operators),
-        namespace(NAMESPACE, labels={keys.TENANT: offering.tenant}, cluster=cluster),
-        *(tenant_release(operator, cluster, awaited=True) for operator in operators),
-        _kubevirt(offering),
-        _cdi(cluster),
-        *sizes.values(),
-        linux,
-        *(item for image in offering.images for item in _image(offering, image, linux)),
-        *(_public_pool(cluster, offering.public) if public else ()),
-        *(
-            item
-            for machine in offering.machines
-            for item in virtual_machine(cluster, machine, sizes[machine.size.name].name, linux.name)
-        ),
-    )
 
 
 def _kubevirt(offering: VmOfferingInput) -> Manifest:

@@ -26,11 +26,11 @@ class Reach:
     """Where traffic of a VPC may go; what stands first decides."""
 
     permit: tuple[Network, ...]
-    """The control planes of its clusters."""
+    """Addresses of the control planes of the VPC's clusters."""
     deny: tuple[Network, ...]
     """Networks of the region that no tenant may see."""
     inside: tuple[Network, ...]
-    """The VPC itself and the region's storage."""
+    """Prefixes of the VPC itself, and the region's storage."""
     outside: bool
     """Whether everything else may be reached too."""
 

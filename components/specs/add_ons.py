@@ -6,21 +6,24 @@ from components.specs.base import DataFile, DnsLabel, Label, Spec
 
 
 class AddOn(Spec):
-    """One chart for tenant clusters. Checked with all that it needs; nothing renders it yet."""
+    """One Helm chart for tenant clusters, checked together with all that it needs. Nothing renders add-ons yet."""
 
     name: DnsLabel
+    """Name that ``add_ons`` of a cluster and ``needs`` of other add-ons refer to."""
     chart: Label
-    """A chart of ``catalog/versions.yaml``."""
+    """Chart of ``catalog/versions.yaml`` that the add-on installs."""
     namespace: DnsLabel
+    """Namespace of the tenant cluster that the chart is meant to be installed in."""
     default: bool = False
-    """Whether clusters that say ``add_ons: default`` get it."""
+    """Whether clusters that say ``add_ons: default`` get the add-on."""
     needs: tuple[DnsLabel, ...] = ()
-    """Add-ons that must be installed before it."""
+    """Names of the add-ons that must be installed before this one."""
     gpu_only: bool = False
-    """Whether it has a meaning only where nodes have GPUs."""
+    """Whether the add-on has a meaning only where nodes have GPUs."""
 
 
 class AddOnCatalog(DataFile):
-    """``catalog/add_ons.yaml``; optional."""
+    """``catalog/add_ons.yaml``, an optional file."""
 
     add_ons: tuple[AddOn, ...] = ()
+    """Add-ons that clusters may ask for by name; a cluster gets those with ``default`` unless it lists its own."""

@@ -15,9 +15,9 @@ from components.specs.base import CheckedSpec, DnsLabel, Domain, HttpsUrl, Misfi
 from components.specs.ranges import NumberRange, Numbers
 
 MAX_ADDITIONAL_SANS = 10
-"""As CoreWeave's ``additional_server_sans``."""
+"""Most names a cluster may add to its certificate, the limit of CoreWeave's ``additional_server_sans``."""
 DEFAULT_NODE_PORTS = NumberRange(first=30000, last=32767)
-"""Kubernetes' own range."""
+"""Range of node ports that Kubernetes itself uses by default."""
 FEATURE_GATE = r"^[A-Z][A-Za-z0-9]{2,62}$"
 CLAIM = r"^[^\s=,]{1,253}$"
 FeatureGate = Annotated[str, StringConstraints(pattern=FEATURE_GATE)]
@@ -31,46 +31,57 @@ REFUSED_GATES: Mapping[str, str] = {
 _FIRST_PORT = 1024
 _LAST_PORT = 65535
 _NODE_SERVICES = {10250: "the kubelet", 10256: "kube-proxy"}
-"""Ports that nodes serve themselves, by whom."""
+"""Ports that each node serves itself, with who serves them."""
 
 
 class SigningAlgorithm(StrEnum):
-    """How an identity provider signs tokens."""
+    """How an identity provider signs tokens, by the names of JSON Web Algorithms (RFC 7518)."""
 
     RS256 = "RS256"
+    """RSASSA-PKCS1-v1_5 with SHA-256 signs the token."""
     RS384 = "RS384"
+    """RSASSA-PKCS1-v1_5 with SHA-384 signs the token."""
     RS512 = "RS512"
+    """RSASSA-PKCS1-v1_5 with SHA-512 signs the token."""
     ES256 = "ES256"
+    """ECDSA on curve P-256 with SHA-256 signs the token."""
     ES384 = "ES384"
+    """ECDSA on curve P-384 with SHA-384 signs the token."""
     ES512 = "ES512"
+    """ECDSA on curve P-521 with SHA-512 signs the token."""
     PS256 = "PS256"
+    """RSASSA-PSS with SHA-256 signs the token."""
     PS384 = "PS384"
+    """RSASSA-PSS with SHA-384 signs the token."""
     PS512 = "PS512"
+    """RSASSA-PSS with SHA-512 signs the token."""
 
 
 class OidcSpec(CheckedSpec):
-    """Who may log in to a cluster's API."""
+    """The identity provider whose users may log in to a cluster's API."""
 
     issuer_url: HttpsUrl
-    """Identity provider of the tenant."""
+    """URL of the tenant's identity provider, the ``oidc-issuer-url`` of the API server."""
     client_id: Text
-    """Audience that tokens must be made for."""
+    """Audience that tokens must be made for, the ``oidc-client-id`` of the API server."""
     username_claim: Claim | None = None
-    """None given: ``sub``."""
+    """Claim of a token that holds the user's name; Kubernetes takes ``sub`` when it is left out."""
     username_prefix: Text | None = None
-    """Put before user names, ``-`` for nothing; none given: the issuer's URL and ``#``."""
+    """Text put before user names, or ``-`` for nothing. Kubernetes puts the issuer's URL and ``#`` when it is left
+    out."""
     groups_claim: Claim | None = None
-    """None given: tokens put nobody into a group."""
+    """Claim of a token that lists the user's groups; tokens put nobody into a group when it is left out."""
     groups_prefix: Text | None = None
-    """Put before names of groups, so that they never are those of Kubernetes itself."""
+    """Text put before names of groups, so that they never equal those of Kubernetes itself."""
     required_claims: dict[Claim, Claim] = Field(default_factory=dict, max_length=1)
-    """A claim, with its value, without which a token is refused; the flag takes one, and backends keep a flag once."""
+    """A claim, with its value, without which a token is refused. The API server's flag takes one claim each time it is
+    given, and backends keep a flag once."""
     signing_algorithms: tuple[SigningAlgorithm, ...] = ()
-    """None given: RS256."""
+    """Signatures that are accepted; Kubernetes accepts ``RS256`` alone when the list is empty."""
     ca_secret: DnsLabel | None = None
-    """Secret with ``ca.crt``, when a public authority does not vouch for the identity provider."""
+    """Secret with ``ca.crt``, needed when no public authority vouches for the identity provider."""
     admin_group: Text | None = None
-    """Group of the identity provider whose members may do everything in the cluster."""
+    """Group of the identity provider, without ``groups_prefix``, whose members may do everything in the cluster."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield what says something about groups that no token would name."""
@@ -86,45 +97,52 @@ class OidcSpec(CheckedSpec):
 
 
 class AuthenticationWebhookSpec(Spec):
-    """Who else is asked whose a token is, after all else failed."""
+    """A service that is asked whose a token is when no other way of authentication knew."""
 
     secret: DnsLabel
-    """Secret with ``kubeconfig``: address of the webhook, and how to trust it."""
+    """Secret with ``kubeconfig``, which holds the address of the webhook and how to trust it."""
     cache_seconds: int = Field(default=120, ge=0, le=3600)
-    """How long an answer is kept; a token that was revoked works as long."""
+    """How many seconds an answer is kept; a token that was revoked still works for as long."""
 
 
 class AuthorizationWebhookSpec(Spec):
-    """Who else is asked what a user may do, after node authorization and RBAC had no opinion.
+    """A service that is asked what a user may do when node authorization and RBAC had no opinion.
 
-    The order is fixed: a webhook that does not answer locks nobody out whom RBAC lets in, nodes least of all.
+    The order is fixed, so that a webhook that does not answer locks nobody out whom RBAC lets in, nodes least of all.
     """
 
     secret: DnsLabel
-    """Secret with ``kubeconfig``: address of the webhook, and how to trust it."""
+    """Secret with ``kubeconfig``, which holds the address of the webhook and how to trust it."""
     cache_authorized_seconds: int = Field(default=300, ge=0, le=3600)
+    """How many seconds a yes is kept; a permission that was withdrawn still holds for as long."""
     cache_unauthorized_seconds: int = Field(default=30, ge=0, le=3600)
+    """How many seconds a no is kept; a permission that was granted may take as long to work."""
 
 
 class AuditSpec(Spec):
-    """Which requests are written down, and who gets them besides the log of the API server's pods."""
+    """Which requests are written down, and who gets the events besides the log of the API server's pods."""
 
     policy: DnsLabel
-    """ConfigMap with ``policy.yaml``, an ``audit.k8s.io/v1`` Policy."""
+    """ConfigMap with ``policy.yaml``, a Policy of ``audit.k8s.io/v1``."""
     webhook_secret: DnsLabel | None = None
-    """Secret with ``kubeconfig`` of a sink that gets events in batches."""
+    """Secret with ``kubeconfig`` of a sink that gets events in batches; events only go to the pods' log without one."""
 
 
 class ApiServerSpec(CheckedSpec):
     """Options of a cluster's API server. A change restarts its pods one after the other; no node notices."""
 
     authentication_webhook: AuthenticationWebhookSpec | None = None
+    """Service that is asked whose a token is; no service is asked when it is left out."""
     authorization_webhook: AuthorizationWebhookSpec | None = None
+    """Service that is asked what a user may do; nodes and RBAC alone decide when it is left out."""
     audit: AuditSpec | None = None
+    """Which requests are written down; the API server keeps no audit log when it is left out."""
     feature_gates: dict[FeatureGate, bool] = Field(default_factory=dict)
-    """Of API server, controller manager and scheduler; those of kubelets belong to the golden image."""
+    """Feature gates of API server, controller manager and scheduler by name. Those of kubelets belong to the golden
+    image."""
     node_ports: Numbers = DEFAULT_NODE_PORTS
-    """Ports of Services of type NodePort; may only grow, since a Service keeps a port that is not in the range."""
+    """Ports that Services of type NodePort may have. The range may only grow, since a Service keeps a port that is no
+    longer in it."""
     additional_sans: tuple[Domain, ...] = Field(default=(), max_length=MAX_ADDITIONAL_SANS)
     """Further names and addresses, without a port, that the API server's certificate is good for."""
 

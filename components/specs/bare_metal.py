@@ -11,35 +11,40 @@ from components.specs.base import CheckedSpec, Cidr, IpAddress, Misfit, ShortNam
 from components.specs.problems import listed
 
 MOST_BY_MEDIA = 500
-"""Hosts on one controller that Red Hat validated with virtual media (OCPSTRAT-2646)."""
+"""Most hosts on one controller that Red Hat validated with virtual media (OCPSTRAT-2646)."""
 MOST_BY_NETWORK = 1500
-"""The same with network boot."""
+"""Most hosts on one controller that Red Hat validated with network boot (OCPSTRAT-2646)."""
 
 
 class BareMetalBackend(StrEnum):
     """What provisions hosts."""
 
     METAL3 = "metal3"
+    """Metal3 provisions BareMetalHosts by Ironic, and writes images to disks or attaches ISOs."""
     IRONCORE_METAL = "ironcore-metal"
+    """IronCore's metal operator provisions Servers, which boot from the network each time."""
 
 
 class BootMethod(StrEnum):
-    """How a controller starts a host that it provisions. What a host can is in the scheme of its ``bmc``."""
+    """How a controller starts a host that it provisions. The scheme of a host's ``bmc`` says what the host can do."""
 
     VIRTUAL_MEDIA = "virtual-media"
-    """The BMC attaches an ISO. Hosts with any other driver have no place there."""
+    """The BMC attaches an ISO. A host whose driver cannot do that has no place on such a controller."""
     NETWORK_BOOT = "network-boot"
-    """The host asks the network. Such a controller attaches media too, where a host's driver does that."""
+    """The host asks the network. Such a controller attaches ISOs too, where a host's driver does that."""
 
 
 class DhcpSpec(CheckedSpec):
     """Addresses that hosts have while they boot from the network; routers relay their requests to the controller."""
 
     network: Cidr
-    """Part of ``networks.management``."""
+    """Network that the addresses are of, part of ``networks.management``. It becomes ``networkCIDR`` of the Ironic."""
     gateway: IpAddress | None = None
+    """Router that hosts are told by DHCP, ``gatewayAddress`` of the Ironic; left out where hosts need none."""
     first: IpAddress
+    """Lowest address that a host may get, ``rangeBegin`` of the Ironic."""
     last: IpAddress
+    """Highest address that a host may get, included; ``rangeEnd`` of the Ironic."""
 
     @property
     def addresses(self) -> int:
@@ -67,11 +72,15 @@ class ControllerSpec(CheckedSpec):
     """
 
     name: ShortName
+    """Name of the shard, unique in the region; its namespace is called after it."""
     boot: BootMethod
+    """How the controller starts hosts, which decides how many it may hold. The scheme of a host's ``bmc`` says what the
+    host can do."""
     max_hosts: int = Field(ge=1, le=MOST_BY_NETWORK)
-    """Red Hat validated 500 (virtual media) to 1,500 (network boot)."""
+    """Most hosts the controller may hold. Red Hat validated 500 with virtual media and 1,500 with network boot
+    (OCPSTRAT-2646)."""
     dhcp: DhcpSpec | None = None
-    """Required for ``network-boot``."""
+    """Addresses for hosts that boot from the network; required for ``network-boot`` and refused otherwise."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield what contradicts the boot method."""
@@ -92,13 +101,15 @@ class BareMetalSpec(CheckedSpec):
     """Who provisions hosts, and how many one controller may hold."""
 
     backend: BareMetalBackend = BareMetalBackend.METAL3
+    """Software that provisions all hosts of the region."""
     hosts_per_controller: int = Field(default=500, ge=1, le=MOST_BY_NETWORK)
-    """Limit where no ``controllers`` are listed. Red Hat validated 500 (virtual media) to 1,500 (network boot)."""
+    """Most hosts of the region while no ``controllers`` are listed. Red Hat validated 500 with virtual media and 1,500
+    with network boot (OCPSTRAT-2646)."""
     controllers: tuple[ControllerSpec, ...] = ()
-    """Shards; none listed: one controller holds all hosts."""
+    """Shards that share the hosts out among them; one controller holds all hosts when none is listed."""
     free_hosts: ShortName | None = None
-    """Controller of the hosts that no cluster has: they share one namespace, which only one may watch. Required with
-    ``controllers``."""
+    """Controller of the hosts that no cluster has: they share one namespace, which only one controller may watch. It is
+    required with ``controllers``."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield controllers that the backend does not know, and free hosts that none or an unknown one has."""

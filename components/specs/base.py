@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import (
     AfterValidator,
@@ -62,9 +62,9 @@ class Misfit:
     text: str
     """Rule and remedy, with ``; `` between them."""
     path: tuple[str | int, ...] = ()
-    """The keys to the value to correct or to add, from the spec downwards; empty for the spec itself."""
+    """Keys from the spec down to the value that is to be corrected or added; empty for the spec itself."""
     got: object = None
-    """The value there; None when there is none or the text says all."""
+    """Value at ``path``; None when there is none, or when the text says it all."""
 
 
 class CheckedSpec(Spec):
@@ -90,6 +90,9 @@ class CheckedSpec(Spec):
 class DataFile(Spec):
     """A spec that is one file of an environment."""
 
+    FORMAT: ClassVar[int] = SCHEMA_VERSION
+    """Version that files of this kind have now."""
+
     schema_version: int = Field(ge=SCHEMA_VERSION, le=SCHEMA_VERSION)
     """Version of the file format; ``jacquard migrate`` moves older files on."""
 
@@ -98,16 +101,22 @@ class Stage(StrEnum):
     """How strict policies are, and whether hardware is real."""
 
     REHEARSAL = "rehearsal"
+    """Hardware is simulated, and state is a local file."""
     DEVELOPMENT = "development"
+    """Hardware is real, and nobody depends on it."""
     STAGING = "staging"
+    """Changes are tried here before they reach production."""
     PRODUCTION = "production"
+    """Tenants depend on the region, so policy rules are at their strictest (``docs/policies.md``)."""
 
 
 class StackLayout(StrEnum):
     """Whether one stack applies a whole environment or each slice has its own."""
 
     WHOLE = "whole"
+    """One stack, called like the environment, applies everything."""
     SLICED = "sliced"
+    """Each slice has a stack of its own, ``<environment>.<slice>``."""
 
 
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
@@ -207,6 +216,8 @@ Label = Annotated[str, StringConstraints(pattern=LABEL)]
 """DNS-1123 label: a rack, a hall, a host, a leaf switch."""
 VersionName = Annotated[str, StringConstraints(pattern=VERSION_NAME)]
 """Name with dots, such as ``gpu-2026.11.1``."""
+RuleName = Annotated[str, StringConstraints(pattern=VERSION_NAME)]
+"""Name of a policy, such as ``unpinned-image``, or of a cross-check with its group, ``governance.windows``."""
 KubernetesVersion = Annotated[str, StringConstraints(pattern=KUBERNETES_VERSION)]
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256)]
 Quantity = Annotated[str, StringConstraints(pattern=QUANTITY)]

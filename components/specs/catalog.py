@@ -1,4 +1,4 @@
-"""The catalogue that all environments share: golden images, DPU images, instance types, versions."""
+"""The catalogue that all environments share: golden images, DPU images, instance types."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from typing import Self
 from pydantic import Field
 
 from components.specs.base import (
-    OCI_DIGEST,
-    OCI_URL,
     CheckedSpec,
     DataFile,
     HttpsUrl,
@@ -21,105 +19,129 @@ from components.specs.base import (
     Label,
     Misfit,
     Quantity,
-    Registry,
     Sha256,
     Spec,
     Text,
     VersionName,
 )
-from components.specs.cluster_api import ClusterApiSpec
 
 
 class Channel(StrEnum):
     """Train of releases an environment follows, from newest to most proven."""
 
     CANDIDATE = "candidate"
+    """The channel offers the newest images, which have to prove themselves first."""
     LATEST = "latest"
+    """The channel offers images that are more proven than candidates and newer than those of ``stable``."""
     STABLE = "stable"
+    """The channel offers the images that are proven most."""
 
 
 class BootMode(StrEnum):
-    """How a node gets its image (Metal3: only ``disk`` delivers the join token by config drive)."""
+    """How a node gets its image, and by that how it gets the token to join with."""
 
     DISK = "disk"
+    """Metal3 writes the image to the disk, and the token comes by config drive."""
     LIVE_ISO = "live-iso"
+    """Metal3 attaches an ISO and touches no disk. The node asks the join service of the region, since Metal3 delivers
+    nothing to it."""
     NETBOOT = "netboot"
+    """IronCore serves a kernel over HTTP at each boot, and the token comes with Ignition."""
 
 
 class ImageContents(Spec):
     """Versions baked into a golden image. Any change of one of them is a new image."""
 
     kernel: Text
+    """Release of the Linux kernel, such as ``6.8.0-85``. It is shown and not checked."""
     gpu_driver: Text | None = None
-    """None for CPU images."""
+    """Version of NVIDIA's driver; left out for images of nodes without GPUs."""
     doca: Text
+    """Version of NVIDIA DOCA on the host, which must work with the ``doca`` of the region's DPU image."""
     nic_firmware: Text | None = None
-    """Version the drivers of the image were tested with; None: any."""
+    """Firmware of network cards that the drivers were tested with, equal to ``nic`` of the image's firmware baseline.
+    Any version will do when it is left out."""
     nfs_client: Text
-    """Name and version, such as ``vastnfs-4.0.35``; storage drivers ask for one."""
+    """Name and version of the NFS client, such as ``vastnfs-4.0.35``; storage drivers ask for one."""
     kubelet: KubernetesVersion
-    """Never newer than the control plane, at most three minor versions older."""
+    """Version of the kubelet, never newer than the control plane and at most three minor versions older (Kubernetes'
+    version skew policy)."""
     containerd: Text
+    """Version of containerd, such as ``2.1.5``. It is shown and not checked."""
 
 
 class KernelProfile(Spec):
     """Kernel arguments and sysctls baked into a golden image."""
 
     kernel_arguments: tuple[Text, ...] = ()
-    """Added to the boot loader's own."""
+    """Arguments added to those that the boot loader passes anyway, such as ``iommu=pt``."""
     sysctls: dict[str, int | str] = Field(default_factory=dict)
-    """By name, such as ``vm.max_map_count``."""
+    """Values of kernel parameters by name, such as ``vm.max_map_count``."""
 
 
 class Lifecycle(StrEnum):
-    """How far a golden image is on its way, in order."""
+    """How far a golden image is on its way, in order. The dates of the image decide."""
 
     PREVIEW = "preview"
+    """The image is released and not yet supported."""
     SUPPORTED = "supported"
+    """The image is past its preview, and pools may run it."""
     DEPRECATED = "deprecated"
+    """Pools that run the image should leave it."""
     EXPIRED = "expired"
+    """No pool may run the image any more."""
 
 
 class SignatureKind(StrEnum):
     """Tool that made a signature."""
 
     COSIGN = "cosign"
+    """Sigstore's ``cosign`` made the signature."""
     NOTATION = "notation"
+    """Notary Project's ``notation`` made the signature."""
 
 
 class SignatureSpec(Spec):
     """Detached signature of an image."""
 
     kind: SignatureKind
+    """Tool that made the signature, and that can verify it."""
     url: HttpsUrl
+    """URL of the file that holds the signature."""
 
 
 class GoldenImage(CheckedSpec):
     """One golden image: the only thing a node of a pool may boot."""
 
     version: VersionName
+    """Unique name of the image, which pools and pins refer to."""
     channel: tuple[Channel, ...] = Field(min_length=1)
-    """Trains that offer it."""
+    """Channels that offer the image; a pool with ``image: channel`` takes images of its region's channel only."""
     released: dt.date
     """First day of the preview."""
     supported: dt.date | None = None
-    """First day after the preview; none given: there is no preview."""
+    """First day after the preview; the image is supported from its release when it is left out."""
     deprecated: dt.date | None = None
-    """First day on which pools should leave it; none given: when it expires."""
+    """First day on which pools should leave the image; it is supported until it expires when this is left out."""
     expires: dt.date
-    """First day on which no pool may run it."""
+    """First day on which no pool may run the image."""
     url: HttpsUrl
-    """Raw disk image, or ISO for ``live-iso``, as the provisioning network reaches it."""
+    """URL of the raw disk image, or of the ISO for ``live-iso``, as the provisioning network reaches it."""
     sha256: Sha256
-    """Of the file at ``url``."""
+    """SHA-256 of the file at ``url``, as 64 hex digits."""
     signature: SignatureSpec | None = None
+    """Detached signature of the file at ``url``; policy rule ``unsigned-image`` wants one in production."""
     firmware: VersionName | None = None
-    """Baseline of ``catalog/firmware.yaml`` that its hosts must have."""
+    """Baseline of ``catalog/firmware.yaml`` that hosts of the image must have; their firmware is left alone without
+    one."""
     contents: ImageContents
+    """Versions that are baked into the image."""
     profile: KernelProfile = KernelProfile()
+    """Kernel settings that are baked into the image."""
     boot: BootMode = BootMode.DISK
+    """How nodes get the image; the bare-metal backend of the region must be able to."""
     fits: tuple[Label, ...] = Field(min_length=1)
-    """Instance types the image was tested on."""
+    """Instance types that the image was tested on. Pools of other types cannot run it."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield dates that are out of order."""
@@ -143,40 +165,47 @@ class DpuImage(Spec):
     """One BFB bundle for BlueField DPUs, with the four versions DPF asks for."""
 
     version: VersionName
-    """Name of the bundle."""
+    """Name of the bundle, which ``dpus.image`` of ``region.yaml`` refers to."""
     url: HttpsUrl
+    """URL of the bundle, ``url`` of DPF's BFB."""
     sha256: Sha256
+    """SHA-256 of the bundle, as 64 hex digits. DPF does not verify it, so it is only written down on the BFB."""
     bsp: Text
-    """Board support package."""
+    """Version of the board support package, ``versions.bsp`` of DPF's BFB."""
     doca: Text
+    """Version of DOCA on the DPU, ``versions.doca`` of DPF's BFB; golden images must work with it."""
     uefi: Text
-    """Boot firmware."""
+    """Version of the boot firmware, ``versions.uefi`` of DPF's BFB."""
     atf: Text
-    """Arm Trusted Firmware."""
+    """Version of Arm Trusted Firmware, ``versions.atf`` of DPF's BFB."""
 
 
 class GpuSpec(Spec):
     """GPUs of a node."""
 
     model: Label
+    """Model of the GPU, such as ``h100-sxm5-80gb``, for people."""
     count: int = Field(ge=1, le=72)
-    """GPUs of one node."""
+    """Number of GPUs in one node."""
 
 
 class DpuSpec(Spec):
     """The DPU of a node."""
 
     model: Label
+    """Model of the DPU, such as ``bluefield-3``, for people."""
     host_functions: int = Field(ge=1, le=2)
-    """Physical functions the host sees."""
+    """Number of physical functions that the host sees."""
     virtual_functions: int = Field(default=16, ge=1, le=126)
-    """Of one physical function; VMs and InfiniBand GUIDs are counted by them."""
+    """Number of virtual functions of one physical function; VMs and InfiniBand GUIDs are counted by them."""
 
 
 class NicsSpec(Spec):
     """Network adapters of a node beside its DPU."""
 
     model: Text
+    """Model of the adapter, such as ``connectx-7``. On InfiniBand it selects the PCI device of SriovNetworkNodePolicies
+    and must be known."""
     gbits: int = Field(ge=1, le=3200)
     """Rate of one port in Gbit/s."""
 
@@ -185,6 +214,7 @@ class Scale(StrEnum):
     """What an instance type is bought and fails in."""
 
     NODE = "node"
+    """Each node is bought alone and fails alone."""
     RACK = "rack"
     """A rack is one NVLink domain of ``nodes_per_rack`` nodes, such as NVL72 with 18 nodes of 4 GPUs."""
 
@@ -193,39 +223,52 @@ class InstanceType(Spec):
     """A hardware class. Hosts that differ in anything but identity are another instance type."""
 
     name: Label
+    """Unique name of the hardware class, which inventory, images and pools refer to."""
     scale: Scale = Scale.NODE
+    """Whether nodes of the type fail one by one or with their rack."""
     cpu_model: Text
+    """Model of the CPU as its vendor writes it, for people."""
     cpus: int = Field(ge=1, le=1024)
-    """Hardware threads of one node."""
+    """Number of hardware threads of one node."""
     memory: Quantity
+    """Memory of one node, in bytes with a binary unit such as ``2048Gi``. VM sizes must fit it, and the cluster
+    autoscaler is told."""
     gpu: GpuSpec | None = None
+    """GPUs of one node; left out for nodes without."""
     nics: NicsSpec | None = None
+    """Network adapters of one node beside its DPU; required for types on InfiniBand."""
     infiniband_ports: int = Field(default=0, ge=0, le=16)
-    """Ports on the InfiniBand fabric of the host's hall."""
+    """Number of ports of one node on the InfiniBand fabric of the host's hall."""
     ethernet_ports: int = Field(default=2, ge=1, le=8)
-    """Ports to leaf switches."""
+    """Number of ports of one node to leaf switches."""
     dpu: DpuSpec
+    """The DPU of one node; every host has one."""
     nvme_disks: int = Field(ge=0, le=32)
-    """Local disks for scratch volumes, beside the one the node boots from."""
+    """Number of local disks of one node for scratch volumes, beside the one it boots from."""
     nvme_disk_size: Quantity | None = None
-    """Of one disk; none given: nothing that lies on them is checked against it."""
+    """Size of one local disk, such as ``3576Gi``; nothing that lies on the disks is checked against it when it is left
+    out."""
     nodes_per_rack: int = Field(ge=1, le=48)
-    """Nodes a rack has room, power and ports for; of a rack-scale type: exactly the nodes of its NVLink domain."""
+    """Number of nodes a rack has room, power and ports for. For a rack-scale type it is exactly the nodes of its NVLink
+    domain."""
     max_pods: int = Field(default=110, ge=16, le=1024)
-    """Pods a node may run; a cluster may say otherwise."""
+    """Most pods that a node may run; a cluster may say otherwise."""
 
 
 class ImageCatalog(DataFile):
     """``catalog/images.yaml``."""
 
     images: tuple[GoldenImage, ...] = Field(min_length=1)
+    """Golden images that pools of any environment may be pinned to."""
     dpu_images: tuple[DpuImage, ...] = Field(min_length=1)
+    """DPU images that ``dpus.image`` of a region may name."""
 
 
 class InstanceTypeCatalog(DataFile):
     """``catalog/instance_types.yaml``."""
 
     instance_types: tuple[InstanceType, ...] = Field(min_length=1)
+    """Hardware classes that hosts and pools of any environment may be of."""
 
     @cached_property
     def by_name(self) -> dict[str, InstanceType]:
@@ -237,59 +280,3 @@ class InstanceTypeCatalog(DataFile):
         copied = super().__copy__()
         copied.__dict__.pop("by_name", None)
         return copied
-
-
-class Chart(Spec):
-    """A Helm chart in an OCI registry, pinned by version and digest."""
-
-    name: Label
-    url: str = Field(pattern=OCI_URL, max_length=253)
-    version: Text
-    digest: str = Field(pattern=OCI_DIGEST)
-
-
-class Tool(Spec):
-    """A container image that a job of the platform runs, pinned by digest."""
-
-    name: Label
-    image: Registry
-    """Repository without tag."""
-    digest: str = Field(pattern=OCI_DIGEST)
-
-    def __str__(self) -> str:
-        """Return what a container's ``image`` says."""
-        return f"{self.image}@{self.digest}"
-
-
-class VersionVector(DataFile):
-    """``catalog/versions.yaml``: the versions that belong together (one vector a region)."""
-
-    release: VersionName
-    """Name of the vector; a region runs one."""
-    kubernetes: tuple[KubernetesVersion, ...] = Field(min_length=1)
-    """Control-plane versions that may be ordered."""
-    charts: tuple[Chart, ...]
-    """Operators and drivers, installed by Flux."""
-    cluster_api: ClusterApiSpec
-    """Cluster API and its providers, installed by its operator."""
-    tools: tuple[Tool, ...] = ()
-    """Images of the platform's own jobs."""
-
-    def chart(self, name: str) -> Chart:
-        """Return the chart called ``name``.
-
-        Raises:
-            KeyError: no such chart in the vector.
-        """
-        for chart in self.charts:
-            if chart.name == name:
-                return chart
-        raise KeyError(name)
-
-    def tool(self, name: str) -> Tool:
-        """Return the image called ``name``.
-
-        Raises:
-            KeyError: no such image in the vector.
-        """
-        return {tool.name: tool for tool in self.tools}[name]

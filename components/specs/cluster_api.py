@@ -18,17 +18,19 @@ class ClusterApiSpec(Spec):
 
     registry: Registry | None = None
     """Where the operator gets releases from: ``<registry>/bootstrap-kubeadm:v1.13.5`` holds ``metadata.yaml`` and
-    ``components.yaml`` of one provider. None given: where upstream publishes them, for which it needs the internet."""
+    ``components.yaml`` of one provider. It gets them over the internet, where upstream publishes them, when it is left
+    out."""
     core: Release
-    """Of Cluster API itself, and of its kubeadm bootstrap provider, which is released with it."""
+    """Release of Cluster API itself, and of its kubeadm bootstrap provider, which is released with it."""
     kamaji: Release | None = None
-    """Of the control-plane provider for Kamaji; Kamaji itself is a chart."""
+    """Release of the control-plane provider for Kamaji; Kamaji itself is a chart."""
     k0smotron: Release | None = None
-    """Of k0smotron, which is a control-plane and a bootstrap provider."""
+    """Release of k0smotron, which is a control-plane and a bootstrap provider."""
     metal3: Release | None = None
-    """Of the infrastructure provider for Metal3, and of its IP address manager, without which it does not start."""
+    """Release of the infrastructure provider for Metal3, and of its IP address manager, without which it does not
+    start."""
     ironcore_metal: Release | None = None
-    """Of the infrastructure provider for IronCore metal; its operators are a chart."""
+    """Release of the infrastructure provider for IronCore metal; its operators are a chart."""
 
     @property
     def releases(self) -> dict[str, Release]:

@@ -26,17 +26,20 @@ class DpuClusterSpec(CheckedSpec):
     """
 
     name: DpuClusterName
-    """Unique in the region."""
+    """Name of the DPU cluster, unique in the region."""
     vip: IpAddress
-    """Keepalived address of its API."""
+    """Address of the DPU cluster's API, which Keepalived holds; ``clusterEndpoint.keepalived.vip`` of DPF's
+    DPUCluster."""
     virtual_router_id: VirtualRouterId
-    """Keepalived's number for ``vip``; unique on its network segment."""
+    """Number by which Keepalived tells the ``vip`` from others, unique on its network segment."""
     loopbacks: Cidr
-    """Part of ``networks.dpu_loopbacks`` for its DPUs: each cluster gives out addresses without asking the others."""
+    """Part of ``networks.dpu_loopbacks`` for the DPUs of the cluster; each cluster gives out addresses without asking
+    the others."""
     halls: tuple[Label, ...] = ()
-    """Halls whose DPUs it runs; none given: all of the region."""
+    """Halls whose DPUs the cluster runs; it runs those of all halls when none is listed."""
     from_rack: Label | None = None
-    """First rack of its only hall, in natural order; it ends before the next cluster's. None given: the first."""
+    """First rack of the cluster's only hall, in natural order; it ends before the next cluster's. It begins with the
+    hall's first rack when left out."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield a first rack of many halls."""
@@ -48,20 +51,21 @@ class DpuControlSpec(CheckedSpec):
     """The DPF control plane of a region."""
 
     image: VersionName
-    """A DPU image of the catalogue."""
+    """Version of a DPU image of ``catalog/images.yaml``, which all DPUs of the region are flashed with."""
     vip: IpAddress | None = None
-    """Keepalived address of the DPU cluster's API; required unless ``clusters`` have theirs."""
+    """Address of the only DPU cluster's API, which Keepalived holds; required unless ``clusters`` have theirs."""
     vip_interface: Text
     """Interface of the management cluster's hosts that holds the addresses of DPU clusters, and that the Ironic of a
     bare-metal controller listens on."""
     virtual_router_id: VirtualRouterId | None = None
-    """Keepalived's number for ``vip``; unique on its network segment."""
+    """Number by which Keepalived tells the ``vip`` from others, unique on its network segment; required with
+    ``vip``."""
     max_dpus: int = Field(default=1000, ge=1, le=1000)
-    """DPUs in one DPU cluster (schema limit of DPF)."""
+    """Most DPUs in one DPU cluster, at most the 1,000 that ``maxNodes`` of DPF's DPUCluster allows."""
     clusters: tuple[DpuClusterSpec, ...] = ()
-    """DPU clusters of a region with more than ``max_dpus`` DPUs; none listed: one runs them all."""
+    """DPU clusters of a region with more than ``max_dpus`` DPUs; one cluster runs them all when none is listed."""
     mtu_bytes: int = Field(default=9000, ge=1280, le=9216)
-    """Of the fabric and of tenants' networks."""
+    """Largest packet of the fabric and of tenants' networks, in bytes (DPF allows 1280 to 9216)."""
     management_api: IpAddress
     """Address of the management cluster's API as DPUs reach it; DPF needs it to flash over Redfish."""
     host_interface: Text = "eth0"

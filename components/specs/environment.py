@@ -6,15 +6,16 @@ from pydantic import ConfigDict, Field
 
 from components.specs.add_ons import AddOnCatalog
 from components.specs.base import SCHEMA_VERSION, Spec
-from components.specs.catalog import ImageCatalog, InstanceTypeCatalog, VersionVector
+from components.specs.catalog import ImageCatalog, InstanceTypeCatalog, Scale
 from components.specs.firmware import FirmwareCatalog
 from components.specs.inventory import HostSpec
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.out_of_service import OutOfServiceSpec
 from components.specs.policy import PolicySpec, WaiversSpec
 from components.specs.positions import Positions
-from components.specs.region import RegionSpec
+from components.specs.region import FailureDomain, RegionSpec
 from components.specs.tenant import TenantSpec
+from components.specs.versions import VersionVector
 from components.specs.vm_offering import VmCatalog
 
 
@@ -29,20 +30,47 @@ class Environment(Spec):
     name: str
     """Name of the folder, equal to ``region.region``."""
     region: RegionSpec
+    """Content of ``region.yaml``."""
     tenants: tuple[TenantSpec, ...]
+    """Content of each file of ``tenants/``, in order of file names."""
     hosts: tuple[HostSpec, ...]
-    """In order of files and their rows."""
+    """Rows of all files of ``inventory/``, in order of files and rows."""
     images: ImageCatalog
+    """Content of ``catalog/images.yaml``."""
     instance_types: InstanceTypeCatalog
+    """Content of ``catalog/instance_types.yaml``."""
     versions: VersionVector
+    """Content of ``catalog/versions.yaml``."""
     vm_catalog: VmCatalog
+    """Content of ``catalog/vm_offerings.yaml``."""
     firmware: FirmwareCatalog = FirmwareCatalog(schema_version=SCHEMA_VERSION)
+    """Content of ``catalog/firmware.yaml``; empty when there is no such file."""
     add_ons: AddOnCatalog = AddOnCatalog(schema_version=SCHEMA_VERSION)
+    """Content of ``catalog/add_ons.yaml``; empty when there is no such file."""
     out_of_service: dict[str, OutOfServiceSpec] = Field(default_factory=dict)
-    """By host; a host that is not listed may work."""
+    """Hosts of ``out_of_service.yaml`` by name; a host that is not listed may work."""
     policy: PolicySpec = PolicySpec(schema_version=SCHEMA_VERSION)
+    """Content of ``policy.yaml``; empty when there is no such file."""
     waivers: WaiversSpec = WaiversSpec(schema_version=SCHEMA_VERSION)
+    """Content of ``waivers.yaml``; empty when there is no such file."""
     allocations: AllocationsLock
+    """Content of ``allocations.lock.yaml``; empty when there is no such file."""
     image_pins: ImagesLock
+    """Content of ``images.lock.yaml``; empty when there is no such file."""
     positions: Positions = Field(default_factory=Positions, exclude=True, repr=False)
-    """Where each value stands, for later errors."""
+    """Line of each value in its file, for errors that are found later."""
+
+    def failure_domain(self, host: HostSpec) -> str:
+        """Return the name of what fails together with ``host``.
+
+        A host of a rack-scale type fails with its NVLink domain, which is its rack, whatever the region says.
+        """
+        return host.domain(self.failure_domain_kind(host.instance_type))
+
+    def failure_domain_kind(self, instance_type: str) -> FailureDomain:
+        """Return what a rollout group of ``instance_type`` is.
+
+        An unknown type is taken for one of the region's kind.
+        """
+        kind = self.instance_types.by_name.get(instance_type)
+        return FailureDomain.RACK if kind and kind.scale is Scale.RACK else self.region.failure_domain

@@ -28,31 +28,60 @@ class GroupEvidence(_Seen):
     """One rollout group as it was seen."""
 
     failure_domain: str
+    """Failure domain of the group, the last part of its name."""
     total: int = Field(ge=0)
-    """Nodes that are ordered."""
+    """Number of nodes that are ordered."""
     images: dict[str, int]
-    """Image to the number of machines that were made with it."""
+    """Number of machines that were made with each image, by image."""
+    fingerprint: str | None = None
+    """Fingerprint of the intent that the group's MachineDeployment was applied with; None when there is none yet."""
     settled: bool
+    """Whether all nodes of the group ran what they should when it was looked at."""
     settled_since: AwareDatetime | None
-    """When the last of its nodes became ready; None when it is not settled, or has no node."""
+    """Moment at which the last of the group's nodes became ready; None when it is not settled or has no node."""
     why: list[str] = []
-    """What was missing."""
+    """What was missing for the group to be settled; empty when it is."""
 
 
 class PoolEvidence(_Seen):
     """One pool as it was seen."""
 
     cluster: str
+    """Name of the cluster that the pool belongs to."""
     name: str
+    """Name of the pool within its cluster."""
     groups: list[GroupEvidence]
+    """Rollout groups of the pool."""
+
+
+class DpuEvidence(_Seen):
+    """The DPUs of one DPUDeployment as they were seen."""
+
+    deployment: str
+    """Name of the DPUDeployment."""
+    total: int = Field(ge=0)
+    """DPUs that the data put into it."""
+    images: dict[str, int]
+    """Number of DPUs that were flashed from each image, by the name of its BFB."""
+    flavors: dict[str, int]
+    """Number of DPUs that were flashed with each flavor, by its name."""
+    settled: bool
+    """Whether all of them are up and as their pinned intent says."""
+    why: list[str] = []
+    """What was missing."""
 
 
 class RegionEvidence(_Seen):
     """A region as it was seen."""
 
     environment: str
+    """Name of the environment that was looked at."""
     observed_at: AwareDatetime
+    """Moment at which the region was looked at, with its offset from UTC."""
     pools: list[PoolEvidence]
+    """Pools of the region."""
+    dpu_deployments: list[DpuEvidence] = []
+    """DPUs of the region by DPUDeployment; empty where DPF runs none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +89,11 @@ class Evidence:
     """A file with evidence."""
 
     name: str
-    """Of the file, for messages."""
+    """Name of the file, for messages."""
     digest: str
-    """``sha256:`` and the SHA-256 of the file, as the lock file keeps it."""
+    """Digest of the file as the lock file keeps it, ``sha256:`` and 64 hex digits."""
     seen: RegionEvidence
+    """What the file says."""
 
 
 def read_evidence(name: str, raw: bytes) -> Evidence:

@@ -21,6 +21,7 @@ class GuidNumbers(NumberRange):
     """An inclusive range of InfiniBand GUIDs, 64 bits each."""
 
     last: int = Field(ge=0, lt=1 << 64)
+    """Highest GUID of the range, included, 64 bits."""
 
     def __str__(self) -> str:
         """Return the range as it is written in data."""
@@ -49,27 +50,30 @@ class FabricKind(StrEnum):
     """Technology of a fabric."""
 
     INFINIBAND = "infiniband"
-    """One subnet with its subnet manager; a VPC gets a partition (PKey) on it."""
+    """The fabric is one subnet with its subnet manager, and a VPC gets a partition (PKey) on it."""
     ETHERNET = "ethernet"
-    """Routed ports; tenants are told apart by the VPC alone."""
+    """The fabric has routed ports, and tenants are told apart by the VPC alone."""
 
 
 class FabricSpec(CheckedSpec):
     """A network that connects the nodes of some halls at full rate. Training jobs do not span fabrics."""
 
     name: DnsLabel
+    """Name of the fabric, which ``fabrics`` of a VPC refers to."""
     kind: FabricKind
+    """Technology of the fabric, which decides how tenants are told apart on it."""
     halls: tuple[Label, ...] = ()
-    """Halls it reaches; none given: all of the region."""
+    """Halls the fabric reaches; it reaches all halls of the region when none is listed."""
     pkeys: Numbers | None = None
-    """Partition keys that VPCs get from this region, 15 bits, ``0x1-0x7ffe`` at most; required for InfiniBand."""
+    """Partition keys that VPCs get from this region, 15 bits, ``0x1-0x7ffe`` at most (0x7fff is the default partition).
+    They are required for InfiniBand."""
     guids: GuidRange | None = None
-    """GUIDs that virtual functions get; required for InfiniBand."""
+    """GUIDs that virtual functions get, shared out among the clusters on the fabric; required for InfiniBand."""
     ufm_secret: DnsLabel | None = None
     """Secret in the namespace of each cluster's name, with UFM_ADDRESS, UFM_USERNAME, UFM_PASSWORD and UFM_CERTIFICATE,
-    without which the fabric manager (UFM) is not verified: a reference, never a value."""
+    without which the fabric manager (UFM) is not verified. It is a reference, never a value."""
     max_hosts: int = Field(ge=1, le=100_000)
-    """Hosts the switches can connect."""
+    """Most hosts that the switches can connect."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield what InfiniBand needs and does not have, or Ethernet has and does not need."""

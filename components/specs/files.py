@@ -9,10 +9,10 @@ from pathlib import Path
 from components.specs.problems import Problem
 
 MAX_BYTES = 5_000_000
-"""A data file of 60,000 hosts stays below this."""
+"""Largest data file that is read, in bytes; a file of 60,000 hosts stays below it."""
 MAX_LINES = 100_000
 MAX_LINE = 4_000
-"""Characters in one line; a host has 200."""
+"""Most characters in one line; the line of a host has 200."""
 
 _UNWANTED = {
     "\0": ("a NUL character", "remove it"),

@@ -9,7 +9,7 @@ from pydantic import Field
 from components.specs.base import CheckedSpec, DataFile, HttpsUrl, Label, Misfit, QualifiedName, Spec, Text, VersionName
 
 UPDATED = ("bios", "bmc")
-"""Components that Metal3 writes on every host; of network cards it wants the vendor's name of each adapter."""
+"""Components that Metal3 can write on every host. For network cards it wants the vendor's name of each adapter."""
 _NEVER_SET = "Password"
 
 
@@ -17,21 +17,22 @@ class FirmwareComponent(Spec):
     """One component's firmware."""
 
     version: Text
-    """As the BMC reports it."""
+    """Version of the firmware, written as the BMC reports it."""
     url: HttpsUrl | None = None
-    """Where a BMC fetches it, for ``bios`` and ``bmc``. Without one the version is compared only, never written."""
+    """URL that a BMC fetches the firmware from, for ``bios`` and ``bmc`` alone. The version is compared and never
+    written without one."""
 
 
-class FirmwareBaseline(CheckedSpec):
+class Firmware(CheckedSpec):
     """BIOS settings and component versions that were tested together."""
 
     name: VersionName
-    instance_types: tuple[Label, ...] = Field(min_length=1)
-    """Hardware it is meant for; settings have other names on other boards."""
+    """Unique name of the baseline, which ``firmware`` of golden images refers to."""
     bios: dict[QualifiedName, int | Text] = Field(default_factory=dict)
-    """Settings by the vendor's name, as Redfish shows them. Metal3's FirmwareSchema of a host says which there are."""
+    """BIOS settings by the vendor's names, as Redfish shows them. A host's FirmwareSchema of Metal3 lists those there
+    are."""
     components: dict[Label, FirmwareComponent] = Field(default_factory=dict)
-    """By component: ``bios``, ``bmc``, ``nic``, ``gpu``. Those with a URL are written in this order."""
+    """Firmware by component: ``bios``, ``bmc``, ``nic``, ``gpu``. Those with a URL are written in this order."""
 
     @property
     def updates(self) -> dict[str, str]:
@@ -49,7 +50,20 @@ class FirmwareBaseline(CheckedSpec):
                 yield Misfit("Metal3 sets no passwords; remove it", ("bios", name))
 
 
+class FirmwareBaseline(Firmware):
+    """A baseline of the catalogue, and the hardware it is meant for."""
+
+    instance_types: tuple[Label, ...] = Field(min_length=1)
+    """Hardware that the baseline is meant for; settings have other names on other boards."""
+
+    @property
+    def content(self) -> Firmware:
+        """Return what hosts get, without what the catalogue says about it."""
+        return Firmware(name=self.name, bios=self.bios, components=self.components)
+
+
 class FirmwareCatalog(DataFile):
-    """``catalog/firmware.yaml``; optional."""
+    """``catalog/firmware.yaml``, an optional file."""
 
     firmware_baselines: tuple[FirmwareBaseline, ...] = ()
+    """Baselines that golden images may ask for."""

@@ -26,51 +26,61 @@ class Events(StrEnum):
     """Where a cluster's events are kept: most of what a large cluster writes, and least of what it must not lose."""
 
     TOGETHER = "together"
-    """With everything else."""
+    """Events are kept with everything else, in the cluster's data store."""
     APART = "apart"
-    """In an etcd of their own; only beside a dedicated data store, since both must trust one authority."""
+    """Events are kept in an etcd of their own. It needs a dedicated data store, since both must trust one authority."""
 
 
 class ControlPlaneSpec(Spec):
     """Pods of the management cluster that are a tenant's Kubernetes API."""
 
     replicas: int = Field(default=3, ge=1, le=9)
-    """Pods of each component, on different hosts of the management cluster as far as there is room."""
+    """Number of pods of each component, on different hosts of the management cluster as far as there is room."""
     data_store: Literal["auto", "dedicated"] | DnsLabel = "auto"
     """A data store of ``region.yaml``, ``dedicated`` for one that no other cluster uses, or ``auto``: dedicated above
-    ``dedicated_above_nodes``, else the emptiest shared one. What was found is pinned in ``images.lock.yaml``."""
+    ``dedicated_above_nodes``, else the emptiest shared one. ``images.lock.yaml`` pins what was found."""
     events: Events = Events.TOGETHER
+    """Where the cluster's events are kept: most of what a large cluster writes, and least of what it must not lose."""
     konnectivity_agents: int | None = Field(default=None, ge=1, le=50)
-    """Pods that carry the API server's calls to nodes and pods; none given: one on every node."""
+    """Number of pods that carry the API server's calls to nodes and pods; every node has one when it is left out."""
 
 
 class ClusterSpec(Spec):
     """A tenant's Kubernetes cluster."""
 
     name: ClusterName
+    """Name of the cluster, unique in the region. Its namespace in the management cluster is called the same."""
     version: KubernetesVersion
-    """Of the control plane; one of ``kubernetes`` in ``catalog/versions.yaml``. Never goes down, and up one minor
-    at a time. ``jacquard promote`` makes it run; until then the pin in ``images.lock.yaml`` does."""
+    """Kubernetes version of the control plane, one of ``kubernetes`` in ``catalog/versions.yaml``. It never goes down,
+    and up one minor version at a time. The pin in ``images.lock.yaml`` decides what runs, and ``jacquard promote``
+    moves it."""
     vpc: ShortName
-    """A VPC of the tenant; no other cluster may use it, and a cluster stays in the one it was made in."""
+    """VPC of the tenant that the cluster lives in for good. No other cluster may use it."""
     control_plane: ControlPlaneSpec = ControlPlaneSpec()
+    """Size of the hosted control plane, and where it keeps its state."""
     service_domain: Domain = DEFAULT_SERVICE_DOMAIN
-    """What Services are called by; must contain a dot (Kamaji), and is kept for good."""
+    """Domain that Services are called by, ``<service>.<namespace>.svc.<domain>``. It must contain a dot (Kamaji) and is
+    kept for good."""
     oidc: OidcSpec | None = None
+    """Identity provider whose users may log in; nobody logs in by OpenID Connect when it is left out."""
     api_server: ApiServerSpec = ApiServerSpec()
+    """Options of the cluster's API server."""
     kubelet: KubeletSpec = KubeletSpec()
+    """Settings of the kubelets of all pools, for nodes that join from now on."""
     cni_seed: DnsLabel | None = None
     """ConfigMap in the namespace of the cluster's name with the manifests of the network that the first nodes need.
     They are applied once; what keeps them up to date lives in the cluster."""
     pools: tuple[NodePoolSpec, ...] = Field(min_length=1)
+    """Node pools of the cluster, each with a name of its own."""
     storage: tuple[DnsLabel, ...] = ()
     """Storage classes of ``region.yaml`` that this cluster offers."""
     add_ons: Literal["default"] | tuple[DnsLabel, ...] = "default"
-    """``default``: what the catalogue installs everywhere; or names of ``catalog/add_ons.yaml``, and only these. They
-    are checked; nothing renders them yet."""
+    """Names of add-ons of ``catalog/add_ons.yaml``, and only these, or ``default`` for what the catalogue installs
+    everywhere. They are checked, and nothing renders them yet."""
     max_pods: int | None = Field(default=None, ge=16, le=1024)
-    """Pods a node, for nodes that join from now on; none given: what the instance type says."""
+    """Most pods of a node, for nodes that join from now on; the instance type decides when it is left out."""
     site: Label | None = None
     """The one site of all nodes; required when the region has several."""
     retire: bool = False
-    """The first of two steps that end a cluster: its pools have no nodes, and it is no longer protected."""
+    """Whether the cluster is about to end, the first of two steps: its pools have no nodes, and it is no longer
+    protected."""

@@ -5,31 +5,44 @@ from __future__ import annotations
 from pydantic import Field
 
 from components.specs.base import BMC_ADDRESS, DnsLabel, HostName, IpAddress, Label, MacAddress, Spec, Text
+from components.specs.region import FailureDomain
 
 
 class HostSpec(Spec):
     """One row of ``inventory/hall-<hall>.csv``: who a machine is and where it stands."""
 
     rack: Label
-    """NVLink domain too, where the instance type is of rack scale."""
+    """Rack the host stands in. For an instance type of rack scale it is the NVLink domain too."""
     slot: int = Field(ge=1, le=60)
-    """Place in the rack, from 1."""
+    """Place of the host in its rack, counted from 1."""
     host: HostName
+    """Name of the host, unique in the region. It is no UUID, which Metal3 takes for Ironic's own name of a host."""
     instance_type: Label
+    """Hardware class of the host, an entry of ``catalog/instance_types.yaml``."""
     serial: Text
-    """Of the chassis, as the BMC reports it."""
+    """Serial number of the chassis, as the BMC reports it."""
     bmc: str = Field(pattern=BMC_ADDRESS)
-    """Address in Metal3's form, with the driver as scheme."""
+    """Address of the BMC in Metal3's form, with the driver as scheme."""
     bmc_secret: DnsLabel
-    """Secret with username and password in the host's namespace: a reference, never a value."""
+    """Secret with username and password in the host's namespace. It is a reference, never a value."""
     boot_mac: MacAddress
-    """Of the port it boots from; in quotes."""
+    """MAC address of the port that the host boots from, in quotes."""
     dpu_serial: Text
-    """Of the DPU, as DPF finds it."""
+    """Serial number of the DPU, as DPF finds it."""
     leaf: Label
-    """Leaf switch of the host's DPU ports."""
+    """Leaf switch that the host's DPU ports are connected to."""
     dpu_bmc: IpAddress | None = None
-    """BMC of the DPU; an optional column, an empty cell says none."""
+    """Address of the BMC of the DPU, in an optional column; an empty cell says that it has none."""
 
     hall: Label
-    """From the file's name, ``inventory/hall-<hall>.csv``; not a column."""
+    """Hall of the host, taken from the file's name, ``inventory/hall-<hall>.csv``; it is not a column."""
+
+    def domain(self, kind: FailureDomain) -> str:
+        """Return the name of the failure domain of ``kind`` that the host is in."""
+        match kind:
+            case FailureDomain.RACK:
+                return self.rack
+            case FailureDomain.HALL:
+                return self.hall
+            case FailureDomain.LEAF:
+                return self.leaf

@@ -15,7 +15,7 @@ from components.specs.problems import MAX_PROBLEMS, Problem, listed, shown
 from components.specs.translate import mistakes
 
 OPTIONAL_COLUMN = "dpu_bmc"
-"""Last, if it is there at all; an empty cell says nothing."""
+"""Column that a file may leave out; it stands last, and an empty cell says nothing."""
 COLUMNS = tuple(name for name in HostSpec.model_fields if name not in {"hall", OPTIONAL_COLUMN})
 _HEADER = ",".join(COLUMNS)
 _HEADERS = {header: tuple(header.split(",")) for header in (_HEADER, f"{_HEADER},{OPTIONAL_COLUMN}")}

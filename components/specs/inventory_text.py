@@ -8,7 +8,7 @@ from components.specs.inventory import HostSpec
 from components.specs.inventory_csv import COLUMNS, OPTIONAL_COLUMN
 
 _QUOTED = "boot_mac"
-"""Older YAML readers and spreadsheets take some MAC addresses for numbers; the reader wants all in quotes."""
+"""Column whose values are always quoted: older YAML readers and spreadsheets take some MAC addresses for numbers."""
 
 
 def cells(host: HostSpec) -> dict[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from components.specs.add_ons import AddOnCatalog
 from components.specs.base import DataFile
-from components.specs.catalog import ImageCatalog, InstanceTypeCatalog, VersionVector
+from components.specs.catalog import ImageCatalog, InstanceTypeCatalog
 from components.specs.firmware import FirmwareCatalog
 from components.specs.loader import (
     ALLOCATIONS,
@@ -25,6 +25,7 @@ from components.specs.out_of_service import OutOfServiceFile
 from components.specs.policy import PolicySpec, WaiversSpec
 from components.specs.region import RegionSpec
 from components.specs.tenant import TenantSpec
+from components.specs.versions import VersionVector
 from components.specs.vm_offering import VmCatalog
 
 
@@ -33,10 +34,12 @@ class FileKind:
     """One kind of YAML file."""
 
     name: str
-    """What its schema and its page of the reference are called."""
+    """Name of the kind, which its schema and its page of the reference are called after."""
     path: str
-    """Below the folder of an environment, or of all environments for the catalogue; ``*`` stands for a name."""
+    """Pattern of the files below the folder of an environment, or of all environments for the catalogue; ``*`` stands
+    for a name."""
     model: type[DataFile]
+    """Model that each file of the kind must follow."""
     shared: bool = False
     """Whether all environments share the file."""
 
@@ -66,7 +69,7 @@ KINDS = (
     FileKind(name="allocations.lock", path=ALLOCATIONS, model=AllocationsLock),
     FileKind(name="images.lock", path=IMAGE_PINS, model=ImagesLock),
 )
-"""In the order people get to know them."""
+"""All kinds of data files, in the order people get to know them."""
 
 
 def data_files(folder: Path, names: list[str] | None = None) -> Iterator[tuple[Path, FileKind]]:

@@ -56,50 +56,72 @@ REFUSED: Mapping[str, str] = {
 
 
 class CpuManagerPolicy(StrEnum):
-    """Whether containers that ask for whole CPUs get them for themselves."""
+    """Whether containers that ask for whole CPUs get them for themselves (``cpuManagerPolicy`` of the kubelet)."""
 
     NONE = "none"
+    """All containers share the CPUs of the node."""
     STATIC = "static"
+    """A container of a guaranteed pod that asks for whole CPUs gets them for itself."""
 
 
 class TopologyManagerPolicy(StrEnum):
-    """How CPUs, GPUs and network cards of a pod are put on one NUMA node."""
+    """How CPUs, GPUs and network cards of a pod are put on one NUMA node (``topologyManagerPolicy`` of the kubelet)."""
 
     NONE = "none"
+    """Nothing is aligned."""
     BEST_EFFORT = "best-effort"
+    """Resources are aligned if possible, and the pod is admitted anyway."""
     RESTRICTED = "restricted"
+    """A pod whose resources cannot be aligned is refused by the node."""
     SINGLE_NUMA_NODE = "single-numa-node"
+    """A pod whose resources do not fit one NUMA node is refused by the node."""
 
 
 class TopologyManagerScope(StrEnum):
-    """What is put on one NUMA node."""
+    """What is put on one NUMA node together (``topologyManagerScope`` of the kubelet)."""
 
     CONTAINER = "container"
+    """Each container is aligned alone."""
     POD = "pod"
+    """All containers of a pod are aligned together."""
 
 
 class KubeletSpec(CheckedSpec):
-    """Settings of the kubelets, named after ``kubelet.config.k8s.io/v1beta1``; none given: the golden image's."""
+    """Settings of the kubelets, named after ``kubelet.config.k8s.io/v1beta1``. The golden image has the rest."""
 
     pod_pids_limit: int | None = Field(default=None, ge=1024, le=4_194_304)
+    """Most processes and threads that one pod may have, ``podPidsLimit`` of the kubelet."""
     container_log_max_size: Quantity | None = None
+    """Size at which a container's log file is rotated, such as ``50Mi``; ``containerLogMaxSize`` of the kubelet."""
     container_log_max_files: int | None = Field(default=None, ge=2, le=100)
+    """Number of log files kept for each container, ``containerLogMaxFiles`` of the kubelet."""
     image_gc_high_threshold_percent: int | None = Field(default=None, ge=1, le=100)
+    """Disk usage in percent above which images that nobody uses are removed, ``imageGCHighThresholdPercent`` of the
+    kubelet."""
     image_gc_low_threshold_percent: int | None = Field(default=None, ge=0, le=99)
+    """Disk usage in percent at which the removal of images stops, ``imageGCLowThresholdPercent`` of the kubelet."""
     serialize_image_pulls: bool | None = None
+    """Whether a node pulls images one by one, ``serializeImagePulls`` of the kubelet."""
     max_parallel_image_pulls: int | None = Field(default=None, ge=1, le=64)
-    """Only with ``serialize_image_pulls: false``."""
+    """Most images that a node pulls at the same time, ``maxParallelImagePulls`` of the kubelet. It needs
+    ``serialize_image_pulls: false``."""
     registry_pull_qps: int | None = Field(default=None, ge=0, le=1000)
+    """Image pulls per second that a node may begin on average, ``registryPullQPS`` of the kubelet; 0 is no limit."""
     registry_burst: int | None = Field(default=None, ge=1, le=2000)
+    """Most image pulls that a node may begin in one burst, ``registryBurst`` of the kubelet."""
     cpu_manager_policy: CpuManagerPolicy | None = None
+    """Whether containers that ask for whole CPUs get them for themselves; ``static`` needs ``reserved_cpu``."""
     topology_manager_policy: TopologyManagerPolicy | None = None
+    """How strictly CPUs, GPUs and network cards of a pod are put on one NUMA node."""
     topology_manager_scope: TopologyManagerScope | None = None
+    """Whether containers or whole pods are put on one NUMA node."""
     reserved_cpu: CpuAmount | None = None
-    """CPUs that pods never get; needed for ``cpu_manager_policy: static``."""
+    """CPUs that pods never get, ``systemReserved.cpu`` of the kubelet; needed for ``cpu_manager_policy: static``."""
     reserved_memory: Quantity | None = None
-    """Memory that pods never get."""
+    """Memory that pods never get, ``systemReserved.memory`` of the kubelet."""
     allowed_unsafe_sysctls: tuple[Sysctl, ...] = ()
-    """Such as ``net.core.somaxconn``; pods must still ask for them."""
+    """Kernel parameters that pods may set beyond the safe ones, such as ``net.core.somaxconn``; a pod must still ask
+    for them."""
 
     @model_validator(mode="before")
     @classmethod

@@ -7,20 +7,20 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from components.specs.add_ons import AddOnCatalog
-from components.specs.base import SCHEMA_VERSION, DataFile
-from components.specs.catalog import ImageCatalog, InstanceTypeCatalog, VersionVector
+from components.specs.base import DataFile
+from components.specs.catalog import ImageCatalog, InstanceTypeCatalog
+from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
 from components.specs.files import read_text
 from components.specs.firmware import FirmwareCatalog
 from components.specs.inventory import HostSpec
 from components.specs.inventory_csv import InventoryReader
 from components.specs.locks import AllocationsLock, ImagesLock, LockFile
-from components.specs.memory import no_collections
 from components.specs.out_of_service import OutOfServiceFile
 from components.specs.policy import PolicySpec, WaiversSpec
 from components.specs.positions import Place, Positions
@@ -29,6 +29,7 @@ from components.specs.region import RegionSpec
 from components.specs.strict_yaml import MAX_VALUES, StrictYamlReader
 from components.specs.tenant import TenantSpec
 from components.specs.translate import mistakes
+from components.specs.versions import VersionVector
 from components.specs.vm_offering import VmCatalog
 
 CATALOG = "catalog"
@@ -47,6 +48,7 @@ POLICY = "policy.yaml"
 WAIVERS = "waivers.yaml"
 _TOP_FILES = (REGION, OUT_OF_SERVICE, POLICY, WAIVERS, ALLOCATIONS, IMAGE_PINS, "README.md")
 _FOLDERS = {"tenants": ".yaml", "inventory": ".csv"}
+_VERSION = "schema_version"
 MAX_LOCK_VALUES = 80_000
 """Values in a lock file; that of 60,000 hosts has 70,000."""
 _Model = TypeVar("_Model", bound=DataFile)
@@ -69,7 +71,7 @@ def load_environment(name: str, folder: Path) -> Environment:
     if name not in known:
         text = f"does not exist (environments: {listed(known)}){suggestion(name, known)}"
         raise SpecError(name, [Problem(REGION, 0, "", text)])
-    with no_collections():
+    with without_cycle_collector():
         return _Loader(name, folder).load()
 
 
@@ -87,7 +89,7 @@ class _Loader:
         self._places: dict[str, Place] = {}
 
     def load(self) -> Environment:
-        self._refuse_strangers()
+        self._refuse_unknown_files()
         region = self._yaml(REGION, RegionSpec)
         tenants = [self._tenant(path) for path in self._listing("tenants", "*.yaml")]
         hosts = [host for path in self._listing("inventory", "*.csv") for host in self._inventory(path)]
@@ -126,7 +128,7 @@ class _Loader:
     def _listing(self, folder: str, pattern: str) -> list[Path]:
         return sorted(path for path in (self._folder / folder).glob(pattern) if not path.name.startswith("."))
 
-    def _refuse_strangers(self) -> None:
+    def _refuse_unknown_files(self) -> None:
         """A misspelt file would be skipped without a word."""
         for path in self._listing("", "*"):
             if path.name not in _TOP_FILES and not (path.is_dir() and path.name in _FOLDERS):
@@ -165,13 +167,13 @@ class _Loader:
         """Return what ``file`` says, or what a file with nothing in it would."""
         path = self._folder / file
         spec = self._yaml(file, model) if path.exists() or path.is_symlink() else None
-        return spec or model(schema_version=SCHEMA_VERSION)
+        return spec or model(schema_version=model.FORMAT)
 
     def _yaml(self, file: str, model: type[_Model]) -> _Model | None:
         text = self._text(file)
         if text is None:
             return None
-        spec, self._places[file], problems = _parsed(file, text, model)
+        spec, self._places[file], problems = parsed(file, text, model)
         self._problems += problems
         return spec if isinstance(spec, model) else None
 
@@ -187,7 +189,7 @@ class _Loader:
 
 
 @lru_cache(maxsize=64)
-def _parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None, Place, tuple[Problem, ...]]:
+def parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None, Place, tuple[Problem, ...]]:
     """Return what ``text`` says, where, and what is wrong with it.
 
     Remembered, since all environments share one catalogue and a program loads an environment more than once.
@@ -198,6 +200,9 @@ def _parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | Non
     if not isinstance(data, dict):
         remedy = "is empty; write its keys" if data is None else "must be a mapping of keys"
         return None, place, tuple(refused.values()) or (Problem(file, 0, "", remedy),)
+    other = _other_format(file, data, place, model)
+    if other:
+        return None, place, (other,)
     try:
         # JSON mode is strict where Python mode would guess: "4" is no number there, 4 no text, 1 no boolean.
         spec = model.model_validate_json(json.dumps(data), strict=True)
@@ -214,3 +219,13 @@ def _parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | Non
                 found.append(Problem(file, positions.line(file, at), dotted(at), mistake.text))
         return None, place, (*refused.values(), *found)
     return spec, place, tuple(refused.values())
+
+
+def _other_format(file: str, data: dict[str, Any], place: Place, model: type[DataFile]) -> Problem | None:
+    """Return that a file has another format than this library reads: what else is wrong with it says nothing."""
+    version = data.get(_VERSION)
+    if type(version) is not int or version < 1 or version == model.FORMAT:
+        return None
+    remedy = "run jacquard migrate" if version < model.FORMAT else "update jacquard"
+    text = f"is {version}, and this jacquard reads {model.FORMAT}; {remedy}"
+    return Problem(file, place.inner[_VERSION].line, _VERSION, text)

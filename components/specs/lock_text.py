@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from components.specs.base import Spec
 from components.specs.locks import AllocationsLock, ImagesLock, LockFile
+from components.specs.natural import natural, naturally
 from components.specs.strict_yaml import is_plain
 
 _HEADERS = {
@@ -21,11 +22,14 @@ _ORDERS: dict[str, Callable[[Any], Any]] = {
     "clusters": lambda cluster: cluster.vip,
     "public_ips": lambda address: address,
 }
-"""What entries are sorted by; all others by name."""
+"""How the entries of a section are sorted; those of other sections are sorted by name."""
+_BLOCKS = ("intents", "dpu_intents")
+"""Sections whose entries have a line for each field, since people read and compare these one by one."""
 _HEXADECIMAL = "pkeys"
 _PLAIN = re.compile(r"[a-z][a-z0-9]*[-/][-a-z0-9./]*")
-"""Text that needs no closer look: it begins like a name and goes on like no word or number of YAML."""
-_DIGITS = re.compile(r"(\d+)")
+"""Text that needs no closer look, since it begins like a name and goes on like no word or number of YAML."""
+_UNQUOTED = re.compile(r"[A-Za-z0-9./]([-A-Za-z0-9._/:@+=%]*[-A-Za-z0-9._/@+=%])?")
+"""Text without a character that means something in YAML."""
 _Lock = TypeVar("_Lock", bound=LockFile)
 
 
@@ -45,19 +49,8 @@ def sealed(lock: _Lock) -> _Lock:
 
 
 def entry_text(entry: Any) -> str:
-    """Return one entry of a lock file as it is written, such as ``{nodes: 4}``."""
-    return _entry(entry.model_dump(mode="json", exclude_defaults=True) if isinstance(entry, Spec) else str(entry))
-
-
-@lru_cache(maxsize=1 << 16)
-def natural(text: str) -> tuple[str | int, ...]:
-    """Return a key that sorts ``rack-9`` before ``rack-10``."""
-    return tuple(int(part) if index % 2 else part for index, part in enumerate(_DIGITS.split(text)))
-
-
-def naturally(names: Iterable[str]) -> list[str]:
-    """Return ``names`` in natural order."""
-    return sorted(names, key=natural)
+    """Return an entry of a lock file, or a value in it, as it is written, such as ``{nodes: 4}``."""
+    return _entry(entry.model_dump(mode="json", exclude_defaults=True) if isinstance(entry, Spec) else entry)
 
 
 def _body(lock: LockFile) -> str:
@@ -73,7 +66,11 @@ def _sections(lock: LockFile) -> Iterator[str]:
         entries = data[section]
         yield f"{section}:\n"
         for name in _names(section, getattr(lock, section)):
-            yield f"  {_scalar(name)}: {_entry(entries[name])}\n"
+            if section in _BLOCKS:
+                yield f"  {_scalar(name)}:\n"
+                yield from (f"    {key}: {_entry(value)}\n" for key, value in entries[name].items())
+            else:
+                yield f"  {_scalar(name)}: {_entry(entries[name])}\n"
 
 
 def _names(section: str, entries: Mapping[str, Any]) -> list[str]:
@@ -93,6 +90,8 @@ def _entry(value: Any, key: str = "") -> str:
             return f"{{{', '.join(inner)}}}"
         case list():
             return f"[{', '.join(_entry(item, key) for item in value)}]"
+        case bool() | None:
+            return json.dumps(value)
         case int() if key == _HEXADECIMAL:
             return f"{value:#x}"
         case str():
@@ -102,4 +101,6 @@ def _entry(value: Any, key: str = "") -> str:
 
 
 def _scalar(text: str) -> str:
-    return text if _PLAIN.fullmatch(text) or is_plain(text) else f'"{text}"'
+    if _PLAIN.fullmatch(text) or (_UNQUOTED.fullmatch(text) and is_plain(text)):
+        return text
+    return json.dumps(text, ensure_ascii=False)  # which YAML reads alike

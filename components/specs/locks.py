@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -14,6 +15,7 @@ from components.specs.bare_metal import BareMetalBackend
 from components.specs.base import (
     DEFAULT_SERVICE_DOMAIN,
     OCI_DIGEST,
+    CheckedSpec,
     Cidr,
     DataFile,
     DnsLabel,
@@ -21,79 +23,94 @@ from components.specs.base import (
     IpAddress,
     KubernetesVersion,
     Label,
-    Sha256,
+    Misfit,
     ShortName,
     Spec,
-    VersionName,
 )
 from components.specs.dpus import DpuClusterName
 from components.specs.fabric import LAST_PKEY, GuidRange
+from components.specs.intents import DpuIntent, IntentName, NodeIntent
+from components.specs.keys import DpuKey, GroupKey, PoolKey, PromotedKey, WaveKey, is_about_dpus
 from components.specs.ranges import Numbers
 from components.specs.region import ControlPlaneBackend
 
 Vni = Annotated[int, Field(ge=1, le=16_777_215)]
 Asn = Annotated[int, Field(ge=1, le=4_294_967_295)]
 RouteTarget = Annotated[int, Field(ge=1, le=4_294_967_295)]
-"""Number of a route target, beside the ASN."""
+"""Number that makes a route target of EVPN together with the ASN."""
 Pkey = Annotated[int, Field(ge=1, le=LAST_PKEY)]
 """Partition key of InfiniBand."""
+
+
+_UNDO = "restore the file with git checkout, since only commands write it"
 
 
 class LockFile(DataFile):
     """A data file that only commands write."""
 
     digest: str | None = Field(default=None, pattern=OCI_DIGEST)
-    """Of all the file says. Two branches that both change the file conflict in this line, and a hand edit is seen."""
+    """Digest over all the file says, ``sha256:`` and 64 hex digits. Two branches that both change the file conflict in
+    this line, and a hand edit is seen."""
 
 
 class VpcAllocation(Spec):
     """Numbers of one VPC."""
 
     tenant: ShortName
-    """Who has them: another tenant's VPC of the same name gets numbers of its own."""
+    """Tenant that has the numbers: another tenant's VPC of the same name gets numbers of its own."""
     vni: Vni
+    """Virtual network identifier of the VPC, taken from ``networks.vni`` and unique in the region."""
     asn: Asn
+    """BGP number of the VPC, taken from the beginning of ``networks.asn``."""
     route_target: RouteTarget
+    """Number of the VPC's EVPN route target; it is the VNI where the region has no ``networks.route_targets``."""
     hosts: Cidr
+    """Prefix for addresses of hosts, taken from ``networks.tenants``."""
     pods: Cidr
+    """Prefix for addresses of pods, taken from ``networks.tenants``."""
     services: Cidr
+    """Prefix for ClusterIPs, taken from ``networks.tenants``."""
     load_balancers: Cidr
+    """Prefix for load balancers inside the VPC, taken from ``networks.tenants``."""
     pkeys: dict[DnsLabel, Pkey] = Field(default_factory=dict)
-    """By InfiniBand fabric."""
+    """Partition key of the VPC on each InfiniBand fabric, by fabric."""
     links: dict[DpuClusterName, tuple[Numbers, ...]] = Field(default_factory=dict)
-    """By DPU cluster, where the region lists these: links between its DPUs and hosts, counted from 0 in ``hosts``."""
+    """Links between DPUs and hosts by DPU cluster, counted from 0 in ``hosts``; empty where the region lists no DPU
+    clusters."""
 
 
 class ClusterAllocation(Spec):
     """Numbers of one cluster."""
 
     tenant: ShortName
+    """Tenant that has the numbers: another tenant's cluster of the same name gets numbers of its own."""
     vip: IpAddress
-    """Address of the hosted control plane."""
+    """Address of the hosted control plane, taken from ``networks.control_plane_vips``."""
     controller: ShortName | None = None
-    """Which of the region's bare-metal controllers has its hosts; None where the region lists none."""
+    """Bare-metal controller of the region that has the cluster's hosts; None where the region lists none."""
     guids: dict[DnsLabel, GuidRange] = Field(default_factory=dict)
-    """By InfiniBand fabric: what the virtual functions of its nodes may have."""
+    """GUIDs that virtual functions of the cluster's nodes may have, by InfiniBand fabric."""
     node_ports: Numbers = DEFAULT_NODE_PORTS
-    """Ports that its Services of type NodePort may have; never fewer than once."""
+    """Ports that Services of type NodePort may have; they never become fewer."""
     service_domain: Domain = DEFAULT_SERVICE_DOMAIN
-    """What its Services are called by; never another."""
+    """Domain that Services of the cluster are called by; it never changes."""
     vpc: ShortName | None = None
-    """Whose prefixes its pods and services have; never another. None in files of older releases."""
+    """VPC whose prefixes the cluster's pods and services have; it never changes. None in files of older releases."""
     control_planes: ControlPlaneBackend | None = None
-    """Backend that hosts its control plane; never another. None in files of older releases."""
+    """Backend that hosts the control plane; it never changes. None in files of older releases."""
     bare_metal: BareMetalBackend | None = None
-    """Backend that provisions its hosts; never another. None in files of older releases."""
+    """Backend that provisions the cluster's hosts; it never changes. None in files of older releases."""
 
 
 class GroupAllocation(Spec):
     """Size of one rollout group."""
 
     nodes: int = Field(ge=0)
-    """Machines the group runs; hosts assigned beyond that are its spares."""
+    """Number of machines the group runs; hosts assigned beyond that are its spares."""
     min_nodes: int | None = Field(default=None, ge=0)
-    """Lower bound of the cluster autoscaler; only with autoscaling."""
+    """Least machines that the cluster autoscaler may leave; None without autoscaling."""
     max_nodes: int | None = Field(default=None, ge=0)
+    """Most machines that the cluster autoscaler may ask for; None without autoscaling."""
 
     @property
     def most_nodes(self) -> int:
@@ -105,56 +122,57 @@ class Freed(Spec):
     """Numbers that somebody had and nobody else gets before they are released."""
 
     vnis: tuple[Vni, ...] = ()
+    """Virtual network identifiers that a VPC had."""
     asns: tuple[Asn, ...] = ()
+    """BGP numbers that a VPC had."""
     route_targets: tuple[RouteTarget, ...] = ()
+    """Numbers of route targets that a VPC had."""
     prefixes: tuple[Cidr, ...] = ()
+    """Prefixes that a VPC had, whatever for."""
     pkeys: dict[DnsLabel, tuple[Pkey, ...]] = Field(default_factory=dict)
-    """By InfiniBand fabric."""
+    """Partition keys that a VPC had, by InfiniBand fabric."""
     vips: tuple[IpAddress, ...] = ()
+    """Addresses that a hosted control plane had."""
     guids: dict[DnsLabel, tuple[GuidRange, ...]] = Field(default_factory=dict)
-    """By InfiniBand fabric."""
+    """GUIDs that the nodes of a cluster had, by InfiniBand fabric."""
     public_ips: tuple[IpAddress, ...] = ()
+    """Public addresses that a VM had."""
 
 
 class AllocationsLock(LockFile):
-    """``allocations.lock.yaml``."""
+    """``allocations.lock.yaml``, which says who has which number and which host."""
 
     vpcs: dict[str, VpcAllocation] = Field(default_factory=dict)
-    """By VPC name; VPC names are unique in a region."""
+    """Numbers of each VPC, by VPC name, which is unique in a region."""
     clusters: dict[str, ClusterAllocation] = Field(default_factory=dict)
+    """Numbers of each cluster, by cluster name, which is unique in a region."""
     public_ips: dict[str, IpAddress] = Field(default_factory=dict)
-    """By ``cluster/vm``."""
-    hosts: dict[str, str] = Field(default_factory=dict)
-    """Host to ``cluster/pool``; a host that is missing here is free."""
-    groups: dict[str, GroupAllocation] = Field(default_factory=dict)
-    """By ``cluster/pool/failure-domain``."""
+    """Public address of each VM that has one, by ``cluster/vm``."""
+    hosts: dict[str, PoolKey] = Field(default_factory=dict)
+    """The ``cluster/pool`` that has each host, by host; a host that is missing here is free."""
+    groups: dict[GroupKey, GroupAllocation] = Field(default_factory=dict)
+    """Size of each rollout group, by ``cluster/pool/failure-domain``."""
     quarantine: dict[str, Freed] = Field(default_factory=dict)
-    """By who had them: ``tenant/vpc``, ``tenant/cluster`` or ``tenant/cluster/vm``. The same holder gets them back."""
-
-
-class ImagePin(Spec):
-    """The image and template revision a rollout group runs."""
-
-    image: VersionName
-    sha256: Sha256
-    revision: int = Field(ge=1)
-    """Revision of the template renderer; a new one is taken only when the group rolls anyway."""
+    """Numbers that were freed, by who had them: ``tenant/vpc``, ``tenant/cluster`` or ``tenant/cluster/vm``. The same
+    holder gets them back."""
 
 
 class OpenRollout(Spec):
     """A rollout in waves that has begun and not ended. Only while there is one may groups of a pool differ."""
 
-    to: ImagePin
-    before: ImagePin
-    """What groups run that no wave has moved yet."""
+    to: IntentName
+    """Intent that the groups come to one after the other."""
+    before: IntentName
+    """Intent of the groups that no wave has moved yet."""
     rollback: bool = False
+    """Whether the pool goes back to where it came from."""
 
 
 class Wave(Spec):
     """Rollout groups of an open rollout that moved together."""
 
     groups: tuple[Label, ...]
-    """Their failure domains."""
+    """Failure domains of the groups, or DPUDeployments where DPUs roll."""
     evidence: str | None = Field(default=None, pattern=OCI_DIGEST)
     """Digest of the file that shows them settled; the next wave moves with it."""
 
@@ -163,20 +181,63 @@ class ControlPlanePin(Spec):
     """What the control plane of a cluster runs, whatever its tenant wishes for next."""
 
     version: KubernetesVersion
+    """Kubernetes version that the control plane runs."""
     data_store: DnsLabel
-    """A data store of ``region.yaml``, or ``dedicated``."""
+    """Where the control plane keeps its state, a data store of ``region.yaml`` or ``dedicated``."""
 
 
-class ImagesLock(LockFile):
+class ImagesLock(LockFile, CheckedSpec):
     """``images.lock.yaml``."""
 
+    FORMAT: ClassVar[int] = 2
+    """Version that files of this kind have now."""
+
+    schema_version: int = Field(ge=FORMAT, le=FORMAT)
+    """Version of the file format; ``jacquard migrate`` moves older files on."""
     control_planes: dict[str, ControlPlanePin] = Field(default_factory=dict)
-    """By cluster."""
-    groups: dict[str, ImagePin] = Field(default_factory=dict)
-    """By ``cluster/pool/failure-domain``."""
-    rollouts: dict[str, OpenRollout] = Field(default_factory=dict)
-    """By ``cluster/pool``; those that are open."""
-    waves: dict[str, Wave] = Field(default_factory=dict)
-    """By ``cluster/pool/number``, of open rollouts."""
-    previous: dict[str, ImagePin] = Field(default_factory=dict)
-    """By ``cluster/pool``: what the pool ran before its last rollout, where a rollback goes."""
+    """What control planes run, by cluster."""
+    intents: dict[IntentName, NodeIntent] = Field(default_factory=dict)
+    """Intents of nodes that are in use, each once, by name."""
+    groups: dict[GroupKey, IntentName] = Field(default_factory=dict)
+    """Name of the intent of each rollout group, by ``cluster/pool/failure-domain``."""
+    dpu_intents: dict[IntentName, DpuIntent] = Field(default_factory=dict)
+    """Intents of DPUs that are in use, each once, by name."""
+    dpus: dict[DpuKey, IntentName] = Field(default_factory=dict)
+    """Name of the intent of the DPUs of each DPUDeployment, by ``dpus/deployment``."""
+    rollouts: dict[PromotedKey, OpenRollout] = Field(default_factory=dict)
+    """Rollouts that are open, by ``cluster/pool``, or ``dpus``."""
+    waves: dict[WaveKey, Wave] = Field(default_factory=dict)
+    """Waves of open rollouts, by ``cluster/pool/number``, or ``dpus/number``."""
+    previous: dict[PromotedKey, IntentName] = Field(default_factory=dict)
+    """Intent that a pool had before its last rollout, where a rollback goes, by ``cluster/pool``, or ``dpus``."""
+
+    @property
+    def moved(self) -> dict[str, IntentName]:
+        """Return the name of the intent of all that a promotion moves: rollout groups of nodes, and of DPUs."""
+        return {**self.groups, **self.dpus}
+
+    def node(self, group: str) -> NodeIntent:
+        """Return the intent of the rollout group ``group``.
+
+        Raises:
+            KeyError: The group has none.
+        """
+        return self.intents[self.groups[group]]
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield names of intents that are not there, and intents that are not what their name says."""
+        for section, intents in (("intents", self.intents), ("dpu_intents", self.dpu_intents)):
+            for name, intent in intents.items():
+                if intent.name != name:
+                    text = f"is not the intent of that name, which would be {intent.name}; {_UNDO}"
+                    yield Misfit(text, (section, name))
+        for path, named in self._named():
+            if named not in (self.dpu_intents if is_about_dpus(path[1]) else self.intents):
+                yield Misfit(f"names an intent that is not in this file; {_UNDO}", path, named)
+
+    def _named(self) -> Iterator[tuple[tuple[str, ...], IntentName]]:
+        for section in ("groups", "dpus", "previous"):
+            yield from (((section, key), name) for key, name in getattr(self, section).items())
+        for key, rollout in self.rollouts.items():
+            yield ("rollouts", key, "to"), rollout.to
+            yield ("rollouts", key, "before"), rollout.before

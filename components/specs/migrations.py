@@ -1,8 +1,8 @@
 """Moves data files of an older ``schema_version`` on, keeping what people wrote around the data: comments, order, form.
 
 A migration is registered by the kind of file and the version it starts from. It gets the document as ruamel.yaml's
-round-trip reader has it and returns it moved on by one version; it reads nothing else. Inventory files have no version:
-their header is one.
+round-trip reader has it and returns it moved on by one version; a lock file may ask for the environment around it,
+whose own files are moved first. Inventory files have no version: their header is one.
 """
 
 from __future__ import annotations
@@ -10,29 +10,33 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 from ruamel.yaml import YAML
 
-from components.specs.base import SCHEMA_VERSION
+from components.specs.environment import Environment
 from components.specs.files import read_text
 from components.specs.kinds import KINDS, FileKind
-from components.specs.loader import most_values
+from components.specs.loader import CATALOG, load_environment, most_values
 from components.specs.lock_text import lock_text
 from components.specs.locks import LockFile
-from components.specs.problems import Problem, dotted, shown
+from components.specs.problems import Problem, SpecError, dotted, shown
 from components.specs.strict_yaml import StrictYamlReader
 from components.specs.translate import mistakes
 
-Migration = Callable[[Any], Any]
+Around = Callable[[], Environment]
+"""Returns the environment that a file belongs to, all other files moved on, as if that file were not there."""
+Migration = Callable[[Any, Around], Any]
 Migrations = Mapping[str, Mapping[int, Migration]]
-MIGRATIONS: Migrations = {}
-"""By name of the kind and version that is left. A kind without one only gets the new number."""
+"""Migrations by name of the kind and version that is left. A kind without one only gets the new number."""
 
 _KEY = "schema_version"
 
@@ -42,20 +46,34 @@ class Move:
     """What becomes of one file."""
 
     path: Path
+    """File that is moved on."""
     file: str
-    """Relative to the environment's folder."""
+    """Path of the file relative to the environment's folder."""
     before: int
+    """Version that the file has."""
     after: int
+    """Version that the file gets."""
     text: str
     """The whole file at version ``after``."""
 
 
+def newest(kind: FileKind) -> int:
+    """Return the version that files of ``kind`` have now."""
+    return kind.model.FORMAT
+
+
 def moves(
-    folder: Path, environment: str, migrations: Migrations = MIGRATIONS, current: int = SCHEMA_VERSION
+    folder: Path, environment: str, migrations: Migrations, formats: Callable[[FileKind], int] = newest
 ) -> tuple[list[Move], list[Problem]]:
     """Return what becomes of each YAML file that ``environment`` in ``folder`` reads, and which files stay out of it.
 
     Nothing is written. A file that is current already is told with its own text.
+
+    Args:
+        folder: of all environments.
+        environment: whose files, the catalogue's too, are moved.
+        migrations: what is done to files.
+        formats: the version that files of a kind come to.
     """
     found: list[Move] = []
     problems: list[Problem] = []
@@ -66,10 +84,24 @@ def moves(
             if problem:
                 problems.append(problem)
                 continue
-            mover = _Mover(kind, file, migrations, current)
-            found += mover.move(path, text)
+            mover = _Mover(kind, file, migrations, formats(kind))
+            try:
+                found += mover.move(path, text, partial(_around, folder, environment, tuple(found), path))
+            except SpecError as error:
+                problems += error.problems
             problems += mover.problems
     return found, problems
+
+
+def _around(folder: Path, environment: str, moved: Iterable[Move], without: Path) -> Environment:
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = Path(temporary)
+        for part in (CATALOG, environment):
+            shutil.copytree(folder / part, copy / part)
+        for move in moved:
+            (copy / move.path.relative_to(folder)).write_text(move.text, encoding="utf-8")
+        (copy / without.relative_to(folder)).unlink()
+        return load_environment(environment, copy)
 
 
 class _Mover:
@@ -82,7 +114,7 @@ class _Mover:
         self._current = current
         self.problems: list[Problem] = []
 
-    def move(self, path: Path, text: str) -> Iterator[Move]:
+    def move(self, path: Path, text: str, around: Around) -> Iterator[Move]:
         before = self._version(text)
         if before is None:
             return
@@ -90,7 +122,7 @@ class _Mover:
             document = _round_trip().load(text)
             untouched = _dumped(document)
             for version in range(before, self._current):
-                document = self._migrations.get(version, lambda same: same)(document)
+                document = self._migrations.get(version, _unchanged)(document, around)
                 document[_KEY] = version + 1
             moved = _dumped(document)
             model = self._kind.model
@@ -126,9 +158,13 @@ class _Mover:
             return lock_text(model.model_validate_json(json.dumps(data), strict=True))
         except ValidationError as error:
             for mistake in mistakes(error, model, data):
-                text = f"{mistake.text}; the migration left this, correct it in components/specs/migrations.py"
+                text = f"{mistake.text}; the migration left this, correct it in components/plan/migrations.py"
                 self.problems.append(Problem(self._file, 0, dotted(mistake.path), text))
             return ""
+
+
+def _unchanged(document: Any, around: Around) -> Any:  # noqa: ARG001 - what every migration gets
+    return document
 
 
 def _round_trip() -> YAML:

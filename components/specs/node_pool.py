@@ -30,8 +30,8 @@ class RolloutStrategy(StrEnum):
     ROLLING = "rolling"
     """The controller replaces nodes at once, at most ``max_unavailable`` at a time."""
     IDLE = "idle"
-    """As rolling, but a node is drained when its jobs have ended (MachineDrainRule WaitCompleted), or at the latest
-    after ``drain_timeout_seconds``."""
+    """The controller replaces at most ``max_unavailable`` nodes at a time, each when its jobs have ended
+    (MachineDrainRule WaitCompleted), or at the latest after ``drain_timeout_seconds``."""
 
 
 class ScaleDown(StrEnum):
@@ -41,36 +41,44 @@ class ScaleDown(StrEnum):
     """A node that goes waits for its jobs, at most for ``rollout.drain_timeout_seconds``. Cluster API drains in one way
     only, so this holds for rolls and repairs of the pool too."""
     PREFER_IDLE = "prefer-idle"
-    """Nodes that somebody, such as the cluster autoscaler, marked to go; then the oldest, which are drained at once."""
+    """Nodes that somebody, such as the cluster autoscaler, marked to go are the first, then the oldest. All are drained
+    at once."""
 
 
 class PoolRole(StrEnum):
     """What a pool is for."""
 
     WORKER = "worker"
-    """The tenant's jobs."""
+    """The pool runs the tenant's jobs."""
     SYSTEM = "system"
-    """The cluster's own services: DNS, storage and network controllers, metrics."""
+    """The pool runs the cluster's own services: DNS, storage and network controllers, metrics."""
 
 
 CONTROLLERS_TAINTS = ("node.kubernetes.io", "node.cloudprovider.kubernetes.io", "node.cluster.x-k8s.io")
-"""Domains whose taints Kubernetes and Cluster API set and remove; a node would lose one, or never become usable."""
+"""Domains whose taints Kubernetes and Cluster API set and remove; a node would lose a taint in one, or never become
+usable."""
 
 
 class TaintEffect(StrEnum):
     """Effect of a taint on pods that do not tolerate it."""
 
     NO_SCHEDULE = "NoSchedule"
+    """New pods stay away."""
     PREFER_NO_SCHEDULE = "PreferNoSchedule"
+    """New pods stay away if there is room elsewhere."""
     NO_EXECUTE = "NoExecute"
+    """New pods stay away, and those that run are evicted."""
 
 
 class TaintSpec(CheckedSpec):
     """A taint that every node of a pool carries."""
 
     key: QualifiedName
+    """Key of the taint, with or without a domain."""
     value: LabelValue = ""
+    """Value of the taint; empty for a taint that has none."""
     effect: TaintEffect
+    """What the taint does to pods that do not tolerate it."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield a taint that controllers put on nodes and take off again."""
@@ -83,80 +91,91 @@ class BurnIn(StrEnum):
     """What a new node must pass before the roll goes on and the node counts."""
 
     NONE = "none"
-    """It is ready."""
+    """A new node counts when it is ready."""
     GATED = "gated"
-    """It also has the condition that ``nodes.burn_in`` of ``region.yaml`` names."""
+    """A new node counts when it is ready and has the condition that ``nodes.burn_in`` of ``region.yaml`` names."""
 
 
 class RolloutSpec(Spec):
     """How a pool takes a new image."""
 
     strategy: RolloutStrategy = RolloutStrategy.ROLLING
+    """When a node that is to be replaced is drained."""
     max_unavailable: PercentOrCount = 1
-    """Of each rollout group; a percentage is rounded down, to one node at least. Groups promoted together roll
-    together."""
+    """Most nodes of each rollout group that may be away; a percentage is rounded down, to one node at least. Groups
+    promoted together roll together."""
     surge: PercentOrCount = 0
-    """Nodes of each rollout group that are made before old ones go, on spares of its failure domain: as many as there
-    are. 0, or without a spare: a host is given back first and reused."""
+    """Nodes of each rollout group that are made before old ones go, on spares of its failure domain, as many as there
+    are. A host is given back first and reused where there is no spare or this is 0."""
     paused: bool = False
-    """Holds the roll where it is; scaling and repair go on."""
+    """Whether the roll stays where it is; scaling and repair go on."""
     after: AwareDatetime | None = None
-    """Nodes made before this moment are made anew once it has come: a restart of the pool, with its offset from UTC,
-    such as ``2026-12-01T02:00:00Z``. Must lie in the tenant's window and in no freeze."""
+    """Moment after which all nodes made before it are made anew, a restart of the pool. It has its offset from UTC,
+    such as ``2026-12-01T02:00:00Z``, and must lie in the tenant's window and in no freeze."""
     drain_timeout_seconds: int = Field(default=3600, ge=60, le=604800)
-    """Zero would wait for ever (Cluster API), so it is refused."""
+    """How many seconds a node may take to drain before it goes anyway. Zero is refused, since Cluster API would wait
+    for ever."""
     canary: int = Field(default=0, ge=0, le=100)
-    """Nodes of each promotion that take the image first, alone: the smallest rollout group that has as many, whole; 0:
-    none."""
+    """Nodes of each promotion that take the image first, alone: the smallest rollout group that has as many, whole.
+    There is no such wave when it is 0."""
     soak_minutes: int = Field(default=0, ge=0, le=10_080)
-    """How long the nodes of a wave must have been ready before the next wave follows."""
+    """How many minutes the nodes of a wave must have been ready before the next wave follows."""
 
 
 class HealthSpec(Spec):
     """When a node counts as broken. A node is rebooted once, then replaced."""
 
     node_startup_timeout_seconds: int = Field(default=3600, ge=1800, le=14400)
-    """Upstream's ten minutes is too short for metal."""
+    """How many seconds a new machine has to become a node; upstream's ten minutes is too short for metal."""
     unhealthy_timeout_seconds: int = Field(default=300, ge=60, le=3600)
-    """How long a node may be not ready."""
+    """How many seconds a node may be not ready before it counts as broken."""
     max_unhealthy: PercentOrCount = "20%"
-    """Brake: above this share of the pool (rounded down, to one node at least) no node is remediated; 0 remediates
-    none."""
+    """Share of the pool, rounded down and to one node at least, above which no node is remediated. No node is
+    remediated at all when it is 0."""
     burn_in: BurnIn = BurnIn.NONE
-    """``gated`` makes each node of a running pool unavailable until its condition is set; let it be set first."""
+    """What a new node must pass. ``gated`` makes each node of a running pool unavailable until its condition is set;
+    let it be set first."""
     min_ready_seconds: int = Field(default=0, ge=0, le=86_400)
-    """How long a new node must stay ready before it counts and the roll goes on."""
+    """How many seconds a new node must stay ready before it counts and the roll goes on."""
 
 
 class NodePoolSpec(CheckedSpec):
     """Identical nodes. Two nodes that must differ belong to two pools; there are no per-node settings on purpose."""
 
     name: ShortName
+    """Name of the pool, unique in its cluster; a pool of another name is another pool, with other nodes."""
     instance_type: Label
-    """An entry of ``catalog/instance_types.yaml``."""
+    """Hardware class of all nodes, an entry of ``catalog/instance_types.yaml``."""
     nodes: int | None = Field(default=None, ge=1, le=5000)
-    """Machines that run, without spares; this or ``racks``. With ``autoscaling``: what the plan counts on."""
+    """Number of machines that run, without spares, unless ``racks`` is given. With ``autoscaling`` it is what the plan
+    counts on."""
     racks: int | None = Field(default=None, ge=1, le=500)
-    """Whole NVLink domains; only for an instance type with ``scale: rack``."""
+    """Number of whole NVLink domains; only for an instance type with ``scale: rack``, and instead of ``nodes``."""
     min_nodes: int | None = Field(default=None, ge=0, le=5000)
     """Least nodes that run; required with ``autoscaling``."""
     max_nodes: int | None = Field(default=None, ge=1, le=5000)
-    """Most nodes that run; hosts are assigned for as many. Required with ``autoscaling``."""
+    """Most nodes that run, for which hosts are assigned; required with ``autoscaling``."""
     autoscaling: bool = False
     """Whether the cluster autoscaler moves the pool between ``min_nodes`` and ``max_nodes``."""
     scale_down: ScaleDown = ScaleDown.PREFER_IDLE
+    """Which nodes go when the pool gets smaller, and whether they wait for their jobs."""
     role: PoolRole = PoolRole.WORKER
+    """Whether the pool runs the tenant's jobs or the cluster's own services; nodes of the latter get a label."""
     spares: PercentOrCount | None = None
-    """Hosts kept free per failure domain; none given: as the region says."""
+    """Hosts kept free per failure domain; the region decides when it is left out."""
     image: Literal["channel"] | VersionName = "channel"
-    """``channel``: what the region's channel offers when a group is pinned; or a version of the catalogue."""
+    """Version of a golden image, or ``channel`` for what the region's channel offers when a group is pinned."""
     labels: dict[NodeLabelKey, LabelValue] = Field(default_factory=dict)
-    """A key without a domain gets ``node.cluster.x-k8s.io/``; of others Cluster API copies only these to nodes."""
+    """Labels of the pool's Nodes. A key without a domain gets ``node.cluster.x-k8s.io/``; of others Cluster API copies
+    only those of the domains that are allowed here."""
     annotations: dict[QualifiedName, AnnotationText] = Field(default_factory=dict)
-    """Copied to the Machines of the pool."""
+    """Annotations of the pool's Machines."""
     taints: tuple[TaintSpec, ...] = ()
+    """Taints that nodes register with. Nodes get them only when they join."""
     rollout: RolloutSpec = RolloutSpec()
+    """How the pool takes a new image."""
     health: HealthSpec = HealthSpec()
+    """When a node of the pool counts as broken."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield sizes that contradict each other."""

@@ -19,39 +19,39 @@ class FirmwareUpdate(StrEnum):
     """When a host takes new firmware settings and versions (Metal3's HostUpdatePolicy)."""
 
     ON_PREPARING = "on-preparing"
-    """Before its next image is written, as upstream does by itself."""
+    """A host takes firmware before its next image is written, as upstream does by itself."""
     ON_REBOOT = "on-reboot"
-    """Also when somebody reboots the running host. Draining it first is up to who reboots."""
+    """A host takes firmware also when somebody reboots it while it runs. Draining it first is up to who reboots."""
 
 
 class Windows(StrEnum):
     """What the windows of tenants do to rolls."""
 
     ANNOTATE = "annotate"
-    """They are written down, for whoever starts a roll; one that has begun goes on."""
+    """Windows are written down, for whoever starts a roll; a roll that has begun goes on."""
     ENFORCE = "enforce"
-    """They hold rolls, by jobs of the management cluster; nodes are repaired all the same (``docs/rollouts.md``)."""
+    """Windows hold rolls, by jobs of the management cluster; nodes are repaired all the same (``docs/rollouts.md``)."""
 
 
 class RolloutLimitsSpec(Spec):
-    """How much may be away at once, whoever rolls. What is not given has no limit."""
+    """How much may be away at once, whoever rolls. A limit that is left out does not hold."""
 
     max_unavailable_per_pool: PercentOrCount | None = None
-    """Of the nodes of a pool, over all rollout groups that are promoted together."""
+    """Most nodes of a pool that may be away, over all rollout groups that are promoted together."""
     max_unavailable_per_fabric: PercentOrCount | None = None
-    """Of the nodes on one fabric, of all tenants."""
+    """Most nodes on one fabric that may be away, over all tenants."""
     max_rolling_nvlink_domains: int | None = Field(default=None, ge=1, le=500)
-    """NVLink domains (rollout groups of rack-scale types) of a pool that roll together; one that lacks a node is of no
-    use to a job that wants it whole."""
+    """Most NVLink domains (rollout groups of rack-scale types) of a pool that roll together; one that lacks a node is
+    of no use to a job that wants it whole."""
 
 
 class BurnInSpec(Spec):
     """Who says that a new node has passed its burn-in."""
 
     condition: QualifiedName
-    """Of the Machine; the pools that ask for a burn-in wait until it is True."""
+    """Condition of the Machine that says so; the pools that ask for a burn-in wait until it is True."""
     set_by: Text
-    """The controller that sets it, for people who wait. While none does, every node of such a pool counts as
+    """Controller that sets the condition, for people who wait. While none does, every node of such a pool counts as
     unavailable."""
 
 
@@ -59,18 +59,22 @@ class JoinServiceSpec(Spec):
     """The service that nodes without a disk of their own ask how to join; ``live-iso`` delivers nothing to them."""
 
     image: PinnedImage
-    """Of the service that fulfils the contract in ``docs/node-pool.md``; Jacquard brings none."""
+    """Container image of the service that fulfils the contract in ``docs/node-pool.md``; Jacquard brings none."""
     address: IpAddress
-    """Where nodes find it: baked into ISOs, one of ``networks.management``."""
+    """Address at which nodes find the service, one of ``networks.management``; it is baked into ISOs."""
 
 
 class NodesSpec(Spec):
-    """Nodes of a region."""
+    """How the nodes of a region are rolled, tested and joined."""
 
     rollouts: RolloutLimitsSpec = RolloutLimitsSpec()
+    """Limits on how much may be away at once in the region."""
     windows: Windows = Windows.ANNOTATE
+    """Whether windows of tenants hold rolls or only inform."""
     burn_in: BurnInSpec | None = None
-    """None given: no pool may ask for a burn-in."""
+    """Who says that a new node has passed its burn-in; no pool may ask for one when it is left out."""
     firmware_updates: FirmwareUpdate = FirmwareUpdate.ON_PREPARING
+    """When hosts take new firmware settings and versions."""
     join_service: JoinServiceSpec | None = None
-    """None given: images that boot by ``live-iso`` are unproven here, and no pool may run one."""
+    """Service that diskless nodes ask how to join. Without one, images that boot by ``live-iso`` are unproven, and no
+    pool may run one."""

@@ -17,31 +17,34 @@ class HostState(StrEnum):
     """Why a host takes no work: on its way to production, or out of it. The words are CoreWeave's."""
 
     ONBOARD = "onboard"
-    """It was put into its rack."""
+    """The host was put into its rack."""
     SEATRIAL = "seatrial"
-    """Cabling, power and inventory are looked at."""
+    """Cabling, power and inventory of the host are looked at."""
     ZAP = "zap"
-    """All its firmware is written."""
+    """All firmware of the host is written."""
     TEST = "test"
-    """It is burnt in."""
+    """The host is burnt in."""
     TRIAGE = "triage"
-    """Something is wrong; nobody knows what."""
+    """Something is wrong with the host, and nobody knows what."""
     RMA = "rma"
-    """Parts go back to the vendor."""
+    """Parts of the host go back to the vendor."""
     DEBUG = "debug"
-    """Somebody works on it."""
+    """Somebody works on the host."""
     RESERVED = "reserved"
-    """Kept out on purpose: a test, a loan, a move."""
+    """The host is kept out on purpose, for a test, a loan or a move."""
 
 
 class OutOfServiceSpec(Spec):
     """One host that is out of service."""
 
     state: HostState
+    """Why the host takes no work: on its way to production, or out of it. The words are CoreWeave's."""
     since: dt.date
     """First day without work."""
     reason: Text
+    """What happened or is planned, for people."""
     ticket: Text | None = None
+    """Number or URL of the ticket that tells more, if there is one."""
 
     def __str__(self) -> str:
         """Return all but the state in one line."""
@@ -49,7 +52,7 @@ class OutOfServiceSpec(Spec):
 
 
 class OutOfServiceFile(DataFile):
-    """``out_of_service.yaml``; optional. A host that is not listed may work."""
+    """``out_of_service.yaml``, an optional file. A host that is not listed may work."""
 
     hosts: dict[Label, OutOfServiceSpec] = Field(default_factory=dict)
-    """By name of the host."""
+    """Hosts that are out of service, by name of the host."""

@@ -3,34 +3,59 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from enum import StrEnum
 
 from pydantic import AwareDatetime, Field
 
-from components.specs.base import CheckedSpec, DataFile, Label, Misfit, ShortName, Spec, Text
+from components.specs.base import CheckedSpec, DataFile, Label, Misfit, RuleName, ShortName, Spec, Text
+
+
+class RuleId(StrEnum):
+    """What data and reports call the rules that judge rendered objects and nodes."""
+
+    UNPINNED_IMAGE = "unpinned-image"
+    """A node image is pinned by the SHA-256 that the catalogue has for it."""
+    IMAGE_OUTSIDE_CHANNEL = "image-outside-channel"
+    """A node boots an image that the environment's channel offers."""
+    UNSIGNED_IMAGE = "unsigned-image"
+    """In production a node boots an image that is signed."""
+    DEPRECATED_IMAGE = "deprecated-image"
+    """A node boots an image that is still maintained."""
+    HOST_BEYOND_IDENTITY = "host-beyond-identity"
+    """A host entry carries its identity and nothing else."""
+    TEMPLATE_EDITED_IN_PLACE = "template-edited-in-place"
+    """A machine template is never edited: new content is a new template."""
+    PROVIDER_WITHOUT_CLUSTER_IDENTIFIER = "provider-without-cluster-identifier"
+    """A provider names its cluster by a clusterIdentifier that never changes."""
+    CHANGE_IN_FREEZE = "change-in-freeze"
+    """Nothing is applied to a tenant while a freeze protects it."""
+    UNIFORMITY = "uniformity"
+    """Nodes of a pool are the same. This is no policy: ``jacquard show ENV uniformity`` tells and stops nothing."""
 
 
 class Enforcement(StrEnum):
     """What an offence against a policy rule does."""
 
     MANDATORY = "mandatory"
-    """It stops the deploy."""
+    """An offence stops the deploy."""
     ADVISORY = "advisory"
-    """It is reported."""
+    """An offence is reported."""
 
 
 class FreezeSpec(CheckedSpec):
     """A time in which nothing of tenants is applied; see ``change-in-freeze`` in docs/policies.md."""
 
     name: Label
+    """Name of the freeze, which reports name."""
     from_: AwareDatetime = Field(alias="from")
-    """A moment with its offset from UTC, such as ``2026-12-20T00:00:00Z``."""
+    """Moment at which the freeze begins, with its offset from UTC, such as ``2026-12-20T00:00:00Z``."""
     to: AwareDatetime
-    """End, not included."""
+    """Moment at which the freeze ends, not included, with its offset from UTC."""
     reason: Text
+    """Why nothing may change, for people whom the freeze stops."""
     tenants: tuple[ShortName, ...] = ()
-    """Whom it protects; none given: all, and what they share."""
+    """Tenants that the freeze protects; it protects all, and what they share, when none is listed."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield an end that is not after the beginning."""
@@ -45,28 +70,43 @@ class FreezeSpec(CheckedSpec):
 
 
 class PolicySpec(DataFile):
-    """``policy.yaml``; optional."""
+    """``policy.yaml``, an optional file."""
 
     rules: dict[Label, Enforcement] = Field(default_factory=dict)
-    """By name of the policy rule, see docs/policies.md; one that is not listed is as strict as its stage asks."""
+    """How strict policy rules are, by name (``docs/policies.md``); a rule that is not listed is as strict as its stage
+    asks."""
     freezes: tuple[FreezeSpec, ...] = ()
+    """Times in which nothing of tenants is applied."""
 
 
 class WaiverSpec(Spec):
     """Leave to offend against one rule in one place, for a time."""
 
-    rule: Label
+    rule: RuleName
+    """A policy (docs/policies.md), ``uniformity``, or a cross-check that docs/rules.md lists as one to waive."""
     subject: Text
     """What offends, as the report names it: a host, a pool (``cluster/pool``), a tenant, or ``Kind namespace/name``."""
     reason: Text
+    """Why the offence is right for now, as reports show it."""
     owner: Text
-    """Who has it removed in time."""
+    """Who has the waiver removed in time."""
     ticket: Text
+    """Number or URL of the ticket that ends the offence."""
     expires: dt.date
-    """First day on which it is void."""
+    """First day on which the waiver is void."""
+
+    def __str__(self) -> str:
+        return f"{self.reason} ({self.owner}, {self.ticket}, until {self.expires})"
 
 
 class WaiversSpec(DataFile):
-    """``waivers.yaml``; optional."""
+    """``waivers.yaml``, an optional file."""
 
     waivers: tuple[WaiverSpec, ...] = ()
+    """Offences that are allowed for a time."""
+
+
+def longest_waiver(waivers: Iterable[WaiverSpec], rule: str, subjects: Container[str]) -> WaiverSpec | None:
+    """Return the waiver of ``rule`` for any of ``subjects`` that lasts the longest, also one that has expired."""
+    fitting = [waiver for waiver in waivers if waiver.rule == rule and waiver.subject in subjects]
+    return max(fitting, key=lambda waiver: waiver.expires, default=None)

@@ -11,7 +11,9 @@ class Place:
     """The line of a value and the places of what is inside it."""
 
     line: int
+    """Line of the value, counted from 1."""
     inner: dict[str | int, Place] = field(default_factory=dict)
+    """Places of what is inside the value, by key or index."""
 
 
 class Positions:

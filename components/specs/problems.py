@@ -18,6 +18,8 @@ MAX_ALIKE = 5
 """Problems of one file that differ in names and numbers only are spelt out up to this count."""
 MAX_COUNTED = 5
 """Files whose problems the first line of a report counts one by one."""
+FORM = "data.form"
+"""Stands for all that the model of a file asks for, among the names of rules."""
 _NAMES = re.compile(r"'[^']*'|[\w.:/-]*\d[\w.:/-]*")
 _STEPS = re.compile(r"[^.\[\]]*\d[^.\[\]]*")
 
@@ -31,14 +33,17 @@ class Problem:
     """
 
     file: str
-    """Relative to the environment's folder, such as ``tenants/acme.yaml``."""
+    """Path of the file relative to the environment's folder, such as ``tenants/acme.yaml``."""
     line: int
-    """From 1; 0 when the problem is the file itself."""
+    """Line of the mistake, counted from 1; 0 when the problem is the file itself."""
     path: str
-    """Where in the file, such as ``clusters[0].pools[1].nodes``; empty for the file itself."""
+    """Path of the value within the file, such as ``clusters[0].pools[1].nodes``; empty for the file itself."""
     text: str
-    rule: str = field(default="data.form", compare=False)
-    """What was broken: ``data.form`` for what one file says of itself, else the name of a cross-check."""
+    """Rule, value got and remedy, in lower case and without a full stop."""
+    rule: str = field(default=FORM, compare=False)
+    """What was broken: ``data.form`` for what one file says of itself, else the name of a cross-check or a policy."""
+    subject: str = field(default="", compare=False)
+    """What a waiver of the rule names; empty where no waiver helps."""
 
     def __post_init__(self) -> None:
         for name in ("file", "path", "text"):

@@ -18,7 +18,9 @@ class NumberRange(Spec):
     """An inclusive range of numbers, written ``first-last`` in decimal or ``0x`` hex."""
 
     first: int = Field(ge=0)
+    """Lowest number of the range."""
     last: int = Field(ge=0)
+    """Highest number of the range, included."""
 
     def __contains__(self, number: int) -> bool:
         """Tell whether ``number`` lies in the range, ends included."""

@@ -13,7 +13,7 @@ from components.specs.schema import model_schema
 from components.specs.translate import PATTERN_RULES
 
 FOLDER = "docs/reference"
-"""Beside the folder of all environments."""
+"""Folder beside that of all environments."""
 MARK = "<!-- written by jacquard schema --write from the docstrings in components/specs; do not edit -->\n"
 INDEX = "README.md"
 INVENTORY = "inventory"
@@ -21,7 +21,9 @@ _HEAD = "| field | type | default | rule | meaning |\n|---|---|---|---|---|\n"
 _REF = "#/definitions/"
 _NULL = {"type": "null"}
 _LENGTH = ("minLength", "maxLength", " characters")
+_ANY = "any"
 _WORDS = {
+    _ANY: "any value",
     "string": "text",
     "integer": "number",
     "boolean": "`true`, `false`",
@@ -30,6 +32,11 @@ _WORDS = {
     "ipv4": "address",
 }
 _LOCKED = "Written by `jacquard allocate` and `jacquard promote`; reviewed, never edited by hand.\n\n"
+_CONCEPTS = (
+    "What comes of them: [regions](../region.md), [control planes](../hosted-control-plane.md),\n"
+    "[node pools](../node-pool.md), [inventory](../inventory.md), [tenant networks](../tenant-network.md),\n"
+    "[storage](../storage.md), [virtual machines](../virtual-machines.md), [cluster access](../cluster-access.md).\n\n"
+)
 
 
 def pages() -> dict[str, str]:
@@ -47,7 +54,7 @@ def _index() -> str:
     rows.insert(2, f"| `inventory/hall-<hall>.csv` | [{INVENTORY}]({INVENTORY}.md) | environment | people |")
     return (
         f"{MARK}# Data files\n\nFields, types, defaults and bounds of every file below `environments/`.\n\n"
-        "| file | page | belongs to | written by |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
+        f"{_CONCEPTS}| file | page | belongs to | written by |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"
     )
 
 
@@ -100,7 +107,7 @@ class _Page:
             return self._reference(field["$ref"].removeprefix(_REF), path, below)
         if "const" in field or "enum" in field:
             return ", ".join(f"`{word}`" for word in field.get("enum", [field.get("const")]))
-        match field["type"]:
+        match field.get("type", _ANY):
             case "array":
                 return f"list of {self._type(field['items'], f'{path}[]', below)}"
             case "object":
@@ -141,7 +148,6 @@ class _Page:
         for member in self._members(field):
             definition = self._definitions.get(member.get("$ref", "").removeprefix(_REF), {})
             if "properties" not in definition:
-                yield definition.get("description", "")
                 for word, text in zip(definition.get("enum", ()), definition.get("enumDescriptions", ()), strict=False):
                     yield f"`{word}`: {text}" if text else ""
 

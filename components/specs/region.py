@@ -38,36 +38,41 @@ from components.specs.storage import StorageClassSpec
 
 
 class FailureDomain(StrEnum):
-    """What fails together, and so what a rollout group is: a pool has one MachineDeployment for each."""
+    """What hosts fail together with."""
 
     RACK = "rack"
+    """Hosts of one rack fail together."""
     HALL = "hall"
+    """Hosts of one hall fail together."""
     LEAF = "leaf"
-    """Hosts behind one leaf switch."""
+    """Hosts behind one leaf switch fail together."""
 
 
 class ControlPlaneBackend(StrEnum):
     """What hosts the control planes of tenants."""
 
     KAMAJI = "kamaji"
+    """Kamaji runs control planes as pods and keeps their state in data stores of the region."""
     K0SMOTRON = "k0smotron"
+    """k0smotron runs control planes as pods, with k0s inside."""
 
 
 class SecretsSource(StrEnum):
     """Where the Secrets come from that the data refers to by name. The data never holds a value."""
 
     EXISTING = "existing"
-    """Somebody puts them into the management cluster."""
+    """Somebody puts the Secrets into the management cluster."""
     EXTERNAL_SECRETS = "external-secrets"
-    """External Secrets Operator copies each from a store, under its own name."""
+    """External Secrets Operator copies each Secret from a store, under its own name."""
 
 
 class SiteSpec(Spec):
     """A building with halls."""
 
     name: Label
+    """Name of the site, which ``site`` of a cluster refers to."""
     halls: tuple[Label, ...] = Field(min_length=1)
-    """Each has its ``inventory/hall-<hall>.csv``; unique in the region."""
+    """Names of halls, unique in the region. Each hall has its ``inventory/hall-<hall>.csv``."""
 
 
 class StateSpec(Spec):
@@ -87,6 +92,7 @@ class SecretsSpec(CheckedSpec):
     """
 
     source: SecretsSource = SecretsSource.EXISTING
+    """Where the Secrets come from that the data refers to by name. The data never holds a value."""
     store: DnsLabel | None = None
     """ClusterSecretStore of External Secrets Operator; required for ``external-secrets``."""
 
@@ -102,25 +108,25 @@ class NetworksSpec(Spec):
     """Address plan of a region. The numbers taken from it are in ``allocations.lock.yaml``."""
 
     management: Cidr
-    """Hosts of the management cluster, and addresses they share."""
+    """Network of the management cluster's hosts, and of addresses they share."""
     bmc: Cidr
-    """BMCs of hosts and DPUs."""
+    """Network of the BMCs of hosts and DPUs."""
     storage: Cidr
-    """Storage systems; every VPC reaches it."""
+    """Network of the storage systems; every VPC reaches it."""
     control_plane_vips: Cidr
-    """One address per hosted control plane is taken from here."""
+    """Network that the address of each hosted control plane is taken from."""
     tenants: Cidr
-    """VPC prefixes are taken from here."""
+    """Network that the prefixes of VPCs are taken from."""
     public: tuple[Cidr, ...] = ()
-    """Public addresses for load balancers and VMs."""
+    """Networks that public addresses of load balancers and VMs are taken from."""
     dpu_loopbacks: Cidr
-    """VTEP loopbacks, one a DPU."""
+    """Network that the loopbacks of DPUs are taken from, one a DPU, which VXLAN tunnels end at."""
     vni: Numbers
     """Virtual network identifiers, one a VPC, at most 16777215."""
     asn: Numbers
     """Numbers for BGP: one a VPC, from the beginning, and one a DPU, from the end."""
     route_targets: Numbers | None = None
-    """Numbers of EVPN route targets; none given: a VPC's is its VNI."""
+    """Numbers of EVPN route targets, one a VPC; a VPC uses its VNI when they are left out."""
     backbone: Label | None = None
     """Network that connects this region to others; regions on one backbone need disjoint VNIs and ASNs."""
 
@@ -129,14 +135,16 @@ class DataStoreSpec(Spec):
     """An etcd that several hosted control planes share."""
 
     name: DnsLabel
+    """Name of the data store, which ``control_plane.data_store`` of clusters refers to."""
     members: int = Field(ge=1, le=9)
-    """Odd, since an even one survives no more failures than the odd one below it."""
+    """Number of etcd members. It is odd, since an even one survives no more failures than the odd one below it."""
     endpoints: tuple[Endpoint, ...] = Field(min_length=1)
-    """``host:port``, no scheme (Kamaji's rule)."""
+    """Addresses of the members as ``host:port``, without a scheme (Kamaji's rule)."""
     secret: DnsLabel
-    """Secret in the ``kamaji-system`` namespace with ca.crt, ca.key, tls.crt, tls.key: a reference, never a value."""
+    """Secret in the ``kamaji-system`` namespace with ca.crt, ca.key, tls.crt, tls.key. It is a reference, never a
+    value."""
     max_clusters: int = Field(ge=1, le=200)
-    """Hosted control planes that may keep their state here."""
+    """Most hosted control planes that may keep their state here."""
 
 
 class BackupSpec(Spec):
@@ -145,9 +153,9 @@ class BackupSpec(Spec):
     schedule: CronSchedule
     """When snapshots are taken, in UTC."""
     endpoint: HttpsUrl
-    """Of a store that speaks S3."""
+    """URL of a store that speaks S3."""
     bucket: DnsLabel
-    """Snapshots of a cluster are below its name."""
+    """Bucket of the snapshots; those of a cluster are below its name."""
     secret: DnsLabel
     """Secret with ``access_key_id`` and ``secret_access_key``, in the namespace of each cluster's name."""
 
@@ -156,28 +164,31 @@ class DedicatedDataStoreSpec(Spec):
     """The etcd that a cluster gets for itself when it says ``control_plane.data_store: dedicated``."""
 
     members: int = Field(default=3, ge=1, le=9)
+    """Number of etcd members. It is odd, since an even one survives no more failures than the odd one below it."""
     size: Quantity = "100Gi"
-    """Volume of one member."""
+    """Size of the volume of one member, such as ``100Gi``."""
     storage_class: DnsLabel
-    """Class of the management cluster, not of tenants."""
+    """Storage class of the management cluster, not of tenants."""
     backup: BackupSpec | None = None
-    """None given: no snapshots."""
+    """Where snapshots go and when they are taken; none are taken when it is left out."""
 
 
 class ControlPlanesSpec(CheckedSpec):
     """Where tenants' control planes run."""
 
     backend: ControlPlaneBackend = ControlPlaneBackend.KAMAJI
+    """Software that runs the control planes of all tenants of the region."""
     data_stores: tuple[DataStoreSpec, ...] = ()
-    """Shared by clusters that name one."""
+    """Data stores that clusters share."""
     dedicated: DedicatedDataStoreSpec | None = None
-    """How dedicated data stores are made; none given: clusters cannot ask for one."""
+    """How dedicated data stores are made; clusters cannot ask for one when it is left out."""
     dedicated_above_nodes: int = Field(default=500, ge=1, le=5000)
-    """A cluster with more nodes must not share its data store."""
+    """Number of nodes above which a cluster must not share its data store."""
     max_clusters: int = Field(default=100, ge=1, le=1000)
-    """Control planes the management cluster can host."""
+    """Most control planes that the management cluster can host."""
     domain: Domain | None = None
-    """ExternalDNS names each control plane ``<cluster>.<domain>``; none given: they have addresses only."""
+    """Domain in which ExternalDNS names each control plane, ``<cluster>.<domain>``; they have addresses only when it is
+    left out."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield control planes without a data store, and a shared one that looks dedicated."""
@@ -196,34 +207,46 @@ class RegistrySpec(Spec):
     """The pull-through image proxy of a region."""
 
     mirror: Registry
-    """Host, port and path without a scheme."""
+    """Host, port and path of the proxy, without a scheme."""
 
 
 class RegionSpec(DataFile):
     """``region.yaml``: what is true for a whole environment."""
 
     region: DnsLabel
-    """Name of the environment's folder."""
+    """Name of the region, equal to that of the environment's folder."""
     stage: Stage
+    """How much depends on the environment, which decides how strict policy rules are, and whether hardware is real."""
     stacks: StackLayout
+    """How many Pulumi stacks apply the environment."""
     state: StateSpec | None = None
-    """Required unless the stage is ``rehearsal``, whose state is a local file."""
+    """Where Pulumi keeps state; required unless the stage is ``rehearsal``, whose state is a local file."""
     context: Text | None = None
     """Kubeconfig context of the management cluster; required unless the stage is ``rehearsal``."""
     image_channel: Channel
-    """What ``image: channel`` of a pool means."""
+    """Channel that ``image: channel`` of a pool means."""
     sites: tuple[SiteSpec, ...] = Field(min_length=1)
+    """Buildings of the region with their halls."""
     failure_domain: FailureDomain
-    """Rack-scale instance types override it: they fail by NVLink domain, which is a rack."""
+    """What fails together, and so what a rollout group is: a pool has one MachineDeployment for each. Rack-scale
+    instance types override it, since they fail by NVLink domain, which is a rack."""
     secrets: SecretsSpec = SecretsSpec()
+    """Who puts the Secrets that the data names into the management cluster. Nothing reads it yet."""
     networks: NetworksSpec
+    """Address plan of the region."""
     fabrics: tuple[FabricSpec, ...] = ()
+    """Networks between nodes beside the VPCs, such as InfiniBand; empty where there is none."""
     control_planes: ControlPlanesSpec
+    """Where control planes of tenants run and keep their state."""
     bare_metal: BareMetalSpec = BareMetalSpec()
+    """Who provisions the region's hosts."""
     nodes: NodesSpec = NodesSpec()
+    """How nodes of all tenants are rolled, tested and joined."""
     dpus: DpuControlSpec
+    """The DPF control plane of the region, which runs its DPUs."""
     storage: tuple[StorageClassSpec, ...] = Field(min_length=1)
-    """Classes that tenants may name in ``clusters[].storage``."""
+    """Storage classes that tenants may name in ``clusters[].storage``."""
     spares: PercentOrCount = "2%"
     """Hosts kept free per pool and failure domain; a pool may say otherwise."""
     registry: RegistrySpec | None = None
+    """Pull-through image proxy, which DPUs pull from; they pull from the registries themselves when it is left out."""

@@ -22,7 +22,7 @@ from components.specs.base import Spec
 from components.specs.kinds import FileKind
 
 FOLDER = "schemas"
-"""Beside the folder of all environments."""
+"""Folder beside that of all environments."""
 HEADER = "# yaml-language-server: $schema="
 _DRAFT = "http://json-schema.org/draft-07/schema#"
 _NETWORK = {"pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/([0-9]|[12][0-9]|3[0-2])$", "examples": ["10.64.0.0/16"]}

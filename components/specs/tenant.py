@@ -14,37 +14,42 @@ from components.specs.vm_offering import VmsSpec
 
 
 class ContactsSpec(Spec):
-    """Who is told and who is asked: on each namespace of the tenant, for people and for alerts."""
+    """Who is told and who is asked. The contacts are on each namespace of the tenant, for people and for alerts."""
 
     alerts: Text
-    """Told when something is wrong with the tenant's nodes."""
+    """Who is told when something is wrong with the tenant's nodes."""
     changes: Text
-    """Asked before a disruptive change."""
+    """Who is asked before a disruptive change."""
     maintenance: Text | None = None
-    """Told of planned maintenance; none given: as ``changes``."""
+    """Who is told of planned maintenance; ``changes`` is told when it is left out."""
 
 
 class ContractSpec(Spec):
     """Capacity a tenant has paid for."""
 
     instance_type: Label
+    """Hardware class that was paid for, an entry of ``catalog/instance_types.yaml``."""
     nodes: int = Field(ge=1)
-    """Over all pools and failure domains of the region, without spares."""
+    """Number of nodes over all pools and failure domains of the region, without spares."""
 
 
 class Approval(StrEnum):
-    """Whether a disruptive change waits for the tenant."""
+    """Word of a tenant on disruptive changes."""
 
     REQUIRED = "required"
+    """The tenant has to agree before a disruptive change."""
     NOT_REQUIRED = "not-required"
+    """A disruptive change needs no word of the tenant."""
 
 
 class ChangesSpec(Spec):
     """When the tenant's nodes may be disrupted."""
 
     approval: Approval = Approval.REQUIRED
+    """Whether a disruptive change waits for the tenant. It is written on the tenant's namespaces for people, and
+    nothing enforces it."""
     window: WindowSpec | None = None
-    """Hours in which nodes may be drained; none given: any."""
+    """Hours in which nodes may be drained; they may be drained at any hour when it is left out."""
 
 
 class QuotasSpec(Spec):
@@ -55,21 +60,29 @@ class QuotasSpec(Spec):
     """
 
     public_ips: int | None = Field(default=None, ge=0, le=4096)
-    """Of VMs and load balancers."""
+    """Most public addresses of VMs and load balancers."""
     load_balancers: int | None = Field(default=None, ge=0, le=4096)
-    """Services of type LoadBalancer, over all clusters."""
+    """Most Services of type LoadBalancer, over all clusters."""
     storage: dict[DnsLabel, Quantity] = Field(default_factory=dict)
-    """By storage class, over all clusters of the tenant."""
+    """Most bytes of each storage class, over all clusters of the tenant, such as ``500Ti``."""
 
 
 class TenantSpec(DataFile):
     """``tenants/<tenant>.yaml``: the one hand-written file of a tenant."""
 
     tenant: ShortName
+    """Name of the tenant, equal to that of its file and unique in the region."""
     contacts: ContactsSpec
+    """Who is told and who is asked."""
     contract: tuple[ContractSpec, ...] = ()
+    """Capacity the tenant has paid for, by instance type; its pools may not ask for more."""
     changes: ChangesSpec = ChangesSpec()
+    """When the tenant's nodes may be disrupted."""
     quotas: QuotasSpec = QuotasSpec()
+    """Upper limits of what the tenant may use."""
     vpcs: tuple[VpcSpec, ...] = Field(min_length=1)
+    """Private networks of the tenant."""
     clusters: tuple[ClusterSpec, ...] = Field(min_length=1)
+    """Kubernetes clusters of the tenant."""
     vms: VmsSpec | None = None
+    """What the tenant can order as VMs; it can order none when it is left out."""

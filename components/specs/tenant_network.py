@@ -11,35 +11,40 @@ class Isolation(StrEnum):
     """What enforces a VPC's borders."""
 
     DPF_HBN = "dpf-hbn"
-    """VRF and VNI by EVPN on each host's DPU (DPF with host-based networking)."""
+    """A VRF and a VNI by EVPN on each host's DPU enforce the borders (DPF with host-based networking)."""
     DPF_OVN = "dpf-ovn"
-    """Logical router of OVN on the DPUs (DPF OVN VPC; tech preview upstream)."""
+    """A logical router of OVN on the DPUs enforces the borders (DPF OVN VPC; tech preview upstream)."""
     KUBE_OVN = "kube-ovn"
-    """VPC and subnets of Kube-OVN, on the hosts."""
+    """A VPC and subnets of Kube-OVN enforce the borders, on the hosts."""
     POLICY_ONLY = "policy-only"
-    """Network policies alone: one flat network, for sites without DPUs."""
+    """Network policies alone enforce the borders, in one flat network, for sites without DPUs."""
 
 
 class Egress(StrEnum):
     """Whether nodes and pods reach the internet."""
 
     PUBLIC = "public"
+    """Nodes and pods reach everything except networks that no tenant may see."""
     NONE = "none"
+    """Nodes and pods reach their VPC, their control planes and the region's storage only."""
 
 
 class Ingress(StrEnum):
-    """Whether load balancers get public addresses."""
+    """Whether traffic from outside reaches load balancers of a VPC."""
 
     PUBLIC = "public"
+    """Traffic from outside reaches load balancers with a public address."""
     NONE = "none"
+    """Traffic from outside reaches nothing of the VPC."""
 
 
 class VpcSpec(Spec):
     """A private network of one tenant."""
 
     name: ShortName
-    """Unique in the region."""
+    """Name of the VPC, unique in the region."""
     isolation: Isolation
+    """What keeps other tenants out of the VPC."""
     hosts: PrefixLength
     """Size of the prefix for addresses of hosts."""
     pods: PrefixLength
@@ -49,6 +54,8 @@ class VpcSpec(Spec):
     load_balancers: PrefixLength
     """Size of the prefix for load balancers inside the VPC."""
     ingress: Ingress = Ingress.PUBLIC
+    """Whether traffic from outside reaches load balancers of the VPC. None does on ``dpf-ovn``, whatever is written."""
     egress: Egress = Egress.NONE
+    """Whether nodes and pods of the VPC reach the internet."""
     fabrics: tuple[DnsLabel, ...] = ()
     """Fabrics of ``region.yaml`` on which the VPC has a partition."""

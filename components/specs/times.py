@@ -60,12 +60,19 @@ class Weekday(StrEnum):
     """A day of the week, Monday first."""
 
     MON = "mon"
+    """The day is Monday."""
     TUE = "tue"
+    """The day is Tuesday."""
     WED = "wed"
+    """The day is Wednesday."""
     THU = "thu"
+    """The day is Thursday."""
     FRI = "fri"
+    """The day is Friday."""
     SAT = "sat"
+    """The day is Saturday."""
     SUN = "sun"
+    """The day is Sunday."""
 
 
 class WindowSpec(CheckedSpec):
@@ -74,9 +81,11 @@ class WindowSpec(CheckedSpec):
     days: tuple[Weekday, ...] = Field(min_length=1, max_length=7)
     """Days on which the window opens."""
     from_: ClockTime = Field(alias="from")
+    """Time of day at which the window opens, such as ``"02:00"``."""
     to: ClockTime
-    """End, not included. Earlier than ``from``: on the next day."""
+    """Time of day at which the window ends, not included. It is on the next day when it is earlier than ``from``."""
     timezone: TimeZone
+    """IANA time zone of both times, such as ``Europe/Berlin``."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield a window that never opens, and days that it opens on twice."""

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from components.specs import api_server, base, cluster_api, dpus, kubelet, nodes
+from components.specs import api_server, base, cluster_api, dpus, intents, keys, kubelet, nodes
 from components.specs.problems import listed, nearest, shown, suggestion
 
 Path = tuple[str | int, ...]
@@ -46,6 +46,12 @@ PATTERN_RULES = {
     kubelet.CPU_AMOUNT: 'must be CPUs like "2" or 500m',
     kubelet.SYSCTL: "must be a kernel parameter like net.core.somaxconn",
     nodes.PINNED_IMAGE: "must be a container image by digest, registry/name@sha256: and 64 hex digits",
+    intents.INTENT_NAME: "must be the name of an intent like gpu-2026.11.1@8d2f0c6b1a4e9375",
+    keys.GROUP_KEY: "must be a rollout group like acme-train/train/a01",
+    keys.POOL_KEY: "must be a pool like acme-train/train",
+    keys.PROMOTED_KEY: "must be a pool like acme-train/train, or dpus",
+    keys.WAVE_KEY: "must be a pool, or dpus, and the number of a wave like acme-train/train/1",
+    keys.DPU_KEY: "must be a DPUDeployment like dpus/acme",
     base.PCI_SELECTOR: 'must be a PCI vendor and product like "10DE:2330"',
 }
 
@@ -75,9 +81,11 @@ class Mistake:
     """One mistake a model found."""
 
     path: Path
+    """Keys from the model down to the value that breaks a rule."""
     text: str
+    """Rule, value got and remedy, in lower case and without a full stop."""
     wants_text: bool
-    """False when text would be wrong here however it is written: a number, a mapping, one of a few words."""
+    """Whether text could be right here; false for a number, a mapping or one of a few words."""
 
 
 def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Iterator[Mistake]:

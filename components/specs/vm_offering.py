@@ -27,72 +27,90 @@ class VmGpuSpec(Spec):
     device: Text
     """Resource name permitted in the KubeVirt object, such as ``nvidia.com/L40S``."""
     pci_selector: str = Field(pattern=PCI_SELECTOR)
-    """``vendor:product``, as KubeVirt's permittedHostDevices wants it."""
+    """Vendor and product of the PCI device, such as ``10DE:2330``, as KubeVirt's permittedHostDevices wants it."""
     count: int = Field(ge=1, le=8)
+    """Number of GPUs that one VM gets."""
 
 
 class VmSizeSpec(Spec):
     """A size of VM. A size is never edited: a changed one is a new name."""
 
     name: Label
+    """Name of the size, which VMs and offerings refer to."""
     cpus: int = Field(ge=1, le=512)
+    """Number of CPUs of the VM, ``cpu.guest`` of KubeVirt's instance type."""
     memory: Quantity
+    """Memory of the VM, such as ``64Gi``; ``memory.guest`` of KubeVirt's instance type."""
     root_disk: Quantity = "500Gi"
-    """Ephemeral root: an overlay on the node's NVMe, lost when the VM ends."""
+    """Size of the ephemeral root, an overlay on the node's NVMe that is lost when the VM ends."""
     gpu: VmGpuSpec | None = None
+    """GPUs that the VM gets; it gets none when it is left out."""
 
 
 class VmImageSpec(Spec):
     """An operating system that can be ordered, pinned by checksum."""
 
     name: Label
+    """Name that VMs and offerings refer to, and that CDI's DataSource has."""
     version: VersionName
+    """Unique name of this build, which its golden volumes are called after."""
     url: HttpsUrl
+    """URL of the disk image, which CDI imports."""
     sha256: Sha256
+    """SHA-256 of the file at ``url``, as 64 hex digits, which CDI verifies."""
     size: Quantity
-    """Of the disk in the file, unpacked."""
+    """Size of the disk in the file, unpacked, such as ``10Gi``."""
 
 
 class VmCatalog(DataFile):
-    """``catalog/vm_offerings.yaml``."""
+    """``catalog/vm_offerings.yaml``, what VMs can be made of."""
 
     sizes: tuple[VmSizeSpec, ...] = Field(min_length=1)
+    """Sizes that tenants may be offered."""
     images: tuple[VmImageSpec, ...] = Field(min_length=1)
+    """Operating systems that tenants may be offered."""
 
 
 class VolumeSpec(Spec):
-    """An extra volume of a VM; it outlives the VM."""
+    """An extra volume of a VM, which outlives the VM."""
 
     name: ShortName
+    """Name of the volume, unique in its VM."""
     size: Quantity
+    """Size of the volume, such as ``500Gi``."""
     storage_class: DnsLabel
+    """Storage class of ``region.yaml`` that the volume is of."""
 
 
 class VirtualMachineSpec(Spec):
     """A VM of the platform's own. Tenants order theirs through the API of their cluster."""
 
     name: ShortName
+    """Name of the VM and its host name."""
     size: Label
+    """Size of the VM, an entry of ``sizes`` in ``catalog/vm_offerings.yaml``."""
     image: Label
+    """Operating system of the VM, an entry of ``images`` in ``catalog/vm_offerings.yaml``."""
     public_ip: bool = False
-    """One public address of the region, allocated in ``allocations.lock.yaml``."""
+    """Whether the VM has a public address of the region, allocated in ``allocations.lock.yaml``."""
     ports: tuple[Port, ...] = Field(default=(22,), min_length=1, max_length=10)
-    """TCP ports reachable at the public address."""
+    """Numbers of TCP ports that are reachable at the public address."""
     volumes: tuple[VolumeSpec, ...] = Field(default=(), max_length=16)
+    """Extra volumes of the VM, beside its root."""
 
 
 class VmsSpec(Spec):
     """What a tenant can order as VMs, and where they run."""
 
     cluster: ClusterName
-    """Cluster of the tenant whose nodes run VMs."""
+    """Name of the tenant's cluster whose nodes run VMs."""
     offerings: tuple[Label, ...] = Field(min_length=1)
-    """Sizes of the catalogue."""
+    """Sizes of ``catalog/vm_offerings.yaml`` that the tenant can order."""
     images: tuple[Label, ...] = Field(min_length=1)
-    """Operating systems of the catalogue."""
+    """Operating systems of ``catalog/vm_offerings.yaml`` that the tenant can order."""
     image_storage_class: DnsLabel
-    """Class that holds the golden volumes of VM images."""
+    """Storage class that holds the golden volumes of VM images."""
     public_ips: int = Field(default=0, ge=0, le=256)
-    """Public addresses that VMs of the tenant may have."""
+    """Most public addresses that VMs of the tenant may have."""
     platform: tuple[VirtualMachineSpec, ...] = ()
-    """Machines of the platform's own."""
+    """VMs of the platform's own, which tenants do not order."""

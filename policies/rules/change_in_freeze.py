@@ -13,7 +13,7 @@ what all tenants share.
 
 from __future__ import annotations
 
-from components.specs.policy import Enforcement, FreezeSpec
+from components.specs.policy import Enforcement, FreezeSpec, RuleId
 from policies.facts import STACK, Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, Verdict, violation
 
@@ -48,7 +48,7 @@ def _covers(freeze: FreezeSpec, tenant: str | None, context: Context) -> bool:
 
 
 RULE = Rule(
-    name="change-in-freeze",
+    name=RuleId.CHANGE_IN_FREEZE,
     description="Nothing is applied to a tenant while a freeze protects it.",
     why="a freeze is a promise to the tenant that its nodes are left alone",
     severity=Severity.HIGH,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from components.specs.base import Stage
 from components.specs.catalog import Lifecycle
-from components.specs.policy import Enforcement
+from components.specs.policy import Enforcement, RuleId
 from policies.facts import Context, Fact
 from policies.node_image import CATALOGUE, TEMPLATES, catalogued
 from policies.verdict import PASS, Finding, Rule, Severity, listed, violation
@@ -48,7 +48,7 @@ def find(fact: Fact, context: Context) -> Finding:
 
 
 RULE = Rule(
-    name="deprecated-image",
+    name=RuleId.DEPRECATED_IMAGE,
     description="A node boots an image that is still maintained.",
     why="kernel and drivers of the image get no fixes any more",
     severity=Severity.HIGH,

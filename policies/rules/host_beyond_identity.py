@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from components.specs.policy import RuleId
 from policies.facts import UNKNOWN, Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, listed, undecided, violation
 
@@ -22,7 +23,7 @@ class HostForm:
     """Fields that a host of one bare-metal backend has."""
 
     identity: frozenset[str]
-    """They tell which machine it is; the inventory has nothing else to say."""
+    """Fields that tell which machine it is; the inventory has nothing else to say."""
     uniform: Mapping[str, Any]
     """Fields that the backend wants on each host, with the one value that all hosts have."""
     nested: tuple[str, ...]
@@ -41,7 +42,7 @@ FORMS: Mapping[str, HostForm] = {
         nested=("spec", "spec.access", "spec.bmcSecretRef", "spec.protocol"),
     ),
 }
-"""By kind."""
+"""Fields of hosts of each bare-metal backend, by kind."""
 
 
 def find(fact: Fact, context: Context) -> Finding:
@@ -75,7 +76,7 @@ def find(fact: Fact, context: Context) -> Finding:
 
 
 RULE = Rule(
-    name="host-beyond-identity",
+    name=RuleId.HOST_BEYOND_IDENTITY,
     description="A host entry carries its identity and nothing else.",
     why="a host that differs from its pool is found only when a job fails on it",
     severity=Severity.CRITICAL,

@@ -10,7 +10,7 @@ a waiver with the pool as its subject first: ``jacquard promote`` then pins it.
 
 from __future__ import annotations
 
-from components.plan.images import CHANNEL_RULE
+from components.specs.policy import RuleId
 from policies.facts import Context, Fact
 from policies.node_image import CATALOGUE, TEMPLATES, node_image
 from policies.verdict import PASS, Finding, Rule, Severity, listed, violation
@@ -41,7 +41,7 @@ def find(fact: Fact, context: Context) -> Finding:
 
 
 RULE = Rule(
-    name=CHANNEL_RULE,
+    name=RuleId.IMAGE_OUTSIDE_CHANNEL,
     description="A node boots an image that the environment's channel offers.",
     why="an image that has not proven itself would run on tenants' nodes",
     severity=Severity.CRITICAL,

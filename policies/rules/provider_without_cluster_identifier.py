@@ -9,6 +9,7 @@ Right: ``components.resources.Cluster(name=..., kubeconfig=..., identifier="<env
 
 from __future__ import annotations
 
+from components.specs.policy import RuleId
 from policies.facts import PROVIDER, UNKNOWN, Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, undecided, violation
 
@@ -29,7 +30,7 @@ def find(fact: Fact, context: Context) -> Finding:
 
 
 RULE = Rule(
-    name="provider-without-cluster-identifier",
+    name=RuleId.PROVIDER_WITHOUT_CLUSTER_IDENTIFIER,
     description="A provider names its cluster by a clusterIdentifier that never changes.",
     why="a renewed kubeconfig would replace every object in the cluster",
     severity=Severity.CRITICAL,

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.render.objects import digest
+from components.specs.policy import RuleId
 from policies.facts import UNKNOWN, Context, Fact
 from policies.node_image import TEMPLATES
 from policies.verdict import PASS, Finding, Rule, Severity, undecided, violation
@@ -47,7 +48,7 @@ def _holds_unknown(value: Any) -> bool:
 
 
 RULE = Rule(
-    name="template-edited-in-place",
+    name=RuleId.TEMPLATE_EDITED_IN_PLACE,
     description="A machine template is never edited: new content is a new template.",
     why="machines of one pool would differ without any rollout, and nothing would notice",
     severity=Severity.CRITICAL,

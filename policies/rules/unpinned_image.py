@@ -7,10 +7,12 @@ Refused: ``checksum: https://images.cloud.example/gpu-2026.11.1.raw.sha256sum``
 Refused: ``image: images.cloud.example/gpu-2026.11.1.raw:latest``
 Right: ``checksum: <64 hex digits>`` and ``checksumType: sha256``, both of the image whose URL it is.
 Right: ``image: images.cloud.example/gpu-2026.11.1.raw@sha256:<64 hex digits>``
+Right: the URL that ``images.lock.yaml`` has for the digest, although the catalogue names another mirror by now.
 """
 
 from __future__ import annotations
 
+from components.specs.policy import RuleId
 from policies.facts import Context, Fact
 from policies.node_image import CATALOGUE, TEMPLATES, NodeImage, node_image
 from policies.verdict import PASS, Finding, Rule, Severity, listed, violation
@@ -22,7 +24,8 @@ def find(fact: Fact, context: Context) -> Finding:
     if isinstance(image, Finding):
         return image
     entry = image.entry(context)
-    if not image.fault and entry is not None and entry.url == image.url:
+    known = entry is not None and (entry.url == image.url or (image.url, image.sha256) in context.locked)
+    if known and not image.fault:
         return PASS
     return violation(
         found=image.fault or f"{image.url} with sha256 {image.sha256}{_whose(image, context)}",
@@ -44,7 +47,7 @@ def _allowed(image: NodeImage, context: Context) -> str:
 
 
 RULE = Rule(
-    name="unpinned-image",
+    name=RuleId.UNPINNED_IMAGE,
     description="A node image is pinned by the SHA-256 that the catalogue has for it.",
     why="what is not pinned can change under us, and two nodes of one pool would boot different software",
     severity=Severity.CRITICAL,

@@ -12,7 +12,7 @@ of images to verify: nothing here fetches it.
 from __future__ import annotations
 
 from components.specs.base import Stage
-from components.specs.policy import Enforcement
+from components.specs.policy import Enforcement, RuleId
 from policies.facts import Context, Fact
 from policies.node_image import CATALOGUE, TEMPLATES, catalogued
 from policies.verdict import PASS, Finding, Rule, Severity, listed, violation
@@ -34,7 +34,7 @@ def find(fact: Fact, context: Context) -> Finding:
 
 
 RULE = Rule(
-    name="unsigned-image",
+    name=RuleId.UNSIGNED_IMAGE,
     description="In production a node boots an image that is signed.",
     why="a digest does not say who built the image",
     severity=Severity.HIGH,

@@ -11,10 +11,10 @@ from providers.kube.errors import ApiError, KindNotFound
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """Where the objects of one kind live."""
+    """Path at which the objects of one kind live, and how they are named."""
 
     prefix: str
-    """Such as ``/api/v1`` or ``/apis/metal3.io/v1alpha1``."""
+    """Path below which the kind's group is served, such as ``/api/v1`` or ``/apis/metal3.io/v1alpha1``."""
     plural: str
     namespaced: bool
 

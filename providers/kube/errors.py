@@ -13,7 +13,7 @@ class Cause:
     """One detail of a refusal, such as a field that another manager owns."""
 
     reason: str
-    """Such as ``FieldValueInvalid`` or ``FieldManagerConflict``; may be empty."""
+    """Word of the API server, such as ``FieldValueInvalid`` or ``FieldManagerConflict``; may be empty."""
     field: str
     """Path of the field as the API server writes it; may be empty."""
     message: str

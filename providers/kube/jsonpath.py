@@ -90,9 +90,10 @@ def _children(step: Step, value: Any) -> list[Any]:
     if isinstance(step, Wildcard):
         return value
     if isinstance(step, Filter):
-        return [item for item in value if isinstance(item, Mapping) and _text(item.get(step.key)) == step.value]
+        return [item for item in value if isinstance(item, Mapping) and written(item.get(step.key)) == step.value]
     return [value[step]] if -len(value) <= step < len(value) else []
 
 
-def _text(value: Any) -> str:
+def written(value: Any) -> str:
+    """Return a value as an expression writes it: text without quotes, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value)

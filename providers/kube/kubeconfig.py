@@ -22,15 +22,15 @@ class Connection:
     """How one context of a kubeconfig reaches its API server. Its representation shows no credential."""
 
     server: str
-    """URL, with a path prefix where a proxy serves several clusters."""
+    """URL of the API server, with a path prefix where a proxy serves several clusters."""
     namespace: str
     """Namespace of the context, ``default`` when it names none."""
     headers: Mapping[str, str] = field(repr=False)
     tls: ssl.SSLContext | None = field(repr=False)
-    """None for plain HTTP."""
+    """Settings of TLS; None for plain HTTP."""
     tls_server_name: str | None = None
     renew: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
-    """Returns fresh ``headers``; None for a credential that stands in the kubeconfig itself."""
+    """Function that returns fresh ``headers``; None for a credential that stands in the kubeconfig itself."""
 
 
 def load(path: Path, context: str | None = None) -> Connection:

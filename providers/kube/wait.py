@@ -12,7 +12,7 @@ from typing import Any
 from providers.errors import ProviderError
 from providers.kube.client import ApiServer, ObjectRef
 from providers.kube.errors import ApiError
-from providers.kube.jsonpath import JsonPathError, evaluate, parse
+from providers.kube.jsonpath import JsonPathError, evaluate, parse, written
 
 POLL_SECONDS = 1.0
 """Pause between two looks at an object; the first ones come faster."""
@@ -52,7 +52,7 @@ class WaitCondition:
     type: str = ""
     path: tuple[Any, ...] = ()
     value: str | None = None
-    """Status of the condition, or value at the path; None: the path must lead to something."""
+    """Status of the condition, or value at the path; None when the path only must lead to something."""
 
 
 def parse_wait_for(text: str) -> tuple[WaitCondition, ...]:
@@ -105,7 +105,7 @@ def _unmet_one(obj: Mapping[str, Any], wanted: WaitCondition) -> str:
         found = evaluate(wanted.path, obj)
         if wanted.value is None:
             return "" if found else f"{wanted.text}: nothing there yet"
-        words = [_word(item) for item in found]
+        words = [written(item) for item in found]
         return "" if wanted.value in words else f"{wanted.text}: is {', '.join(words) or 'absent'}"
     generation = obj.get("metadata", {}).get("generation") or 0
     status = obj.get("status") or {}
@@ -119,10 +119,6 @@ def _unmet_one(obj: Mapping[str, Any], wanted: WaitCondition) -> str:
             return ""
         return f"{wanted.text}: is {_explained(condition)}"
     return f"{wanted.text}: not reported yet"
-
-
-def _word(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _explained(condition: Mapping[str, Any]) -> str:

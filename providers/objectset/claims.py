@@ -11,13 +11,14 @@ from providers.kube.jsonpath import evaluate, parse
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """Where an object says who uses it, and which machine it is."""
+    """Paths at which an object says who uses it, and which machine it is."""
 
     consumer: str
-    """Path of the name of whoever claims it."""
+    """Path of the name of whoever claims the object."""
     state: str
     free: frozenset[str]
-    """States in which nobody uses it. Any other one, a new word of a later release too, may mean a running node."""
+    """States in which nobody uses the object. Any other one, a new word of a later release too, may mean a running
+    node."""
     machine: str
     """Path of what stays the same when the object gets another name or namespace."""
 
@@ -48,7 +49,8 @@ USES: Mapping[tuple[str, str], Use] = {
         machine=".spec.systemUUID",
     ),
 }
-"""By group and kind. A host is released and wiped before it may leave: deleting it would power off a running node."""
+"""How an object says who uses it, by group and kind. A host is released and wiped before it may leave, since deleting
+it would power off a running node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +72,7 @@ DEPENDENTS: Mapping[tuple[str, str], Dependent] = {
         api_version="metal.ironcore.dev/v1alpha1", kind="Server", owner=".spec.bmcRef.name"
     ),
 }
-"""By group and kind of the owner; both kinds are cluster-scoped."""
+"""Kinds whose objects go with their owner, by group and kind of the owner; both are cluster-scoped."""
 
 
 def claimed(body: Mapping[str, Any]) -> str | None:

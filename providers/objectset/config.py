@@ -14,7 +14,7 @@ from providers.rpc.stubs import provider_pb2
 from providers.rpc.values import UNKNOWN
 
 CONNECTIONS = 8
-"""Requests at once to an API server: more than eight gain nothing and starve its other users."""
+"""Most requests at once to an API server: more than eight gain nothing and starve its other users."""
 KEYS = {
     "kubeconfig": "path of the cluster's kubeconfig; the ambient cluster is never used",
     "context": "context of the kubeconfig",

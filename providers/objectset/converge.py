@@ -9,14 +9,14 @@ from typing import Any
 from providers.errors import ProviderError
 from providers.kube import ApiError, ObjectRef
 from providers.objectset import applyset
+from providers.objectset.existing_objects import ExistingObjects
+from providers.objectset.explaining import explain
 from providers.objectset.inputs import Identity, ObjectSet, brief
 from providers.objectset.members import FIELD_MANAGER, Members, marked, still_to_come
 from providers.objectset.moves import Move, moves
 from providers.objectset.patching import Patches
 from providers.objectset.pruning import in_use, prune
 from providers.objectset.session import Session, Tell
-from providers.objectset.strangers import Strangers
-from providers.objectset.words import explain
 from providers.objectset.workers import CancelledError, Outcomes
 from providers.rpc.values import UNKNOWN
 
@@ -35,7 +35,7 @@ class Recorded:
 
     objects: ObjectSet
     uids: Mapping[str, Any]
-    """By key; a member without one is not known to be in the cluster as recorded."""
+    """Uids of members by key; a member without one is not known to be in the cluster as recorded."""
     waiting: Collection[str] = ()
     """Objects of other controllers, in words, that do not have their fields as recorded."""
 
@@ -45,7 +45,7 @@ class Result:
     """What came of a change, or would come of a previewed one."""
 
     uids: Mapping[str, Any]
-    """By key; `UNKNOWN` in a preview for a member that is still to be created.
+    """Uids of members by key; `UNKNOWN` in a preview for a member that is still to be created.
 
     After a change that was done in part, members with a uid are those that are in the cluster as the engine records
     them: it records new inputs for a new set and keeps old ones for a changed set. The next run applies all others.
@@ -201,7 +201,7 @@ class Change:
             remedy = "choose another setName, or give this resource that one as an alias"
             yield f"ConfigMap {self._wanted.id} is the parent of the set of {maker}; {remedy}"
         candidates = {identity: self._uids.get(identity) for identity in self._changed().values()}
-        yield from Strangers(self._session, self._wanted, self._urn).refusals(candidates)
+        yield from ExistingObjects(self._session, self._wanted, self._urn).refusals(candidates)
         used = in_use(self._session, self._wanted, self._orphans)
         moving = {move.old: move for move in self._moves}
         for identity in sorted(used.keys() | moving.keys()):

@@ -13,7 +13,8 @@ import time
 from providers.objectset.inputs import Identity, ObjectSet
 
 SETTLE_SECONDS = 2.0
-"""A program registers its sets within milliseconds of each other."""
+"""How many seconds a set waits for others of its program, which registers its sets within milliseconds of each
+other."""
 
 
 class Announcements:

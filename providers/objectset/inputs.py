@@ -1,4 +1,4 @@
-"""The properties of an ObjectSet, and what must be true of them before anything is sent."""
+"""Makes the inputs of components from an environment: names are looked up, numbers read from the lock files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Identity(NamedTuple):
 
 
 UID_DIGITS = 8
-"""Of a uid, so many are recorded: enough to know again an object whose name is known, and a third less state."""
+"""Number of digits recorded of a uid: enough to know again an object whose name is known, and a third less state."""
 
 
 def brief(live: Mapping[str, Any]) -> str:

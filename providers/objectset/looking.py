@@ -10,7 +10,7 @@ from providers.objectset.inputs import Identity
 from providers.objectset.session import Session
 
 LIST_FROM = 64
-"""From so many objects of one kind and namespace on, one list is cheaper than a look at each."""
+"""Number of objects of one kind and namespace from which on one list is cheaper than a look at each."""
 
 
 def existing(

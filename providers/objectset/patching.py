@@ -11,12 +11,13 @@ from typing import Any
 
 from providers.errors import ProviderError
 from providers.kube import ApiError, ObjectRef
+from providers.kube.objects import dig
+from providers.objectset.explaining import changed_meanwhile, explain, managers, owned_fields
 from providers.objectset.importing import declared
 from providers.objectset.inputs import Identity, ObjectSet, bodies
 from providers.objectset.looking import existing
 from providers.objectset.members import FIELD_MANAGER
 from providers.objectset.session import Session
-from providers.objectset.words import changed_meanwhile, explain, managers, owned_fields
 from providers.objectset.workers import CancelledError
 
 _NOT_OURS = ("apiVersion", "kind", "metadata")
@@ -186,10 +187,7 @@ def _is_stale(error: ProviderError) -> bool:
 
 def _is_empty(live: Mapping[str, Any], path: str) -> bool:
     """Return whether a field of a conflict, ``.spec.updates``, is an empty list or map."""
-    value: Any = live
-    for step in path.strip(".").split("."):
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value in ([], {})
+    return dig(live, *path.strip(".").split(".")) in ([], {})
 
 
 def _emptied(ours: Any, live: Any) -> Any:

@@ -17,12 +17,12 @@ from providers.kube import KubeconfigError, Unreachable
 from providers.objectset import config, importing, inputs, schema
 from providers.objectset.config import CONNECTIONS, Config
 from providers.objectset.converge import Change, Recorded, Result
+from providers.objectset.explaining import TAKE_FIELDS_FROM
 from providers.objectset.handover import Announcements
 from providers.objectset.inputs import ObjectSet
 from providers.objectset.reading import read
 from providers.objectset.removal import remove
 from providers.objectset.session import Session, Tell
-from providers.objectset.words import TAKE_FIELDS_FROM
 from providers.objectset.workers import Workers
 from providers.rpc.diff import Change as Difference
 from providers.rpc.diff import ChangeKind, changes, diff_response
@@ -35,7 +35,7 @@ TIMEOUT_SECONDS = 600.0
 """How long finalizers may hold what is deleted, unless the program's ``custom_timeouts`` say otherwise."""
 _REPLACES = ("setName", "namespace")
 _NAMED = 3
-"""Objects that a line about waiting names."""
+"""Most objects that a line about waiting names."""
 _NEW = Properties({})
 
 

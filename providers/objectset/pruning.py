@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 from providers.errors import ProviderError
 from providers.kube import ApiError
 from providers.objectset.claims import DEPENDENTS, claimed
+from providers.objectset.explaining import changed_meanwhile, explain
 from providers.objectset.inputs import Identity, ObjectSet
 from providers.objectset.session import Session, Tell
-from providers.objectset.words import changed_meanwhile, explain
 
 POLL_SECONDS = 0.5
 """Pause between two looks at what finalizers still hold."""
 _NAMED = 3
-"""Objects that a line about waiting names."""
+"""Most objects that a line about waiting names."""
 Bodies: TypeAlias = Iterable[Mapping[str, Any]]
 
 

@@ -25,7 +25,7 @@ class Seen:
     uids: Mapping[str, str]
     has_parent: bool
     patches: Mapping[str, Any] = field(repr=False)
-    """As recorded, without objects that are not there; one that differs stands alone, at ``key/name``."""
+    """Patches as recorded, without objects that are not there; one that differs stands alone, at ``key/name``."""
 
 
 def read(session: Session, recorded: ObjectSet) -> Seen:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from providers.objectset.explaining import TAKE_FIELDS_FROM
 from providers.objectset.provider import ObjectSetProvider
-from providers.objectset.words import TAKE_FIELDS_FROM
 from providers.rpc.server import Engine, serve_provider
 
 

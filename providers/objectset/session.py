@@ -12,7 +12,7 @@ from providers.objectset.handover import Announcements
 from providers.objectset.workers import Workers
 
 Tell: TypeAlias = Callable[[str], None]
-"""Shows what is going on beside the resource, until it is done."""
+"""Function that shows what is going on beside the resource, until it is done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from providers.rpc.stubs import ResourceProviderServicer, add_ResourceProviderSe
 from providers.rpc.stubs import engine_pb2_grpc as engine_grpc
 
 MESSAGE_BYTES = 400 * 1024 * 1024
-"""Largest message, the engine's own bound."""
+"""Largest message in bytes, the engine's own bound."""
 THREADS = 128
-"""Calls at once; made as needed. The engine asks for as many as ``--parallel``."""
+"""Most calls at once, in threads made as needed. The engine asks for as many as ``--parallel``."""
 GRACE_SECONDS = 10.0
 """How long running calls may take to end once the plugin is told to stop."""
 _LOOK_SECONDS = 1.0

@@ -73,19 +73,25 @@ def mask(text: str, secrets: Iterable[str]) -> str:
     return text
 
 
-def decode(struct: Struct) -> Properties:
-    """Return what the engine sent as plain data, with the paths of secrets and unknowns."""
+def decode(struct: Struct, unknown: object = UNKNOWN) -> Properties:
+    """Return what the engine sent as plain data, with the paths of secrets and unknowns.
+
+    Args:
+        struct: The properties of a resource.
+        unknown: What stands for a value that is known only after the apply.
+    """
     secrets: set[Path] = set()
     unknowns: set[Path] = set()
-    decoder = _Decoder(secrets, unknowns)
+    decoder = _Decoder(secrets, unknowns, unknown)
     plain = {key: decoder.value(value, (key,)) for key, value in struct.fields.items()}
     return Properties(plain, frozenset(secrets), frozenset(unknowns))
 
 
 class _Decoder:
-    def __init__(self, secrets: set[Path], unknowns: set[Path]) -> None:
+    def __init__(self, secrets: set[Path], unknowns: set[Path], unknown: object) -> None:
         self._secrets = secrets
         self._unknowns = unknowns
+        self._stand_in = unknown
 
     def value(self, value: Value, path: Path) -> Any:
         kind = value.WhichOneof("kind")
@@ -106,11 +112,8 @@ class _Decoder:
 
     def _signed(self, fields: Mapping[str, Value], path: Path) -> Any:
         signature = fields[SIGNATURE].string_value
-        if signature == SECRET:
-            self._secret(path)
-            return self.value(fields["value"], path)
-        if signature == OUTPUT:
-            if "secret" in fields and fields["secret"].bool_value:
+        if signature in (SECRET, OUTPUT):
+            if signature == SECRET or ("secret" in fields and fields["secret"].bool_value):
                 self._secret(path)
             return self.value(fields["value"], path) if "value" in fields else self._unknown(path)
         if signature == RESOURCE:
@@ -121,9 +124,9 @@ class _Decoder:
         if not covered(path[:-1], self._secrets):
             self._secrets.add(path)
 
-    def _unknown(self, path: Path) -> Unknown:
+    def _unknown(self, path: Path) -> object:
         self._unknowns.add(path)
-        return UNKNOWN
+        return self._stand_in
 
 
 def encode(plain: Mapping[str, Any], secrets: Iterable[Path] = ()) -> Struct:

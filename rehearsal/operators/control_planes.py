@@ -6,9 +6,10 @@ import base64
 import json
 from collections.abc import Callable
 
+from providers.kube.objects import dig
 from rehearsal.operators.hosts import CLUSTER, CLUSTER_LABEL
 from rehearsal.operators.nodes import K0S_WORKER, KUBEADM
-from rehearsal.operators.view import Object, View, conditions, deleting, dig, owned_by, owner, reported
+from rehearsal.operators.view import Object, View, conditions, deleting, owned_by, owner, reported
 
 API = "controlplane.cluster.x-k8s.io/v1alpha2"
 KAMAJI = "kamaji.clastix.io/v1alpha1"
@@ -19,7 +20,7 @@ _USER_DATA = {
     "cloud-config": "## template: jinja\n#cloud-config\n# simulated: a real one carries a join token\n",
     "ignition": json.dumps({"ignition": {"version": "3.4.0"}}),
 }
-"""By format, what a node is given at its first boot."""
+"""Text that a node is given at its first boot, by format."""
 
 
 def reconcile(view: View, kubeconfig: Callable[[str], str | None]) -> None:

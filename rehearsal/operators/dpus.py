@@ -1,16 +1,23 @@
-"""What DPF does: a DPUDeployment makes DPUSets, and a DPUSet makes one DPU for each device of the nodes it selects."""
+"""What DPF does: a DPUDeployment makes DPUSets, and a DPUSet makes one DPU for each device of the nodes it selects.
+
+As under ``OnDelete``, a DPU keeps the image and flavor that it was made with until somebody deletes it, and it is
+deleted when its set selects its node no more. Nothing is flashed, and no hold is placed: a DPU that is made gets ready.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Any
 
+from providers.kube.objects import dig
 from rehearsal.operators.hosts import selects
-from rehearsal.operators.view import Object, View, deleting, dig, owned_by, reported
+from rehearsal.operators.view import Object, View, deleting, owned_by, reported
 
 API = "provisioning.dpu.nvidia.com/v1alpha1"
 SERVICES = "svc.dpu.nvidia.com/v1alpha1"
 _SET_LABEL = "provisioning.dpu.nvidia.com/dpuset-name"
+_SET_NAMESPACE_LABEL = "provisioning.dpu.nvidia.com/dpuset-namespace"
+_DEPLOYMENT_LABEL = "svc.dpu.nvidia.com/owned-by-dpudeployment"
 
 
 def reconcile(view: View) -> None:
@@ -40,6 +47,7 @@ def _sets(deployment: Object) -> list[Object]:
             "metadata": {
                 "name": f"{metadata['name']}-{entry['nameSuffix']}",
                 "namespace": metadata["namespace"],
+                "labels": {_DEPLOYMENT_LABEL: f"{metadata['namespace']}_{metadata['name']}"},
                 "ownerReferences": owned_by(deployment),
             },
             "spec": {
@@ -51,6 +59,8 @@ def _sets(deployment: Object) -> list[Object]:
                         "bfb": {"name": dpus["bfb"]},
                         "dpuFlavor": dpus["flavor"],
                         "nodeEffect": dpus.get("nodeEffect") or {"noEffect": True},
+                        **{name: dpus[name] for name in ("secureBoot",) if name in dpus},
+                        **_cluster(entry),
                     }
                 },
             },
@@ -59,18 +69,29 @@ def _sets(deployment: Object) -> list[Object]:
     ]
 
 
+def _cluster(entry: Object) -> Object:
+    labels = entry.get("dpuClusterSelector")
+    return {"cluster": {"selector": {"matchLabels": labels}}} if labels else {}
+
+
 def _fill(view: View, dpu_set: Object, dpus: list[Object]) -> None:
     metadata, spec = dpu_set["metadata"], dpu_set["spec"]
-    known = {dpu["metadata"]["name"] for dpu in dpus}
-    cluster = next(iter(view.all(API, "DPUCluster")), None)
+    known, wanted = {dpu["metadata"]["name"]: dpu for dpu in dpus}, set()
+    selector = dig(spec, "dpuTemplate", "spec", "cluster", "selector")
+    cluster = next((one for one in view.all(API, "DPUCluster") if _selected(selector, one)), None)
     for node in view.all(API, "DPUNode"):
         if node["metadata"]["namespace"] != metadata["namespace"] or not _selected(spec.get("dpuNodeSelector"), node):
             continue
         for entry in dig(node, "spec", "dpus") or ():
             device = view.find(API, "DPUDevice", entry["name"], metadata["namespace"])
             name = f"{node['metadata']['name']}-{entry['name']}"
-            if device and _selected(spec.get("dpuDeviceSelector"), device) and name not in known and cluster:
-                view.create(_dpu(dpu_set, node, device, cluster))
+            if device and _selected(spec.get("dpuDeviceSelector"), device):
+                wanted.add(name)
+                if name not in known and cluster:
+                    view.create(_dpu(dpu_set, node, device, cluster))
+    for name, dpu in known.items():
+        if name not in wanted and not deleting(dpu):
+            view.delete(dpu)
     phases = dict(Counter(dig(dpu, "status", "phase") or "Initializing" for dpu in dpus))
     if (dig(dpu_set, "status", "dpuStatistics") or {}) != phases:
         # A merge cannot shrink a mapping: phases that nothing is in any more are taken out by name.
@@ -87,7 +108,11 @@ def _dpu(dpu_set: Object, node: Object, device: Object, cluster: Object) -> Obje
         "metadata": {
             "name": f"{node['metadata']['name']}-{device['metadata']['name']}",
             "namespace": dpu_set["metadata"]["namespace"],
-            "labels": {_SET_LABEL: dpu_set["metadata"]["name"]},
+            "labels": {
+                _SET_LABEL: dpu_set["metadata"]["name"],
+                _SET_NAMESPACE_LABEL: dpu_set["metadata"]["namespace"],
+                **(dpu_set["metadata"].get("labels") or {}),
+            },
             "ownerReferences": owned_by(dpu_set),
         },
         "spec": {
@@ -98,6 +123,7 @@ def _dpu(dpu_set: Object, node: Object, device: Object, cluster: Object) -> Obje
             "dpuDeviceName": device["metadata"]["name"],
             "serialNumber": device["spec"]["serialNumber"],
             "cluster": place,
+            **{name: template[name] for name in ("secureBoot",) if name in template},
         },
     }
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from providers.kube.objects import dig
 from rehearsal.operators.references import Reference, missing
-from rehearsal.operators.view import Object, View, conditions, deleting, dig, owned_by, owner, reported
+from rehearsal.operators.view import Object, View, conditions, deleting, owned_by, owner, reported
 
 API = "infrastructure.cluster.x-k8s.io/v1beta2"
 HOST = ("metal3.io/v1alpha1", "BareMetalHost")

@@ -11,8 +11,9 @@ import binascii
 import json
 import uuid
 
+from providers.kube.objects import dig
 from rehearsal.operators.hosts import CLUSTER, MACHINE, selects
-from rehearsal.operators.view import LOG, Object, View, deleting, dig, owned_by, owner
+from rehearsal.operators.view import LOG, Object, View, deleting, owned_by, owner
 
 API = "metal.ironcore.dev/v1alpha1"
 PROVIDER = "infrastructure.cluster.x-k8s.io/v1alpha1"

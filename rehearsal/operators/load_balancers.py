@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, summarize_address_range
 
-from rehearsal.operators.view import Object, View, deleting, dig
+from providers.kube.objects import dig
+from rehearsal.operators.view import Object, View, deleting
 
 _POOL = ("metallb.io/v1beta1", "IPAddressPool")
 _ADDRESSES = ("metallb.io/loadBalancerIPs", "metallb.universe.tf/loadBalancerIPs")

@@ -8,9 +8,10 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import urlparse
 
+from providers.kube.objects import dig
 from rehearsal.operators import ironcore
 from rehearsal.operators.hosts import API, CLUSTER_LABEL, HOST, MACHINE
-from rehearsal.operators.view import Object, View, deleting, dig, owner
+from rehearsal.operators.view import Object, View, deleting, owner
 
 KUBEADM = ("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig")
 K0S_WORKER = ("bootstrap.cluster.x-k8s.io/v1beta2", "K0sWorkerConfig")
@@ -25,7 +26,7 @@ class Booted:
 
     machine: Object
     name: str
-    """As the metadata has it that the node is given."""
+    """Name of the node, as the metadata has it that the node is given."""
     uid: str
     image: str
     cores: int
@@ -37,7 +38,7 @@ class Booted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joining:
-    """As what a node registers itself."""
+    """Identity and settings that a node registers itself with."""
 
     name: str
     labels: dict[str, str]

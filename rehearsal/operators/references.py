@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from rehearsal.operators.view import Object, View, conditions, deleting, dig, reported
+from providers.kube.objects import dig
+from rehearsal.operators.view import Object, View, conditions, deleting, reported
 
 _DPF = "provisioning.dpu.nvidia.com/v1alpha1"
 _SERVICES = "svc.dpu.nvidia.com/v1alpha1"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from providers.kube import ApiError, ApiServer, KindNotFound, ObjectRef, Unreachable
+from providers.kube.objects import dig
 
 Object: TypeAlias = dict[str, Any]
 FIELD_MANAGER = "rehearsal-operators"
@@ -91,15 +92,6 @@ class View:
             return
         self.changes += 1
         LOG.info("%s %s", verb, name)
-
-
-def dig(obj: Any, *path: str) -> Any:
-    """Return what is at a path of keys, or None."""
-    for key in path:
-        if not isinstance(obj, dict):
-            return None
-        obj = obj.get(key)
-    return obj
 
 
 def deleting(obj: Object) -> bool:

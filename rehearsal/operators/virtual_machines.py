@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import zlib
 
+from providers.kube.objects import dig
 from rehearsal.operators.references import Reference, missing
-from rehearsal.operators.view import Object, View, deleting, dig, owned_by
+from rehearsal.operators.view import Object, View, deleting, owned_by
 from rehearsal.operators.volumes import CDI
 
 API = "kubevirt.io/v1"

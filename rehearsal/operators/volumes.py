@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from providers.kube.objects import dig
 from rehearsal.operators.references import Reference, missing
-from rehearsal.operators.view import Object, View, deleting, dig, owned_by
+from rehearsal.operators.view import Object, View, deleting, owned_by
 
 CDI = "cdi.kubevirt.io/v1beta1"
 _STORAGE = ("storage.k8s.io/v1", "StorageClass")

@@ -29,8 +29,8 @@ from typing import Any
 from objectset_create import apply_loop
 from support import LocalApiServer
 
-from components.plan.manifests import manifests
-from components.plan.slices import SliceKind, slices
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import SliceKind, slices
 from components.render.manifest import MANAGEMENT, ManifestSet, objects
 from components.specs.environment import Environment
 from components.specs.loader import load_environment

@@ -1,8 +1,8 @@
 """Create of the ObjectSet provider against a bare concurrent apply loop, on one API server, in one run.
 
 Both apply the same number of fresh BareMetalHosts by server-side apply with strict validation, through the same client
-and number of connections. The loop is the floor: what the provider adds is decoding, looking for strangers, the set's
-parent and labels, and the answer. Rounds alternate which of the two goes first; every round has names of its own.
+and number of connections. The loop is the floor: what the provider adds is decoding, looking for what exists, the
+set's parent and labels, and the answer. Rounds alternate which of the two goes first; every round has its own names.
 
 The cluster needs the BareMetalHost CRD. Nothing else should work on it: objects are deleted after each round.
 """

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -26,9 +26,9 @@ from typing import TypeVar
 import yaml
 from support import ENVIRONMENTS, grow
 
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
 from components.plan.checks import check
-from components.plan.manifests import manifests
-from components.plan.slices import slices
 from components.render.manifest import objects
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
@@ -143,7 +143,7 @@ def main() -> int:
             )
     if chosen.json:
         chosen.json.write_text(json.dumps({"rounds": rounds}, indent=2) + "\n")
-    return int(shown(rounds))
+    return int(shown(rounds, BARS))
 
 
 def largest() -> str:
@@ -155,12 +155,12 @@ def largest() -> str:
     return max(sizes, key=lambda name: sizes[name])
 
 
-def shown(rounds: list[dict[str, float]]) -> bool:
+def shown(rounds: list[dict[str, float]], bars: Mapping[str, float]) -> bool:
     """Print the median and the spread of each figure; return whether a bar is missed."""
     missed = False
     for name in rounds[0]:
         values = sorted(figures[name] for figures in rounds)
-        median, bar = statistics.median(values), BARS.get(name)
+        median, bar = statistics.median(values), bars.get(name)
         verdict = "" if bar is None else f"   bar {bar:g}: {'met' if median <= bar else 'MISSED'}"
         missed |= bar is not None and median > bar
         print(f"{name:<36} median {median:.2f}   {values[0]:.2f} .. {values[-1]:.2f}{verdict}")

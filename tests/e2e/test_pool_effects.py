@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 from cluster_api import ManagementCluster, management_cluster
 from driven_pools import Pools, Seen, content, effect
-from pool_changes import BACK, CHANGES, around, of_pool, other_image, other_pods, pool, rendered, spelt
+from pool_changes import BACK, CHANGES, MOVED, around, of_pool, other_image, other_pods, pool, rendered, spelt
 
-from components.plan.effects import FIELDS, Effect
+from components.plan.effects.effect import Effect
+from components.plan.effects.pools import FIELDS, PROMOTED
 from components.render import labels as keys
 from components.specs.environment import Environment
 from components.specs.node_pool import NodePoolSpec
@@ -45,7 +46,7 @@ BESIDE = {
     "health.max_unhealthy": "MachineHealthCheck",
 }
 """Fields of other objects than the MachineDeployment, and the kind of these."""
-NOWHERE = [field for field, word in FIELDS.items() if word is Effect.NOTHING]
+NOWHERE = [field for field, word in MOVED.items() if word is Effect.NONE]
 SIZES = {
     "nodes": (2, 3, 2),
     "racks": (3, 6, 3),
@@ -93,7 +94,7 @@ def histories(management: ManagementCluster) -> dict[str, History]:
 
 def changes() -> dict[str, tuple[Environment, Environment]]:
     """Return the region before and after each change; that of ``rollout.after`` to a moment that has not come."""
-    found = {field: around(field, TENANTS[field], **(AT_ONCE if field == "taints" else {})) for field in FIELDS}
+    found = {field: around(field, TENANTS[field], **(AT_ONCE if field in PROMOTED else {})) for field in FIELDS}
     for case in ("rollout.after", "later"):
         found[case] = restart(TENANTS[case], NOT_YET)
     for case, change in {"pin": other_image, "max_pods": other_pods}.items():
@@ -115,7 +116,7 @@ def made(pool: Seen) -> dt.datetime:
 
 def test_each_field_of_a_pool_is_changed_here() -> None:
     assert set(FIELDS) == set(spelt(NodePoolSpec)) == set(CHANGES)
-    by_word = {word: {field for field in FIELDS if FIELDS[field] is word} for word in Effect}
+    by_word = {word: {field for field in MOVED if MOVED[field] is word} for word in Effect}
     assert {*AT_MACHINES, *AT_DEPLOYMENTS, *BESIDE} == by_word[Effect.IN_PLACE]
     assert {*SIZES} == by_word[Effect.SCALES]
 
@@ -124,7 +125,7 @@ def test_each_field_of_a_pool_is_changed_here() -> None:
 def test_the_controller_does_what_the_table_says(field: str, histories: dict[str, History]) -> None:
     before, after, back = histories[field]
 
-    assert effect(before, after) is FIELDS[field]
+    assert effect(before, after) is MOVED[field]
     assert effect(after, back) is BACK[field]
 
 
@@ -132,10 +133,10 @@ def test_the_controller_does_what_the_table_says(field: str, histories: dict[str
 def test_what_is_no_field_of_the_pool_makes_its_nodes_anew(case: str, histories: dict[str, History]) -> None:
     before, after, back = histories[case]
 
-    assert effect(before, after) is effect(after, back) is Effect.REPLACES
+    assert effect(before, after) is effect(after, back) is Effect.REPLACED
 
 
-@pytest.mark.parametrize("case", ["taints", "pin", "max_pods"])
+@pytest.mark.parametrize("case", ["image", "taints", "pin", "max_pods"])
 def test_a_former_template_brings_its_machine_set_back(case: str, histories: dict[str, History]) -> None:
     before, after, back = histories[case]
 

@@ -11,9 +11,9 @@ import pytest
 from local_region import ENVIRONMENT, UP, LocalRegion, Outcome
 from published_crds import CRDS
 
-from components.plan.garbage import USERS
-from components.plan.manifests import manifests
-from components.plan.slices import slices
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
+from components.plan.report.garbage import USERS
 from components.render import metal3
 from components.render.manifest import objects
 from components.specs.loader import load_environment

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from local_region import ENVIRONMENT, LocalRegion
 
-from components.plan.manifests import manifests
-from components.plan.slices import slices
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
 from components.render.manifest import objects
 from components.specs.loader import load_environment
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.e2e
 
 ACME, GLOBEX = f"{ENVIRONMENT}/tenants/acme.yaml", f"{ENVIRONMENT}/tenants/globex.yaml"
 SYSTEM, TRAIN, INFER, LAB = POOLS = ("acme-train/system", "acme-train/train", "acme-train/infer", "globex-lab/lab")
-NEXT_IMAGE = "gpu-2026.11.1"
+PAST_IMAGE, NEXT_IMAGE = "gpu-2026.10.2", "gpu-2026.11.1"
 NEXT_MINOR, NEXT_MINOR_IMAGE = "v1.36.1", "gpu-2026.11.3"
 CLUSTER_API = "cluster.x-k8s.io/v1beta2"
 INFRASTRUCTURE, BOOTSTRAP = "infrastructure.cluster.x-k8s.io/v1beta2", "bootstrap.cluster.x-k8s.io/v1beta2"
@@ -140,14 +140,38 @@ def test_the_next_wave_rolls_the_rest_while_a_control_plane_goes_up_a_minor_vers
     assert versions == {"acme-train": "v1.35.2", "globex-lab": NEXT_MINOR}
 
 
-def test_nodes_follow_their_control_plane_to_its_minor_version(region: LocalRegion) -> None:
+def test_what_data_want_of_nodes_rolls_nothing_and_shows_as_behind(region: LocalRegion) -> None:
     before = machines(region)
+    taint = "{key: workload, value: inference, effect: NoSchedule}"
+    region.edit(ACME, "labels: {workload: inference}", f"labels: {{workload: inference}}\n        image: {PAST_IMAGE}")
+    region.edit(ACME, f"image: {PAST_IMAGE}\n", f"image: {PAST_IMAGE}\n        taints: [{taint}]\n")
+    region.edit("catalog/images.yaml", "kubelet: v1.35.1, containerd: 2.1.4}", "kubelet: v1.35.2, containerd: 2.1.4}")
+
+    up(region)
+
+    assert changed(before, machines(region)) == {}
+    [checked] = json.loads(region.jacquard("check", ENVIRONMENT, "--format", "json").stdout)
+    [behind] = (item for item in checked["behind"] if item["pool"] == INFER)
+    told = {one["field"]: (one["pinned"], one["data"]) for one in behind["differences"]}
+    assert told == {"kubelet": ("v1.35.1", "v1.35.2"), "taints": ("none", f"[{taint}]")}
+
+
+def test_pools_that_are_promoted_go_where_their_data_and_control_planes_are_and_no_other(region: LocalRegion) -> None:
+    before = machines(region)
+    edited(region, "promote", ENVIRONMENT, INFER)
     edited(region, "promote", ENVIRONMENT, LAB, "--to", NEXT_MINOR_IMAGE)
 
     status = up(region)
 
-    assert changed(before, machines(region)) == {f"{LAB}/a01": (1, 1), f"{LAB}/a02": (1, 1), f"{LAB}/a03": (2, 2)}
-    assert images(status)[LAB] == {NEXT_MINOR_IMAGE: 4}
+    assert changed(before, machines(region)) == {
+        f"{INFER}/a03": (4, 4),
+        f"{LAB}/a01": (1, 1),
+        f"{LAB}/a02": (1, 1),
+        f"{LAB}/a03": (2, 2),
+    }
+    assert (images(status)[LAB], images(status)[INFER]) == ({NEXT_MINOR_IMAGE: 4}, {PAST_IMAGE: 4})
+    made = region.api().list(CLUSTER_API, "Machine", label_selector="jacquard.dev/pool=infer")
+    assert {machine["spec"]["version"] for machine in made} == {"v1.35.2"}
     nodes = region.api("globex-lab").list("v1", "Node")
     assert [node["status"]["nodeInfo"]["kubeletVersion"] for node in nodes] == [NEXT_MINOR] * 4
 

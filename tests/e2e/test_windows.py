@@ -16,16 +16,17 @@ from local_region import wait_until
 from pools import edited, of_kind, sized
 from pulumi_project import Project
 
-from cli.objects import dig, holds
-from components.plan.inputs import inputs
-from components.plan.slices import slices
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import slices
 from components.render.manifest import Manifest
-from components.render.node_pool import NodePoolInput, render_node_pool
+from components.render.node_pool import NodePoolInput
 from components.render.objects import namespace
 from components.render.pool_windows import FIELD_MANAGER, PoolWindows, render_windows
 from components.specs.loader import load_environment
 from components.specs.times import WindowSpec
+from observe.objects import holds
 from providers.kube import ObjectRef
+from providers.kube.objects import dig
 from toolchain import binaries, paths
 
 pytestmark = pytest.mark.e2e
@@ -72,7 +73,7 @@ class Declared:
     @property
     def deployments(self) -> list[Manifest]:
         """Return the MachineDeployments."""
-        every = (item for pool in self.pools.values() for item in render_node_pool(pool))
+        every = (item for pool in self.pools.values() for item in pool.render())
         return [item for item in every if item.kind == "MachineDeployment"]
 
     @property
@@ -92,7 +93,7 @@ def declared(pause: str = "system") -> Declared:
     """Return two pools of laptop under a kept window, of which one is paused by its tenant."""
     laptop = load_environment("laptop", paths.ROOT / "environments")
     every = [item for part in slices(laptop) for item in inputs(laptop, part)]
-    pools = {item.pool.name: item for item in every if isinstance(item, NodePoolInput) and item.cluster == CLUSTER}
+    pools = {item.spec.name: item for item in every if isinstance(item, NodePoolInput) and item.cluster == CLUSTER}
     return Declared({name: edited(pools[name], rollout={"paused": name == pause}) for name in ("infer", "system")})
 
 
@@ -232,7 +233,7 @@ def controller(management: ManagementCluster) -> Iterator[None]:
 
 def with_image(pool: NodePoolInput, sha256: str) -> NodePoolInput:
     """Return ``pool`` with another build of its image."""
-    groups = (replace(group, pin=group.pin.model_copy(update={"sha256": sha256})) for group in pool.groups)
+    groups = (replace(group, intent=group.intent.model_copy(update={"sha256": sha256})) for group in pool.groups)
     return replace(pool, groups=tuple(groups))
 
 

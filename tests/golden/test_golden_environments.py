@@ -10,55 +10,39 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from concepts import concept_name, concept_names
 from environment_data import ENVIRONMENTS
 from golden import assert_reviewed, documents
 
-from components.plan.inputs import Input, inputs
-from components.plan.manifests import render
-from components.plan.slices import slices
-from components.render.cluster_access import ClusterAccessInput
-from components.render.hosted_control_plane import HostedControlPlaneInput
-from components.render.inventory import InventoryInput
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import slices
+from components.render.concept import Concept
 from components.render.manifest import Rendered, objects
-from components.render.node_pool import NodePoolInput
-from components.render.region import RegionInput
-from components.render.storage import StorageCatalogInput
-from components.render.tenant_network import TenantNetworkInput
-from components.render.vm_offering import VmOfferingInput
 from components.specs.loader import load_environment
 
 FOLDER = Path(__file__).parent
 SMALL = ("laptop", "lab", "eu-south-03a")
-CONCEPTS: dict[str, type[Input]] = {
-    "region": RegionInput,
-    "inventory": InventoryInput,
-    "tenant_network": TenantNetworkInput,
-    "hosted_control_plane": HostedControlPlaneInput,
-    "cluster_access": ClusterAccessInput,
-    "node_pool": NodePoolInput,
-    "storage": StorageCatalogInput,
-    "vm_offering": VmOfferingInput,
-}
+CONCEPTS = concept_names()
 RACKS_SHOWN = 1
 """Racks of a hall differ in identity only: one shows them all."""
 
 
 @cache
-def concepts(name: str) -> tuple[Input, ...]:
+def concepts(name: str) -> tuple[Concept, ...]:
     environment = load_environment(name, ENVIRONMENTS)
     return tuple(item for part in slices(environment) for item in inputs(environment, part))
 
 
-def rendered(name: str, concept: type[Input]) -> Iterator[Rendered]:
+def rendered(name: str, concept: str) -> Iterator[Rendered]:
     for item in concepts(name):
-        if isinstance(item, concept):
-            yield from render(item)[: RACKS_SHOWN if concept is InventoryInput else None]
+        if concept_name(item) == concept:
+            yield from item.render()[: RACKS_SHOWN if concept == "inventory" else None]
 
 
 @pytest.mark.parametrize("concept", CONCEPTS)
 @pytest.mark.parametrize("name", SMALL)
 def test_an_environment_renders_what_was_reviewed(name: str, concept: str) -> None:
-    items = objects(tuple(rendered(name, CONCEPTS[concept])))
+    items = objects(tuple(rendered(name, concept)))
 
     assert_reviewed(FOLDER / name / f"{concept}.yaml", documents(items))
 

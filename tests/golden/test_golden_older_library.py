@@ -1,23 +1,44 @@
-"""Templates and fingerprints of groups that an older library pinned. No setting refreshes what it wrote."""
+"""What an older library wrote: templates and fingerprints, and whole regions. No setting refreshes any of it.
+
+``environments/`` holds regions whose lock files have format 1: groups of template revisions 1 and 2, a rollout that is
+open, kubelet settings, a restart. ``rendered_<region>.txt`` has a line for each object that the library of those days
+rendered of it, with the beginning of its SHA-256.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from components.render.manifest import Json
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
+from components.plan.checks import check
+from components.plan.migrations import MIGRATIONS
+from components.render.manifest import Json, objects
 from components.render.node_templates import TemplateIntent
 from components.render.objects import digest
-from components.render.template_revisions import REVISIONS, fingerprint
+from components.render.template_revisions import REVISIONS, older_fingerprint
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.catalog import BootMode
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from components.specs.migrations import moves
+from components.specs.problems import SpecError
 from components.specs.region import ControlPlaneBackend
 
 FOLDER = Path(__file__).parent / "older_library"
-SINCE_THEN: dict[str, Any] = {"boot": BootMode.LIVE_ISO, "max_pods": 250}
+OLDER = (1, 2)
+SINCE_THEN: dict[str, Any] = {
+    "boot": BootMode.LIVE_ISO,
+    "max_pods": 250,
+    "kubelet_configuration": {"podPidsLimit": 8192},
+}
 """What later libraries know of an intent, at values that a later revision writes into templates."""
 
 
@@ -35,6 +56,7 @@ def remembered(intent: dict[str, Any]) -> TemplateIntent:
             "control_plane": ControlPlaneBackend(intent["control_plane"]),
             "bare_metal": BareMetalBackend(intent["bare_metal"]),
             "taints": tuple(map(tuple, intent["taints"])),
+            **({"boot": BootMode(intent["boot"])} if "boot" in intent else {}),
         }
     )
 
@@ -43,19 +65,81 @@ def in_order(spec: Json) -> str:
     return str(yaml.safe_dump(spec, sort_keys=False))
 
 
-@pytest.mark.parametrize("entry", written(1), ids=lambda entry: "-".join(map(str, entry["intent"].values()))[:60])
-def test_a_newer_library_writes_the_templates_of_an_older_one_byte_by_byte(entry: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("revision", "entry"),
+    [(revision, entry) for revision in OLDER for entry in written(revision)],
+    ids=lambda value: "-".join(map(str, value["intent"].values()))[:60] if isinstance(value, dict) else str(value),
+)
+def test_a_newer_library_writes_the_templates_of_an_older_one_byte_by_byte(
+    revision: int, entry: dict[str, Any]
+) -> None:
     intent = remembered(entry["intent"])
 
-    built = REVISIONS[1].build(intent)
+    built = REVISIONS[revision].build(intent)
 
     for name, spec in (("machine", built.machine), ("bootstrap", built.bootstrap)):
         assert in_order(spec) == in_order(entry[name]["spec"])
         assert digest(spec, 10) == entry[name]["digest"]
-    assert fingerprint(intent, 1) == entry["fingerprint"]
+    assert older_fingerprint(intent, revision) == entry["fingerprint"]
 
 
-def test_every_combination_of_backends_is_remembered() -> None:
-    seen = {(entry["intent"]["control_plane"], entry["intent"]["bare_metal"]) for entry in written(1)}
+@pytest.mark.parametrize("revision", OLDER)
+def test_every_combination_of_backends_is_remembered(revision: int) -> None:
+    seen = {(entry["intent"]["control_plane"], entry["intent"]["bare_metal"]) for entry in written(revision)}
 
     assert seen == {(plane.value, metal.value) for plane in ControlPlaneBackend for metal in BareMetalBackend}
+
+
+@pytest.mark.parametrize("name", ["laptop", "eu-south-03a"])
+def test_a_lock_file_of_an_older_library_is_moved_on_without_changing_a_rendered_byte(
+    name: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "environments"
+    shutil.copytree(FOLDER / "environments", folder)
+
+    found, problems = moves(folder, name, MIGRATIONS)
+    for move in found:
+        move.path.write_text(move.text, encoding="utf-8")
+
+    assert problems == []
+    environment = load_environment(name, folder)
+    assert check(environment) == []
+    assert (FOLDER / f"rendered_{name}.txt").read_text(encoding="utf-8").splitlines() == rendered(environment)
+
+
+def test_a_lock_file_of_an_older_library_says_what_to_run(tmp_path: Path) -> None:
+    folder = tmp_path / "environments"
+    shutil.copytree(FOLDER / "environments", folder)
+
+    with pytest.raises(SpecError) as caught:
+        load_environment("laptop", folder)
+
+    assert str(caught.value) == (
+        "environments/laptop: 1 problem\n"
+        "  images.lock.yaml:2  schema_version: is 1, and this jacquard reads 2; run jacquard migrate"
+    )
+
+
+def test_a_pin_of_an_image_that_is_gone_is_not_moved_on(tmp_path: Path) -> None:
+    folder = tmp_path / "environments"
+    shutil.copytree(FOLDER / "environments", folder)
+    catalog = folder / "catalog" / "images.yaml"
+    catalog.write_text(catalog.read_text().replace("version: cpu-2026.10.2", "version: cpu-2026.9.9"))
+
+    _, problems = moves(folder, "laptop", MIGRATIONS)
+
+    [problem] = problems
+    assert (problem.file, problem.path) == ("images.lock.yaml", "groups.acme-train/system/a04")
+    assert problem.text == (
+        "nothing else says what nodes of image cpu-2026.10.2 are, and ../catalog/images.yaml has it no more; add it"
+        " there again, then jacquard migrate"
+    )
+
+
+def rendered(environment: Environment) -> list[str]:
+    return [
+        f"{hashlib.sha256(json.dumps(item.body).encode()).hexdigest()[:16]} {item.cluster} {item.kind}"
+        f" {item.namespace or '-'}/{item.name}"
+        for part in slices(environment)
+        for item in objects(manifests(environment, part))
+    ]

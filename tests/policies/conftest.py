@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from components.plan.manifests import manifests
-from components.plan.slices import slices
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
 from components.render.manifest import objects
 from components.specs.environment import Environment
 from components.specs.loader import load_environment

@@ -37,7 +37,7 @@ def groups(found: Any) -> list[str]:
 def test_laptop_keeps_every_rule(laptop: Environment, now: dt.datetime) -> None:
     found = judge(laptop, now)
 
-    assert found == Judgement(objects=found.objects)
+    assert found == Judgement(objects=found.objects, resources=found.resources)
     assert found.objects > 0
 
 

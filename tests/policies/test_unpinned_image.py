@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,6 +23,21 @@ Template = Callable[..., Fact]
 
 def test_passes_an_image_of_the_catalogue_by_its_digest(template: Template, context: Context) -> None:
     assert RULE.judge(template(**RIGHT), context).verdict is Verdict.PASS
+
+
+def test_passes_what_the_lock_file_pins_after_the_catalogue_moved_to_another_mirror(
+    template: Template, context: Context
+) -> None:
+    images = tuple(
+        image.model_copy(update={"url": "https://mirror.cloud.example/gpu-2026.11.1.raw"})
+        if image.sha256 == SHA256
+        else image
+        for image in context.images
+    )
+    moved = replace(context, images=images)
+
+    assert RULE.judge(template(**RIGHT), moved).verdict is Verdict.PASS
+    assert RULE.judge(template(**RIGHT), replace(moved, locked=frozenset())).verdict is Verdict.VIOLATION
 
 
 def test_passes_everything_that_laptop_renders(rendered: Callable[[str], list[Fact]], context: Context) -> None:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from small_region import HOSTS_PER_RACK, changed, nodes, rack, racks, small_region, tenant
 
-from components.plan.allocation import attempt
-from components.plan.ledger import Kind, cluster_numbers, freed_numbers, vpc_numbers
-from components.plan.numbers import Block, as_block
-from components.plan.releases import release_quarantine
+from components.plan.allocate.allocation import attempt
+from components.plan.allocate.ledger import Kind, freed_numbers, numbers_of
+from components.plan.allocate.numbers import Block, as_block
+from components.plan.allocate.releases import release_quarantine
 from components.plan.rules import locks
 from components.specs.environment import Environment
 from components.specs.lock_text import sealed
@@ -160,9 +160,9 @@ def _others_are_untouched(before: Environment, after: Environment, subject: str)
 
 def _numbers(lock: AllocationsLock) -> Iterator[tuple[str, Kind, Block]]:
     for name, vpc in lock.vpcs.items():
-        yield from ((f"{vpc.tenant}/{name}", kind, block) for kind, _, block in vpc_numbers(vpc))
+        yield from ((f"{vpc.tenant}/{name}", kind, block) for kind, _, block in numbers_of(vpc))
     for name, cluster in lock.clusters.items():
-        yield from ((f"{cluster.tenant}/{name}", kind, block) for kind, _, block in cluster_numbers(cluster))
+        yield from ((f"{cluster.tenant}/{name}", kind, block) for kind, _, block in numbers_of(cluster))
     for name, address in lock.public_ips.items():
         yield name, Kind("public_ips"), as_block(address)
 

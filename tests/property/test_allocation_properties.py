@@ -10,18 +10,18 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.plan.allocation import attempt, prefixes
-from components.plan.assignment import spread
-from components.plan.numbers import Block, Blocks
+from components.plan.allocate.allocation import attempt, prefixes
+from components.plan.allocate.assignment import spread
+from components.plan.allocate.numbers import Block, Blocks
+from components.plan.allocate.spares import nodes_within, spares_for
 from components.plan.pools import pools
-from components.plan.spares import nodes_within, spares_for
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.tenant import TenantSpec
 
 SECTIONS = ("vpcs", "clusters", "hosts", "groups")
-_EMPTY = {"allocations": AllocationsLock(schema_version=1), "image_pins": ImagesLock(schema_version=1)}
+_EMPTY = {"allocations": AllocationsLock(schema_version=1), "image_pins": ImagesLock(schema_version=2)}
 _TENANTS = ("ant", "bee", "cat", "dog")
 
 orders = st.dictionaries(

@@ -7,14 +7,14 @@ from environment_data import ENVIRONMENTS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.plan.exchange.choices import Choices
-from components.plan.exchange.exporting import export_hosts
-from components.plan.exchange.formats import SOURCES, TARGETS, SourceFormat, TargetFormat
-from components.plan.exchange.importing import import_hosts
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.loader import load_environment
+from exchange.choices import Choices
+from exchange.exporting import export_hosts
+from exchange.formats import SOURCES, TARGETS, SourceFormat, TargetFormat
+from exchange.importing import import_hosts
 
 LAPTOP = load_environment("laptop", ENVIRONMENTS)
 BMC = LAPTOP.region.networks.bmc

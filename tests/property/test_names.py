@@ -9,9 +9,9 @@ from environment_data import ENVIRONMENTS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.plan.inputs import inputs
-from components.plan.manifests import manifests, render
-from components.plan.slices import slices
+from components.plan.build.inputs import inputs
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
 from components.render.manifest import objects
 from components.render.node_pool import NodePoolInput
 from components.render.objects import fit
@@ -63,19 +63,20 @@ def test_names_of_a_pool_fit(cluster: str, pool: str, domain: str) -> None:
         POOL,
         name=f"{cluster}-{pool}",
         cluster=cluster,
-        pool=POOL.pool.model_copy(update={"name": pool}),
+        spec=POOL.spec.model_copy(update={"name": pool}),
         groups=(replace(POOL.groups[0], failure_domain=domain),),
     )
 
-    assert_names_fit([(item.kind, item.name) for item in objects(render(one))])
+    assert_names_fit([(item.kind, item.name) for item in objects(one.render())])
 
 
 @given(name=label(15))
 def test_names_of_a_vpc_fit(name: str) -> None:
     for network in VPCS:
         spec = network.vpc.spec.model_copy(update={"name": name})
-        one = replace(network, name=name, vpc=replace(network.vpc, spec=spec))
-        assert_names_fit([(item.kind, item.name) for item in objects(render(one))])
+        platform = replace(network.platform, intents={name: network.platform.intents[network.vpc.spec.name]})
+        one = replace(network, name=name, vpc=replace(network.vpc, spec=spec), platform=platform)
+        assert_names_fit([(item.kind, item.name) for item in objects(one.render())])
 
 
 @given(first=label(80), second=label(80), limit=st.integers(20, 63))

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from rollouts import NEW, OLD, evidence, rollable, with_pins
 
-from components.plan.pools import pool_of
-from components.plan.promotion import Promotion
-from components.plan.rollout_limits import RolloutLimits
+from components.plan.rollout.limits import RolloutLimits
+from components.plan.rollout.promotion import Promotion
+from components.plan.rollout.waves import carried, in_motion, moved_waves
 from components.plan.rules.rollouts import mixed
-from components.plan.waves import carried, in_motion, moved_waves
 from components.specs.environment import Environment
 from components.specs.evidence import Evidence
+from components.specs.keys import pool_of
 from components.specs.lock_text import digest_of
 from components.specs.locks import ImagesLock
 from components.specs.problems import SpecError
@@ -59,8 +59,9 @@ class Rollouts(RuleBasedStateMachine):
             self._move(pool, None if back else NEW, 1, None)
             return
         number, domains = moved_waves(self.now.image_pins, pool)[-1]
-        proof = evidence(self.now, pool, domains, rollout.to.image, minutes)
-        moved = self._move(pool, None if rollout.rollback else rollout.to.image, number + 1, proof)
+        to = self.now.image_pins.intents[rollout.to].image
+        proof = evidence(self.now, pool, domains, to, minutes)
+        moved = self._move(pool, None if rollout.rollback else to, number + 1, proof)
         assert not moved or minutes >= 10 or rollout.rollback
 
     def _move(self, pool: str, version: str | None, number: int | None, proof: Evidence | None) -> set[str]:
@@ -97,7 +98,7 @@ class Rollouts(RuleBasedStateMachine):
 
     @invariant()
     def allocating_again_changes_no_pin(self) -> None:
-        assert carried(self.now.image_pins, self.now.image_pins.groups) == self.now.image_pins
+        assert carried(self.now.image_pins, self.now.image_pins) == self.now.image_pins
 
 
 TestRollouts = Rollouts.TestCase

@@ -12,10 +12,10 @@ from typing import Any
 
 from cluster_api import CLUSTER_API, bare_cluster
 
-from cli.objects import dig
-from components.plan.effects import Effect
+from components.plan.effects.effect import Effect
 from components.render.manifest import Json, Manifest
 from providers.kube import ApiServer, ObjectRef
+from providers.kube.objects import dig
 
 Bodies = dict[str, dict[str, Any]]
 DEPLOYMENT = "MachineDeployment"
@@ -82,13 +82,13 @@ def effect(was: Seen, now: Seen) -> Effect:
     """Return what became of the nodes of a pool, by what the controller did and by nothing that was declared."""
     if not set(was.current.values()) & set(now.current.values()):
         assert not was.machines.keys() & now.machines.keys(), "some machines stayed"
-        return Effect.REPLACES
+        return Effect.REPLACED
     common = was.machines.keys() & now.machines.keys()
     assert common in (was.machines.keys(), now.machines.keys()), "some machines were made anew"
     if was.machines.keys() != now.machines.keys():
         return Effect.SCALES
     same = was.content("declared") == now.content("declared")
-    return Effect.NOTHING if same else Effect.IN_PLACE
+    return Effect.NONE if same else Effect.IN_PLACE
 
 
 class Pools:

@@ -6,8 +6,11 @@ import datetime as dt
 
 from small_region import changed
 
+from components.plan.intents.nodes import wanted_intent
+from components.plan.pools import pools
 from components.specs.catalog import BootMode
 from components.specs.environment import Environment
+from components.specs.keys import pool_of
 from components.specs.node_pool import HealthSpec, NodePoolSpec, RolloutSpec
 from components.specs.nodes import NodesSpec
 
@@ -42,11 +45,17 @@ def with_fullest_pools(environment: Environment) -> Environment:
         )
         for tenant in environment.tenants
     )
-    pins = {group: changed(pin, revision=2) for group, pin in environment.image_pins.groups.items()}
-    return changed(
+    told = changed(
         environment,
         region=changed(environment.region, nodes=NODES),
         images=changed(environment.images, images=images),
         tenants=tenants,
-        image_pins=changed(environment.image_pins, groups=pins),
     )
+    pins, by_key = told.image_pins, {placed.key: placed for placed in pools(told)}
+    by_version = {image.version: image for image in images}
+    moved = {
+        group: wanted_intent(told, by_key[pool_of(group)], by_version[pins.node(group).image]) for group in pins.groups
+    }
+    named = {group: intent.name for group, intent in moved.items()}
+    intents = {intent.name: intent for intent in moved.values()}
+    return changed(told, image_pins=changed(pins, groups=named, intents=intents))

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from components.render.manifest import Manifest
 
 UPDATE = "JACQUARD_UPDATE_GOLDEN"
+SHOWN = 60
+"""So many lines of a difference are shown."""
 
 
 class _Dumper(yaml.SafeDumper):
@@ -34,15 +40,29 @@ def as_yaml(data: Any) -> str:
 
 def document(item: Manifest) -> str:
     """Return one object as YAML, headed by what is known about applying it."""
-    marks = [f"cluster: {item.cluster}", *(mark for mark in ("retain", "protect") if getattr(item, mark))]
-    if item.readiness is not None:
-        marks.append(f"awaited {item.readiness.timeout_seconds} s: {' and '.join(item.readiness.conditions)}")
-    return f"# {', '.join(marks)}\n{as_yaml(item.body)}"
+    return f"# {', '.join((f'cluster: {item.cluster}', *_marks(item)))}\n{as_yaml(item.body)}"
 
 
 def documents(items: Iterable[Manifest]) -> str:
     """Return whole objects as one file."""
     return "---\n".join(document(item) for item in items)
+
+
+def line(item: Manifest) -> str:
+    """Return one object as a line: what it is, a digest of its body, and what is known about applying it."""
+    place = "/".join(filter(None, (item.namespace, item.name)))
+    return ", ".join((f"{item.cluster} {item.kind} {place} {short_digest([item])}", *_marks(item)))
+
+
+def short_digest(items: Iterable[Manifest]) -> str:
+    """Return what changes with any of ``items``, or with their order."""
+    return hashlib.sha256(json.dumps([[item.cluster, item.body] for item in items]).encode()).hexdigest()[:12]
+
+
+def _marks(item: Manifest) -> Iterator[str]:
+    yield from (mark for mark in ("retain", "protect") if getattr(item, mark))
+    if item.readiness is not None:
+        yield f"awaited {item.readiness.timeout_seconds} s: {' and '.join(item.readiness.conditions)}"
 
 
 def assert_reviewed(path: Path, text: str) -> None:
@@ -56,6 +76,8 @@ def assert_reviewed(path: Path, text: str) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     reviewed = path.read_text(encoding="utf-8") if path.exists() else ""
-    assert text == reviewed, (
-        f"{path} differs; if that is meant, run {UPDATE}=1 python -m pytest tests/golden and read it"
-    )
+    if text != reviewed:
+        changes = list(unified_diff(reviewed.splitlines(), text.splitlines(), "reviewed", "rendered", n=0, lineterm=""))
+        rest = [f"and {len(changes) - SHOWN} more lines"] if len(changes) > SHOWN else []
+        remedy = f"{path} differs; if that is meant, run {UPDATE}=1 python -m pytest tests/golden and read it"
+        pytest.fail("\n".join([remedy, *changes[:SHOWN], *rest]))

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from environment_data import ENVIRONMENTS
 
-from components.plan.allocation import allocate
+from components.plan.allocate.allocation import allocate
 from components.specs.loader import load_environment
 from components.specs.store import write_locks
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from components.plan.capacity import CountedHost, HostUse, counted_hosts
+from components.plan.intents.nodes import intents_of
 from components.plan.pools import wanted_nodes
+from components.plan.report.capacity import CountedHost, HostUse, counted_hosts
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
 
@@ -80,8 +81,8 @@ def _pools(environment: Environment, marks: dict[str, str]) -> Iterator[str]:
     for cluster in _clusters(environment):
         for pool in cluster.pools:
             key = f"{cluster.name}/{pool.name}"
-            pins = {pin.image for group, pin in environment.image_pins.groups.items() if group.startswith(f"{key}/")}
-            yield f"  {marks[key]} {key:<20} {wanted_nodes(environment, pool):>4} nodes   {', '.join(sorted(pins))}"
+            images = sorted({intent.image for intent in intents_of(environment, key).values()})
+            yield f"  {marks[key]} {key:<20} {wanted_nodes(environment, pool):>4} nodes   {', '.join(images)}"
 
 
 def _networks(environment: Environment) -> Iterator[str]:

@@ -9,10 +9,13 @@ from typing import Any
 from pydantic import BaseModel
 from small_region import NODE_TYPE, RACK_TYPE, allocated, changed, small_region, tenant
 
-from components.plan.effects import FIELDS, Effect
-from components.plan.inputs import inputs
-from components.plan.manifests import render
-from components.plan.slices import slices
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import slices
+from components.plan.effects.effect import Effect
+from components.plan.effects.pools import FIELDS, PROMOTED
+from components.plan.pools import pools
+from components.plan.rollout.promotion import Promotion
+from components.plan.rollout.subject import DATA
 from components.render.manifest import Manifest, objects
 from components.render.node_pool import NodePoolInput
 from components.specs.environment import Environment
@@ -51,7 +54,9 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "health.min_ready_seconds": ({}, {"min_ready_seconds": 300}),
 }
 """By field: the pool it is changed in, beyond two nodes, and its new value."""
-BACK: Mapping[str, Effect] = {**FIELDS, "rollout.after": Effect.IN_PLACE}
+MOVED: Mapping[str, Effect] = {**FIELDS, **PROMOTED}
+"""By field: what its change does once it is promoted, where that is needed."""
+BACK: Mapping[str, Effect] = {**MOVED, "rollout.after": Effect.IN_PLACE}
 """By field: what going back does. A moment that is taken back makes no node older than it was."""
 
 
@@ -77,13 +82,16 @@ def of_pool(pool: dict[str, Any], name: str = "one", *, before: Environment | No
     return allocated(tested, tenants=(tenant(name, NodePoolSpec.model_validate(pool)),))
 
 
-def around(field: str, name: str = "one", *, value: Any = None, **others: Any) -> tuple[Environment, Environment]:
+def around(
+    field: str, name: str = "one", *, value: Any = None, promote: bool = True, **others: Any
+) -> tuple[Environment, Environment]:
     """Return the region of tenant ``name`` before and after the change of a field.
 
     Args:
         field: A key of ``CHANGES``.
         name: The tenant's.
         value: What the field becomes, if that is not the value of ``CHANGES``.
+        promote: Whether the pool is promoted too, if the field is one that only a promotion brings to nodes.
         others: More that the pool has before and after.
     """
     given, change = CHANGES[field]
@@ -92,24 +100,32 @@ def around(field: str, name: str = "one", *, value: Any = None, **others: Any) -
     new = change if value is None else {key: value}
     is_after = {**is_before, **({group: {**is_before.get(group, {}), **new}} if group else new)}
     before = of_pool(is_before, name)
-    return before, of_pool(is_after, name, before=before)
+    after = of_pool(is_after, name, before=before)
+    return before, promoted(after) if field in PROMOTED and promote else after
+
+
+def promoted(environment: Environment) -> Environment:
+    """Return ``environment`` with its only pool promoted to what the data say."""
+    [placed] = pools(environment)
+    return changed(environment, image_pins=Promotion(environment, placed.key, DATA).all_at_once())
 
 
 def rendered(environment: Environment) -> list[Manifest]:
     """Return the objects of all pools."""
     every = (item for part in slices(environment) for item in inputs(environment, part))
-    return [one for item in every if isinstance(item, NodePoolInput) for one in objects(render(item))]
+    return [one for item in every if isinstance(item, NodePoolInput) for one in objects(item.render())]
 
 
 def other_pods(before: Environment) -> Environment:
-    """Return ``before`` with another number of pods for each node of its cluster."""
+    """Return ``before`` with another number of pods for each node of its cluster, and its pool promoted."""
     [one] = before.tenants
     more = changed(one, clusters=tuple(changed(cluster, max_pods=200) for cluster in one.clusters))
-    return allocated(before, tenants=(more,))
+    return promoted(allocated(before, tenants=(more,)))
 
 
 def other_image(before: Environment) -> Environment:
-    """Return ``before`` with the pin of its only group moved."""
-    [(group, pin)] = before.image_pins.groups.items()
-    moved = pin.model_copy(update={"image": "gpu-2026.10.2", "sha256": "1" * 64})
-    return changed(before, image_pins=changed(before.image_pins, groups={group: moved}))
+    """Return ``before`` with the intent of its only group moved to another image."""
+    [(group, name)] = before.image_pins.groups.items()
+    moved = before.image_pins.intents[name].model_copy(update={"image": "gpu-2026.10.2", "sha256": "1" * 64})
+    pins = changed(before.image_pins, groups={group: moved.name}, intents={moved.name: moved})
+    return changed(before, image_pins=pins)

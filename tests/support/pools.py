@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from components.render.manifest import Manifest
-from components.render.node_pool import NodePoolInput, render_node_pool
+from components.render.node_pool import NodePoolInput
 from components.specs.locks import GroupAllocation
 
 TEMPLATES = {"Metal3MachineTemplate", "KubeadmConfigTemplate"}
@@ -16,8 +16,8 @@ def edited(pool: NodePoolInput, **changes: Any) -> NodePoolInput:
     """Return ``pool`` with other values in its spec; ``rollout`` and ``health`` take the values to change."""
     nested = {name: changes.pop(name) for name in ("rollout", "health") if isinstance(changes.get(name), dict)}
     for name, values in nested.items():
-        changes[name] = getattr(pool.pool, name).model_copy(update=values)
-    return replace(pool, pool=pool.pool.model_copy(update=changes))
+        changes[name] = getattr(pool.spec, name).model_copy(update=values)
+    return replace(pool, spec=pool.spec.model_copy(update=changes))
 
 
 def sized(pool: NodePoolInput, nodes: int, **group: Any) -> NodePoolInput:
@@ -27,12 +27,12 @@ def sized(pool: NodePoolInput, nodes: int, **group: Any) -> NodePoolInput:
 
 def of_kind(pool: NodePoolInput, kind: str) -> list[Manifest]:
     """Return the objects of one kind."""
-    return [item for item in render_node_pool(pool) if item.kind == kind]
+    return [item for item in pool.render() if item.kind == kind]
 
 
 def templates(pool: NodePoolInput) -> set[str]:
     """Return the keys of the templates of a pool on the first backends."""
-    return {item.key for item in render_node_pool(pool) if item.kind in TEMPLATES}
+    return {item.key for item in pool.render() if item.kind in TEMPLATES}
 
 
 def deployments(pool: NodePoolInput) -> list[dict[str, Any]]:

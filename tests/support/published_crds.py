@@ -24,12 +24,6 @@ BUILT_IN = {
     "storage.k8s.io/v1",
 }
 """Groups of Kubernetes itself, whose kinds no definition describes."""
-SAME_SPEC = {
-    ("operator.cluster.x-k8s.io", "BootstrapProvider"): "InfrastructureProvider",
-    ("operator.cluster.x-k8s.io", "ControlPlaneProvider"): "InfrastructureProvider",
-    ("operator.cluster.x-k8s.io", "IPAMProvider"): "InfrastructureProvider",
-}
-"""Kinds that the folder leaves out since another one of their group, which it has, takes the same (ProviderSpec)."""
 
 
 class CrdFolder:
@@ -39,8 +33,6 @@ class CrdFolder:
         if not CRDS.is_dir():
             pytest.skip(f"no folder of published CustomResourceDefinitions at {CRDS}; set CRDS_DIR to one")
         self._definitions: dict[tuple[str, str], Mapping[str, Any]] = {}
-        self.borrowed: set[tuple[str, str]] = set()
-        """Groups and kinds that were judged as another kind, because the folder leaves them out."""
 
     def definition(self, group: str, kind: str) -> Mapping[str, Any]:
         """Return the definition of ``kind``.
@@ -49,17 +41,8 @@ class CrdFolder:
             LookupError: Nobody publishes it.
         """
         if (group, kind) not in self._definitions:
-            self._definitions[group, kind] = self._find(group, kind)
+            self._definitions[group, kind] = self._read(group, kind)
         return self._definitions[group, kind]
-
-    def _find(self, group: str, kind: str) -> Mapping[str, Any]:
-        try:
-            return self._read(group, kind)
-        except LookupError:
-            if (group, kind) not in SAME_SPEC:
-                raise
-        self.borrowed.add((group, kind))
-        return _renamed(self.definition(group, SAME_SPEC[group, kind]), kind)
 
     def _read(self, group: str, kind: str) -> Mapping[str, Any]:
         stem = kind.lower()[:-1]  # the plural may change the last letter
@@ -72,10 +55,3 @@ class CrdFolder:
                     return dict(document)
         msg = f"{CRDS} holds no CustomResourceDefinition of {kind} in {group}"
         raise LookupError(msg)
-
-
-def _renamed(definition: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """Return ``definition`` as that of ``kind``."""
-    spec, singular = definition["spec"], kind.lower()
-    names = {"kind": kind, "listKind": f"{kind}List", "plural": f"{singular}s", "singular": singular}
-    return {"metadata": {"name": f"{singular}s.{spec['group']}"}, "spec": {**spec, "names": names}}

@@ -9,10 +9,15 @@ from typing import Any
 
 from small_region import allocated, changed, rack, racks, small_region, tenant
 
+from components.plan.intents.nodes import wanted_intent
+from components.plan.pools import pools
+from components.render.node_templates import TemplateIntent
+from components.render.template_revisions import NEWEST, fingerprint
 from components.specs.environment import Environment
 from components.specs.evidence import Evidence, read_evidence
+from components.specs.intents import NodeIntent
 from components.specs.lock_text import sealed
-from components.specs.locks import ImagePin, ImagesLock
+from components.specs.locks import ImagesLock
 from components.specs.nodes import RolloutLimitsSpec
 from components.specs.positions import Positions
 
@@ -32,13 +37,25 @@ def rollable(
     )
     limited = changed(base, region=changed(base.region, nodes=nodes), hosts=(*base.hosts, *more))
     made = allocated(limited, tenants=tenants, positions=Positions())
-    return with_pins(made, changed(made.image_pins, groups=dict.fromkeys(made.image_pins.groups, pin(made, OLD))))
+    return with_intent(made, pin(made, OLD, 1))
 
 
-def pin(environment: Environment, version: str, revision: int = 1) -> ImagePin:
-    """Return the pin of an image of the catalogue."""
+def pin(environment: Environment, version: str, revision: int = NEWEST) -> NodeIntent:
+    """Return what the data say of nodes of the first pool on an image of the catalogue."""
     [image] = (image for image in environment.images.images if image.version == version)
-    return ImagePin(image=version, sha256=image.sha256, revision=revision)
+    return wanted_intent(environment, next(pools(environment)), image, revision)
+
+
+def with_intent(environment: Environment, intent: NodeIntent) -> Environment:
+    """Return ``environment`` in which all nodes are as ``intent`` says."""
+    pins = environment.image_pins
+    named = changed(pins, intents={intent.name: intent}, groups=dict.fromkeys(pins.groups, intent.name))
+    return with_pins(environment, named)
+
+
+def fingerprint_at(intent: NodeIntent, group: str) -> str:
+    """Return the fingerprint that a rollout group with ``intent`` is applied with."""
+    return fingerprint(intent, TemplateIntent.of(intent, *group.split("/")))
 
 
 def with_pins(environment: Environment, lock: ImagesLock) -> Environment:
@@ -50,6 +67,7 @@ def evidence(
     environment: Environment, pool: str, domains: Iterable[str], image: str = NEW, minutes: int = 60, **changes: Any
 ) -> Evidence:
     """Return evidence that whole racks of ``pool`` have run ``image`` for so long."""
+    intent = pin(environment, image, 1 if image == OLD else NEWEST)
     group = {
         "total": 4,
         "images": {image: 4},
@@ -58,7 +76,10 @@ def evidence(
         "why": [],
     } | changes
     cluster, _, name = pool.partition("/")
-    groups = [{"failure_domain": domain, **group} for domain in domains]
+    groups = [
+        {"failure_domain": domain, "fingerprint": fingerprint_at(intent, f"{pool}/{domain}"), **group}
+        for domain in domains
+    ]
     body = {
         "environment": environment.name,
         "observed_at": SEEN_AT.isoformat(),

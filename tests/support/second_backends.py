@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
+from components.specs.locks import ImagesLock
 from components.specs.region import ControlPlaneBackend, DedicatedDataStoreSpec
 from components.specs.storage import TopolvmClassSpec
 from components.specs.tenant import TenantSpec
@@ -41,11 +44,22 @@ def with_backends(
                     "control_planes": {
                         name: pin.model_copy(update={"data_store": data_store})
                         for name, pin in environment.image_pins.control_planes.items()
-                    }
+                    },
+                    **_nodes(environment.image_pins, control_planes, bare_metal),
                 }
             ),
         }
     )
+
+
+def _nodes(pins: ImagesLock, control_planes: ControlPlaneBackend, bare_metal: BareMetalBackend) -> dict[str, Any]:
+    """Return the pins of nodes as if these backends had made them."""
+    made = {"control_planes": control_planes, "bare_metal": bare_metal}
+    moved = {name: intent.model_copy(update=made) for name, intent in pins.intents.items()}
+    return {
+        "intents": {intent.name: intent for intent in moved.values()},
+        "groups": {key: moved[name].name for key, name in pins.groups.items()},
+    }
 
 
 def _tenant(tenant: TenantSpec, isolation: Isolation, data_store: str) -> TenantSpec:

@@ -6,10 +6,17 @@ from typing import Any
 
 from backend_objects import CONTROL_PLANE, MACHINE, TEMPLATE, conditions
 
-from cli.observe import Observation
+from components.plan.intents.dpus import ordered_dpus
+from components.render.dpu_templates import templates
+from components.render.dpus import NAMESPACE
+from components.render.labels import FINGERPRINT
 from components.render.manifest import MANAGEMENT
+from components.render.node_templates import TemplateIntent
+from components.render.template_revisions import fingerprint
 from components.specs.environment import Environment
+from components.specs.intents import NodeIntent
 from components.specs.tenant import TenantSpec
+from observe.observation import Observation
 
 Object = dict[str, Any]
 
@@ -21,7 +28,15 @@ def settled_region(environment: Environment) -> Observation:
         answers.tenant(tenant)
     for group in environment.allocations.groups:
         answers.group(group)
+    dpus = ordered_dpus(environment)
+    for key in environment.image_pins.dpus:
+        answers.dpu_deployment(key, dpus[key])
     return Observation(objects=answers.seen)
+
+
+def _fingerprint(group: str, intent: NodeIntent) -> str:
+    cluster, pool, domain = group.split("/")
+    return fingerprint(intent, TemplateIntent.of(intent, cluster, pool, domain))
 
 
 class _Answers:
@@ -47,14 +62,14 @@ class _Answers:
     def group(self, group: str) -> None:
         """Add the machines of a rollout group, and what they are made from."""
         cluster, name = group.split("/", maxsplit=1)[0], group.replace("/", "-")
-        count, pin = self._environment.allocations.groups[group].nodes, self._environment.image_pins.groups[group]
+        count, intent = self._environment.allocations.groups[group].nodes, self._environment.image_pins.node(group)
         metal = self._environment.region.bare_metal.backend
-        self._put(TEMPLATE[metal](cluster, f"{name}-t1", pin.sha256))
+        self._put(TEMPLATE[metal](cluster, f"{name}-t1", intent.sha256))
         self._add(
             "MachineDeployment",
             cluster,
             name,
-            metadata={"generation": 2},
+            metadata={"generation": 2, "annotations": {FINGERPRINT: _fingerprint(group, intent)}},
             spec={"replicas": count},
             status={
                 "observedGeneration": 2,
@@ -73,6 +88,22 @@ class _Answers:
             )
             for body in MACHINE[metal](cluster, f"{name}-{number}", f"{name}-t1"):
                 self._put(body)
+
+    def dpu_deployment(self, key: str, count: int) -> None:
+        """Add a DPUDeployment and its DPUs, each flashed from what is pinned."""
+        name, pins = key.partition("/")[2], self._environment.image_pins
+        made = templates(pins.dpu_intents[pins.dpus[key]])
+        ready = {"observedGeneration": 1, "conditions": conditions(Ready="True")}
+        self._add("DPUDeployment", NAMESPACE, name, metadata={"generation": 1}, status=ready)
+        for number in range(count):
+            self._add(
+                "DPU",
+                NAMESPACE,
+                f"{name}-{number}",
+                metadata={"labels": {"svc.dpu.nvidia.com/owned-by-dpudeployment": f"{NAMESPACE}_{name}"}},
+                spec={"bfb": made.bfb_name, "dpuFlavor": made.flavor_name},
+                status={"phase": "Ready", "operationalConditions": conditions(OperationalReady="True")},
+            )
 
     def _add(self, kind: str, namespace: str, name: str | None = None, **rest: Any) -> None:
         metadata = {"name": name or namespace, "namespace": namespace, **rest.pop("metadata", {})}

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from environment_data import ENVIRONMENTS
 
-from components.plan.allocation import allocate
+from components.plan.allocate.allocation import allocate
 from components.specs.bare_metal import BootMethod, ControllerSpec
 from components.specs.base import Spec
 from components.specs.catalog import Scale
@@ -69,7 +69,7 @@ def small_region() -> Environment:
         tenants=(),
         hosts=tuple(host for name in ("a1", "a2", "a10", "b1", "n1", "n2", "n3") for host in rack(name)),
         allocations=AllocationsLock(schema_version=1),
-        image_pins=ImagesLock(schema_version=1),
+        image_pins=ImagesLock(schema_version=2),
     )
 
 

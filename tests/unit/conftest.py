@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from environment_data import copy_data
 
-from components.plan.allocation import allocate
+from components.plan.allocate.allocation import allocate
 from components.plan.checks import check
 from components.specs.environment import Environment
+from components.specs.intents import NodeIntent
 from components.specs.loader import load_environment
 from components.specs.lock_text import digest_of
 from components.specs.problems import SpecError
@@ -44,6 +47,17 @@ class Workbench:
             path = self.folder / name
             text = path.read_text(encoding="utf-8")
             path.write_text(text.replace(f"digest: {lock.digest}", f"digest: {digest_of(lock)}"), encoding="utf-8")
+
+    def intend(self, name: str, field: str, value: Any) -> None:
+        """Make an intent of the lock file another one, under the name that it has then."""
+        environment = self.load()
+        pins = environment.image_pins
+        said = pins.intents[name].model_dump(mode="json") | {field: value}
+        moved = NodeIntent.model_validate_json(json.dumps(said))
+        groups = {key: moved.name if one == name else one for key, one in pins.groups.items()}
+        intents = {one: intent for one, intent in pins.intents.items() if one != name} | {moved.name: moved}
+        changed = pins.model_copy(update={"intents": intents, "groups": groups})
+        write_locks(environment, self.root, environment.allocations, changed)
 
     def allocate(self) -> None:
         environment = self.load()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.controllers import PATH, boots, budgets, methods_of
-from components.plan.intervals import bounds, overlaps
+from components.plan.allocate.controllers import PATH, boots, budgets, methods_of
+from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.pools import place, problem
-from components.plan.rules.inventory import bmc_address
 from components.plan.rules.references import host_problem
-from components.specs.bare_metal import BareMetalBackend
+from components.render.backends import BARE_METAL
+from components.specs.bmc import parse_bmc
 from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS, REGION
 from components.specs.problems import Problem, listed
@@ -18,11 +18,12 @@ from components.specs.problems import Problem, listed
 def drivers(environment: Environment) -> Iterator[Problem]:
     """Report BMCs that the backend cannot speak to: IronCore knows Redfish only, at an address."""
     backend = environment.region.bare_metal.backend
-    for host in environment.hosts if backend is BareMetalBackend.IRONCORE_METAL else ():
-        if host.bmc.startswith("ipmi"):
+    for host in environment.hosts if BARE_METAL[backend].redfish_only else ():
+        bmc = parse_bmc(host.bmc)
+        if bmc.is_ipmi:
             text = f"{backend} speaks Redfish only; write the BMC as redfish+https://<address>/..."
             yield host_problem(environment, host, "bmc", text)
-        elif bmc_address(host) is None:
+        elif bmc.address is None:
             text = f"{backend} takes no name of a BMC; write its IPv4 address"
             yield host_problem(environment, host, "bmc", text)
 

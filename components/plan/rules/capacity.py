@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from components.plan.capacity import most_hosts
-from components.plan.control_planes import most_nodes_of, standing_pins, taken_stores
-from components.plan.intervals import usable
+from components.plan.allocate.intervals import usable
+from components.plan.build.control_planes import most_nodes_of, standing_pins, taken_stores
 from components.plan.pools import clusters, place, problem
+from components.plan.report.capacity import most_hosts
+from components.render.backends import BARE_METAL, BORDERS
 from components.render.dpf_hbn import POINT_TO_POINT
-from components.specs.bare_metal import BareMetalBackend
 from components.specs.base import DEDICATED, PLACED
 from components.specs.environment import Environment
+from components.specs.keys import cluster_of, domain_of
 from components.specs.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
 from components.specs.problems import Problem, listed
-from components.specs.tenant_network import Isolation
 
 POD_PREFIX_PER_NODE = 24
 MAX_PODS = 254
@@ -23,9 +23,9 @@ MAX_PODS = 254
 MAX_NODES = 5000
 """Nodes in one cluster that Kubernetes is tested with (SIG Scalability's thresholds)."""
 MAX_FAILURE_DOMAINS = 100
-"""In the published schemas of Cluster and Metal3Cluster."""
+"""Most failure domains in the published schemas of Cluster and Metal3Cluster."""
 HEADROOM_PERCENT = 20
-"""Loopbacks that stay free for DPUs to come (NICo's advice on address pools)."""
+"""Share of loopbacks, in percent, that stays free for DPUs to come (NICo's advice on address pools)."""
 _POINT_TO_POINT = (POINT_TO_POINT, 0)
 _BRIDGED = (32, 3)
 """Length of the prefix that a host takes, and how many of them the network, its gateway and broadcast take."""
@@ -47,7 +47,7 @@ def vpc_capacity(environment: Environment) -> Iterator[Problem]:
                     f" {placed.cluster.name} has {nodes}; write /{wide_enough(POD_PREFIX_PER_NODE, nodes)}"
                 )
                 yield problem(environment, placed.file, ("vpcs", index, "pods"), text)
-            each, reserved = _POINT_TO_POINT if vpc.isolation is Isolation.DPF_HBN else _BRIDGED
+            each, reserved = _POINT_TO_POINT if BORDERS[vpc.isolation].link_per_host else _BRIDGED
             room = max(0, _subnets(vpc.hosts, each) - reserved)
             if room < hosts:
                 text = (
@@ -76,7 +76,7 @@ def cluster_size(environment: Environment) -> Iterator[Problem]:
         nodes = most_nodes_of(environment, placed.cluster)
         if nodes > MAX_NODES:
             text = f"its pools come to {nodes} nodes, a cluster has at most {MAX_NODES}; make two clusters of it"
-            yield problem(environment, placed.file, (*placed.path, "pools"), text)
+            yield problem(environment, placed.file, (*placed.path, "pools"), text, placed.cluster.name)
 
 
 def data_store_capacity(environment: Environment) -> Iterator[Problem]:
@@ -93,7 +93,7 @@ def data_store_capacity(environment: Environment) -> Iterator[Problem]:
 
 def dedicated_data_stores(environment: Environment) -> Iterator[Problem]:
     """Report large clusters that share a data store: one busy etcd would slow its neighbours."""
-    path = ("control_planes", "dedicated_above_nodes")
+    above = ("control_planes", "dedicated_above_nodes")
     limit, pins = environment.region.control_planes.dedicated_above_nodes, standing_pins(environment)
     for placed in clusters(environment):
         nodes, store = most_nodes_of(environment, placed.cluster), placed.cluster.control_plane.data_store
@@ -102,10 +102,11 @@ def dedicated_data_stores(environment: Environment) -> Iterator[Problem]:
         if nodes > limit and store not in {DEDICATED, PLACED}:
             text = (
                 f"'{store}' is shared, and a cluster of more than {limit} nodes"
-                f" (dedicated_above_nodes, {place(environment, REGION, path)}) has its own; {placed.cluster.name} has"
+                f" (dedicated_above_nodes, {place(environment, REGION, above)}) has its own; {placed.cluster.name} has"
                 f" {nodes}, write {DEDICATED}"
             )
-            yield problem(environment, placed.file, (*placed.path, "control_plane", "data_store"), text)
+            path = (*placed.path, "control_plane", "data_store")
+            yield problem(environment, placed.file, path, text, placed.cluster.name)
 
 
 def control_planes(environment: Environment) -> Iterator[Problem]:
@@ -163,12 +164,11 @@ def controller_load(environment: Environment) -> Iterator[Problem]:
 
 def failure_domains(environment: Environment) -> Iterator[Problem]:
     """Report clusters in more failure domains than Cluster API lists; a Machine may only be in one of the list."""
-    if environment.region.bare_metal.backend is not BareMetalBackend.METAL3:
+    if not BARE_METAL[environment.region.bare_metal.backend].lists_failure_domains:
         return
     found: dict[str, set[str]] = defaultdict(set)
     for key in environment.allocations.groups:
-        cluster, _, domain = key.split("/")
-        found[cluster].add(domain)
+        found[cluster_of(key)].add(domain_of(key))
     for placed in clusters(environment):
         count = len(found[placed.cluster.name])
         if count > MAX_FAILURE_DOMAINS:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from components.plan.pools import clusters, place, pools, problem, wanted_nodes
 from components.render import labels as keys
+from components.render.backends import CONTROL_PLANES
 from components.render.node_pool import NODE_DOMAIN
 from components.specs.base import DEDICATED, Stage, limit_of
 from components.specs.catalog import Scale
 from components.specs.environment import Environment
 from components.specs.loader import INSTANCE_TYPES, REGION
 from components.specs.problems import Problem, listed
-from components.specs.region import ControlPlaneBackend, RegionSpec
+from components.specs.region import RegionSpec
 
 OUR_LABELS = (
     "node-restriction.kubernetes.io/pool",
@@ -24,7 +25,7 @@ OUR_LABELS = (
 COMMANDS = (".cluster.x-k8s.io", ".metal3.io")
 """Ends of domains whose annotations pause, delete, hold or remediate what they stand on."""
 QUORUMS = (1, 3, 5)
-"""Members of the etcd that k0smotron makes for a cluster, by ``control_plane.replicas``."""
+"""Numbers of members that an etcd of k0smotron may have, which ``control_plane.replicas`` decides."""
 
 
 def state_and_context(environment: Environment) -> Iterator[Problem]:
@@ -126,7 +127,7 @@ def quorums(environment: Environment) -> Iterator[Problem]:
     dedicated = region.control_planes.dedicated
     if dedicated and dedicated.members % 2 == 0:
         yield problem(environment, REGION, ("control_planes", "dedicated", "members"), _even(dedicated.members))
-    if region.control_planes.backend is not ControlPlaneBackend.K0SMOTRON:
+    if not CONTROL_PLANES[region.control_planes.backend].etcd_by_replicas:
         return
     for placed in clusters(environment):
         replicas = placed.cluster.control_plane.replicas

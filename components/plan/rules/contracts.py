@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from operator import attrgetter
 
-from components.plan.pools import failure_domain, most_nodes, place, pools, problem, tenant_file
-from components.plan.spares import nodes_within
+from components.plan.allocate.spares import nodes_within
+from components.plan.pools import most_nodes, place, pools, problem, tenant_file
 from components.specs.environment import Environment
 from components.specs.problems import Problem
 
 _PLACE = attrgetter("instance_type", "hall", "rack", "leaf")
-"""What decides the failure domain of a host: hosts of a rack are asked about once."""
+"""Marks of a host that decide its failure domain, so that hosts of a rack are asked about once."""
 
 
 def contracted_nodes(environment: Environment) -> Iterator[Problem]:
@@ -32,7 +32,7 @@ def contracted_nodes(environment: Environment) -> Iterator[Problem]:
                     f"{contract.nodes} {contract.instance_type} are contracted, the pools up to {there} come to"
                     f" {planned[key]}; write {planned[key]}, or make the pools smaller"
                 )
-                yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text)
+                yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text, tenant.tenant)
 
 
 def contracted_capacity(environment: Environment) -> Iterator[Problem]:
@@ -48,7 +48,7 @@ def contracted_capacity(environment: Environment) -> Iterator[Problem]:
                     f"with these {contract.nodes} tenants are promised {promised[kind]} {kind}, the inventory has room"
                     f" for {room[kind]} beside spares and hosts out of service; lower it by {short} or add racks"
                 )
-                yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text)
+                yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text, tenant.tenant)
 
 
 def autoscaling(environment: Environment) -> Iterator[Problem]:
@@ -71,7 +71,7 @@ def usable_nodes(environment: Environment) -> Counter[str]:
     one = {_PLACE(host): host for host in environment.hosts}
     hosts = Counter[tuple[str, str]]()
     for key, count in places.items():
-        hosts[key[0], failure_domain(environment, one[key])] += count
+        hosts[key[0], environment.failure_domain(one[key])] += count
     room = Counter[str]()
     for (kind, _), count in hosts.items():
         room[kind] += nodes_within(count, environment.region.spares)

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from components.plan.control_planes import standing_pins
+from components.plan.build.control_planes import standing_pins
 from components.plan.pools import PlacedCluster, clusters, place, problem
-from components.plan.upgrades import move_objections, version_objection
+from components.plan.rollout.upgrades import move_objections, version_objection
+from components.render.backends import CONTROL_PLANES
 from components.render.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL
 from components.specs.base import DEDICATED, PLACED
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import Events
+from components.specs.keys import cluster_of
 from components.specs.loader import ALLOCATIONS, IMAGE_PINS, REGION, VERSIONS
 from components.specs.locks import ClusterAllocation
 from components.specs.problems import Problem, listed
-from components.specs.region import ControlPlaneBackend
 
 _KEPT = {
     "vpc": "pods and services of a cluster keep the prefixes they were made with",
     "service_domain": "backends refuse another, and pods know each other by it",
 }
-"""What a cluster keeps, with the reason."""
+"""Fields that a cluster keeps for good, each with the reason."""
 
 
 def steps(environment: Environment) -> Iterator[Problem]:
@@ -68,7 +69,7 @@ def options(environment: Environment) -> Iterator[Problem]:
         pin = pins.get(placed.cluster.name)
         store = pin.data_store if pin and wish.data_store == PLACED else wish.data_store
         if wish.events is Events.APART:
-            if backend is not ControlPlaneBackend.KAMAJI:
+            if not CONTROL_PLANES[backend].keeps_events_apart:
                 text = f"{backend} ({there}) keeps events with everything else; write {Events.TOGETHER}"
                 yield problem(environment, placed.file, (*path, "events"), text)
             elif store not in {DEDICATED, PLACED}:
@@ -77,7 +78,7 @@ def options(environment: Environment) -> Iterator[Problem]:
                     f" apart; write data_store: {DEDICATED}, or events: {Events.TOGETHER}"
                 )
                 yield problem(environment, placed.file, (*path, "events"), text)
-        if wish.konnectivity_agents is not None and backend is not ControlPlaneBackend.KAMAJI:
+        if wish.konnectivity_agents is not None and not CONTROL_PLANES[backend].counts_konnectivity_agents:
             text = f"{backend} ({there}) runs an agent on every node; remove it"
             yield problem(environment, placed.file, (*path, "konnectivity_agents"), text)
 
@@ -147,7 +148,7 @@ def endings(environment: Environment) -> Iterator[Problem]:
     lock = environment.allocations
     nodes = Counter[str]()
     for key, group in lock.groups.items():
-        nodes[key.partition("/")[0]] += group.nodes
+        nodes[cluster_of(key)] += group.nodes
     for name, given in lock.clusters.items():
         if nodes[name] and (given.tenant, name) not in there:
             text = (
@@ -171,4 +172,4 @@ def _pinned(environment: Environment, placed: PlacedCluster) -> str:
 
 
 RULES = (steps, migrations, data_stores_in_use, options, node_ports, kept, tools, endings)
-"""What people write, against what runs: data must fit before anything is allocated."""
+"""Rules that compare what people write with what runs; data must fit before anything is allocated."""

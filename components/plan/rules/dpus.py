@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from components.plan.allocation import ACCEPT_EDITS
-from components.plan.dpu_clusters import DpuClusters, first_rack
-from components.plan.intervals import bounds, overlaps
+from components.plan.allocate.allocation import ACCEPT_EDITS
+from components.plan.allocate.dpu_clusters import DpuClusters, first_rack
+from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.pools import place, problem, tenant_file
+from components.render.backends import BORDERS
 from components.specs.dpus import DpuClusterSpec
 from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS, REGION
-from components.specs.lock_text import naturally
+from components.specs.natural import naturally
 from components.specs.problems import Problem, listed
-from components.specs.tenant_network import Isolation
 
 MAX_RACKS_SHOWN = 5
 
@@ -124,7 +124,7 @@ def isolation(environment: Environment) -> Iterator[Problem]:
     there = place(environment, REGION, ("dpus", "clusters"))
     for tenant in environment.tenants if len(clusters) > 1 else ():
         for index, vpc in enumerate(tenant.vpcs):
-            if vpc.isolation is Isolation.DPF_OVN:
+            if BORDERS[vpc.isolation].ovn:
                 text = (
                     f"{vpc.isolation} is for one DPU cluster, the region has {len(clusters)} ({there}); write dpf-hbn"
                 )

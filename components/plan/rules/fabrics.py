@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from components.plan.fabrics import connected, infiniband
-from components.plan.intervals import overlaps
+from components.plan.allocate.intervals import overlaps
+from components.plan.build.fabrics import connected, infiniband
 from components.plan.pools import clusters, place, problem, tenant_file
 from components.render.infiniband import ADAPTERS, DAEMON
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind, FabricSpec
+from components.specs.keys import cluster_of
 from components.specs.loader import INSTANCE_TYPES, REGION, VERSIONS
 from components.specs.problems import Problem, listed, suggestion
 
@@ -116,7 +117,7 @@ def partitions(environment: Environment) -> Iterator[Problem]:
     for host in environment.hosts if fabric_of else ():
         key = environment.allocations.hosts.get(host.host)
         if key and host.hall in fabric_of and ports.get(host.instance_type, 0):
-            used[key.partition("/")[0]][fabric_of[host.hall]] += 1
+            used[cluster_of(key)][fabric_of[host.hall]] += 1
     for placed in clusters(environment):
         for index, vpc in enumerate(placed.tenant.vpcs):
             if vpc.name != placed.cluster.vpc:

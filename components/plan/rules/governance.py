@@ -44,7 +44,7 @@ def windows(environment: Environment) -> Iterator[Problem]:
                 " that, or a longer window"
             )
             path = (*placed.path, "rollout", "drain_timeout_seconds")
-            yield problem(environment, placed.file, path, text)
+            yield problem(environment, placed.file, path, text, placed.key)
 
 
 def window_tools(environment: Environment) -> Iterator[Problem]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.images import CHANNEL, MAX_DOCA_MINORS, doca_fits, find_image, standing_objections
+from components.plan.intents.images import CHANNEL, MAX_DOCA_MINORS, doca_fits, find_image, standing_objections
+from components.plan.intents.nodes import used_images
 from components.plan.pools import place, pools, problem
 from components.plan.rules.references import undeclared
-from components.specs.catalog import GoldenImage
 from components.specs.environment import Environment
 from components.specs.loader import FIRMWARE, IMAGES, INSTANCE_TYPES, REGION
 from components.specs.problems import Problem, listed
@@ -22,23 +22,27 @@ def pool_images(environment: Environment) -> Iterator[Problem]:
         image = find_image(environment, placed.pool.image)
         if placed.pool.image == CHANNEL or image is None:
             continue
-        for objection in standing_objections(environment, image, placed.cluster, placed.pool):
+        for objection, rule in standing_objections(environment, image, placed.cluster, placed.pool).items():
             text = f"{objection}; write channel, or another version of {IMAGES}"
-            yield problem(environment, placed.file, (*placed.path, "image"), text)
+            yield problem(environment, placed.file, (*placed.path, "image"), text, rule=rule)
 
 
 def doca(environment: Environment) -> Iterator[Problem]:
-    """Report a DPU image whose DOCA is too far from that of golden images in use."""
-    chosen = environment.region.dpus.image
-    for dpu in environment.images.dpu_images:
+    """Report a DPU image, the region's or one that DPUs run, whose DOCA is too far from that of images in use."""
+    chosen = {
+        dpu.version: dpu.doca for dpu in environment.images.dpu_images if dpu.version == environment.region.dpus.image
+    }
+    running = {intent.image: intent.doca for intent in environment.image_pins.dpu_intents.values()}
+    for version, release in {**running, **chosen}.items():
         wrong = [
             f"{image.contents.doca} of {image.version} ({place(environment, IMAGES, ('images', index))})"
             for index, image in used_images(environment)
-            if dpu.version == chosen and not doca_fits(image.contents.doca, dpu.doca)
+            if not doca_fits(image.contents.doca, release)
         ]
         if wrong:
+            which = f"DOCA {release}" if version in chosen else f"DOCA {release} of {version}, which DPUs run,"
             text = (
-                f"DOCA {dpu.doca} does not work with {listed(wrong)}: host and DPU have one major version and at most"
+                f"{which} does not work with {listed(wrong)}: host and DPU have one major version and at most"
                 f" {MAX_DOCA_MINORS} minor versions between them; pick another DPU image, or promote to other images"
             )
             yield problem(environment, REGION, ("dpus", "image"), text)
@@ -87,10 +91,3 @@ def firmware_instance_types(environment: Environment) -> Iterator[Problem]:
             if name not in declared:
                 path = ("firmware_baselines", index, "instance_types", at)
                 yield problem(environment, FIRMWARE, path, undeclared(name, declared, INSTANCE_TYPES))
-
-
-def used_images(environment: Environment) -> list[tuple[int, GoldenImage]]:
-    """Return the images that groups are pinned to or pools name, with their place in the catalogue."""
-    names = {pin.image for pin in environment.image_pins.groups.values()}
-    names |= {placed.pool.image for placed in pools(environment)}
-    return [(index, image) for index, image in enumerate(environment.images.images) if image.version in names]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from operator import attrgetter
 
-from components.plan.intervals import bounds
+from components.plan.allocate.intervals import bounds
 from components.plan.pools import DataPath, inventory_file, place, problem
 from components.plan.rules.references import host_problem
 from components.specs.base import Address
+from components.specs.bmc import parse_bmc
 from components.specs.catalog import Scale
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
@@ -21,15 +21,14 @@ HARDWARE = ("serial", "boot_mac", "dpu_serial")
 """Columns that say which machine a host is, wherever it stands."""
 _IDENTITIES: dict[str, Callable[[HostSpec], object]] = {
     **{column: attrgetter(column) for column in ("host", *HARDWARE)},
-    "bmc": lambda host: host.bmc.partition("://")[2].rstrip("/"),  # whatever the driver
+    "bmc": lambda host: parse_bmc(host.bmc).machine,
     "slot": attrgetter("hall", "rack", "slot"),
     "dpu_bmc": lambda host: None if host.dpu_bmc is None else int(host.dpu_bmc),
 }
-"""What no two hosts share, by the column that is to be corrected."""
+"""Marks that no two hosts share, by the column that is to be corrected."""
 _GROUP_BIT = 1
-"""Of a MAC address's first byte: one address of many ports (IEEE 802)."""
+"""Bit of a MAC address's first byte that makes it an address of many ports (IEEE 802)."""
 _NO_MAC = "00:00:00:00:00:00"
-_BMC_HOST = re.compile(r"://(?:[^/@]*@)?([^/:]+)")
 
 
 def host_duplicates(environment: Environment) -> Iterator[Problem]:
@@ -104,7 +103,9 @@ def bmc_addresses(environment: Environment) -> Iterator[Problem]:
     """
     network = environment.region.networks.bmc
     first, last = bounds(network)
-    found = [(host, "bmc", number) for host in environment.hosts if (number := bmc_address(host)) is not None]
+    found = [
+        (host, "bmc", int(given)) for host in environment.hosts if (given := parse_bmc(host.bmc).address) is not None
+    ]
     hosts = {number: host for host, _, number in found}
     found += [(host, "dpu_bmc", int(host.dpu_bmc)) for host in environment.hosts if host.dpu_bmc is not None]
     for host, column, number in found:
@@ -124,18 +125,9 @@ def bmc_addresses(environment: Environment) -> Iterator[Problem]:
 def bmc_logins(environment: Environment) -> Iterator[Problem]:
     """Report BMC addresses with a login in them."""
     for host in environment.hosts:
-        if "@" in host.bmc:  # not shown: it may hold a password
+        if parse_bmc(host.bmc).has_login:  # not shown: it may hold a password
             text = f"carries a login; remove it and keep it in Secret {host.bmc_secret}"
             yield host_problem(environment, host, "bmc", text)
-
-
-def bmc_address(host: HostSpec) -> int | None:
-    """Return the address of the BMC of ``host``; None when it is given by name."""
-    found = _BMC_HOST.search(host.bmc)
-    try:
-        return int(Address(found[1] if found else ""))
-    except ValueError:
-        return None
 
 
 def mac_addresses(environment: Environment) -> Iterator[Problem]:

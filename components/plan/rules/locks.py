@@ -5,16 +5,30 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from components.plan.allocation import ACCEPT_EDITS, TEMPLATE_REVISION, attempt
-from components.plan.images import choose_image, find_image, standing_objections
-from components.plan.intervals import Interval, overlaps
-from components.plan.ledger import PUBLIC_IPS, Kind, cluster_numbers, freed_numbers, ranges, shown, vpc_numbers, written
-from components.plan.numbers import Block, as_block
-from components.plan.pools import DataPath, PlacedPool, place, pool_of, pools, problem
+from components.plan.allocate.allocation import ACCEPT_EDITS, attempt
+from components.plan.allocate.intervals import Interval, overlaps
+from components.plan.allocate.ledger import (
+    PUBLIC_IPS,
+    Kind,
+    freed_numbers,
+    numbers_of,
+    ranges,
+    shown,
+    written,
+)
+from components.plan.allocate.numbers import Block, as_block
+from components.plan.intents.images import choose_image, standing_objections
+from components.plan.intents.nodes import pinned_image
+from components.plan.pools import DataPath, PlacedPool, place, pools, problem
+from components.render.dpu_templates import NEWEST as DPUS_NEWEST
+from components.render.template_revisions import NEWEST as NODES_NEWEST
+from components.specs.catalog import DpuImage, GoldenImage
 from components.specs.environment import Environment
-from components.specs.loader import ALLOCATIONS, IMAGE_PINS, IMAGES, REGION
-from components.specs.lock_text import digest_of, entry_text, naturally
+from components.specs.keys import pool_of
+from components.specs.loader import ALLOCATIONS, FIRMWARE, IMAGE_PINS, IMAGES, REGION
+from components.specs.lock_text import digest_of, entry_text
 from components.specs.locks import LockFile
+from components.specs.natural import naturally
 from components.specs.problems import Problem, dotted, listed
 
 MAX_NAMES_SHOWN = 5
@@ -77,37 +91,66 @@ def allocations(environment: Environment) -> Iterator[Problem]:
     for section in ("vpcs", "clusters", "public_ips", "groups"):
         yield from _entries(environment, ALLOCATIONS, section, getattr(have, section), getattr(wanted.numbers, section))
     yield from _hosts(environment, have.hosts, wanted.numbers.hosts)
-    for section in ("control_planes", "groups", "rollouts", "waves", "previous"):
+    for section in ("control_planes", "groups", "dpus", "rollouts", "waves", "previous"):
         have_pins, wanted_pins = getattr(pins, section), getattr(wanted.pins, section)
         yield from _entries(environment, IMAGE_PINS, section, have_pins, wanted_pins)
 
 
 def pins(environment: Environment) -> Iterator[Problem]:
-    """Report pins that differ from the catalogue or may not run where they are. A pin behind its channel is fine."""
-    by_key = {placed.key: placed for placed in pools(environment)}
-    for group, pin in environment.image_pins.groups.items():
-        placed, image, path = by_key.get(pool_of(group)), find_image(environment, pin.image), ("groups", group)
+    """Report intents that may not stay where they are. One that is only behind its data is fine."""
+    by_key, lock = {placed.key: placed for placed in pools(environment)}, environment.image_pins
+    for group, name in lock.groups.items():
+        placed, intent = by_key.get(pool_of(group)), lock.intents[name]
         if placed is None:
             continue
+        image = pinned_image(environment, intent)
         if image is None:
             known = [entry.version for entry in environment.images.images]
-            text = f"image {pin.image} is not in {IMAGES} ({listed(known)}); add it there again"
+            text = f"image {intent.image} is not in {IMAGES} ({listed(known)}); add it there again"
             text += f", or {_move(environment, placed)}"
-            yield problem(environment, IMAGE_PINS, (*path, "image"), text)
+            yield problem(environment, IMAGE_PINS, ("groups", group), text)
             continue
-        if pin.sha256 != image.sha256:
-            line = environment.positions.line(IMAGES, ("images", environment.images.images.index(image), "sha256"))
-            text = (
-                f"{pin.sha256[:12]}... is not the digest of {pin.image} ({image.sha256[:12]}..., {IMAGES}:{line});"
-                " an image never changes under its version, restore the digest that was published"
-            )
-            yield problem(environment, IMAGE_PINS, (*path, "sha256"), text)
-        for objection in standing_objections(environment, image, placed.cluster, placed.pool):
+        for objection, rule in standing_objections(environment, image, placed.cluster, placed.pool).items():
             text = f"{objection}; {_move(environment, placed)}"
-            yield problem(environment, IMAGE_PINS, (*path, "image"), text)
-        if pin.revision > TEMPLATE_REVISION:
-            text = f"revision {pin.revision} is newer than this library ({TEMPLATE_REVISION}); use the newer release"
-            yield problem(environment, IMAGE_PINS, (*path, "revision"), text)
+            yield problem(environment, IMAGE_PINS, ("groups", group), text, rule=rule)
+
+
+def intents(environment: Environment) -> Iterator[Problem]:
+    """Report intents that an older library cannot write, and what never changes under its name but did."""
+    lock = environment.image_pins
+    for section, newest in (("intents", NODES_NEWEST), ("dpu_intents", DPUS_NEWEST)):
+        for name, intent in getattr(lock, section).items():
+            if intent.revision > newest:
+                text = f"revision {intent.revision} is newer than this library ({newest}); use the newer release"
+                yield problem(environment, IMAGE_PINS, (section, name, "revision"), text)
+    images = [(("images", index), image) for index, image in enumerate(environment.images.images)]
+    yield from _republished(environment, "intents", {image.version: (path, image) for path, image in images})
+    dpus = [(("dpu_images", index), image) for index, image in enumerate(environment.images.dpu_images)]
+    yield from _republished(environment, "dpu_intents", {image.version: (path, image) for path, image in dpus})
+    baselines = {item.name: (index, item) for index, item in enumerate(environment.firmware.firmware_baselines)}
+    for name, node in lock.intents.items():
+        index, baseline = baselines.get(node.firmware.name if node.firmware else "", (0, None))
+        if node.firmware and baseline and baseline.content != node.firmware:
+            there = place(environment, FIRMWARE, ("firmware_baselines", index))
+            text = (
+                f"{baseline.name} is not what {there} says; a baseline never changes under its name, restore it there"
+                " and add another one for what is new"
+            )
+            yield problem(environment, IMAGE_PINS, ("intents", name, "firmware"), text)
+
+
+def _republished(
+    environment: Environment, section: str, images: Mapping[str, tuple[DataPath, GoldenImage | DpuImage]]
+) -> Iterator[Problem]:
+    for name, intent in getattr(environment.image_pins, section).items():
+        if intent.image in images and intent.sha256 != images[intent.image][1].sha256:
+            path, image = images[intent.image]
+            line = environment.positions.line(IMAGES, (*path, "sha256"))
+            text = (
+                f"{intent.sha256[:12]}... is not the digest of {intent.image} ({image.sha256[:12]}...,"
+                f" {IMAGES}:{line}); an image never changes under its version, restore the digest that was published"
+            )
+            yield problem(environment, IMAGE_PINS, (section, name, "sha256"), text)
 
 
 def _move(environment: Environment, placed: PlacedPool) -> str:
@@ -121,9 +164,9 @@ def _given(environment: Environment) -> Iterator[Given]:
     """Yield all numbers of the lock file: those in use, then those in quarantine."""
     lock = environment.allocations
     for name, vpc in lock.vpcs.items():
-        yield from ((kind, ("vpcs", name, *key), block) for kind, key, block in vpc_numbers(vpc))
+        yield from ((kind, ("vpcs", name, *key), block) for kind, key, block in numbers_of(vpc))
     for name, cluster in lock.clusters.items():
-        yield from ((kind, ("clusters", name, *key), block) for kind, key, block in cluster_numbers(cluster))
+        yield from ((kind, ("clusters", name, *key), block) for kind, key, block in numbers_of(cluster))
     for name, address in lock.public_ips.items():
         yield PUBLIC_IPS, ("public_ips", name), as_block(address)
     for name, freed in lock.quarantine.items():

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from components.plan.pools import DataPath, clusters, pool_of, pools, problem, tenant_file
-from components.plan.slices import slices
+from components.plan.build.slices import slices
+from components.plan.pools import DataPath, clusters, pools, problem, tenant_file
 from components.render.cluster_api import providers
 from components.render.dpu_services import UNASSIGNED
 from components.render.kamaji_etcd import EVENTS_STORE, MAIN_STORE
 from components.render.manifest import MANAGEMENT
+from components.render.namespaces import FREE_HOSTS
 from components.render.operators import NAMESPACE as OPERATORS
-from components.render.region import FREE_HOSTS, region_operators
+from components.render.region import region_operators
 from components.specs.base import StackLayout
 from components.specs.dpus import ONLY
 from components.specs.environment import Environment
+from components.specs.keys import DPUS, parts_of, pool_of, vm_key
 from components.specs.loader import ADD_ONS, FIRMWARE, IMAGES, INSTANCE_TYPES, POLICY, REGION, VERSIONS, VM_OFFERINGS
 from components.specs.problems import Problem
 
@@ -34,15 +36,16 @@ RESERVED_PREFIXES = (
 RESERVED_VPCS = ("default", "lo", "mgmt", UNASSIGNED)
 """VRFs, devices and DPUDeployments that each DPU has already."""
 MAX_GROUP_CHARACTERS = 52
-"""A template is called after its group and a hash of ten digits, and no name may exceed 63 characters."""
+"""Most characters of a rollout group: a template is called after it and a hash of ten digits, and no name may exceed
+63."""
 MAX_RELEASE_CHARACTERS = 53
-"""Helm keeps the other ten of a label for what a chart appends."""
+"""Most characters of a Helm release, which keeps the other ten of a label for what a chart appends."""
 MAX_STACK_CHARACTERS = 100
-"""Limit of Pulumi's backends."""
+"""Most characters of a stack's name in Pulumi's backends."""
 
 _Entry = tuple[str, DataPath, str]
 _Parts = tuple[str, DataPath, str, tuple[str, ...]]
-"""File, path, what it is and the names that are joined."""
+"""File and path of a joined name, what it is, and the names that are joined."""
 
 
 def region_name(environment: Environment) -> Iterator[Problem]:
@@ -75,13 +78,16 @@ def stack_names(environment: Environment) -> Iterator[Problem]:
 
 
 def reserved_names(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that would live in a namespace of the platform, and VPCs called like a part of each DPU."""
+    """Report clusters called like all DPUs or a namespace of the platform, and VPCs called like a part of each DPU."""
     region = environment.region
     taken = {one.namespace for one in region_operators(region)} | {one.namespace for one in providers(region)}
     for placed in clusters(environment):
         name = placed.cluster.name
         if name in {*RESERVED_CLUSTERS, *taken} or name.startswith(RESERVED_PREFIXES):
             text = f"'{name}' is a namespace of the platform, and a cluster lives in a namespace of its name; rename it"
+            yield problem(environment, placed.file, (*placed.path, "name"), text)
+        if name == DPUS:
+            text = f"'{name}' is what jacquard promote and the lock files call all DPUs of a region; rename it"
             yield problem(environment, placed.file, (*placed.path, "name"), text)
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
@@ -110,7 +116,7 @@ def region_duplicates(environment: Environment) -> Iterator[Problem]:
         environment,
         "VM",
         (
-            (tenant_file(t), ("vms", "platform", index, "name"), f"{t.vms.cluster}/{vm.name}")
+            (tenant_file(t), ("vms", "platform", index, "name"), vm_key(t.vms.cluster, vm.name))
             for t in tenants
             if t.vms
             for index, vm in enumerate(t.vms.platform)
@@ -234,12 +240,12 @@ def group_names(environment: Environment) -> Iterator[Problem]:
     yield from _joined(
         environment,
         [
-            (placed.file, (*placed.path, "name"), f"{placed.cluster.name}'s rollout group", tuple(group.split("/")))
+            (placed.file, (*placed.path, "name"), f"{placed.cluster.name}'s rollout group", parts_of(group))
             for group, placed in known
         ],
     )
     for group, placed in known:
-        name = group.replace("/", "-")
+        name = "-".join(parts_of(group))
         if len(name) > MAX_GROUP_CHARACTERS:
             text = (
                 f"its rollout group {name} has {len(name)} characters, {MAX_GROUP_CHARACTERS} are allowed"

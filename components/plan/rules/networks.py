@@ -5,22 +5,23 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
-from components.plan.allocation import prefixes
-from components.plan.intervals import bounds, overlaps
+from components.plan.allocate.allocation import prefixes
+from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.pools import DataPath, place, problem, tenant_file
+from components.render.backends import BORDERS
 from components.specs.base import Address, Network
 from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS, REGION
 from components.specs.problems import Problem, dotted
 from components.specs.storage import NfsClassSpec
-from components.specs.tenant_network import Isolation
 
 SINGLE_NETWORKS = ("management", "bmc", "storage", "control_plane_vips", "dpu_loopbacks", "tenants")
 MAX_VNI = 16_777_215
 MAX_ASN = 4_294_967_295
 TWO_BYTES = 65_535
 SERVICE_PREFIXES = range(12, 29)
-"""Kubernetes takes none wider than /12; a narrower one than /28 has no tenth address for the cluster's DNS."""
+"""Prefix lengths that Services may have: Kubernetes takes none wider than /12, and one narrower than /28 has no tenth
+address for the cluster's DNS."""
 
 
 def networks_disjoint(environment: Environment) -> Iterator[Problem]:
@@ -122,7 +123,7 @@ def ovn_central(environment: Environment) -> Iterator[Problem]:
     """Report VPCs on OVN in a region that has no OVN database."""
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
-            if vpc.isolation is Isolation.DPF_OVN and environment.region.dpus.ovn_central is None:
+            if BORDERS[vpc.isolation].ovn and environment.region.dpus.ovn_central is None:
                 line = environment.positions.line(REGION, ("dpus",))
                 text = f"{vpc.isolation} needs dpus.ovn_central in {REGION}:{line}; add it there or write dpf-hbn"
                 yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from components.plan.boot import FIRST_REVISION
-from components.plan.images import find_image
-from components.plan.pools import declared_spares, domain_of, group_key, place, pool_of, pools, problem
-from components.plan.rollout_limits import RolloutLimits
+from components.plan.intents.boot import FIRST_REVISION
+from components.plan.pools import declared_spares, place, pools, problem
+from components.plan.rollout.limits import RolloutLimits
 from components.specs.catalog import Scale
 from components.specs.environment import Environment
+from components.specs.keys import group_key, pool_of
 from components.specs.loader import ALLOCATIONS, IMAGE_PINS, POLICY, REGION
 from components.specs.node_pool import BurnIn
 from components.specs.problems import Problem, listed
@@ -67,7 +67,7 @@ def failure_domains(environment: Environment) -> Iterator[Problem]:
     for host in environment.hosts:
         pool = environment.allocations.hosts.get(host.host)
         if pool in standing:
-            fits.update(kind for kind in FailureDomain if group_key(pool, domain_of(host, kind)) in groups)
+            fits.update(kind for kind in FailureDomain if group_key(pool, host.domain(kind)) in groups)
     before = max(FailureDomain, key=lambda kind: fits[kind])
     if nodes and fits[before] > fits[now]:
         there = place(environment, ALLOCATIONS, ("groups",))
@@ -114,12 +114,13 @@ def rollout_limits(environment: Environment) -> Iterator[Problem]:
 
 def template_revisions(environment: Environment) -> Iterator[Problem]:
     """Report pins with a template revision that is too old to boot their image."""
-    for group, pin in environment.image_pins.groups.items():
-        image = find_image(environment, pin.image)
-        first = FIRST_REVISION[image.boot] if image else 0
-        if image and pin.revision < first:
+    pins = environment.image_pins
+    for name in dict.fromkeys(pins.groups.values()):
+        intent = pins.intents[name]
+        first = FIRST_REVISION[intent.boot]
+        if intent.revision < first:
             text = (
-                f"revision {pin.revision} cannot boot {pin.image} by {image.boot}, revision {first} can;"
-                f" move the pin to another image and back by jacquard promote {environment.name} {pool_of(group)}"
+                f"revision {intent.revision} cannot boot {intent.image} by {intent.boot}, revision {first} can; restore"
+                " the file with git checkout, since only commands write it"
             )
-            yield problem(environment, IMAGE_PINS, ("groups", group, "revision"), text)
+            yield problem(environment, IMAGE_PINS, ("intents", name, "revision"), text)

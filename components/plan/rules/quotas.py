@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from components.plan.intervals import usable
-from components.plan.ledger import ADDRESS_BITS
+from components.plan.allocate.intervals import usable
+from components.plan.allocate.ledger import ADDRESS_BITS
 from components.plan.pools import place, problem, tenant_file
 from components.specs.base import bytes_of
 from components.specs.environment import Environment

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from components.plan.charts import needed_charts
-from components.plan.images import CHANNEL
+from components.plan.build.charts import needed_charts
+from components.plan.intents.images import CHANNEL
 from components.plan.pools import DataPath, clusters, inventory_file, pools, problem, tenant_file
 from components.specs.base import DEDICATED, PLACED
 from components.specs.environment import Environment

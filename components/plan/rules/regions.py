@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from components.plan.intervals import bounds, overlaps
+from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.pools import DataPath, inventory_file, place, problem
 from components.plan.rules.inventory import HARDWARE
 from components.plan.rules.networks import region_networks

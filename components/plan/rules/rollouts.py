@@ -5,26 +5,27 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
-from components.plan.images import find_image, objections
-from components.plan.pools import PlacedPool, place, pool_of, pools, problem
-from components.plan.rollout_limits import RolloutLimits
-from components.plan.waves import in_motion
+from components.plan.intents.images import find_image, objections
+from components.plan.pools import PlacedPool, place, pools, problem
+from components.plan.rollout.limits import RolloutLimits
+from components.plan.rollout.waves import in_motion
 from components.specs.environment import Environment
+from components.specs.intents import NodeIntent
+from components.specs.keys import DPUS, pool_of
 from components.specs.loader import IMAGE_PINS, REGION
-from components.specs.lock_text import natural, naturally
-from components.specs.locks import ImagePin
+from components.specs.natural import natural, naturally
 from components.specs.problems import Problem
 
 
 def mixed(environment: Environment) -> Iterator[Problem]:
     """Report pools whose rollout groups are pinned to different nodes while no rollout of the pool is open."""
     pins = environment.image_pins
-    of_pool: dict[str, dict[str, ImagePin]] = defaultdict(dict)
-    for key, pin in pins.groups.items():
-        of_pool[pool_of(key)][key] = pin
+    of_pool: dict[str, dict[str, NodeIntent]] = defaultdict(dict)
+    for key, name in pins.groups.items():
+        of_pool[pool_of(key)][key] = pins.intents[name]
     for placed in pools(environment):
         mine = of_pool[placed.key]
-        if len(set(mine.values())) < 2 or placed.key in pins.rollouts:  # noqa: PLR2004 - one is uniform
+        if len({intent.name for intent in mine.values()}) < 2 or placed.key in pins.rollouts:  # noqa: PLR2004 - one is uniform
             continue
         ordered = naturally(mine)
         first = ordered[0]
@@ -35,6 +36,20 @@ def mixed(environment: Environment) -> Iterator[Problem]:
             f" {_newest(environment, placed, mine.values())}"
         )
         yield problem(environment, IMAGE_PINS, ("groups", other), text)
+
+
+def mixed_dpus(environment: Environment) -> Iterator[Problem]:
+    """Report DPUs of a region that are pinned to different intents while no rollout of them is open."""
+    pins = environment.image_pins
+    ordered = naturally(pins.dpus)
+    other = next((key for key in ordered if pins.dpus[key] != pins.dpus[ordered[0]]), None)
+    if other is None or DPUS in pins.rollouts:
+        return
+    text = (
+        f"{pins.dpus[other]} differs from {pins.dpus[ordered[0]]} of {ordered[0]}, and no rollout of {DPUS} is open;"
+        f" make them uniform: jacquard promote {environment.name} {DPUS}"
+    )
+    yield problem(environment, IMAGE_PINS, ("dpus", other), text)
 
 
 def in_motion_together(environment: Environment) -> Iterator[Problem]:
@@ -48,7 +63,7 @@ def in_motion_together(environment: Environment) -> Iterator[Problem]:
         yield problem(environment, IMAGE_PINS, ("waves",), text)
 
 
-def _newest(environment: Environment, placed: PlacedPool, pins: Iterable[ImagePin]) -> str:
+def _newest(environment: Environment, placed: PlacedPool, pins: Iterable[NodeIntent]) -> str:
     """Return the newest image that ``pins`` name and ``placed`` may run, or else that of most of them."""
     count = Counter(pin.image for pin in pins)
     found = [image for version in count if (image := find_image(environment, version))]
@@ -57,5 +72,5 @@ def _newest(environment: Environment, placed: PlacedPool, pins: Iterable[ImagePi
     return newest.version if newest else max(count, key=lambda version: (count[version], version))
 
 
-def _shown(pin: ImagePin) -> str:
-    return f"{pin.image} (revision {pin.revision})"
+def _shown(intent: NodeIntent) -> str:
+    return f"{intent.name} (revision {intent.revision})"

@@ -6,15 +6,17 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
-from components.plan.images import find_image
+from components.plan.intents.images import find_image
 from components.plan.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file
+from components.render.backends import BORDERS
 from components.specs.base import Address
 from components.specs.catalog import GoldenImage
 from components.specs.environment import Environment
+from components.specs.keys import cluster_of
 from components.specs.loader import IMAGES, REGION
 from components.specs.problems import Problem, listed
 from components.specs.storage import StorageClassSpec, TopolvmClassSpec, VastClassSpec
-from components.specs.tenant_network import Egress, Isolation
+from components.specs.tenant_network import Egress
 
 VAST_CLIENT = "vastnfs"
 VAST_OPTIONS = ("remoteports", "localports", "spread_reads", "spread_writes", "mdconnect", "pconnect", "noextend")
@@ -99,7 +101,7 @@ def reachable(environment: Environment) -> Iterator[Problem]:
     for placed, at, entry in _offered(environment):
         address = _address(entry.endpoint) if isinstance(entry, VastClassSpec) else None
         vpc = next((vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc), None)
-        if address is None or vpc is None or vpc.isolation is not Isolation.DPF_HBN or address in networks.storage:
+        if address is None or vpc is None or not BORDERS[vpc.isolation].link_per_host or address in networks.storage:
             continue
         there = place(environment, REGION, ("storage", environment.region.storage.index(entry), "endpoint"))
         denied = next((name for name in _DENIED if address in getattr(networks, name)), None)
@@ -126,8 +128,9 @@ def _offered(environment: Environment) -> Iterator[tuple[PlacedCluster, int, Sto
 
 def _images(environment: Environment, cluster: str) -> list[GoldenImage]:
     """Return the images that nodes of ``cluster`` are pinned to."""
-    pins = environment.image_pins.groups.items()
-    versions = dict.fromkeys(pin.image for group, pin in pins if group.startswith(f"{cluster}/"))
+    pins = environment.image_pins
+    names = [name for group, name in pins.groups.items() if cluster_of(group) == cluster]
+    versions = dict.fromkeys(pins.intents[name].image for name in names)
     return [image for version in versions if (image := find_image(environment, version))]
 
 

@@ -1,4 +1,4 @@
-"""The inputs of ``command:local:Command`` and what is wrong with them."""
+"""Makes the inputs of components from an environment: names are looked up, numbers read from the lock files."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -4,6 +4,7 @@
 
 import secrets
 from collections.abc import Callable
+from typing import ClassVar
 
 import grpc
 from google.protobuf.empty_pb2 import Empty
@@ -13,42 +14,34 @@ from providers.rpc.diff import changes, diff_response
 from providers.rpc.errors import check_failure
 from providers.rpc.paths import Path
 from providers.rpc.server import Engine
-from providers.rpc.stubs import ResourceProviderServicer, plugin_pb2, provider_pb2
+from providers.rpc.stubs import provider_pb2
 from providers.rpc.values import UNKNOWN, Properties, decode, encode, mask
 from providers.standins.command.inputs import INSTALL, command, problems
 from providers.standins.command.shell import CommandError, Output, run
 from providers.standins.processes import Children
+from providers.standins.servicer import StandIn
 
-VERSION = "1.2.1"
 TOKEN = "command:local:Command"  # noqa: S105 - a resource type
 OUTPUTS = ("stdout", "stderr")
 
-_CAPABILITIES = {"accept_secrets": True, "accept_resources": True, "accept_outputs": True}
 _MASKED_LINE_LENGTH = 8
 """A line of a multi-line secret is masked by itself from this length on; shorter ones occur in any text."""
 
 
-class CommandProvider(ResourceProviderServicer):
+class CommandProvider(StandIn):
     """``command:local:Command`` with the vendor's rules.
 
     A change of ``triggers`` replaces the resource, any other runs ``update`` or else ``create``. Nothing runs in a
     preview. With any secret input, both outputs are secret.
     """
 
+    version = "1.2.1"
+    capabilities: ClassVar = {"accept_secrets": True, "accept_resources": True, "accept_outputs": True}
+
     def __init__(self, engine: Engine, children: Children) -> None:
         """Serve one engine; ``children`` end with the provider."""
         self._engine = engine
         self._children = children
-
-    def Handshake(
-        self, request: provider_pb2.ProviderHandshakeRequest, context: grpc.ServicerContext
-    ) -> provider_pb2.ProviderHandshakeResponse:
-        """Say what the provider understands."""
-        return provider_pb2.ProviderHandshakeResponse(**_CAPABILITIES)
-
-    def GetPluginInfo(self, request: Empty, context: grpc.ServicerContext) -> plugin_pb2.PluginInfo:
-        """Answer the version that this stands in for."""
-        return plugin_pb2.PluginInfo(version=VERSION)
 
     def CheckConfig(
         self, request: provider_pb2.CheckRequest, context: grpc.ServicerContext

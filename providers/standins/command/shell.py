@@ -17,7 +17,8 @@ TAIL_LINES = 20
 """How much of a failed command's output its error shows; all of it is in the log above."""
 
 _DRAIN_SECONDS = 2.0
-"""How long output is awaited after a command has ended: what it left in the background may hold the pipe open."""
+"""How many seconds output is awaited after a command has ended, since what it left in the background may hold the pipe
+open."""
 
 
 class CommandError(ProviderError):

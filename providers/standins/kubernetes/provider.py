@@ -5,7 +5,7 @@
 import os
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import grpc
 from google.protobuf.empty_pb2 import Empty
@@ -16,26 +16,26 @@ from providers.kube import ObjectRef
 from providers.rpc.diff import Change, changes, diff_response
 from providers.rpc.errors import InitFailed, check_failure
 from providers.rpc.server import Engine
-from providers.rpc.stubs import ResourceProviderServicer, plugin_pb2, provider_pb2
+from providers.rpc.stubs import provider_pb2
 from providers.rpc.values import Properties, decode, encode, mask
 from providers.standins.kubernetes import checks, config, objects, rules, tokens
 from providers.standins.kubernetes.failures import PartialFailure
 from providers.standins.kubernetes.operations import Operations
-
-VERSION = "4.34.2"
-
-_CAPABILITIES = {
-    "accept_secrets": True,
-    "accept_resources": True,
-    "accept_outputs": True,
-    "supports_autonaming_configuration": True,
-}
+from providers.standins.servicer import StandIn
 
 _Answer = TypeVar("_Answer")
 
 
-class KubernetesProvider(ResourceProviderServicer):
+class KubernetesProvider(StandIn):
     """Single objects of any kind, applied on the API server's side."""
+
+    version = "4.34.2"
+    capabilities: ClassVar = {
+        "accept_secrets": True,
+        "accept_resources": True,
+        "accept_outputs": True,
+        "supports_autonaming_configuration": True,
+    }
 
     _config: config.Config
     _operations: Operations
@@ -44,16 +44,6 @@ class KubernetesProvider(ResourceProviderServicer):
         """Serve one engine; the cluster comes with Configure."""
         self._engine = engine
         self._cancelled = threading.Event()
-
-    def Handshake(
-        self, request: provider_pb2.ProviderHandshakeRequest, context: grpc.ServicerContext
-    ) -> provider_pb2.ProviderHandshakeResponse:
-        """Say what the provider understands."""
-        return provider_pb2.ProviderHandshakeResponse(**_CAPABILITIES)
-
-    def GetPluginInfo(self, request: Empty, context: grpc.ServicerContext) -> plugin_pb2.PluginInfo:
-        """Answer the version that this stands in for."""
-        return plugin_pb2.PluginInfo(version=VERSION)
 
     def CheckConfig(
         self, request: provider_pb2.CheckRequest, context: grpc.ServicerContext

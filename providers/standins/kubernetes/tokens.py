@@ -1,4 +1,4 @@
-"""From a resource's type to the kind of object, and the types that are not done."""
+"""Tells from a resource's type the kind of object, and which types are not done."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -23,7 +23,8 @@ _READY: dict[tuple[str, str], tuple[str, ...]] = {
     ("apps/v1", "Deployment"): ("condition=Available", _ROLLED_OUT),
     ("batch/v1", "Job"): ("condition=Complete",),
 }
-"""What kinds are awaited without an annotation; custom kinds never are, as with the vendor's provider."""
+"""Conditions by which kinds are awaited without an annotation; custom kinds never are, as with the vendor's
+provider."""
 
 _SKIP_ON_DELETE = ("Namespace", "Pod", "ReplicationController", "DaemonSet", "Deployment", "StatefulSet", "Job")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from cli.env import exports
+from cli.verbs.env import exports
 from components.specs.policy import Enforcement
 from policies import Judgement, Violation
 from policies.facts import Fact
@@ -86,17 +86,30 @@ def test_check_says_one_line_for_each_environment(invoke: Invoke) -> None:
     result = invoke("check", *TODAY)
 
     assert result.exit_code == 0, result.output
-    [line] = result.stdout.splitlines()
+    line, behind = result.stdout.splitlines()
     assert line.startswith("laptop: ok, ")
     assert f" objects, {len(RULES)} policies, " in line
+    assert behind == (
+        "  behind: acme-train/train and 1 more: image gpu-2026.10.2, the data say gpu-2026.11.1"
+        " (../catalog/images.yaml:15); what brings it there: jacquard promote laptop acme-train/train"
+    )
 
 
 def test_check_answers_as_data(invoke: Invoke) -> None:
     [answer] = json.loads(invoke("check", "laptop", *TODAY, "--format", "json").stdout)
 
-    lists = ["problems", "violations", "advice", "waived", "idle_waivers"]
-    assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", *lists]
-    assert (answer["environment"], answer["ok"], [answer[name] for name in lists]) == ("laptop", True, [[]] * 5)
+    lists = ["problems", "violations", "advice", "waived", "waived_checks", "idle_waivers"]
+    assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", *lists, "behind"]
+    assert [item["pool"] for item in answer["behind"]] == ["acme-train/train", "acme-train/infer"]
+    assert answer["behind"][0]["differences"] == [
+        {
+            "field": "image",
+            "pinned": "gpu-2026.10.2",
+            "data": "gpu-2026.11.1",
+            "where": "../catalog/images.yaml:15",
+        }
+    ]
+    assert (answer["environment"], answer["ok"], [answer[name] for name in lists]) == ("laptop", True, [[]] * 6)
 
 
 def test_check_reports_all_problems_at_once(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
@@ -138,7 +151,8 @@ def test_what_a_policy_refuses_ends_with_4_and_nothing_is_applied(
         level=Enforcement.MANDATORY,
         environment="laptop",
     )
-    monkeypatch.setattr("cli.check.judge", lambda *_: Judgement(refused=(found,)))
+    for asker in ("cli.verbs.check", "cli.refusals"):
+        monkeypatch.setattr(f"{asker}.judge", lambda *_: Judgement(refused=(found,)))
 
     check, up = invoke("check", "laptop", *TODAY), invoke("up", "laptop")
 

@@ -13,6 +13,7 @@ from typer.testing import Result
 from cli.errors import ExitCode
 from components.specs import migrations, reference, schema
 from components.specs.kinds import KINDS, data_files
+from components.specs.migrations import Around, Migrations
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
@@ -100,19 +101,19 @@ def test_schema_says_which_file_cannot_be_read(invoke: Invoke, data_folder: Path
 def next_version(monkeypatch: pytest.MonkeyPatch) -> None:
     """A format one version on, in which a tenant's contacts are called people."""
 
-    def rename(document: Any) -> Any:
+    def rename(document: Any, _: Around) -> Any:
         document.insert(list(document).index("contacts"), "people", document.pop("contacts"))
         return document
 
     registered: Mapping[str, Any] = {"tenant": {1: rename}}
     now = migrations.moves
 
-    def moves(folder: Path, environment: str) -> Any:
+    def moves(folder: Path, environment: str, _: Migrations) -> Any:
         kinds = tuple(kind for kind in KINDS if not kind.locked)
         monkeypatch.setattr("components.specs.migrations.KINDS", kinds)
-        return now(folder, environment, registered, 2)
+        return now(folder, environment, registered, lambda _: 2)
 
-    monkeypatch.setattr("cli.migrate.moves", moves)
+    monkeypatch.setattr("cli.verbs.migrate.moves", moves)
 
 
 def test_migrate_has_nothing_to_do_where_all_is_current(invoke: Invoke, data_folder: Path) -> None:

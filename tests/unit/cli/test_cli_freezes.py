@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from cli.check import refuse
 from cli.console import stderr
-from cli.engine import Engine
 from cli.errors import ExitCode, Stop
-from cli.up import Up
+from cli.refusals import refuse
+from cli.verbs.up import Up
 from components.specs.base import StackLayout
 from components.specs.environment import Environment
 from components.specs.policy import PolicySpec
 from components.specs.problems import SpecError
+from engine.driver import Engine
+from policies import judge
 
 FREEZE = {
     "name": "run-7",
@@ -38,7 +39,8 @@ def sliced(laptop: Environment) -> Environment:
 
 
 def work(environment: Environment, now: dt.datetime) -> Up:
-    return Up(environment, Engine(environment.name, None, {}), stderr(), now)
+    resources = judge(environment, now).resources
+    return Up(environment, Engine(environment.name, None, {}), stderr(), now, resources)
 
 
 def called(pulumi: Any, verb: str) -> list[str]:

@@ -11,9 +11,9 @@ import pytest
 from environment_data import copy_data
 from typer.testing import Result
 
-from components.plan.garbage import USERS
-from components.plan.manifests import manifests
-from components.plan.slices import slices
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
+from components.plan.report.garbage import USERS
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
 from providers.kube import ApiError, KindNotFound, ObjectRef
@@ -73,7 +73,7 @@ def api(monkeypatch: pytest.MonkeyPatch, home: Path, data_folder: Path) -> FakeA
 
 
 def with_rollout(fake: FakeApi, monkeypatch: pytest.MonkeyPatch) -> FakeApi:
-    monkeypatch.setattr("cli.gc.connect", lambda *_: fake)
+    monkeypatch.setattr("cli.verbs.gc.connect", lambda *_: fake)
     for name in ("old", "needed", "now"):
         for template in fake.templates:
             fake.add(template, name)

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from cli.observe import Observation
-from cli.region_status import assemble
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
+from observe.observation import Observation
+from observe.region_status import assemble
 
 Invoke = Callable[..., Result]
 NEW = "gpu-2026.11.1"
@@ -53,7 +53,7 @@ def test_a_pool_without_canary_and_limits_moves_at_once_and_back(invoke: Invoke,
         "groups": groups,
         "open": False,
     }
-    assert again.output == f"{TRAIN}: every rollout group is pinned to {NEW} already, nothing to change\n"
+    assert again.output == f"{TRAIN}: every rollout group is what {NEW} and the data say, nothing to change\n"
     assert (back["version"], back["groups"]) == ("gpu-2026.10.2", groups)
     assert lock(data_folder) == before
 
@@ -81,16 +81,22 @@ def test_the_plan_names_waves_groups_nodes_and_spares(invoke: Invoke, data_folde
     text = invoke(*TO, "--plan")
     data = json.loads(invoke(*TO, "--plan", "--format", "json").stdout)
 
+    [old] = data["changes"]
+    changes = {item["field"]: (item["before"], item["after"]) for item in data["changes"][old]}
+    assert (changes["image"], changes["kubelet"]) == (("gpu-2026.10.2", NEW), ("v1.35.1", "v1.35.2"))
     assert [line.rstrip() for line in text.output.splitlines()] == [
+        f"{old} -> {data['intent']}",
+        *(f"  {field} {before} -> {after}" for field, (before, after) in changes.items()),
         "wave  rollout group  nodes  spares  replaced",
         "   1  a01                5       1  1 at a time on their own hosts: surge is 0",
         "   2  a02                5       1  1 at a time on their own hosts: surge is 0",
         f"{TRAIN}: 10 nodes to {NEW} in 2 waves, or all at once, without --wave",
     ]
     how = "1 at a time on their own hosts: surge is 0"
-    assert data == {
+    assert {key: value for key, value in data.items() if key != "changes"} == {
         "pool": TRAIN,
         "version": NEW,
+        "intent": data["intent"],
         "needs_waves": False,
         "waves": [
             {"number": number, "groups": [{"key": f"{TRAIN}/{name}", "nodes": 5, "spares": 1, "replacement": how}]}
@@ -115,7 +121,6 @@ def test_a_pin_that_may_not_stay_is_mended_though_the_data_is_wrong(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("acme-train/train",), "say where acme-train/train goes: --to VERSION or --rollback, one of the two"),
         (
             ("acme-train/train", "--to", NEW, "--rollback"),
             "say where acme-train/train goes: --to VERSION or --rollback, one of the two",

@@ -10,10 +10,10 @@ import pytest
 import yaml
 from typer.testing import Result
 
-from cli import render_tree
 from cli.errors import Stop
-from components.plan.manifests import manifests
-from components.plan.slices import slices
+from cli.views import render_tree
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
 from components.render.manifest import Manifest, objects
 from components.specs.environment import Environment
 from components.specs.out_of_service import HostState

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from cli.verbs import VERBS, Verb
+from cli.command import VERBS, Verb
 from toolchain import paths
 
 _INTERRUPTED_WHILE_LOADING = """
@@ -56,7 +56,7 @@ def test_an_answer_without_a_verb_loads_none_and_no_model(option: str) -> None:
 
     assert done.returncode == 0
     loaded = set(done.stderr.split())
-    assert "cli.verbs" in loaded
+    assert "cli.command" in loaded
     verbs = {verb.target.partition(":")[0] for verb in VERBS.values()}
     assert loaded & {*verbs, "pydantic", "urllib3", "components.plan"} == set()
 
@@ -65,11 +65,13 @@ def test_a_verb_loads_no_other_verb() -> None:
     done = run(_LOADED, "doctor", "--help")
 
     loaded = set(done.stderr.split())
-    assert "cli.doctor" in loaded
-    assert loaded & {"cli.up", "cli.inventory", "policies"} == set()
+    assert "cli.verbs.doctor" in loaded
+    assert loaded & {"cli.verbs.up", "cli.verbs.inventory", "policies"} == set()
 
 
-@pytest.mark.parametrize("module", ["cli.verbs", "typer", "cli.errors", "cli.doctor", "pydantic", "cli.arguments"])
+@pytest.mark.parametrize(
+    "module", ["cli.command", "typer", "cli.errors", "cli.verbs.doctor", "pydantic", "cli.arguments"]
+)
 def test_ctrl_c_while_modules_load_ends_with_130_and_no_word(module: str) -> None:
     done = run(_INTERRUPTED_WHILE_LOADING, "default_int_handler", module, "doctor", "--help")
 

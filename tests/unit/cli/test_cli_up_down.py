@@ -12,8 +12,8 @@ from typer.testing import Result
 
 from cli import local_region
 from cli.errors import Stop
-from cli.observe import Observation
 from components.specs.environment import Environment
+from observe.observation import Observation
 from providers.kube import Unreachable
 
 Invoke = Callable[..., Result]
@@ -50,8 +50,8 @@ def local(monkeypatch: pytest.MonkeyPatch, seen: Observation) -> Local:
     fake = Local()
     monkeypatch.setattr(local_region, "revive", fake.revive)
     monkeypatch.setattr(local_region, "remove", fake.remove)
-    monkeypatch.setattr("cli.up.observe", lambda _: seen)
-    monkeypatch.setattr("cli.down.connect", fake.connect)
+    monkeypatch.setattr("cli.verbs.up.observe", lambda _: seen)
+    monkeypatch.setattr("cli.verbs.down.connect", fake.connect)
     return fake
 
 

@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from cli import status_view, summary
 from cli.console import plural, seconds
-from cli.events import Progress
-from cli.pool_status import Group, Pool
-from cli.progress_view import phase
-from cli.region_status import ControlPlane, Offering, RegionStatus, StorageClass, Vm, Vpc
+from cli.views import status as status_view
+from cli.views import summary
+from cli.views.progress import phase
 from components.specs.environment import Environment
+from engine.events import Progress
+from observe.dpu_status import DpuDeploymentStatus
+from observe.pool_status import Group, Pool
+from observe.region_status import ControlPlane, Offering, RegionStatus, StorageClass, Vm, Vpc
 from toolchain import paths
 
 GROUP = Group(
@@ -28,6 +30,7 @@ GROUP = Group(
     ready=5,
     updated=5,
     images={"gpu-2026.10.2": 5},
+    fingerprint="f1bea7c0d392c3db",
     settled=True,
     settled_since="2026-11-21T08:00:00Z",
     why=[],
@@ -62,6 +65,16 @@ STATUS = RegionStatus(
     pools=[TRAIN],
     hosts={"available": 3, "provisioned": 5},
     dpus={"Ready": 8},
+    dpu_deployments=[
+        DpuDeploymentStatus(
+            deployment="acme",
+            total=8,
+            images={"bfb-3.2.0": 8},
+            flavors={"zero-trust-a": 8},
+            settled=True,
+            why=[],
+        )
+    ],
     vpcs=[
         Vpc(
             name="acme",
@@ -103,6 +116,10 @@ Hardware
 kind   total  states
 hosts  8      5 provisioned, 3 available
 DPUs   8      8 Ready
+
+DPUs
+DPUDeployment  DPUs  BFB
+acme           8     bfb-3.2.0  as pinned
 
 Networks
 VPC   tenant  isolation  VNI    hosts          pods          egress
@@ -167,6 +184,20 @@ def test_what_is_not_as_ordered_is_told_with_its_reasons() -> None:
     ]
 
 
+def test_dpus_that_are_not_as_pinned_are_told_though_nobody_waits_for_them() -> None:
+    why = "2 of 8 DPUs are in phase Node Effect"
+    images = {"bfb-2.9.2": 6, "bfb-3.2.0": 2}
+    waiting = replace(
+        STATUS, dpu_deployments=[replace(STATUS.dpu_deployments[0], settled=False, images=images, why=[why])]
+    )
+    screen = console()
+    status_view.show(screen, waiting)
+    lines = text(screen).splitlines()
+
+    assert f"acme           8     bfb-2.9.2 (6), bfb-3.2.0 (2)  {why}" in lines
+    assert lines[-1] == "laptop: settled, all but the DPUs of 1 DPUDeployment is as ordered"
+
+
 def test_the_summary_says_what_was_done_how_long_it_took_and_what_is_next(
     laptop: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,7 +252,7 @@ def test_an_up_that_waited_in_vain_says_what_hangs() -> None:
 
 def test_progress_in_a_log_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("cli.progress_view.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("cli.views.progress.time.monotonic", lambda: now[0])
     progress = Progress()
     metadata = {"op": "create", "urn": "urn:pulumi:laptop::jacquard::kubernetes:x/v1:DataStore::a"}
     begun = json.dumps({"resourcePreEvent": {"metadata": metadata}})
@@ -241,7 +272,7 @@ def test_progress_in_a_log_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatc
 
 def test_progress_of_node_pools_names_the_groups_that_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("cli.progress_view.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("cli.views.progress.time.monotonic", lambda: now[0])
     group = replace(GROUP, ready=3, settled=False, why=["3 of 5 nodes ready, 4 machines exist", "no host is free"])
     screen = console()
 
@@ -258,8 +289,8 @@ def test_progress_of_node_pools_names_the_groups_that_are_awaited(monkeypatch: p
 
 def test_a_phase_in_which_nothing_moves_says_so_each_minute_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr("cli.progress_view.time.monotonic", lambda: now[0])
-    monkeypatch.setattr("cli.progress_view._LOG_EVERY_SECONDS", 1000.0)
+    monkeypatch.setattr("cli.views.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("cli.views.progress._LOG_EVERY_SECONDS", 1000.0)
     group = replace(GROUP, settled=False, why=["no host is free"])
     screen = console()
 

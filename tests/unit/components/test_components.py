@@ -11,10 +11,11 @@ from typing import Any
 
 import pulumi
 import pytest
+from concepts import concept_name, concept_names
 
-from components.plan.inputs import Input, inputs
-from components.plan.manifests import render
-from components.plan.slices import slices
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import slices
+from components.render.concept import Concept
 from components.render.manifest import Manifest
 from components.resources import Cluster, child_name, type_token
 from components.specs.environment import Environment
@@ -22,61 +23,54 @@ from components.specs.loader import load_environment
 from toolchain import paths
 
 Run = Callable[..., list[Any]]
-CLASSES = {
-    "region": ("Region", "region"),
-    "inventory": ("Inventory", "inventory"),
-    "hosted_control_plane": ("HostedControlPlane", "control_plane"),
-    "cluster_access": ("ClusterAccess", "access"),
-    "node_pool": ("NodePool", "pool"),
-    "tenant_network": ("TenantNetwork", "network"),
-    "storage": ("StorageCatalog", "catalog"),
-    "vm_offering": ("VmOffering", "offering"),
-}
-"""Class and argument by module: type tokens are kept in every state, so a change here needs an alias there."""
+CONCEPTS = concept_names()
 
 
 @pytest.fixture(scope="module")
-def concepts() -> dict[str, Input]:
+def concepts() -> dict[str, Concept]:
     """Return the first input of each concept in environment laptop, by module."""
     environment = load_environment("laptop", paths.ROOT / "environments")
-    found: dict[str, Input] = {}
+    found: dict[str, Concept] = {}
     for concept in inputs_of(environment):
-        found.setdefault(type(concept).__module__.rsplit(".", 1)[-1], concept)
+        found.setdefault(concept_name(concept), concept)
     return found
 
 
-def inputs_of(environment: Environment) -> list[Input]:
+def inputs_of(environment: Environment) -> list[Concept]:
     return [concept for piece in slices(environment) for concept in inputs(environment, piece)]
 
 
-def build(module: str, concept: Input) -> pulumi.ComponentResource:
+def counterpart(concept: Concept, suffix: str = "") -> Any:
+    """Return the component of ``concept`` or what it is made from: these are named like its input."""
+    name = type(concept).__name__.removesuffix("Input")
+    return getattr(import_module(f"components.{concept_name(concept)}"), f"{name}{suffix}")
+
+
+def build(concept: Concept) -> pulumi.ComponentResource:
     """Make the component of ``concept`` the way a program does."""
-    name, argument = CLASSES[module]
-    loaded = import_module(f"components.{module}")
-    names = {item.cluster for item in render(concept)}
+    names = {item.cluster for item in concept.render()}
     clusters = {key: Cluster(name=key, kubeconfig=Path(f"/k/{key}"), identifier=f"laptop/{key}") for key in names}
-    args = getattr(loaded, f"{name}Args")(**{argument: concept, "clusters": clusters})
-    component: pulumi.ComponentResource = getattr(loaded, name)(concept.name, args)
+    [own, _] = dataclasses.fields(counterpart(concept, "Args"))
+    args = counterpart(concept, "Args")(**{own.name: concept, "clusters": clusters})
+    component: pulumi.ComponentResource = counterpart(concept)(concept.name, args)
     return component
 
 
-def test_every_component_module_is_listed_here() -> None:
-    modules = {path.stem for path in (paths.ROOT / "components").glob("*.py")} - {"__init__", "resources"}
-
-    assert modules == set(CLASSES)
+def test_every_component_is_made_in_environment_laptop(concepts: dict[str, Concept]) -> None:
+    assert sorted(concepts) == CONCEPTS
 
 
-@pytest.mark.parametrize("module", CLASSES)
+@pytest.mark.parametrize("module", CONCEPTS)
 def test_a_component_registers_exactly_what_its_renderer_returns(
-    module: str, run: Run, concepts: dict[str, Input]
+    module: str, run: Run, concepts: dict[str, Concept]
 ) -> None:
     concept = concepts[module]
 
-    registered = run(lambda: build(module, concept) and None)
+    registered = run(lambda: build(concept) and None)
 
     [component] = [item for item in registered if item.type.startswith("jacquard:components:")]
     assert (component.type, component.name, component.parent) == (
-        f"jacquard:components:{CLASSES[module][0]}",
+        f"jacquard:components:{counterpart(concept).__name__}",
         concept.name,
         "",
     )
@@ -89,27 +83,28 @@ def test_a_component_registers_exactly_what_its_renderer_returns(
             isinstance(item, Manifest) and item.protect,
             isinstance(item, Manifest) and item.retain,
         )
-        for item in render(concept)
+        for item in concept.render()
     )
 
 
-@pytest.mark.parametrize("module", CLASSES)
+@pytest.mark.parametrize("module", CONCEPTS)
 def test_a_component_registers_the_outputs_that_its_class_names(
-    module: str, run: Run, concepts: dict[str, Input], monkeypatch: pytest.MonkeyPatch
+    module: str, run: Run, concepts: dict[str, Concept], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outputs: dict[str, Any] = {}
     monkeypatch.setattr(pulumi.ComponentResource, "register_outputs", lambda _self, given: outputs.update(given))
 
-    run(lambda: build(module, concepts[module]) and None)
+    run(lambda: build(concepts[module]) and None)
 
-    declared = inspect.get_annotations(getattr(import_module(f"components.{module}"), CLASSES[module][0]))
+    declared = inspect.get_annotations(counterpart(concepts[module]))
     assert set(outputs) == set(declared) != set()
 
 
-@pytest.mark.parametrize("module", CLASSES)
-def test_arguments_are_frozen_and_given_by_name(module: str) -> None:
-    args = getattr(import_module(f"components.{module}"), f"{CLASSES[module][0]}Args")
+@pytest.mark.parametrize("module", CONCEPTS)
+def test_arguments_are_frozen_and_given_by_name(module: str, concepts: dict[str, Concept]) -> None:
+    args = counterpart(concepts[module], "Args")
 
-    assert [field.name for field in dataclasses.fields(args)] == [CLASSES[module][1], "clusters"]
+    own, clusters = dataclasses.fields(args)
+    assert (own.type, clusters.name) == (type(concepts[module]).__name__, "clusters")
     assert all(field.kw_only for field in dataclasses.fields(args))
     assert args.__dataclass_params__.frozen

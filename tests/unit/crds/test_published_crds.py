@@ -8,8 +8,8 @@ import pytest
 from environment_data import ENVIRONMENTS
 from published_crds import BUILT_IN
 
-from components.plan.manifests import manifests
-from components.plan.slices import slices
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
 from components.render.manifest import objects
 from components.specs.loader import environments, load_environment
 

@@ -9,8 +9,8 @@ import pytest
 from published_crds import BUILT_IN
 from second_backends import with_backends
 
-from components.plan.manifests import manifests
-from components.plan.slices import slices
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
 from components.render.manifest import objects
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.environment import Environment

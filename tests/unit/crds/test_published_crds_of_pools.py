@@ -7,8 +7,8 @@ from typing import Any, Protocol
 from environment_data import ENVIRONMENTS
 from fullest_pools import with_fullest_pools
 
-from components.plan.manifests import manifests
-from components.plan.slices import slices
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
 from components.render.manifest import objects
 from components.specs.loader import load_environment
 

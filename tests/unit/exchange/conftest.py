@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from environment_data import ENVIRONMENTS
 
-from components.plan.exchange.choices import Choices
-from components.plan.exchange.formats import SOURCES, SourceFormat
-from components.plan.exchange.importing import Import, import_hosts
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from components.specs.problems import SpecError
+from exchange.choices import Choices
+from exchange.formats import SOURCES, SourceFormat
+from exchange.importing import Import, import_hosts
 
 FILES = Path(__file__).parent / "files"
 Read = Callable[..., Import]

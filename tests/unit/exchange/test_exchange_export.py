@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from components.plan.exchange.exporting import Export, export_hosts
-from components.plan.exchange.formats import TARGETS, TargetFormat
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.problems import SpecError
+from exchange.exporting import Export, export_hosts
+from exchange.formats import TARGETS, TargetFormat
 
 FILES = Path(__file__).parent / "files"
 OWN = {

@@ -22,7 +22,7 @@ def rack(*names: str, **spec: Any) -> dict[str, Any]:
     return {"setName": "rack-a01", "namespace": "inventory", "members": members}
 
 
-def test_create_refuses_every_stranger_before_anything_is_sent(provider: Any, kube: Any) -> None:
+def test_create_refuses_every_object_that_exists_before_anything_is_sent(provider: Any, kube: Any) -> None:
     kube.host("u01")
     kube.host("u02", labels={PART_OF: "applyset-other-v1"})
 
@@ -37,7 +37,7 @@ def test_create_refuses_every_stranger_before_anything_is_sent(provider: Any, ku
     assert kube.writes() == []
 
 
-def test_a_large_set_finds_strangers_by_one_list(provider: Any, kube: Any) -> None:
+def test_a_large_set_finds_objects_that_exist_by_one_list(provider: Any, kube: Any) -> None:
     kube.host("u007")
     names = [f"u{number:03}" for number in range(80)]
 

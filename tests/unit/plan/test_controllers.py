@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from small_region import allocated, changed, nodes, small_region, tenant
 
-from components.plan.allocation import attempt
-from components.plan.controllers import Budget, budgets
+from components.plan.allocate.allocation import attempt
+from components.plan.allocate.controllers import Budget, budgets
 from components.specs.bare_metal import BootMethod, ControllerSpec, DhcpSpec
 from components.specs.environment import Environment
 

@@ -6,8 +6,8 @@ from ipaddress import IPv4Address, IPv4Network
 
 import pytest
 
-from components.plan.allocation import allocate, attempt
-from components.plan.dpu_clusters import DpuClusters, share
+from components.plan.allocate.allocation import allocate, attempt
+from components.plan.allocate.dpu_clusters import DpuClusters, share
 from components.specs.dpus import DpuClusterSpec
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec

@@ -8,8 +8,8 @@ from datetime import date
 import pytest
 from small_region import allocated, changed, nodes, rack, racks, small_region, tenant
 
-from components.plan.allocation import attempt
-from components.plan.releases import release_hosts, replace_hosts
+from components.plan.allocate.allocation import attempt
+from components.plan.allocate.releases import release_hosts, replace_hosts
 from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, GroupAllocation
 from components.specs.out_of_service import HostState, OutOfServiceSpec

@@ -9,8 +9,9 @@ import pytest
 from rollouts import NEW, OLD, rollable, with_pins
 from small_region import changed
 
-from components.plan.image_report import Behind, ImageReport, Running, image_report
-from components.plan.promotion import Promotion
+from components.plan.intents.differences import Difference
+from components.plan.report.images import Behind, ImageReport, Running, image_report
+from components.plan.rollout.promotion import Promotion
 from components.specs.catalog import Lifecycle
 from components.specs.environment import Environment
 
@@ -44,10 +45,17 @@ def test_an_image_that_expired_says_so(region: Environment) -> None:
 
 
 def test_a_pool_behind_its_channel_is_named(report: ImageReport) -> None:
-    expires = dt.date(2027, 4, 6)
+    expires, line = dt.date(2027, 4, 6), 15
 
     assert report.behind == tuple(
-        Behind(pool=pool, images=(OLD,), offered=NEW, expires=expires, open_to=None)
+        Behind(
+            pool=pool,
+            images=(OLD,),
+            offered=NEW,
+            differences=(Difference(field="image", pinned=OLD, data=NEW, where=f"../catalog/images.yaml:{line}"),),
+            expires=expires,
+            open_to=None,
+        )
         for pool in ("acme-train/train", "acme-train/infer")
     )
 

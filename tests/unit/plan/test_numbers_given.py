@@ -5,12 +5,15 @@ from __future__ import annotations
 import pytest
 from small_region import allocated, changed, nodes, small_region, tenant
 
-from components.plan.allocation import allocate, attempt
-from components.plan.releases import release_quarantine
+from components.plan.allocate.allocation import allocate, attempt
+from components.plan.allocate.ledger import SORTS
+from components.plan.allocate.releases import release_quarantine
 from components.specs.bare_metal import BootMethod, ControllerSpec
+from components.specs.fabric import FabricSpec
 from components.specs.locks import ClusterAllocation, Freed
 from components.specs.problems import SpecError
 from components.specs.ranges import NumberRange
+from components.specs.region import NetworksSpec
 
 ANT, BEE = tenant("ant", nodes(2), fabrics=("ib",)), tenant("bee", nodes(1))
 CAT, DOG = tenant("cat", nodes(1)), tenant("dog", nodes(1))
@@ -197,3 +200,12 @@ def test_no_controller_with_room_is_told_with_the_load_of_each() -> None:
         "clusters[0]",
         "no bare-metal controller has room for its 4 hosts (region.yaml:34: m-1 2 of 3, m-2 0 of 3); add one there",
     )
+
+
+def test_the_ledger_knows_every_number_of_the_lock_file() -> None:
+    keys = {(sort.entry, key) for sort in SORTS.values() if sort.entry for key in sort.keys}
+
+    assert set(SORTS) == set(Freed.model_fields)
+    assert all(key in entry.model_fields for entry, key in keys)
+    assert {sort.range for sort in SORTS.values() if sort.by_fabric} <= set(FabricSpec.model_fields)
+    assert {sort.range for sort in SORTS.values() if not sort.by_fabric} <= set(NetworksSpec.model_fields)

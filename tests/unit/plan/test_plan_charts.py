@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from environment_data import ENVIRONMENTS
 
-from components.plan.charts import needed_charts
+from components.plan.build.charts import needed_charts
 from components.specs.loader import load_environment
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from pool_changes import BACK, CHANGES, around, of_pool, other_image, other_pods, pool, rendered, spelt
+from pool_changes import BACK, CHANGES, MOVED, around, of_pool, other_image, other_pods, pool, rendered, spelt
 
-from components.plan.effects import FIELDS, Effect, effect
+from components.plan.effects.effect import Effect
+from components.plan.effects.pools import FIELDS, PROMOTED, effect
 from components.specs.node_pool import NodePoolSpec
 from toolchain import paths
 
@@ -20,28 +21,36 @@ def test_every_field_of_a_pool_is_in_the_table_and_changed_here() -> None:
 def test_a_field_does_to_nodes_what_the_table_says(field: str) -> None:
     before, after = around(field)
 
-    assert effect(rendered(before), rendered(after)) is FIELDS[field]
+    assert effect(rendered(before), rendered(after)) is MOVED[field]
     assert effect(rendered(after), rendered(before)) is BACK[field]
+
+
+@pytest.mark.parametrize("field", PROMOTED)
+def test_what_decides_what_a_node_is_changes_no_object_before_it_is_promoted(field: str) -> None:
+    before, after = around(field, promote=False)
+
+    assert effect(rendered(before), rendered(after)) is FIELDS[field] is Effect.NONE
+    assert rendered(before) == rendered(after)
 
 
 def test_a_moment_that_moves_makes_nodes_anew_only_when_it_gets_later() -> None:
     first, second = (dt.datetime(2026, 12, day, 2, tzinfo=dt.UTC) for day in (1, 2))
     [(_, early), (_, late)] = (around("rollout.after", value=moment) for moment in (first, second))
 
-    assert effect(rendered(early), rendered(late)) is Effect.REPLACES
+    assert effect(rendered(early), rendered(late)) is Effect.REPLACED
     assert effect(rendered(late), rendered(early)) is Effect.IN_PLACE
 
 
 def test_pods_per_node_of_a_cluster_make_its_nodes_anew() -> None:
     before = of_pool(pool())
 
-    assert effect(rendered(before), rendered(other_pods(before))) is Effect.REPLACES
+    assert effect(rendered(before), rendered(other_pods(before))) is Effect.REPLACED
 
 
 def test_another_image_makes_the_nodes_anew_once_its_pin_moves() -> None:
     before = of_pool(pool())
 
-    assert effect(rendered(before), rendered(other_image(before))) is Effect.REPLACES
+    assert effect(rendered(before), rendered(other_image(before))) is Effect.REPLACED
 
 
 def test_the_page_shows_the_table() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.plan.pools import declared_spares, domain_kind, failure_domain, rack_hosts, wanted_nodes
+from components.plan.pools import declared_spares, rack_hosts, wanted_nodes
 from components.specs.catalog import Scale
 from components.specs.environment import Environment
 from components.specs.region import FailureDomain
@@ -33,20 +33,20 @@ def test_hosts_fail_with_what_the_region_says(laptop: Any, domain: FailureDomain
 
     for host in environment.hosts:
         places = {FailureDomain.RACK: host.rack, FailureDomain.HALL: host.hall, FailureDomain.LEAF: host.leaf}
-        assert failure_domain(environment, host) == places[domain]
+        assert environment.failure_domain(host) == places[domain]
 
 
 def test_hosts_of_a_rack_scale_type_fail_with_their_rack(laptop: Any) -> None:
     environment = _rack_scale(_with_domain(laptop.load(), FailureDomain.HALL), "h100-ib-8")
 
-    domains = {host.instance_type: failure_domain(environment, host) for host in environment.hosts}
+    domains = {host.instance_type: environment.failure_domain(host) for host in environment.hosts}
     assert domains == {
         host.instance_type: host.rack if host.instance_type == "h100-ib-8" else host.hall for host in environment.hosts
     }
 
 
 def test_an_unknown_type_is_taken_for_one_of_the_regions_kind(laptop: Any) -> None:
-    assert domain_kind(laptop.load(), "h900") is FailureDomain.RACK
+    assert laptop.load().failure_domain_kind("h900") is FailureDomain.RACK
 
 
 @pytest.mark.parametrize(("spares", "nodes"), [(0, 36), (1, 34), ("10%", 32)])

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from small_region import allocated, changed, nodes, racks, small_region, tenant
 
-from components.plan.pools import pool_of
-from components.plan.replacement import replacements, spare_hosts
-from components.plan.rollout_limits import RolloutLimits
-from components.render.pool_rollout import Replacement
+from components.plan.rollout.limits import RolloutLimits
+from components.plan.rollout.replacement import Replacement, replacement, replacements, spare_hosts
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind
+from components.specs.keys import pool_of
+from components.specs.node_pool import RolloutSpec
 from components.specs.nodes import RolloutLimitsSpec
 from components.specs.out_of_service import HostState, OutOfServiceSpec
 
@@ -33,6 +33,42 @@ def region() -> Environment:
         racks(2, spares=0, rollout={"max_unavailable": 4}),
     )
     return allocated(small_region(), tenants=(tenant("one", *pools, fabrics=("ib",)),))
+
+
+@pytest.mark.parametrize(
+    ("amount", "nodes", "unavailable"), [("5%", 8, 1), ("50%", 5, 2), ("50%", 1, 1), ("0%", 8, 1), (0, 8, 1), (2, 8, 2)]
+)
+def test_no_more_nodes_than_the_limit_but_at_least_one_may_be_away(
+    amount: int | str, nodes: int, unavailable: int
+) -> None:
+    found = replacement(RolloutSpec(max_unavailable=amount), nodes, spares=0)
+
+    assert (found.max_surge, found.max_unavailable) == (0, unavailable)
+
+
+@pytest.mark.parametrize(
+    ("surge", "spares", "surges", "away", "reason"),
+    [
+        (0, 3, 0, 2, "2 at a time on their own hosts: surge is 0"),
+        (
+            2,
+            0,
+            0,
+            2,
+            "2 at a time on their own hosts: 2 first are asked for, but the failure domain has no host to spare",
+        ),
+        (2, 1, 1, 0, "1 of 2 that are asked for at a time on new hosts first: the failure domain has 1 host to spare"),
+        ("50%", 7, 4, 0, "4 at a time on new hosts first: the failure domain has 7 hosts to spare"),
+    ],
+)
+def test_spares_decide_whether_new_nodes_come_first(
+    surge: int | str, spares: int, surges: int, away: int, reason: str
+) -> None:
+    rollout = RolloutSpec(surge=surge, max_unavailable=2)
+
+    found = replacement(rollout, 8, spares)
+
+    assert found == Replacement(max_surge=surges, max_unavailable=away, reason=reason)
 
 
 def test_a_group_surges_while_its_failure_domain_has_a_spare(region: Environment) -> None:

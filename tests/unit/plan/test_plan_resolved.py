@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.plan.resolved import Branch, Source, UnknownPathError, Value, leaves, resolved
+from components.plan.report.resolved import Branch, Source, UnknownPathError, Value, leaves, resolved
 from components.specs.environment import Environment
 from components.specs.out_of_service import HostState, OutOfServiceSpec
 from components.specs.ranges import NumberRange
@@ -56,7 +56,7 @@ def test_ranges_of_numbers_are_one_value(region: Environment) -> None:
 
 def test_what_is_allocated_stands_beside_what_was_ordered(region: Environment) -> None:
     lock, pins = "allocations.lock.yaml", "images.lock.yaml"
-    group = f"{POOL}.groups.a01"
+    group, name = f"{POOL}.groups.a01", region.image_pins.groups["acme-train/train/a01"]
 
     assert written(resolved(region, "tenants.acme.vpcs.acme.allocated.vni")) == (
         region.allocations.vpcs["acme"].vni,
@@ -65,9 +65,7 @@ def test_what_is_allocated_stands_beside_what_was_ordered(region: Environment) -
     assert (
         written(resolved(region, f"{group}.nodes"))[1] == f"allocated, {lock}:{line_of(lock, 'acme-train/train/a01: ')}"
     )
-    assert (
-        written(resolved(region, f"{group}.image"))[1] == f"allocated, {pins}:{line_of(pins, 'acme-train/train/a01: ')}"
-    )
+    assert written(resolved(region, f"{group}.image"))[1] == f"allocated, {pins}:{line_of(pins, f'{name}:') + 2}"
     assert written(resolved(region, "hosts.a01-u01.pool")) == (
         "acme-train/train",
         f"allocated, {lock}:{line_of(lock, 'a01-u01: ')}",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from components.plan.inputs import inputs
-from components.plan.manifests import manifests, render
-from components.plan.slices import SliceKind, slices
+from components.plan.build.inputs import inputs
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import SliceKind, slices
 from components.render.manifest import ManifestSet, objects
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
@@ -50,7 +50,7 @@ def test_a_tenant_gets_its_network_before_control_planes_and_those_before_pools(
 
 def test_manifests_are_what_the_components_render(laptop: Environment) -> None:
     for part in slices(laptop):
-        assert manifests(laptop, part) == tuple(item for concept in inputs(laptop, part) for item in render(concept))
+        assert manifests(laptop, part) == tuple(item for concept in inputs(laptop, part) for item in concept.render())
 
 
 def test_no_two_components_of_a_kind_share_a_name(laptop: Environment) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rollouts import NEW, OLD, evidence, pin, rollable, with_pins
+from rollouts import NEW, OLD, evidence, pin, rollable, with_intent, with_pins
 from small_region import changed
 
-from components.plan.promotion import Promotion
+from components.plan.intents.pins import knowing
+from components.plan.rollout.promotion import Promotion
+from components.plan.rollout.waves import carried
 from components.plan.rules.rollouts import in_motion_together, mixed
-from components.plan.waves import carried
 from components.specs.environment import Environment
 from components.specs.evidence import Evidence, EvidenceError, read_evidence
 from components.specs.locks import ImagesLock, OpenRollout, Wave
@@ -26,7 +27,7 @@ GO_ON = (
 
 def images(lock: ImagesLock, pool: str = ONE) -> dict[str, str]:
     """Return the image of each rollout group, by its failure domain."""
-    return {key.rpartition("/")[2]: pin.image for key, pin in lock.groups.items() if key.startswith(f"{pool}/")}
+    return {key.rpartition("/")[2]: lock.node(key).image for key in lock.groups if key.startswith(f"{pool}/")}
 
 
 def wave(environment: Environment, number: int, proof: Evidence | None = None, version: str | None = NEW) -> ImagesLock:
@@ -75,7 +76,7 @@ def test_the_smallest_group_that_holds_the_canary_goes_first() -> None:
 def test_a_rollout_opens_goes_on_with_evidence_and_ends_with_its_last_wave() -> None:
     region = rollable({"one": 3}, {"soak_minutes": 30}, {"max_rolling_nvlink_domains": 1})
     proofs = [evidence(region, ONE, [domain], minutes=minutes) for domain, minutes in (("n1", 30), ("n2", 31))]
-    opened = OpenRollout(to=pin(region, NEW, 2), before=pin(region, OLD))
+    opened = OpenRollout(to=pin(region, NEW).name, before=pin(region, OLD, 1).name)
 
     first = wave(region, 1)
     second = wave(with_pins(region, first), 2, proofs[0])
@@ -88,7 +89,7 @@ def test_a_rollout_opens_goes_on_with_evidence_and_ends_with_its_last_wave() -> 
         f"{ONE}/2": Wave(groups=("n2",)),
     }
     assert images(third) == dict.fromkeys(("n1", "n2", "n3"), NEW)
-    assert (third.rollouts, third.waves, third.previous) == ({}, {}, {ONE: pin(region, OLD)})
+    assert (third.rollouts, third.waves, third.previous) == ({}, {}, {ONE: pin(region, OLD, 1).name})
 
 
 def test_the_same_wave_again_changes_nothing() -> None:
@@ -236,14 +237,17 @@ def test_an_open_rollout_goes_back_to_where_it_was_byte_for_byte() -> None:
 
 def test_a_finished_rollout_goes_back_in_waves_where_limits_need_it_without_soaking() -> None:
     region = rollable({"one": 3}, {"soak_minutes": 600, "canary": 1}, {"max_rolling_nvlink_domains": 2})
-    new = dict.fromkeys(region.image_pins.groups, pin(region, NEW, 2))
-    done = with_pins(region, changed(region.image_pins, groups=new, previous={ONE: pin(region, OLD)}))
+    new, old = pin(region, NEW), pin(region, OLD, 1)
+    pins = with_intent(region, new).image_pins
+    done = with_pins(region, changed(knowing(pins, [old]), previous={ONE: old.name}))
 
     first = wave(done, 1, version=None)
     second = wave(with_pins(done, first), 2, evidence(done, ONE, ["n1", "n2"], OLD, minutes=0), version=None)
 
     assert images(first) == {"n1": OLD, "n2": OLD, "n3": NEW}
-    assert first.rollouts == {ONE: OpenRollout(to=pin(region, OLD), before=pin(region, NEW, 2), rollback=True)}
+    assert first.rollouts == {
+        ONE: OpenRollout(to=pin(region, OLD, 1).name, before=pin(region, NEW).name, rollback=True)
+    }
     assert second == region.image_pins
 
 
@@ -269,10 +273,10 @@ def test_a_rollout_ends_when_the_groups_that_were_left_go() -> None:
     pins = begun(rollable({"one": 2})).image_pins
     [moved, left] = (f"{ONE}/{domain}" for domain in ("n1", "n2"))
 
-    assert carried(pins, pins.groups) == pins
-    arrived = carried(pins, {moved: pins.groups[moved]})
+    assert carried(pins, pins) == pins
+    arrived = carried(pins, changed(pins, groups={moved: pins.groups[moved]}))
     assert (arrived.rollouts, arrived.waves, arrived.previous) == ({}, {}, {ONE: pins.groups[left]})
-    stayed = carried(pins, {left: pins.groups[left]})
+    stayed = carried(pins, changed(pins, groups={left: pins.groups[left]}))
     assert (stayed.rollouts, stayed.waves, stayed.previous) == ({}, {}, {})
 
 
@@ -283,7 +287,7 @@ def test_a_pool_is_mixed_only_while_a_rollout_is_open() -> None:
     assert list(mixed(region)) == []
     [problem] = mixed(closed)
     assert problem.text == (
-        f"{OLD} (revision 1) differs from {NEW} (revision 2) of {ONE}/n1, and no rollout of {ONE} is open; make it"
-        f" uniform: jacquard promote laptop {ONE} --to {NEW}"
+        f"{pin(region, OLD, 1).name} (revision 1) differs from {pin(region, NEW).name} (revision 3) of {ONE}/n1, and no"
+        f" rollout of {ONE} is open; make it uniform: jacquard promote laptop {ONE} --to {NEW}"
     )
     assert list(mixed(with_pins(closed, Promotion(closed, ONE, NEW).all_at_once()))) == []

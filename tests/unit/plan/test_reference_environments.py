@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from environment_data import ENVIRONMENTS
 
+from components.plan.build.inputs import inputs
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import Slice, slices
 from components.plan.checks import check
-from components.plan.inputs import inputs
-from components.plan.manifests import manifests
-from components.plan.slices import Slice, slices
 from components.render.manifest import objects
 from components.specs.base import StackLayout
 from components.specs.environment import Environment
@@ -20,7 +20,7 @@ from components.specs.loader import environments, load_environment
 from toolchain import paths
 
 NAMES = environments(ENVIRONMENTS)
-CODE = ("components", "stacks", "policies", "providers", "rehearsal", "toolchain", "cli", "previews")
+CODE = tuple(sorted(file.parent.name for file in paths.ROOT.glob("*/__init__.py")))
 RESOURCES_PER_STACK = 300
 """The file backend rewrites the whole state twice per operation: 500 resources take 8 times as long as 100."""
 OF_A_CLUSTER = 3

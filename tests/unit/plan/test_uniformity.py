@@ -10,14 +10,14 @@ import pytest
 from rollouts import NEW, OLD, rollable, with_pins
 from small_region import changed
 
-from components.plan.promotion import Promotion
-from components.plan.uniformity import RULE, Deviation, LiveNode, PoolUniformity, Source, to_json, uniformity
+from components.plan.report.uniformity import Deviation, LiveNode, PoolUniformity, Source, to_json, uniformity
+from components.plan.rollout.promotion import Promotion
 from components.specs.environment import Environment
-from components.specs.policy import WaiverSpec
+from components.specs.policy import RuleId, WaiverSpec
 
 POOL = "one-one/rack"
 WAIVER = WaiverSpec(
-    rule=RULE,
+    rule=RuleId.UNIFORMITY,
     subject="n1-u1",
     reason="kernel of the vendor",
     owner="ops@cloud.example",
@@ -60,7 +60,7 @@ def test_a_pool_is_one_tuple_of_image_firmware_and_configuration(region: Environ
         "dpu_image": "bfb-3.2.0",
         "gpu_driver": "580.95.05",
         "image": OLD,
-        "image_sha256": region.image_pins.groups["acme-train/train/a01"].sha256,
+        "image_sha256": region.image_pins.node("acme-train/train/a01").sha256,
         "kernel": "6.8.0-84",
         "kubelet": "v1.35.1",
         "kubelet_config": config,
@@ -71,8 +71,9 @@ def test_a_pool_is_one_tuple_of_image_firmware_and_configuration(region: Environ
 
 def test_settings_and_versions_of_the_baseline_belong_to_the_tuple(region: Environment) -> None:
     [baseline, *_] = region.firmware.firmware_baselines
-    images = tuple(changed(image, firmware=baseline.name) for image in region.images.images)
-    values = uniformity(changed(region, images=changed(region.images, images=images)))[0].values
+    pins = region.image_pins
+    intents = {name: changed(intent, firmware=baseline.content) for name, intent in pins.intents.items()}
+    values = uniformity(changed(region, image_pins=changed(pins, intents=intents)))[0].values
 
     assert values["firmware_baseline"] == baseline.name
     assert {key: value for key, value in values.items() if key.startswith("bios.")} == {

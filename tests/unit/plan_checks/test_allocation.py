@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from components.plan.allocation import allocate
-from components.plan.assignment import spread
+from components.plan.allocate.allocation import allocate
+from components.plan.allocate.assignment import spread
+from components.plan.allocate.spares import nodes_within, spares_for
 from components.plan.checks import check_data
-from components.plan.promotion import promote
+from components.plan.rollout.promotion import promote
+from components.plan.rollout.upgrades import promote_control_plane
 from components.plan.rules.names import group_names
-from components.plan.spares import nodes_within, spares_for
-from components.plan.upgrades import promote_control_plane
 from components.specs.locks import GroupAllocation, ImagesLock
 from components.specs.problems import SpecError
 
@@ -116,17 +116,17 @@ def test_a_new_group_of_a_pool_runs_what_the_pool_runs(laptop: Any) -> None:
     laptop.edit("images.lock.yaml", "acme-train/train/a02", "acme-train/train/a09")
     laptop.allocate()
 
-    pins = laptop.load().image_pins.groups
-    assert pins["acme-train/train/a02"].image == "gpu-2026.10.2"
-    assert "acme-train/train/a09" not in pins
+    pins = laptop.load().image_pins
+    assert pins.groups["acme-train/train/a02"] == pins.groups["acme-train/train/a01"]
+    assert "acme-train/train/a09" not in pins.groups
 
 
 def test_a_pool_that_moves_to_other_failure_domains_keeps_its_image(laptop: Any) -> None:
     laptop.edit("region.yaml", "failure_domain: rack", "failure_domain: hall")
     laptop.allocate()
 
-    pins = laptop.load().image_pins.groups
-    assert {group: pin.image for group, pin in pins.items()} == {
+    pins = laptop.load().image_pins
+    assert {group: pins.node(group).image for group in pins.groups} == {
         "acme-train/infer/a": "gpu-2026.10.2",
         "acme-train/system/a": "cpu-2026.10.2",
         "acme-train/train/a": "gpu-2026.10.2",
@@ -139,7 +139,7 @@ def test_a_new_pool_gets_the_newest_image_of_its_channel(laptop: Any) -> None:
         laptop.edit("images.lock.yaml", f"acme-train/train/{rack}", f"acme-train/gone/{rack}")
     laptop.allocate()
 
-    assert laptop.load().image_pins.groups["acme-train/train/a01"].image == "gpu-2026.11.1"
+    assert laptop.load().image_pins.node("acme-train/train/a01").image == "gpu-2026.11.1"
 
 
 def test_a_control_plane_may_go_ahead_of_its_nodes_but_new_nodes_join_at_its_minor_version(laptop: Any) -> None:
@@ -151,7 +151,7 @@ def test_a_control_plane_may_go_ahead_of_its_nodes_but_new_nodes_join_at_its_min
     ahead = environment.model_copy(update={"image_pins": promote_control_plane(environment, "globex-lab", "v1.36.0")})
     with pytest.raises(SpecError, match=r"kubelet v1\.35\.2, and new nodes join control plane v1\.36\.0 only at"):
         promote(ahead, "globex-lab/lab", "gpu-2026.11.1")
-    pins = ImagesLock(schema_version=1, groups={})
+    pins = ImagesLock(schema_version=2, groups={})
     with pytest.raises(SpecError, match=r"no image of channel stable fits h100-ib-8 with a kubelet for v1\.36\.0"):
         allocate(environment.model_copy(update={"image_pins": pins}))
 
@@ -162,14 +162,14 @@ def test_a_pool_that_names_a_version_gets_it(laptop: Any) -> None:
         laptop.edit("images.lock.yaml", f"acme-train/train/{rack}", f"acme-train/gone/{rack}")
     laptop.allocate()
 
-    assert laptop.load().image_pins.groups["acme-train/train/a01"].image == "gpu-2026.10.2"
+    assert laptop.load().image_pins.node("acme-train/train/a01").image == "gpu-2026.10.2"
 
 
 def test_a_pin_is_never_moved(laptop: Any) -> None:
     laptop.edit("tenants/acme.yaml", "image: channel ", "image: gpu-2026.11.1 ")
     laptop.allocate()
 
-    assert laptop.load().image_pins.groups["acme-train/train/a01"].image == "gpu-2026.10.2"
+    assert laptop.load().image_pins.node("acme-train/train/a01").image == "gpu-2026.10.2"
     assert laptop.report() == ""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from components.plan.promotion import promote
+from components.plan.rollout.promotion import promote
 from components.specs.store import write_locks
 
 _CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "bad_regions.yaml").read_text(encoding="utf-8"))
@@ -31,6 +31,8 @@ def _apply(laptop: Any, steps: list[list[str] | str]) -> None:
             case ["promote", pool, version]:
                 environment = laptop.load()
                 write_locks(environment, laptop.root, environment.allocations, promote(environment, pool, version))
+            case ["intent", name, field, value]:
+                laptop.intend(name, field, yaml.safe_load(value))
             case edit:
                 laptop.edit(*edit)
     if any(step[0].endswith(".lock.yaml") for step in steps if isinstance(step, list)):

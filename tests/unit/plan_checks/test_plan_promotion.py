@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from components.plan.images import choose_image
+from components.plan.intents.images import choose_image
 from components.plan.pools import pools
-from components.plan.promotion import Promotion, promote
+from components.plan.rollout.promotion import Promotion, promote
 from components.plan.rules import locks
 from components.specs.problems import SpecError
 
 
 def test_a_promotion_moves_the_groups_of_its_pool_only(laptop: Any) -> None:
     before = laptop.load().image_pins.groups
-    after = promote(laptop.load(), "acme-train/train", "gpu-2026.11.1").groups
+    after = promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
 
-    moved = {key for key in after if after[key] != before[key]}
+    moved = {key for key in after.groups if after.groups[key] != before[key]}
     assert moved == {"acme-train/train/a01", "acme-train/train/a02"}
     image = laptop.load().images.images[1]
-    assert {(after[key].image, after[key].sha256) for key in moved} == {(image.version, image.sha256)}
+    assert {(after.node(key).image, after.node(key).sha256) for key in moved} == {(image.version, image.sha256)}
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_another_line_is_entered_on_purpose(laptop: Any) -> None:
     )
     laptop.edit("tenants/globex.yaml", "nodes: 4}\n    storage", "nodes: 4, image: hgx-2026.11.1}\n    storage")
     lock = promote(laptop.load(), "globex-lab/lab", "hgx-2026.11.1")
-    assert {pin.image for key, pin in lock.groups.items() if key.startswith("globex-lab/")} == {"hgx-2026.11.1"}
+    assert {lock.node(key).image for key in lock.groups if key.startswith("globex-lab/")} == {"hgx-2026.11.1"}
 
 
 def test_a_pool_that_names_another_version_is_not_promoted_past_it(laptop: Any) -> None:
@@ -165,7 +165,7 @@ def test_a_pool_with_a_waiver_may_leave_the_channel_when_somebody_promotes_it(la
     pins = promote(environment, "acme-train/train", "gpu-2026.12.0")
     moved = environment.model_copy(update={"image_pins": pins})
 
-    assert {pins.groups[f"acme-train/train/{rack}"].image for rack in ("a01", "a02")} == {"gpu-2026.12.0"}
+    assert {pins.node(f"acme-train/train/{rack}").image for rack in ("a01", "a02")} == {"gpu-2026.12.0"}
     assert [item.text for item in locks.pins(moved) if "channel" in item.text] == []
     image = choose_image(environment, train.cluster, train.pool)
     assert image is not None

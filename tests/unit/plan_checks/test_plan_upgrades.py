@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from components.plan.allocation import allocate
+from components.plan.allocate.allocation import allocate
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import slices
 from components.plan.checks import check_data
-from components.plan.images import objections
-from components.plan.inputs import inputs
+from components.plan.intents.images import objections
 from components.plan.pools import clusters
-from components.plan.slices import slices
-from components.plan.upgrades import move_data_store, promote_control_plane
+from components.plan.rollout.upgrades import move_data_store, promote_control_plane
 from components.render.hosted_control_plane import HostedControlPlaneInput
-from components.render.node_pool import NodePoolInput, render_node_pool
+from components.render.node_pool import NodePoolInput
 from components.specs.environment import Environment
 from components.specs.locks import ControlPlanePin
 from components.specs.problems import SpecError
@@ -126,7 +126,8 @@ def test_a_minor_version_is_not_left_out(ready: Any) -> None:
 
 
 def test_a_control_plane_waits_for_pools_that_are_a_minor_version_behind(ready: Any) -> None:
-    ready.edit("../catalog/images.yaml", "kubelet: v1.35.1, containerd: 2.1.4}", "kubelet: v1.34.6, containerd: 2.1.4}")
+    for name in [name for name in ready.load().image_pins.intents if name.startswith("gpu-2026.10.2@")]:
+        ready.intend(name, "kubelet", "v1.34.6")
 
     with pytest.raises(SpecError) as error:
         promote_control_plane(ready.load(), "acme-train", "v1.36.1")
@@ -208,10 +209,7 @@ def test_a_cluster_ends_in_two_steps(laptop: Any) -> None:
         if isinstance(item, NodePoolInput) and item.cluster == "globex-lab"
     ]
     replicas = [
-        item.body["spec"]["replicas"]
-        for pool in pools
-        for item in render_node_pool(pool)
-        if item.kind == "MachineDeployment"
+        item.body["spec"]["replicas"] for pool in pools for item in pool.render() if item.kind == "MachineDeployment"
     ]
 
     assert laptop.report() == ""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from components.plan.capacity import most_hosts
-from components.plan.inputs import inputs
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import Slice, SliceKind
 from components.plan.pools import most_nodes
+from components.plan.report.capacity import most_hosts
 from components.plan.rules import (
     capacity,
     clusters,
@@ -19,8 +20,7 @@ from components.plan.rules import (
     networks,
     node_pools,
 )
-from components.plan.slices import Slice, SliceKind
-from components.render.node_pool import NodePoolInput, render_node_pool
+from components.render.node_pool import NodePoolInput
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.base import StackLayout
 from components.specs.catalog import Scale
@@ -75,8 +75,8 @@ def test_labels_that_tenants_may_not_write_are_the_ones_that_pools_render(laptop
         for part in inputs(laptop.load(), Slice(name="tenant-globex", kind=SliceKind.TENANT))
         if isinstance(part, NodePoolInput)
     ]
-    system = replace(pool, pool=pool.pool.model_copy(update={"role": PoolRole.SYSTEM, "labels": {}}))
-    rendered = next(item for item in render_node_pool(system) if item.kind == "MachineDeployment")
+    system = replace(pool, spec=pool.spec.model_copy(update={"role": PoolRole.SYSTEM, "labels": {}}))
+    rendered = next(item for item in system.render() if item.kind == "MachineDeployment")
     on_nodes = {
         key
         for key in rendered.body["spec"]["template"]["metadata"]["labels"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
-from pathlib import Path
 
 import pytest
+from documents import DOCS, leads_somewhere, links
 
 import components.specs
 from components.plan.checks import descriptions
@@ -15,10 +15,8 @@ from components.specs.base import Spec
 from policies.rules import RULES
 from toolchain import paths
 
-DOCS = paths.ROOT / "docs"
 PAGE = DOCS / "upstream-constraints.md"
 _NAME = re.compile(r"`([^`]+)`")
-_LINK = re.compile(r"\[[^\]]+\]\(([^)]+)\)")
 _FIELD = re.compile(r"([A-Z]\w+)\.(\w+)")
 _ROW = re.compile(r"\| (.+) \| (.+) \| (.+) \|")
 
@@ -34,7 +32,9 @@ def rows() -> list[str]:
 def missing(cell: str) -> list[str]:
     """Return what ``cell`` names in vain; a flag or path of an upstream kind begins with a slash."""
     names = [name for name in _NAME.findall(cell) if not name.startswith("/")]
-    return [name for name in names if not _named(name)] + [link for link in _LINK.findall(cell) if not _linked(link)]
+    return [name for name in names if not _named(name)] + [
+        link for link in links(cell) if not leads_somewhere(PAGE, link)
+    ]
 
 
 def _named(name: str) -> bool:
@@ -54,22 +54,11 @@ def _models() -> dict[str, frozenset[str]]:
     return {item.__name__: frozenset(item.model_fields) for item in every if issubclass(item, Spec)}
 
 
-def _linked(link: str) -> bool:
-    page, _, anchor = link.partition("#")
-    file = DOCS / page
-    return file.is_file() and (not anchor or anchor in _anchors(file))
-
-
-def _anchors(file: Path) -> set[str]:
-    titles = re.findall(r"^#+ (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^-\w]", "", title.lower().replace(" ", "-")) for title in titles}
-
-
 def test_each_row_names_what_keeps_it_and_all_of_that_is_there() -> None:
     cells = rows()
 
     assert len(cells) > 50
-    assert [cell for cell in cells if not (_NAME.search(cell) or _LINK.search(cell))] == []
+    assert [cell for cell in cells if not (_NAME.search(cell) or links(cell))] == []
     assert [name for cell in cells for name in missing(cell)] == []
 
 

@@ -62,13 +62,13 @@ def test_a_port_taken_meanwhile_is_tried_again_with_others(region: Region, monke
     monkeypatch.setenv("REASON", "listen tcp 127.0.0.1:21002: bind: address already in use")
     said: list[str] = []
     ports = []
-    write = kwok.write_private
+    write = kwok.replace_private
 
     def remember(path: Path, text: str) -> None:
         ports.append(json.loads(text)["options"]["kubeApiserverPort"])
         write(path, text)
 
-    monkeypatch.setattr(kwok, "write_private", remember)
+    monkeypatch.setattr(kwok, "replace_private", remember)
 
     with pytest.raises(RehearsalError) as caught:
         kwok.ensure(region, "acme", said.append)

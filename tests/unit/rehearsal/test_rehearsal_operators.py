@@ -97,28 +97,83 @@ def test_bootstrap_data_waits_for_the_control_plane(objects: Any, *, initialized
     assert (view.find("v1", "Secret", "m1", "ns") is not None) is initialized
 
 
-def test_a_dpu_deployment_makes_a_dpu_for_each_selected_device(objects: Any) -> None:
-    template = {
-        "bfb": "bfb",
-        "flavor": "hbn",
-        "dpuSets": [{"nameSuffix": "a", "nodeSelector": {"matchLabels": {"r": "1"}}}],
-    }
+def dpu_region(**dpus_of_a: Any) -> list[dict[str, Any]]:
+    """Return two nodes with a DPU each in rack 1 and 2, and a deployment for each rack."""
     met = {"conditions": [{"type": "PrerequisitesReady", "status": "True"}]}
+
+    def deployment(rack: str, **more: Any) -> dict[str, Any]:
+        sets = [{"nameSuffix": "hosts", "dpuNodeSelector": {"matchLabels": {"rack": rack}}, **more.pop("sets", {})}]
+        ordered = {"bfb": f"bfb-{rack}", "flavor": f"flavor-{rack}", "dpuSets": sets, **more}
+        return obj(dpus.SERVICES, "DPUDeployment", f"rack-{rack}", {"dpus": ordered}, status=met)
+
     devices = [obj(DPF, "DPUDevice", f"d{number}", {"serialNumber": f"MT{number}"}) for number in (1, 2)]
     nodes = [
-        obj(DPF, "DPUNode", f"n{number}", {"dpus": [{"name": f"d{number}"}]}, metadata={"labels": {"r": str(number)}})
+        obj(
+            DPF, "DPUNode", f"n{number}", {"dpus": [{"name": f"d{number}"}]}, metadata={"labels": {"rack": f"{number}"}}
+        )
         for number in (1, 2)
     ]
-    deployment = obj(dpus.SERVICES, "DPUDeployment", "dep", {"dpus": template}, status=met)
-    view = objects(deployment, *devices, *nodes, obj(DPF, "DPUCluster", "dpu-cluster"))
+    clusters = [obj(DPF, "DPUCluster", name, metadata={"labels": {"at": name}}) for name in ("first", "second")]
+    return [deployment("1", **dpus_of_a), deployment("2"), *devices, *nodes, *clusters]
 
-    dpus.reconcile(view)
-    dpus.reconcile(view)
 
-    [dpu] = view.all(DPF, "DPU")
-    assert dpu["metadata"]["name"] == "n1-d1"
-    assert (dpu["spec"]["serialNumber"], dpu["spec"]["dpuFlavor"], dpu["spec"]["bfb"]) == ("MT1", "hbn", "bfb")
-    assert view.get("DPUSet", "dep-a", "ns")["status"]["dpuStatistics"] == {"Initializing": 1}
+def rounds(view: Any, count: int = 3) -> dict[str, dict[str, Any]]:
+    for _ in range(count):
+        dpus.reconcile(view)
+    return {dpu["metadata"]["name"]: dpu for dpu in view.all(DPF, "DPU")}
+
+
+def test_a_dpu_is_made_for_each_selected_device_as_its_deployment_says(objects: Any) -> None:
+    view = objects(
+        *dpu_region(secureBoot=True, nodeEffect={"hold": True}, sets={"dpuClusterSelector": {"at": "second"}})
+    )
+
+    made = rounds(view)
+
+    assert made["n1-d1"]["metadata"]["labels"] == {
+        "provisioning.dpu.nvidia.com/dpuset-name": "rack-1-hosts",
+        "provisioning.dpu.nvidia.com/dpuset-namespace": "ns",
+        "svc.dpu.nvidia.com/owned-by-dpudeployment": "ns_rack-1",
+    }
+    assert made["n1-d1"]["spec"] == {
+        "bfb": "bfb-1",
+        "dpuFlavor": "flavor-1",
+        "nodeEffect": {"hold": True},
+        "secureBoot": True,
+        "dpuNodeName": "n1",
+        "dpuDeviceName": "d1",
+        "serialNumber": "MT1",
+        "cluster": {"name": "second", "namespace": "ns"},
+    }
+    assert made["n2-d2"]["spec"]["cluster"]["name"] == "first"
+    assert view.get("DPUSet", "rack-1-hosts", "ns")["status"]["dpuStatistics"] == {"Initializing": 1}
+
+
+def test_a_dpu_keeps_what_it_was_made_with_until_somebody_deletes_it(objects: Any) -> None:
+    view = objects(*dpu_region())
+    rounds(view)
+    view.get("DPUDeployment", "rack-1", "ns")["spec"]["dpus"] |= {"bfb": "newer", "flavor": "newer"}
+
+    kept = rounds(view)["n1-d1"]
+    view.delete(kept)
+    anew = rounds(view)["n1-d1"]
+
+    assert [(one["spec"]["bfb"], one["spec"]["dpuFlavor"]) for one in (kept, anew)] == [
+        ("bfb-1", "flavor-1"),
+        ("newer", "newer"),
+    ]
+
+
+def test_a_dpu_whose_node_is_selected_by_another_deployment_is_made_anew_for_that(objects: Any) -> None:
+    view = objects(*dpu_region())
+    before = rounds(view)["n1-d1"]
+    view.get("DPUNode", "n1", "ns")["metadata"]["labels"]["rack"] = "2"
+
+    after = rounds(view)["n1-d1"]
+
+    assert before["metadata"]["uid"] != after["metadata"]["uid"]
+    assert (before["spec"]["bfb"], after["spec"]["bfb"]) == ("bfb-1", "bfb-2")
+    assert after["metadata"]["labels"]["svc.dpu.nvidia.com/owned-by-dpudeployment"] == "ns_rack-2"
 
 
 def service(name: str, **annotations: str) -> dict[str, Any]:

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 from second_backends import with_backends
 
-from components.plan.inputs import Input, inputs
-from components.plan.manifests import render
-from components.plan.slices import slices
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import slices
+from components.render.concept import Concept
 from components.render.manifest import Manifest, objects
 from components.render.node_pool import NodePoolInput
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from toolchain import paths
 
-Inputs = Callable[[type], list[Input]]
-InputsWith = Callable[..., list[Input]]
-Objects = Callable[[Input], list[Manifest]]
+Inputs = Callable[[type], list[Concept]]
+InputsWith = Callable[..., list[Concept]]
+Objects = Callable[[Concept], list[Manifest]]
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +39,7 @@ def inputs_of(laptop: Environment) -> Inputs:
 def inputs_with(laptop: Environment) -> InputsWith:
     """Return a function that gives the inputs of one concept with other backends: the second ones, or those named."""
 
-    def inputs_with_backends(concept: type, **backends: Any) -> list[Input]:
+    def inputs_with_backends(concept: type, **backends: Any) -> list[Concept]:
         environment = with_backends(laptop, **backends)
         every = (item for part in slices(environment) for item in inputs(environment, part))
         return [item for item in every if isinstance(item, concept)]
@@ -50,11 +50,11 @@ def inputs_with(laptop: Environment) -> InputsWith:
 @pytest.fixture(scope="session")
 def objects_of() -> Objects:
     """Return a function that renders one input and opens its sets."""
-    return lambda concept: list(objects(render(concept)))
+    return lambda concept: list(objects(concept.render()))
 
 
 @pytest.fixture
 def pool(inputs_of: Inputs) -> NodePoolInput:
     """Return a pool with two rollout groups and a taint."""
     pools = [item for item in inputs_of(NodePoolInput) if isinstance(item, NodePoolInput)]
-    return next(item for item in pools if item.pool.taints and len(item.groups) > 1)
+    return next(item for item in pools if item.spec.taints and len(item.groups) > 1)

@@ -10,7 +10,7 @@ import pytest
 
 from components.render.bare_metal_controllers import CHART, shard_namespace
 from components.render.manifest import Manifest
-from components.render.region import RegionInput, render_region
+from components.render.region import RegionInput
 from components.specs.bare_metal import BootMethod, ControllerSpec
 
 NET, MEDIA, IDLE = "net", "media", "idle"
@@ -31,9 +31,9 @@ WATCHED = {NET: ("acme-train",), MEDIA: ("globex-lab", "inventory")}
 @pytest.fixture
 def sharded(inputs_of: Any) -> tuple[Manifest, ...]:
     [region] = inputs_of(RegionInput)
-    metal = region.region.bare_metal.model_copy(update={"controllers": CONTROLLERS, "free_hosts": MEDIA})
-    spec = region.region.model_copy(update={"bare_metal": metal})
-    return render_region(replace(region, region=spec, watched=WATCHED))
+    metal = region.spec.bare_metal.model_copy(update={"controllers": CONTROLLERS, "free_hosts": MEDIA})
+    spec = region.spec.model_copy(update={"bare_metal": metal})
+    return replace(region, spec=spec, watched=WATCHED).render()
 
 
 def release(rendered: tuple[Manifest, ...], name: str) -> dict[str, Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.render.cluster_access import ClusterAccessInput, render_cluster_access
+from components.render.cluster_access import ClusterAccessInput
 
 
 def test_the_tenants_admin_group_is_bound_inside_its_cluster_under_the_name_kubernetes_sees(inputs_of: Any) -> None:
     [access] = inputs_of(ClusterAccessInput)
-    [binding] = render_cluster_access(access)
+    [binding] = access.render()
 
     assert binding.cluster == "acme-train"
     assert binding.body == {

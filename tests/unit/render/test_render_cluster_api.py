@@ -9,7 +9,7 @@ import pytest
 
 from components.render import cluster_api
 from components.render.manifest import Manifest
-from components.render.region import RegionInput, render_region
+from components.render.region import RegionInput
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.cluster_api import ClusterApiSpec
 from components.specs.region import ControlPlaneBackend
@@ -24,7 +24,7 @@ METAL3, IRONCORE = BareMetalBackend
 
 
 def declared(region: RegionInput) -> list[Manifest]:
-    return [item for item in render_region(region) if item.api_version == cluster_api.API]
+    return [item for item in region.render() if item.api_version == cluster_api.API]
 
 
 def specs(region: RegionInput) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def test_all_are_awaited_in_their_version_after_the_operator_and_in_namespaces_t
     inputs_with: Any, control_planes: ControlPlaneBackend, metal: BareMetalBackend
 ) -> None:
     [region] = inputs_with(RegionInput, control_planes=control_planes, bare_metal=metal)
-    rendered = render_region(region)
+    rendered = region.render()
     places = {f"{item.kind} {item.name}": place for place, item in enumerate(rendered)}
     namespaces = [item.name for item in rendered if item.kind == "Namespace"]
 
@@ -133,4 +133,4 @@ def test_a_release_that_is_missing_is_never_the_newest_one(inputs_of: Any) -> No
     [region] = inputs_of(RegionInput)
 
     with pytest.raises(KeyError, match="kamaji"):
-        render_region(replace(region, cluster_api=ClusterApiSpec(core="v1.13.5")))
+        replace(region, cluster_api=ClusterApiSpec(core="v1.13.5")).render()

@@ -7,10 +7,9 @@ from ipaddress import IPv4Address, IPv4Network
 
 import pytest
 
-from components.plan.allocation import allocate
-from components.plan.inputs import inputs
-from components.plan.manifests import render
-from components.plan.slices import slices
+from components.plan.allocate.allocation import allocate
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import slices
 from components.render.inventory import InventoryInput
 from components.render.manifest import Manifest, objects
 from components.render.region import RegionInput
@@ -51,12 +50,13 @@ def two(laptop: Environment, first: str) -> Environment:
     )
     region = laptop.region.model_copy(update={"dpus": dpus})
     environment = laptop.model_copy(update={"region": region, "tenants": tenants})
-    return environment.model_copy(update={"allocations": allocate(environment)[0]})
+    numbers, pins = allocate(environment)
+    return environment.model_copy(update={"allocations": numbers, "image_pins": pins})
 
 
 def rendered(environment: Environment, concept: type) -> list[Manifest]:
     every = (item for part in slices(environment) for item in inputs(environment, part))
-    return [item for found in every if isinstance(found, concept) for item in objects(render(found))]
+    return [item for found in every if isinstance(found, concept) for item in objects(found.render())]
 
 
 def named(items: list[Manifest], kind: str) -> dict[str, Manifest]:
@@ -233,6 +233,10 @@ def test_the_name_of_a_deployment_fits_whatever_its_vpc_is_called(region: Enviro
     network = next(item for item in every if isinstance(item, TenantNetworkInput))
     longest = network.vpc.spec.model_copy(update={"name": "v" * 15})
 
-    items = list(objects(render(replace(network, vpc=replace(network.vpc, spec=longest)))))
+    intent = network.platform.intents[f"{network.vpc.spec.name}-one"]
+    platform = replace(
+        network.platform, intents=dict.fromkeys((f"{longest.name}-{at}" for at in ("one", "two")), intent)
+    )
+    items = list(objects(replace(network, vpc=replace(network.vpc, spec=longest), platform=platform).render()))
 
     assert max(len(name) for name in named(items, "DPUDeployment")) + len("four") - len("one") == 20

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from components.render.hosted_control_plane import HostedControlPlaneInput, render_hosted_control_plane
+from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest
-from components.render.tenant_network import TenantNetworkInput, render_tenant_network
+from components.render.template_revision_3 import profile
+from components.render.tenant_network import TenantNetworkInput
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.region import ControlPlaneBackend
@@ -110,9 +111,9 @@ API_OPTIONS: list[tuple[str, dict[str, Any], dict[str, str], dict[str, dict[str,
 def control_plane(inputs_of: Any, **changes: Any) -> HostedControlPlaneInput:
     """Return the first control plane of laptop, its cluster changed as data would."""
     first: HostedControlPlaneInput = inputs_of(HostedControlPlaneInput)[0]
-    written = first.cluster.model_dump(mode="json", exclude_defaults=True)
+    written = first.spec.model_dump(mode="json", exclude_defaults=True)
     cluster = ClusterSpec.model_validate(written | changes)
-    return replace(first, vip=IPv4Address(VIP), cluster=cluster)
+    return replace(first, vip=IPv4Address(VIP), spec=cluster)
 
 
 def kinds(rendered: tuple[Manifest, ...], *wanted: str) -> list[Manifest]:
@@ -120,21 +121,19 @@ def kinds(rendered: tuple[Manifest, ...], *wanted: str) -> list[Manifest]:
 
 
 def kamaji(inputs_of: Any, **changes: Any) -> dict[str, Any]:
-    spec: dict[str, Any] = render_hosted_control_plane(control_plane(inputs_of, **changes))[-1].body["spec"]
+    spec: dict[str, Any] = control_plane(inputs_of, **changes).render()[-1].body["spec"]
     return spec
 
 
 def k0smotron(inputs_of: Any, **changes: Any) -> dict[str, Any]:
     one = replace(control_plane(inputs_of, **changes), backend=ControlPlaneBackend.K0SMOTRON)
-    spec: dict[str, Any] = render_hosted_control_plane(one)[-1].body["spec"]
+    spec: dict[str, Any] = one.render()[-1].body["spec"]
     return spec
 
 
 def test_the_address_of_a_control_plane_stands_in_these_places_and_is_one(inputs_of: Any) -> None:
     one = replace(control_plane(inputs_of), domain="k8s.cloud.example")
-    infrastructure, cluster, plane = kinds(
-        render_hosted_control_plane(one), "Metal3Cluster", "Cluster", "KamajiControlPlane"
-    )
+    infrastructure, cluster, plane = kinds(one.render(), "Metal3Cluster", "Cluster", "KamajiControlPlane")
     network = plane.body["spec"]["network"]
 
     assert infrastructure.body["spec"]["controlPlaneEndpoint"] == {"host": VIP, "port": 6443}
@@ -155,7 +154,7 @@ def test_the_address_of_a_control_plane_stands_in_these_places_and_is_one(inputs
 
 def test_k0smotron_has_the_address_in_as_many_places(inputs_of: Any) -> None:
     one = replace(control_plane(inputs_of), domain="k8s.cloud.example", backend=ControlPlaneBackend.K0SMOTRON)
-    infrastructure, plane = kinds(render_hosted_control_plane(one), "Metal3Cluster", "K0smotronControlPlane")
+    infrastructure, plane = kinds(one.render(), "Metal3Cluster", "K0smotronControlPlane")
     [patch] = plane.body["spec"]["patches"]
 
     assert infrastructure.body["spec"]["controlPlaneEndpoint"] == {"host": VIP, "port": 6443}
@@ -170,11 +169,11 @@ def test_the_network_of_the_tenant_lets_nodes_reach_the_address(inputs_of: Any) 
     address = str(inputs_of(HostedControlPlaneInput)[0].vip)
 
     assert [str(vip) for vip in network.vpc.control_planes] == [address]
-    assert any(address in str(item.body) for item in render_tenant_network(network) if isinstance(item, Manifest))
+    assert any(address in str(item.body) for item in network.render() if isinstance(item, Manifest))
 
 
 def test_the_cluster_refers_to_its_control_plane_and_infrastructure(inputs_of: Any) -> None:
-    rendered = render_hosted_control_plane(control_plane(inputs_of))
+    rendered = control_plane(inputs_of).render()
     infrastructure, cluster, plane = kinds(rendered, "Metal3Cluster", "Cluster", "KamajiControlPlane")
 
     for reference, item in (("controlPlaneRef", plane), ("infrastructureRef", infrastructure)):
@@ -184,14 +183,14 @@ def test_the_cluster_refers_to_its_control_plane_and_infrastructure(inputs_of: A
 
 
 def test_only_the_control_plane_is_awaited_and_after_the_cluster_that_starts_it(inputs_of: Any) -> None:
-    rendered = render_hosted_control_plane(control_plane(inputs_of))
+    rendered = control_plane(inputs_of).render()
 
     assert [item.kind for item in rendered if item.readiness] == ["KamajiControlPlane"]
     assert [item.kind for item in rendered][-2:] == ["Cluster", "KamajiControlPlane"]
 
 
 def test_a_control_plane_is_up_when_it_serves_the_version_that_is_pinned(inputs_of: Any) -> None:
-    plane = render_hosted_control_plane(replace(control_plane(inputs_of), version="v1.34.6"))[-1]
+    plane = replace(control_plane(inputs_of), version="v1.34.6").render()[-1]
 
     assert plane.body["spec"]["version"] == "v1.34.6"
     assert plane.readiness is not None
@@ -207,18 +206,18 @@ def test_what_holds_a_tenant_is_protected_until_the_cluster_retires(
     inputs_with: Any, backend: ControlPlaneBackend
 ) -> None:
     [one, *_] = inputs_with(HostedControlPlaneInput, control_planes=backend, bare_metal=BareMetalBackend.METAL3)
-    retiring = replace(one, cluster=one.cluster.model_copy(update={"retire": True}))
+    retiring = replace(one, spec=one.spec.model_copy(update={"retire": True}))
 
-    protected = [item.kind for item in render_hosted_control_plane(one) if item.protect]
+    protected = [item.kind for item in one.render() if item.protect]
     own_etcd = ["HelmRelease"] if backend is ControlPlaneBackend.KAMAJI else []
-    plane = render_hosted_control_plane(one)[-1].kind
+    plane = one.render()[-1].kind
     assert protected == [*own_etcd, "Cluster", plane]
-    assert [item for item in render_hosted_control_plane(retiring) if item.protect] == []
+    assert [item for item in retiring.render() if item.protect] == []
 
 
 def test_dns_is_the_tenth_service_address_and_networks_are_those_of_the_vpc(inputs_of: Any) -> None:
     one = control_plane(inputs_of)
-    cluster, plane = kinds(render_hosted_control_plane(one), "Cluster", "KamajiControlPlane")
+    cluster, plane = kinds(one.render(), "Cluster", "KamajiControlPlane")
 
     assert plane.body["spec"]["network"]["dnsServiceIPs"] == [str(one.network.services.network_address + 10)]
     assert cluster.body["spec"]["clusterNetwork"] == {
@@ -272,33 +271,46 @@ def test_further_names_of_the_api_server_come_after_its_own(inputs_of: Any) -> N
     assert k0smotron(inputs_of, **wish)["k0sConfig"]["spec"]["api"]["sans"] == [VIP, "api.acme.example", "192.0.2.7"]
 
 
-def test_settings_of_kubelets_are_patches_for_kubeadm_and_a_profile_for_k0s(inputs_of: Any) -> None:
-    wish = {
-        "max_pods": 64,
-        "kubelet": {
-            "pod_pids_limit": 8192,
-            "image_gc_high_threshold_percent": 80,
-            "cpu_manager_policy": "static",
-            "reserved_cpu": "4",
-            "reserved_memory": "8Gi",
-        },
-    }
-    settings = {
-        "maxPods": 64,
-        "podPidsLimit": 8192,
-        "imageGCHighThresholdPercent": 80,
-        "cpuManagerPolicy": "static",
-        "systemReserved": {"cpu": "4", "memory": "8Gi"},
-    }
+SETTINGS = {"maxPods": 64, "podPidsLimit": 8192, "systemReserved": {"cpu": "4", "memory": "8Gi"}}
 
-    assert kamaji(inputs_of, **wish)["kubelet"] == {
+
+def with_settings(inputs_of: Any, revision: int, **others: Any) -> HostedControlPlaneInput:
+    """Return a control plane whose nodes have an intent of ``revision`` with settings of the kubelet."""
+    one = replace(control_plane(inputs_of), **others)
+    set_ = {"revision": revision, "max_pods": 64, "kubelet_configuration": SETTINGS}
+    return replace(one, intents=(one.intents[0].model_copy(update=set_),))
+
+
+@pytest.mark.parametrize("revision", [1, 2])
+def test_older_nodes_find_the_settings_of_kubelets_at_their_cluster(inputs_of: Any, revision: int) -> None:
+    kamaji, k0s = (
+        with_settings(inputs_of, revision, backend=backend).render()[-1].body["spec"]
+        for backend in (ControlPlaneBackend.KAMAJI, ControlPlaneBackend.K0SMOTRON)
+    )
+
+    assert kamaji["kubelet"] == {
         "configurationJSONPatches": [
-            {"op": "add", "path": f"/{name}", "value": value} for name, value in settings.items()
+            {"op": "add", "path": f"/{name}", "value": value} for name, value in SETTINGS.items()
         ]
     }
-    assert k0smotron(inputs_of, **wish)["k0sConfig"]["spec"]["workerProfiles"] == [
-        {"name": "default", "values": settings}
-    ]
+    assert k0s["k0sConfig"]["spec"]["workerProfiles"] == [{"name": "default", "values": SETTINGS}]
+
+
+def test_newer_nodes_bring_the_settings_of_kubelets_or_name_a_profile_of_k0s(inputs_of: Any) -> None:
+    kamaji, k0s = (
+        with_settings(inputs_of, 3, backend=backend).render()[-1].body["spec"]
+        for backend in (ControlPlaneBackend.KAMAJI, ControlPlaneBackend.K0SMOTRON)
+    )
+
+    assert "kubelet" not in kamaji
+    assert k0s["k0sConfig"]["spec"]["workerProfiles"] == [{"name": profile(SETTINGS), "values": SETTINGS}]
+
+
+def test_what_only_the_data_want_of_kubelets_reaches_no_control_plane(inputs_of: Any) -> None:
+    wish = {"max_pods": 64, "kubelet": {"pod_pids_limit": 8192}}
+
+    assert "kubelet" not in kamaji(inputs_of, **wish)
+    assert "workerProfiles" not in k0smotron(inputs_of, **wish)["k0sConfig"]["spec"]
 
 
 def test_kubelets_are_left_alone_without_a_wish(inputs_of: Any) -> None:
@@ -307,7 +319,7 @@ def test_kubelets_are_left_alone_without_a_wish(inputs_of: Any) -> None:
 
 
 def test_the_network_of_the_first_nodes_is_seeded_once_for_this_cluster_only(inputs_of: Any) -> None:
-    rendered = render_hosted_control_plane(control_plane(inputs_of, cni_seed="cilium-seed"))
+    rendered = control_plane(inputs_of, cni_seed="cilium-seed").render()
     [seed, cluster] = kinds(rendered, "ClusterResourceSet", "Cluster")
 
     assert seed.body == {

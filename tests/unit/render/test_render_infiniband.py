@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from components.plan.allocation import allocate
-from components.plan.charts import needed_charts
-from components.plan.inputs import inputs
-from components.plan.slices import slices
+from components.plan.allocate.allocation import allocate
+from components.plan.build.charts import needed_charts
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import slices
 from components.render.manifest import Manifest
-from components.render.tenant_network import TenantNetworkInput, render_tenant_network
+from components.render.tenant_network import TenantNetworkInput
 from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec
 
@@ -60,7 +60,7 @@ def in_cluster(environment: Environment) -> list[TenantNetworkInput]:
 @pytest.fixture(scope="module")
 def rendered(region: Environment) -> tuple[Manifest, ...]:
     [network] = in_cluster(region)
-    return render_tenant_network(network)
+    return network.render()
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +220,7 @@ def test_a_vpc_in_its_clusters_has_its_partition_beside_it(region: Environment) 
         network, vpc=replace(network.vpc, spec=network.vpc.spec.model_copy(update={"isolation": "kube-ovn"}))
     )
 
-    kinds = [item.kind for item in render_tenant_network(kube_ovn)]
+    kinds = [item.kind for item in kube_ovn.render()]
 
     assert kinds[:3] == ["HelmRelease", "Vpc", "Subnet"]
-    assert kinds[3:] == [item.kind for item in render_tenant_network(network)]
+    assert kinds[3:] == [item.kind for item in network.render()]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from components.render.inventory import InventoryInput, render_inventory
+from components.render.inventory import InventoryInput
 from components.render.manifest import Patch
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.environment import Environment
@@ -19,7 +19,7 @@ from components.specs.nodes import FirmwareUpdate
 def test_a_rack_is_one_set_and_a_host_three_objects(inputs_of: Any, laptop: Environment) -> None:
     [inventory] = inputs_of(InventoryInput)
 
-    racks = render_inventory(inventory)
+    racks = inventory.render()
 
     assert [rack.name for rack in racks] == [f"rack-{name}" for name in sorted({host.rack for host in laptop.hosts})]
     assert sum(len(rack.members) for rack in racks) == 3 * len(laptop.hosts)
@@ -151,11 +151,9 @@ def test_hosts_of_one_namespace_and_baseline_share_their_settings_and_versions(i
     free, bare = replace(third, owner=None), BASELINE.model_copy(update={"name": "bare", "bios": {}, "components": {}})
     hosts = (replace(first, firmware=BASELINE), replace(second, firmware=BASELINE, owner=first.owner))
 
-    [rack] = render_inventory(
-        replace(
-            inventory, hosts=(*hosts, replace(free, firmware=BASELINE), *(replace(one, firmware=bare) for one in rest))
-        )
-    )
+    [rack] = replace(
+        inventory, hosts=(*hosts, replace(free, firmware=BASELINE), *(replace(one, firmware=bare) for one in rest))
+    ).render()
 
     updates = [
         {"component": "bmc", "url": "https://firmware.example/bmc.bin"},
@@ -192,6 +190,6 @@ def test_metal_operator_is_told_nothing_of_firmware(inputs_of: Any) -> None:
     [inventory] = inputs_of(InventoryInput)
     hosts = tuple(replace(placed, firmware=BASELINE) for placed in inventory.hosts)
 
-    racks = render_inventory(replace(inventory, backend=BareMetalBackend.IRONCORE_METAL, hosts=hosts))
+    racks = replace(inventory, backend=BareMetalBackend.IRONCORE_METAL, hosts=hosts).render()
 
     assert [rack.patches for rack in racks] == [{}] * len(racks)

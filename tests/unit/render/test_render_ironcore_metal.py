@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from components.render.hosted_control_plane import HostedControlPlaneInput, render_hosted_control_plane
-from components.render.inventory import InventoryInput, render_inventory
-from components.render.node_pool import NodePoolInput, render_node_pool
+from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.render.inventory import InventoryInput
+from components.render.node_pool import NodePoolInput
 from components.specs.region import ControlPlaneBackend
 from components.specs.tenant_network import Isolation
 
@@ -17,7 +17,7 @@ from components.specs.tenant_network import Isolation
 def test_a_host_is_its_bmc_in_the_set_of_its_rack(inputs_with: Any) -> None:
     [inventory] = inputs_with(InventoryInput)
 
-    rack, *_ = render_inventory(inventory)
+    rack, *_ = inventory.render()
 
     assert (rack.name, rack.namespace) == ("rack-a01", "inventory")
     assert list(rack.members) == [f"{placed.host.host}/BMC" for placed in inventory.hosts if placed.host.rack == "a01"]
@@ -90,7 +90,7 @@ def test_dpus_are_there_when_a_vpc_is_isolated_on_them(inputs_with: Any, objects
 
 
 def test_a_cluster_says_where_its_control_plane_is(inputs_with: Any) -> None:
-    *_, infrastructure, _, _ = render_hosted_control_plane(inputs_with(HostedControlPlaneInput)[0])
+    *_, infrastructure, _, _ = inputs_with(HostedControlPlaneInput)[0].render()
 
     assert infrastructure.body == {
         "apiVersion": "infrastructure.cluster.x-k8s.io/v1alpha1",
@@ -109,24 +109,24 @@ def test_a_cluster_says_where_its_control_plane_is(inputs_with: Any) -> None:
 
 
 def pool_with_taints(inputs_with: Any, **backends: Any) -> NodePoolInput:
-    return next(item for item in inputs_with(NodePoolInput, **backends) if item.pool.taints)
+    return next(item for item in inputs_with(NodePoolInput, **backends) if item.spec.taints)
 
 
 def test_a_machine_is_an_image_by_digest_on_a_server_of_its_pool(inputs_with: Any) -> None:
     pool = pool_with_taints(inputs_with)
     group = pool.groups[0]
 
-    machine = next(item for item in render_node_pool(pool) if item.kind == "IroncoreMetalMachineTemplate")
+    machine = next(item for item in pool.render() if item.kind == "IroncoreMetalMachineTemplate")
 
     assert machine.body["spec"] == {
         "template": {
             "spec": {
-                "image": f"{group.image.url.removeprefix('https://')}@sha256:{group.pin.sha256}",
+                "image": f"{group.intent.url.removeprefix('https://')}@sha256:{group.intent.sha256}",
                 "serverSelector": {
                     "matchLabels": {
                         "jacquard.dev/cluster": pool.cluster,
                         "jacquard.dev/failure-domain": group.failure_domain,
-                        "jacquard.dev/pool": pool.pool.name,
+                        "jacquard.dev/pool": pool.spec.name,
                     }
                 },
             }
@@ -140,7 +140,7 @@ def test_a_pool_selects_servers_by_labels_that_its_hosts_have(inputs_with: Any, 
     labels = [item.body["metadata"]["labels"] for item in objects_of(inventory)]
 
     for pool in inputs_with(NodePoolInput):
-        machines = [item for item in render_node_pool(pool) if item.kind == "IroncoreMetalMachineTemplate"]
+        machines = [item for item in pool.render() if item.kind == "IroncoreMetalMachineTemplate"]
         for machine, group in zip(machines, pool.groups, strict=True):
             wanted = machine.body["spec"]["template"]["spec"]["serverSelector"]["matchLabels"]
             assert sum(wanted.items() <= has.items() for has in labels) >= group.size.nodes
@@ -149,7 +149,7 @@ def test_a_pool_selects_servers_by_labels_that_its_hosts_have(inputs_with: Any, 
 def test_a_kubeadm_node_joins_by_ignition_under_its_machines_name(inputs_with: Any) -> None:
     pool = pool_with_taints(inputs_with, control_planes=ControlPlaneBackend.KAMAJI)
 
-    bootstrap = next(item for item in render_node_pool(pool) if item.kind == "KubeadmConfigTemplate")
+    bootstrap = next(item for item in pool.render() if item.kind == "KubeadmConfigTemplate")
 
     assert bootstrap.body["spec"] == {
         "template": {
@@ -162,7 +162,7 @@ def test_a_kubeadm_node_joins_by_ignition_under_its_machines_name(inputs_with: A
                         "kubeletExtraArgs": [
                             {
                                 "name": "node-labels",
-                                "value": f"node.jacquard.dev/image={pool.groups[0].image.version}",
+                                "value": f"node.jacquard.dev/image={pool.groups[0].intent.image}",
                             },
                             {"name": "provider-id", "value": "metal://acme-train/$${METAL_HOSTNAME}"},
                         ],
@@ -177,7 +177,7 @@ def test_a_kubeadm_node_joins_by_ignition_under_its_machines_name(inputs_with: A
 def test_what_rolls_and_what_repairs_is_the_same_but_for_the_reboot(inputs_of: Any, inputs_with: Any) -> None:
     def shared(pool: NodePoolInput) -> list[Any]:
         found = []
-        for item in render_node_pool(pool):
+        for item in pool.render():
             if item.kind in {"MachineDeployment", "MachineHealthCheck", "MachineDrainRule"}:
                 spec = {**item.body["spec"]}
                 spec["remediation"] = {
@@ -191,4 +191,4 @@ def test_what_rolls_and_what_repairs_is_the_same_but_for_the_reboot(inputs_of: A
 
     for first, second in zip(inputs_of(NodePoolInput), inputs_with(NodePoolInput), strict=True):
         assert shared(first) == shared(second)
-        assert "Metal3RemediationTemplate" not in {item.kind for item in render_node_pool(second)}
+        assert "Metal3RemediationTemplate" not in {item.kind for item in second.render()}

@@ -11,8 +11,8 @@ from pools import of_kind
 
 from components.render.join_service import HostIdentity
 from components.render.manifest import Manifest
-from components.render.node_pool import NodePoolInput, render_node_pool
-from components.render.region import RegionInput, render_region
+from components.render.node_pool import NodePoolInput
+from components.render.region import RegionInput
 from components.specs.catalog import BootMode
 from components.specs.nodes import JoinServiceSpec
 from components.specs.region import ControlPlaneBackend
@@ -26,9 +26,14 @@ HOST = HostIdentity(host="a01-u01", boot_mac="80:c1:00:00:01:01", dpu_serial="MT
 def diskless(pool: NodePoolInput) -> NodePoolInput:
     """Return a pool whose first group boots an ISO."""
     first, *others = pool.groups
-    iso = first.image.model_copy(update={"boot": BootMode.LIVE_ISO})
-    pin = first.pin.model_copy(update={"revision": 2})
-    return replace(pool, groups=(replace(first, image=iso, pin=pin, hosts=(HOST,)), *others))
+    iso = first.intent.model_copy(update={"boot": BootMode.LIVE_ISO, "revision": 2})
+    return replace(pool, groups=(replace(first, intent=iso, hosts=(HOST,)), *others))
+
+
+def on_k0s(pool: NodePoolInput) -> NodePoolInput:
+    moved = {"control_planes": ControlPlaneBackend.K0SMOTRON}
+    groups = (replace(group, intent=group.intent.model_copy(update=moved)) for group in pool.groups)
+    return replace(pool, groups=tuple(groups))
 
 
 def test_the_service_is_given_the_hosts_of_each_group_and_whom_to_ask_for_a_token(diskless: NodePoolInput) -> None:
@@ -46,7 +51,7 @@ def test_the_service_is_given_the_hosts_of_each_group_and_whom_to_ask_for_a_toke
 
 
 def test_nodes_of_k0s_join_as_such(diskless: NodePoolInput) -> None:
-    [contract] = of_kind(replace(diskless, control_plane=ControlPlaneBackend.K0SMOTRON), "ConfigMap")
+    [contract] = of_kind(on_k0s(diskless), "ConfigMap")
 
     assert contract.body["data"]["join"] == "k0s"
 
@@ -64,13 +69,13 @@ def test_the_service_may_read_a_pool_and_one_secret_of_its_cluster(diskless: Nod
 
 
 def test_a_pool_that_boots_from_disks_needs_no_service(pool: NodePoolInput) -> None:
-    assert {item.kind for item in render_node_pool(pool)}.isdisjoint({"ConfigMap", "Role", "RoleBinding"})
+    assert {item.kind for item in pool.render()}.isdisjoint({"ConfigMap", "Role", "RoleBinding"})
 
 
 def test_the_region_runs_the_image_it_names_at_its_address(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
-    nodes = region.region.nodes.model_copy(update={"join_service": SERVICE})
-    added = found(replace(region, region=region.region.model_copy(update={"nodes": nodes})))
+    nodes = region.spec.nodes.model_copy(update={"join_service": SERVICE})
+    added = found(replace(region, spec=region.spec.model_copy(update={"nodes": nodes})))
 
     assert found(region) == {}
     assert set(added) == {"Namespace", "ServiceAccount", "IPAddressPool", "L2Advertisement", "Service", "Deployment"}
@@ -82,4 +87,4 @@ def test_the_region_runs_the_image_it_names_at_its_address(inputs_of: Any) -> No
 
 
 def found(region: RegionInput) -> dict[str, Manifest]:
-    return {item.kind: item for item in render_region(region) if item.name == "join-service"}
+    return {item.kind: item for item in region.render() if item.name == "join-service"}

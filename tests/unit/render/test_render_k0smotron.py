@@ -10,8 +10,8 @@ import pytest
 
 from components.render.control_plane import READY
 from components.render.etcd_backup import Backup
-from components.render.hosted_control_plane import HostedControlPlaneInput, render_hosted_control_plane
-from components.render.node_pool import NodePoolInput, render_node_pool
+from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.render.node_pool import NodePoolInput
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.region import BackupSpec
 
@@ -22,7 +22,7 @@ def acme(inputs_with: Any, **backends: Any) -> HostedControlPlaneInput:
 
 
 def test_a_control_plane_is_this(inputs_with: Any) -> None:
-    plane = render_hosted_control_plane(acme(inputs_with))[-1]
+    plane = acme(inputs_with).render()[-1]
 
     address = {"metallb.io/address-pool": "control-plane-vips", "metallb.io/loadBalancerIPs": "10.3.0.1"}
     patch = {"type": "merge", "content": json.dumps({"metadata": {"annotations": address}})}
@@ -91,8 +91,8 @@ def test_a_control_plane_is_this(inputs_with: Any) -> None:
 
 
 def test_the_cluster_is_the_same_but_for_whom_it_refers_to(inputs_of: Any, inputs_with: Any) -> None:
-    first = render_hosted_control_plane(inputs_of(HostedControlPlaneInput)[0])[-2].body
-    *_, infrastructure, second, plane = render_hosted_control_plane(acme(inputs_with))
+    first = inputs_of(HostedControlPlaneInput)[0].render()[-2].body
+    *_, infrastructure, second, plane = acme(inputs_with).render()
 
     references = {
         "controlPlaneRef": {
@@ -111,13 +111,13 @@ def test_the_cluster_is_the_same_but_for_whom_it_refers_to(inputs_of: Any, input
 
 
 def test_a_shared_data_store_is_reached_by_kine_with_a_reference_to_its_secret(inputs_with: Any) -> None:
-    plane = render_hosted_control_plane(acme(inputs_with, data_store="shared-a"))[-1]
+    plane = acme(inputs_with, data_store="shared-a").render()[-1]
 
     assert plane.body["spec"]["storage"] == {"type": "kine", "kine": {"dataSourceSecretName": "etcd-a-certs"}}
 
 
 def test_what_the_sidecar_scraped_gets_the_names_that_kamajis_has(inputs_with: Any) -> None:
-    service, monitor, rules, *_ = render_hosted_control_plane(acme(inputs_with))
+    service, monitor, rules, *_ = acme(inputs_with).render()
 
     assert (service.kind, monitor.kind, rules.kind) == ("Service", "ServiceMonitor", "PrometheusRule")
     assert service.body["spec"] == {
@@ -140,7 +140,7 @@ def test_what_the_sidecar_scraped_gets_the_names_that_kamajis_has(inputs_with: A
 def test_a_backup_reaches_the_etcd_that_k0smotron_makes(inputs_with: Any) -> None:
     spec = BackupSpec(schedule="0 0 * * *", endpoint="https://objects.cloud.example", bucket="etcd", secret="s3")
     one = replace(acme(inputs_with), backup=Backup(spec=spec, snapshot_image="etcd@sha256:a", upload_image="b"))
-    [job] = [item for item in render_hosted_control_plane(one) if item.kind == "CronJob"]
+    [job] = [item for item in one.render() if item.kind == "CronJob"]
 
     pod = job.body["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     certificates = pod["volumes"][1]["projected"]["sources"]
@@ -156,9 +156,9 @@ def test_a_backup_reaches_the_etcd_that_k0smotron_makes(inputs_with: Any) -> Non
 
 def test_no_login_arguments_when_no_login_is_ordered(inputs_with: Any) -> None:
     one = acme(inputs_with)
-    silent = replace(one, cluster=one.cluster.model_copy(update={"oidc": None}))
+    silent = replace(one, spec=one.spec.model_copy(update={"oidc": None}))
 
-    assert render_hosted_control_plane(silent)[-1].body["spec"]["k0sConfig"]["spec"]["api"] == {"sans": ["10.3.0.1"]}
+    assert silent.render()[-1].body["spec"]["k0sConfig"]["spec"]["api"] == {"sans": ["10.3.0.1"]}
 
 
 @pytest.mark.parametrize(
@@ -174,12 +174,12 @@ def test_no_login_arguments_when_no_login_is_ordered(inputs_with: Any) -> None:
 def test_nodes_are_k0s_nodes_and_boot_as_their_provider_wants(
     inputs_with: Any, bare_metal: BareMetalBackend, provisioner: dict[str, Any]
 ) -> None:
-    pool = next(item for item in inputs_with(NodePoolInput, bare_metal=bare_metal) if item.pool.taints)
-    rendered = render_node_pool(pool)
+    pool = next(item for item in inputs_with(NodePoolInput, bare_metal=bare_metal) if item.spec.taints)
+    rendered = pool.render()
     bootstrap = next(item for item in rendered if item.kind == "K0sWorkerConfigTemplate")
     deployment = next(item for item in rendered if item.kind == "MachineDeployment")
 
-    image = pool.groups[0].image.version
+    image = pool.groups[0].intent.image
     assert bootstrap.body["spec"] == {
         "template": {
             "spec": {

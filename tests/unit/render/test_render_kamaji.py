@@ -7,7 +7,7 @@ from typing import Any
 
 from components.render.control_plane import ControlPlane
 from components.render.etcd_backup import Backup
-from components.render.hosted_control_plane import HostedControlPlaneInput, render_hosted_control_plane
+from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.hosted_control_plane import ControlPlaneSpec, Events
@@ -39,13 +39,13 @@ def dedicated(inputs_with: Any, **changes: Any) -> HostedControlPlaneInput:
 
 
 def wishing(one: HostedControlPlaneInput, **wish: Any) -> HostedControlPlaneInput:
-    plane = ControlPlaneSpec(**{**one.cluster.control_plane.model_dump(), **wish})
-    return replace(one, cluster=one.cluster.model_copy(update={"control_plane": plane}))
+    plane = ControlPlaneSpec(**{**one.spec.control_plane.model_dump(), **wish})
+    return replace(one, spec=one.spec.model_copy(update={"control_plane": plane}))
 
 
 def of_kind(control_plane: ControlPlane, kind: str) -> list[Manifest]:
     assert isinstance(control_plane, HostedControlPlaneInput)
-    return [item for item in render_hosted_control_plane(control_plane) if item.kind == kind]
+    return [item for item in control_plane.render() if item.kind == kind]
 
 
 def spreading(pods: dict[str, str], **more: Any) -> list[dict[str, Any]]:
@@ -62,7 +62,7 @@ def spreading(pods: dict[str, str], **more: Any) -> list[dict[str, Any]]:
 
 
 def test_a_control_plane_is_this(inputs_of: Any) -> None:
-    plane = render_hosted_control_plane(shared(inputs_of))[-1]
+    plane = shared(inputs_of).render()[-1]
 
     pods = {"kamaji.clastix.io/name": "acme-train"}
     assert plane.body == {
@@ -118,7 +118,7 @@ def test_as_many_konnectivity_agents_as_asked_for(inputs_of: Any) -> None:
 
 
 def test_a_data_store_of_its_own_is_made_first_with_its_authority_and_protected(inputs_with: Any) -> None:
-    issuer, etcd, *_, plane = render_hosted_control_plane(dedicated(inputs_with))
+    issuer, etcd, *_, plane = dedicated(inputs_with).render()
 
     step = {"crds": "CreateReplace", "strategy": {"name": "RetryOnFailure", "retryInterval": "2m"}}
     assert issuer.body == {
@@ -292,7 +292,7 @@ def test_a_backup_is_a_snapshot_that_is_copied_to_the_bucket_below_the_clusters_
 
 
 def test_a_shared_data_store_is_neither_saved_nor_watched_by_one_of_its_clusters(inputs_of: Any) -> None:
-    found = {item.kind for item in render_hosted_control_plane(shared(inputs_of))}
+    found = {item.kind for item in shared(inputs_of).render()}
 
     assert found == {"Service", "ServiceMonitor", "PrometheusRule", "Metal3Cluster", "Cluster", "KamajiControlPlane"}
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from components.render.node_pool import NodePoolInput, render_node_pool
-from components.render.tenant_network import TenantNetworkInput, render_tenant_network
+from components.render.node_pool import NodePoolInput
+from components.render.tenant_network import TenantNetworkInput
 from components.specs.node_pool import PoolRole
 from components.specs.tenant_network import Egress
 
@@ -32,7 +32,7 @@ def test_each_cluster_of_the_tenant_has_the_vpc_once(inputs_with: Any) -> None:
 
 
 def test_the_vpc_and_its_switch_are_these(inputs_with: Any) -> None:
-    release, vpc, subnet = render_tenant_network(acme(inputs_with, egress=Egress.PUBLIC))
+    release, vpc, subnet = acme(inputs_with, egress=Egress.PUBLIC).render()
 
     assert (release.cluster, release.namespace, release.readiness is not None) == ("management", "acme-train", True)
     assert vpc.cluster == subnet.cluster == "acme-train"
@@ -71,7 +71,7 @@ def test_the_vpc_and_its_switch_are_these(inputs_with: Any) -> None:
 
 
 def test_the_cni_takes_the_vpc_for_its_own(inputs_with: Any) -> None:
-    release, vpc, subnet = render_tenant_network(acme(inputs_with))
+    release, vpc, subnet = acme(inputs_with).render()
 
     assert release.body["spec"]["values"] == {
         "MASTER_NODES_LABEL": "node-restriction.kubernetes.io/role=system",
@@ -81,12 +81,12 @@ def test_the_cni_takes_the_vpc_for_its_own(inputs_with: Any) -> None:
 
 
 def test_its_databases_run_on_nodes_of_a_system_pool(inputs_with: Any) -> None:
-    release, *_ = render_tenant_network(acme(inputs_with))
+    release, *_ = acme(inputs_with).render()
     key, _, value = release.body["spec"]["values"]["MASTER_NODES_LABEL"].partition("=")
     pool = inputs_with(NodePoolInput)[0]
 
-    system = replace(pool, pool=pool.pool.model_copy(update={"role": PoolRole.SYSTEM}))
-    [deployment, *_] = [item for item in render_node_pool(system) if item.kind == "MachineDeployment"]
+    system = replace(pool, spec=pool.spec.model_copy(update={"role": PoolRole.SYSTEM}))
+    [deployment, *_] = [item for item in system.render() if item.kind == "MachineDeployment"]
 
     assert deployment.body["spec"]["template"]["metadata"]["labels"][key] == value
 
@@ -94,7 +94,7 @@ def test_its_databases_run_on_nodes_of_a_system_pool(inputs_with: Any) -> None:
 @pytest.mark.parametrize("egress", list(Egress))
 def test_pods_reach_their_control_plane_but_no_management_network(inputs_with: Any, egress: Egress) -> None:
     network = acme(inputs_with, egress=egress)
-    *_, subnet = render_tenant_network(network)
+    *_, subnet = network.render()
 
     def dropped(address: IPv4Address) -> bool:
         return any(
@@ -116,5 +116,5 @@ def test_pods_reach_their_control_plane_but_no_management_network(inputs_with: A
 
 def test_no_rule_allows_so_that_none_outranks_a_policy_of_the_tenant(inputs_with: Any) -> None:
     for egress in Egress:
-        *_, subnet = render_tenant_network(acme(inputs_with, egress=egress))
+        *_, subnet = acme(inputs_with, egress=egress).render()
         assert {rule["action"] for rule in subnet.body["spec"]["acls"]} == {"drop"}

@@ -8,16 +8,15 @@ from typing import Any
 import pytest
 from pools import TEMPLATES, deployments, edited, of_kind, templates
 
-from components.render.node_pool import NodePoolInput, RolloutGroup, render_node_pool
+from components.render.node_pool import NodePoolInput, RolloutGroup
 from components.specs.locks import GroupAllocation
 from components.specs.node_pool import NodePoolSpec, PoolRole
 
 
 def test_a_new_image_in_one_group_changes_that_groups_templates_only(pool: NodePoolInput) -> None:
     first, *others = pool.groups
-    pin = first.pin.model_copy(update={"sha256": "f" * 64})
-    image = first.image.model_copy(update={"version": "gpu-next"})
-    bumped = replace(pool, groups=(replace(first, image=image, pin=pin), *others))
+    intent = first.intent.model_copy(update={"image": "gpu-next", "sha256": "f" * 64})
+    bumped = replace(pool, groups=(replace(first, intent=intent), *others))
 
     old, new = templates(pool), templates(bumped)
 
@@ -27,9 +26,15 @@ def test_a_new_image_in_one_group_changes_that_groups_templates_only(pool: NodeP
 
 
 def test_a_taint_makes_new_templates_of_all_groups(pool: NodePoolInput) -> None:
-    assert templates(edited(pool, taints=())).isdisjoint(
+    groups = tuple(replace(group, intent=group.intent.model_copy(update={"taints": ()})) for group in pool.groups)
+
+    assert templates(replace(pool, groups=groups)).isdisjoint(
         {key for key in templates(pool) if "KubeadmConfigTemplate" in key}
     )
+
+
+def test_a_taint_that_only_the_data_want_makes_nothing_new(pool: NodePoolInput) -> None:
+    assert edited(pool, taints=()).render() == pool.render()
 
 
 @pytest.mark.parametrize(
@@ -47,7 +52,7 @@ def test_what_is_changed_in_place_leaves_templates_alone(pool: NodePoolInput, ch
 
 
 def test_templates_are_retained_and_referred_to_by_name(pool: NodePoolInput) -> None:
-    rendered = render_node_pool(pool)
+    rendered = pool.render()
     names = {(item.kind, item.name) for item in rendered if item.kind in TEMPLATES}
 
     assert {item.kind for item in rendered if item.retain} == TEMPLATES
@@ -58,7 +63,7 @@ def test_templates_are_retained_and_referred_to_by_name(pool: NodePoolInput) -> 
 
 
 def test_a_deployment_selects_its_own_machines_and_a_health_check_all_of_the_pool(pool: NodePoolInput) -> None:
-    [check] = [item for item in render_node_pool(pool) if item.kind == "MachineHealthCheck"]
+    [check] = [item for item in pool.render() if item.kind == "MachineHealthCheck"]
 
     for spec in deployments(pool):
         labels = spec["template"]["metadata"]["labels"]
@@ -75,7 +80,7 @@ def test_labels_reach_nodes_and_ours_are_out_of_a_tenants_reach(pool: NodePoolIn
     labels = spec["template"]["metadata"]["labels"]
 
     assert labels["node.cluster.x-k8s.io/workload"] == "x"
-    assert labels[label] == pool.pool.name
+    assert labels[label] == pool.spec.name
 
 
 def test_annotations_reach_machines_in_place_and_are_left_out_when_there_are_none(pool: NodePoolInput) -> None:
@@ -98,7 +103,7 @@ def test_nodes_of_a_system_pool_say_so_where_no_tenant_can_write(
 
 def test_a_node_has_the_version_its_image_brings(pool: NodePoolInput) -> None:
     assert [spec["template"]["spec"]["version"] for spec in deployments(pool)] == [
-        group.image.contents.kubelet for group in pool.groups
+        group.intent.kubelet for group in pool.groups
     ]
 
 
@@ -106,8 +111,8 @@ def test_names_stay_within_a_label_when_parts_are_long(pool: NodePoolInput) -> N
     group: RolloutGroup = replace(pool.groups[0], failure_domain="r" * 63)
     long = replace(edited(pool, name="p" * 15), cluster="c" * 30, name=f"{'c' * 30}-{'p' * 15}", groups=(group,))
 
-    assert max(len(item.name) for item in render_node_pool(long) if item.kind == "MachineDeployment") == 63
-    assert max(len(item.name) for item in render_node_pool(long)) <= 253
+    assert max(len(item.name) for item in long.render() if item.kind == "MachineDeployment") == 63
+    assert max(len(item.name) for item in long.render()) <= 253
 
 
 def test_the_autoscaler_owns_replicas_within_bounds_and_knows_an_empty_group(pool: NodePoolInput) -> None:

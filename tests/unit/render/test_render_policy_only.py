@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.render.tenant_network import TenantNetworkInput, render_tenant_network
+from components.render.tenant_network import TenantNetworkInput
 from components.specs.tenant_network import Egress, Ingress, Isolation
 
 OUTSIDE = {
@@ -34,7 +34,7 @@ def test_the_default_namespace_of_each_cluster_is_denied_what_the_vpc_does_not_a
     found: TenantNetworkInput = inputs_with(TenantNetworkInput, isolation=Isolation.POLICY_ONLY)[0]
     spec = found.vpc.spec.model_copy(update={"ingress": ingress, "egress": egress})
 
-    [policy] = render_tenant_network(replace(found, vpc=replace(found.vpc, spec=spec)))
+    [policy] = replace(found, vpc=replace(found.vpc, spec=spec)).render()
 
     assert policy.cluster == "acme-train"
     assert policy.body == {

@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from pools import deployments, edited, of_kind, sized, templates
+from pools import deployments, edited, of_kind, templates
 
 from components.render.node_pool import NodePoolInput
-from components.render.pool_rollout import Replacement, replacement
-from components.specs.node_pool import RolloutSpec, RolloutStrategy, ScaleDown
+from components.specs.node_pool import RolloutStrategy, ScaleDown
 from components.specs.times import WindowSpec
 
 WAITS = {
@@ -37,57 +36,26 @@ def test_hosts_are_reused_which_needs_no_surge(pool: NodePoolInput) -> None:
         assert item.body["spec"]["nodeReuse"] is True
 
 
-@pytest.mark.parametrize(
-    ("amount", "nodes", "unavailable"), [("5%", 8, 1), ("50%", 5, 2), ("50%", 1, 1), ("0%", 8, 1), (0, 8, 1), (2, 8, 2)]
-)
-def test_no_more_nodes_than_the_limit_but_at_least_one_may_be_away(
-    pool: NodePoolInput, amount: int | str, nodes: int, unavailable: int
-) -> None:
-    [spec] = deployments(sized(edited(pool, rollout={"max_unavailable": amount}), nodes))
-
-    assert spec["rollout"]["strategy"]["rollingUpdate"]["maxUnavailable"] == unavailable
-    assert spec["remediation"] == {"maxInFlight": unavailable}
-
-
-@pytest.mark.parametrize(
-    ("surge", "spares", "surges", "away", "reason"),
-    [
-        (0, 3, 0, 2, "2 at a time on their own hosts: surge is 0"),
-        (
-            2,
-            0,
-            0,
-            2,
-            "2 at a time on their own hosts: 2 first are asked for, but the failure domain has no host to spare",
-        ),
-        (2, 1, 1, 0, "1 of 2 that are asked for at a time on new hosts first: the failure domain has 1 host to spare"),
-        ("50%", 7, 4, 0, "4 at a time on new hosts first: the failure domain has 7 hosts to spare"),
-    ],
-)
-def test_spares_decide_whether_new_nodes_come_first(
-    surge: int | str, spares: int, surges: int, away: int, reason: str
-) -> None:
-    rollout = RolloutSpec(surge=surge, max_unavailable=2)
-
-    found = replacement(rollout, 8, spares)
-
-    assert found == Replacement(max_surge=surges, max_unavailable=away, reason=reason)
-
-
-def test_a_group_surges_into_the_spares_of_its_own_failure_domain(pool: NodePoolInput) -> None:
+def test_each_group_is_replaced_as_its_own_spares_allow(pool: NodePoolInput) -> None:
     rich, poor = pool.groups
-    asking = replace(edited(pool, rollout={"surge": 2}), groups=(replace(rich, spares=1), poor))
+    asking = replace(
+        pool,
+        groups=(replace(rich, max_surge=2, max_unavailable=0), replace(poor, max_surge=0, max_unavailable=3)),
+    )
 
-    first, second = (spec["rollout"]["strategy"]["rollingUpdate"] for spec in deployments(asking))
+    first, second = deployments(asking)
 
-    assert first == {"maxSurge": 1, "maxUnavailable": 0}
-    assert second == {"maxSurge": 0, "maxUnavailable": 1}
+    assert first["rollout"]["strategy"]["rollingUpdate"] == {"maxSurge": 2, "maxUnavailable": 0}
+    assert first["remediation"] == {"maxInFlight": 2}
+    assert second["rollout"]["strategy"]["rollingUpdate"] == {"maxSurge": 0, "maxUnavailable": 3}
+    assert second["remediation"] == {"maxInFlight": 3}
     assert templates(asking) == templates(pool)
 
 
 def test_a_pause_and_a_restart_are_said_only_when_they_are_meant(pool: NodePoolInput) -> None:
     moment = dt.datetime(2026, 12, 1, 3, 0, tzinfo=dt.timezone(dt.timedelta(hours=1)))
-    held = edited(pool, rollout={"paused": True, "after": moment})
+    groups = tuple(replace(group, intent=group.intent.model_copy(update={"after": moment})) for group in pool.groups)
+    held = replace(edited(pool, rollout={"paused": True}), groups=groups)
 
     assert [(spec["paused"], spec["rollout"]["after"]) for spec in deployments(held)] == [
         (True, "2026-12-01T02:00:00Z")

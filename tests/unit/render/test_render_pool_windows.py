@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from components.plan.inputs import inputs
-from components.plan.slices import slices
-from components.render.hosted_control_plane import HostedControlPlaneInput, render_hosted_control_plane
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import slices
+from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest
 from components.render.pool_windows import PoolWindows, closing, opening, render_windows
 from components.specs.environment import Environment
@@ -153,7 +153,7 @@ def turned(environment: Environment) -> dict[str, list[str]]:
     every = [item for part in slices(environment) for item in inputs(environment, part)]
     found = {}
     for plane in (item for item in every if isinstance(item, HostedControlPlaneInput)):
-        jobs: list[Manifest] = [item for item in render_hosted_control_plane(plane) if item.name == "window-closes"]
+        jobs: list[Manifest] = [item for item in plane.render() if item.name == "window-closes"]
         for item in jobs:
             [container] = item.body["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
             found[plane.name] = [word for word in container["args"][2:] if not word.startswith("--")]

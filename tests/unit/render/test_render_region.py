@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.render.region import RegionInput, render_region
+from components.render.region import RegionInput
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.environment import Environment
 from components.specs.region import ControlPlaneBackend
@@ -15,7 +15,7 @@ from components.specs.tenant_network import Isolation
 
 
 def by_kind(region: RegionInput, kind: str) -> list[Any]:
-    return [item for item in render_region(region) if item.kind == kind]
+    return [item for item in region.render() if item.kind == kind]
 
 
 def test_each_cluster_and_tenant_has_a_namespace_that_names_its_owner(inputs_of: Any) -> None:
@@ -51,7 +51,7 @@ def test_every_object_has_its_namespace_and_every_release_its_pinned_chart(input
     namespaces = {item.name for item in by_kind(region, "Namespace")}
     charts = {item.name: item.body["spec"]["ref"] for item in by_kind(region, "OCIRepository")}
 
-    assert {item.namespace for item in render_region(region)} - {None} <= namespaces
+    assert {item.namespace for item in region.render()} - {None} <= namespaces
     for release in by_kind(region, "HelmRelease"):
         spec = release.body["spec"]
         assert spec["targetNamespace"] in namespaces
@@ -105,13 +105,32 @@ def test_dpus_are_in_zero_trust_and_flashed_only_when_somebody_lets_them(inputs_
 
 def test_what_dpf_holds_immutable_gets_a_new_name_when_it_changes(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
-    more = replace(region, platform=replace(region.platform, virtual_functions=32))
+    platform = region.platform
+    [old] = by_kind(region, "DPUFlavor")
+    moved = platform.intents["unassigned"].model_copy(update={"virtual_functions": 32, "revision": 2})
+    more = replace(region, platform=replace(platform, intents={**platform.intents, "unassigned": moved}))
 
-    [old], [new] = by_kind(region, "DPUFlavor"), by_kind(more, "DPUFlavor")
+    [new] = (item for item in by_kind(more, "DPUFlavor") if item.name != old.name)
 
+    assert old in by_kind(more, "DPUFlavor")
     assert old.retain
-    assert old.name != new.name
     assert by_kind(more, "DPUDeployment")[0].body["spec"]["dpus"]["flavor"] == new.name
+
+
+def test_a_dpu_image_that_moved_is_another_object_beside_the_one_that_dpus_were_flashed_from(inputs_of: Any) -> None:
+    [region] = inputs_of(RegionInput)
+    platform = region.platform
+    [old] = by_kind(region, "BFB")
+    update = {"url": "https://mirror.cloud.example/bfb-3.2.0.bfb", "revision": 2}
+    moved = platform.intents["unassigned"].model_copy(update=update)
+    intents = {**platform.intents, "unassigned": moved}
+    both = by_kind(replace(region, platform=replace(platform, intents=intents)), "BFB")
+
+    [new] = (item for item in both if item.name != old.name)
+
+    assert old in both
+    assert new.name.startswith("bfb-3.2.0-")
+    assert (new.body["spec"]["url"], new.body["spec"]["fileName"]) == (moved.url, f"{new.name}.bfb")
 
 
 def test_ovn_is_there_only_when_a_vpc_uses_it(inputs_of: Any) -> None:
@@ -154,17 +173,15 @@ def test_only_the_operators_of_the_backends_are_installed(
     [region] = inputs_with(RegionInput, **backends)
 
     assert [item.name for item in by_kind(region, "HelmRelease")] == operators
-    assert {item.namespace for item in render_region(region)} - {None} <= {
-        item.name for item in by_kind(region, "Namespace")
-    }
+    assert {item.namespace for item in region.render()} - {None} <= {item.name for item in by_kind(region, "Namespace")}
     assert bool(by_kind(region, "DataStore")) is ("kamaji" in operators)
     assert bool(by_kind(region, "DPFOperatorConfig")) is ("dpf-operator" in operators)
 
 
 def test_kamaji_has_no_default_data_store_where_clusters_share_none(inputs_with: Any) -> None:
     [region] = inputs_with(RegionInput, control_planes=ControlPlaneBackend.KAMAJI)
-    alone = region.region.control_planes.model_copy(update={"data_stores": ()})
-    unshared = replace(region, region=region.region.model_copy(update={"control_planes": alone}))
+    alone = region.spec.control_planes.model_copy(update={"data_stores": ()})
+    unshared = replace(region, spec=region.spec.model_copy(update={"control_planes": alone}))
 
     [release] = [item for item in by_kind(unshared, "HelmRelease") if item.name == "kamaji"]
 
@@ -184,8 +201,8 @@ def test_kamaji_has_what_upstream_measured_for_as_many_control_planes(
     inputs_of: Any, clusters: int, workers: int, size: dict[str, str]
 ) -> None:
     [region] = inputs_of(RegionInput)
-    control_planes = region.region.control_planes.model_copy(update={"max_clusters": clusters})
-    sized = replace(region, region=region.region.model_copy(update={"control_planes": control_planes}))
+    control_planes = region.spec.control_planes.model_copy(update={"max_clusters": clusters})
+    sized = replace(region, spec=region.spec.model_copy(update={"control_planes": control_planes}))
     [release] = [item for item in by_kind(sized, "HelmRelease") if item.name == "kamaji"]
 
     values = release.body["spec"]["values"]

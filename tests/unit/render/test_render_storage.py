@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.render.storage import StorageCatalogInput, render_storage_catalog
+from components.render.storage import StorageCatalogInput
 from components.specs.storage import NfsClassSpec, TopolvmClassSpec, VastClassSpec
 
 NFS = NfsClassSpec(
@@ -25,7 +25,7 @@ SCRATCH = TopolvmClassSpec(name="scratch", driver="topolvm", device_class="nvme"
 
 
 def rendered(*classes: Any) -> list[Any]:
-    return list(render_storage_catalog(StorageCatalogInput(name="c1", cluster="c1", classes=classes)))
+    return list(StorageCatalogInput(name="c1", cluster="c1", classes=classes).render())
 
 
 def test_an_nfs_class_has_the_drivers_parameters_and_no_others() -> None:
@@ -44,7 +44,7 @@ def test_clusters_on_one_share_never_meet_in_a_directory() -> None:
     directories = {
         item.body["parameters"]["subDir"]
         for cluster in ("c1", "c2")
-        for item in render_storage_catalog(StorageCatalogInput(name=cluster, cluster=cluster, classes=(NFS,)))
+        for item in StorageCatalogInput(name=cluster, cluster=cluster, classes=(NFS,)).render()
         if item.kind == "StorageClass"
     }
 

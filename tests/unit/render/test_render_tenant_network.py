@@ -13,7 +13,7 @@ import yaml
 
 from components.render.manifest import Manifest
 from components.render.nvue import yaml_block
-from components.render.tenant_network import TenantNetworkInput, render_tenant_network
+from components.render.tenant_network import TenantNetworkInput
 from components.specs.tenant_network import Egress, Ingress, Isolation
 
 VIP = IPv4Address("10.3.0.77")
@@ -46,7 +46,7 @@ def test_a_vpc_is_one_vrf_with_its_vni_and_route_target(inputs_of: Any) -> None:
     hbn = network(inputs_of, Isolation.DPF_HBN)
     numbers, name = hbn.vpc.numbers.model_copy(update={"route_target": 777}), hbn.vpc.spec.name
 
-    config = settings(render_tenant_network(replace(hbn, vpc=replace(hbn.vpc, numbers=numbers))))
+    config = settings(replace(hbn, vpc=replace(hbn.vpc, numbers=numbers)).render())
 
     bgp = config["vrf"][name]["router"]["bgp"]
     target = {"route-target": {f"{numbers.asn}:777": {}}}
@@ -60,7 +60,7 @@ def test_a_vpc_is_one_vrf_with_its_vni_and_route_target(inputs_of: Any) -> None:
 @pytest.mark.parametrize("egress", list(Egress))
 def test_hosts_reach_their_control_planes_but_no_management_network(inputs_of: Any, egress: Egress) -> None:
     hbn = network(inputs_of, Isolation.DPF_HBN, egress=egress)
-    config = settings(render_tenant_network(hbn))
+    config = settings(hbn.render())
     rules = sorted(config["acl"][hbn.vpc.spec.name]["rule"].items(), key=lambda item: int(item[0]))
 
     def verdict(address: IPv4Address) -> str:
@@ -83,7 +83,7 @@ def test_hosts_of_a_vpc_without_ingress_announce_nothing_but_what_is_inside(inpu
     hbn = network(inputs_of, Isolation.DPF_HBN, ingress=Ingress.NONE)
     numbers, name = hbn.vpc.numbers, hbn.vpc.spec.name
 
-    config = settings(render_tenant_network(hbn))
+    config = settings(hbn.render())
 
     inside = (numbers.pods, numbers.services, numbers.load_balancers)
     assert config["router"]["policy"] == {
@@ -105,7 +105,7 @@ def test_hosts_of_a_vpc_without_ingress_announce_nothing_but_what_is_inside(inpu
 def test_hosts_of_a_vpc_with_public_ingress_announce_what_they_like(inputs_of: Any) -> None:
     hbn = network(inputs_of, Isolation.DPF_HBN, ingress=Ingress.PUBLIC)
 
-    config = settings(render_tenant_network(hbn))
+    config = settings(hbn.render())
 
     assert "policy" not in config["router"]
     assert config["vrf"][hbn.vpc.spec.name]["router"]["bgp"]["peer-group"] == {"host": {"remote-as": "external"}}
@@ -114,7 +114,7 @@ def test_hosts_of_a_vpc_with_public_ingress_announce_what_they_like(inputs_of: A
 def test_each_dpu_has_an_asn_of_its_own(inputs_of: Any) -> None:
     hbn = network(inputs_of, Isolation.DPF_HBN)
     fabric = hbn.platform.fabric
-    text = one(render_tenant_network(hbn), "DPUServiceConfiguration").body["spec"]["serviceConfiguration"]["helmChart"]
+    text = one(hbn.render(), "DPUServiceConfiguration").body["spec"]["serviceConfiguration"]["helmChart"]
     [expression] = set(
         re.findall(r"autonomous-system: \{\{ (.*) \}\}", str(text["values"]["configuration"]["startupYAMLJ2"]))
     )
@@ -132,7 +132,7 @@ def test_each_dpu_has_an_asn_of_its_own(inputs_of: Any) -> None:
 
 def test_addresses_come_from_pools_that_are_there(inputs_of: Any) -> None:
     hbn = network(inputs_of, Isolation.DPF_HBN)
-    rendered = render_tenant_network(hbn)
+    rendered = hbn.render()
     daemons = one(rendered, "DPUServiceConfiguration").body["spec"]["serviceConfiguration"]["serviceDaemonSet"]
 
     requests = json.loads(daemons["annotations"]["k8s.v1.cni.cncf.io/networks"])
@@ -145,7 +145,7 @@ def test_addresses_come_from_pools_that_are_there(inputs_of: Any) -> None:
 def test_only_the_dpus_of_a_vpc_take_addresses_from_its_prefix(inputs_of: Any) -> None:
     hbn = network(inputs_of, Isolation.DPF_HBN)
 
-    [term] = one(render_tenant_network(hbn), "DPUServiceIPAM").body["spec"]["nodeSelector"]["nodeSelectorTerms"]
+    [term] = one(hbn.render(), "DPUServiceIPAM").body["spec"]["nodeSelector"]["nodeSelectorTerms"]
 
     [expression] = term["matchExpressions"]
     assert expression["values"] == [f"dpf-operator-system_{hbn.vpc.spec.name}"]
@@ -155,7 +155,7 @@ def test_only_the_dpus_of_a_vpc_take_addresses_from_its_prefix(inputs_of: Any) -
 def test_the_dpus_of_a_vpcs_hosts_and_no_others_are_selected(inputs_of: Any, isolation: Isolation) -> None:
     vpc = network(inputs_of, isolation)
 
-    deployment = one(render_tenant_network(vpc), "DPUDeployment")
+    deployment = one(vpc.render(), "DPUDeployment")
 
     [dpu_set] = deployment.body["spec"]["dpus"]["dpuSets"]
     assert dpu_set["dpuNodeSelector"] == {"matchLabels": {"jacquard.dev/vpc": vpc.vpc.spec.name}}
@@ -168,13 +168,13 @@ def test_what_dpf_holds_immutable_in_a_virtual_network_makes_new_names(inputs_of
     new = replace(old, vpc=replace(old.vpc, numbers=numbers))
 
     for kind in ("DPUVirtualNetwork", "DPUServiceInterface"):
-        assert one(render_tenant_network(old), kind).name != one(render_tenant_network(new), kind).name
-    assert one(render_tenant_network(old), "DPUVPC").body == one(render_tenant_network(new), "DPUVPC").body
+        assert one(old.render(), kind).name != one(new.render(), kind).name
+    assert one(old.render(), "DPUVPC").body == one(new.render(), "DPUVPC").body
 
 
 def test_a_port_of_a_virtual_network_lies_on_the_vpcs_own_dpus_only(inputs_of: Any) -> None:
     ovn = network(inputs_of, Isolation.DPF_OVN)
-    rendered = render_tenant_network(ovn)
+    rendered = ovn.render()
     vpc, port = one(rendered, "DPUVPC"), one(rendered, "DPUServiceInterface")
 
     spec = port.body["spec"]["template"]["spec"]

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from components.render.manifest import Manifest
-from components.render.vm_offering import VmOfferingInput, render_vm_offering
+from components.render.vm_offering import VmOfferingInput
 from components.specs.vm_offering import VolumeSpec
 
 
@@ -22,7 +22,7 @@ def offering(inputs_of: Any) -> VmOfferingInput:
 
 
 def of(offering: VmOfferingInput, kind: str) -> list[Manifest]:
-    return [item for item in render_vm_offering(offering) if item.kind == kind]
+    return [item for item in offering.render() if item.kind == kind]
 
 
 def machine_spec(offering: VmOfferingInput) -> dict[str, Any]:
@@ -31,11 +31,11 @@ def machine_spec(offering: VmOfferingInput) -> dict[str, Any]:
 
 
 def test_operators_come_before_their_objects_and_those_before_the_catalogue(offering: VmOfferingInput) -> None:
-    kinds = list(dict.fromkeys(item.kind for item in render_vm_offering(offering)))
+    kinds = list(dict.fromkeys(item.kind for item in offering.render()))
     order = ["Namespace", "HelmRelease", "KubeVirt", "CDI", "VirtualMachineClusterInstancetype", "VirtualMachine"]
 
     assert [kind for kind in kinds if kind in order] == order
-    assert {item.kind for item in render_vm_offering(offering) if item.readiness} == {"HelmRelease", "KubeVirt", "CDI"}
+    assert {item.kind for item in offering.render() if item.readiness} == {"HelmRelease", "KubeVirt", "CDI"}
 
 
 def test_every_gpu_on_offer_is_permitted(offering: VmOfferingInput) -> None:
@@ -161,7 +161,7 @@ def test_a_cluster_without_public_addresses_has_no_load_balancer(offering: VmOff
     [machine] = offering.machines
     private = replace(offering, public=public, machines=(replace(machine, public_address=None),))
 
-    kinds = {item.kind for item in render_vm_offering(private)}
+    kinds = {item.kind for item in private.render()}
 
     assert kinds.isdisjoint({"IPAddressPool", "BGPPeer", "BGPAdvertisement", "Service"})
     assert "metallb" not in [item.name for item in of(private, "HelmRelease")]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 
 from components.render.node_templates import TemplateIntent
 from components.render.objects import digest
-from components.render.template_revisions import REVISIONS, fingerprint
+from components.render.template_revision_3 import MANAGED, profile
+from components.render.template_revisions import CLUSTER_WIDE, REVISIONS, fingerprint, older_fingerprint
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.catalog import BootMode
+from components.specs.intents import NodeIntent
+from components.specs.kubelet import KubeletSpec
 from components.specs.region import ControlPlaneBackend
 
 INTENT = TemplateIntent(
@@ -39,8 +44,8 @@ BACKENDS = [(plane, metal) for plane in ControlPlaneBackend for metal in BareMet
         (ControlPlaneBackend.K0SMOTRON, BareMetalBackend.IRONCORE_METAL, ("92e9ba3f85", "995717d7c6")),
     ],
 )
-@pytest.mark.parametrize("revision", REVISIONS)
-def test_every_revision_writes_a_plain_node_as_the_first_one_did(
+@pytest.mark.parametrize("revision", CLUSTER_WIDE)
+def test_revisions_without_settings_of_their_own_write_a_plain_node_as_the_first_one_did(
     control_plane: ControlPlaneBackend, bare_metal: BareMetalBackend, figures: tuple[str, str], revision: int
 ) -> None:
     built = REVISIONS[revision].build(replace(INTENT, control_plane=control_plane, bare_metal=bare_metal))
@@ -75,11 +80,11 @@ def test_what_a_revision_does_not_know_changes_nothing_it_writes(
     other = replace(one, boot=BootMode.LIVE_ISO, max_pods=250)
 
     assert REVISIONS[1].build(one) == REVISIONS[1].build(other)
-    assert fingerprint(one, 1) == fingerprint(other, 1)
-    assert fingerprint(one, 2) != fingerprint(other, 2)
+    assert older_fingerprint(one, 1) == older_fingerprint(other, 1)
+    assert older_fingerprint(one, 2) != older_fingerprint(other, 2)
 
 
-@pytest.mark.parametrize("revision", REVISIONS)
+@pytest.mark.parametrize("revision", CLUSTER_WIDE)
 def test_a_fingerprint_changes_with_all_that_its_revision_knows_and_with_the_revision(revision: int) -> None:
     others = {
         "control_plane": ControlPlaneBackend.K0SMOTRON,
@@ -88,16 +93,114 @@ def test_a_fingerprint_changes_with_all_that_its_revision_knows_and_with_the_rev
         "taints": (),
         "max_pods": 64,
     }
-    seen = {fingerprint(INTENT, revision), fingerprint(INTENT, max(REVISIONS) + 1 - revision)}
+    seen = {older_fingerprint(INTENT, revision), older_fingerprint(INTENT, sum(CLUSTER_WIDE) - revision)}
     for name in REVISIONS[revision].intent:
         changed = replace(INTENT, **{name: others.get(name, "other")})
-        seen.add(fingerprint(changed, revision))
+        seen.add(older_fingerprint(changed, revision))
 
     assert len(seen) == 2 + len(REVISIONS[revision].intent)
 
 
-def test_the_newest_revision_knows_all_of_the_intent() -> None:
-    assert set(REVISIONS[max(REVISIONS)].intent) == {field.name for field in fields(TemplateIntent)}
+def patch_of(intent: TemplateIntent) -> dict[str, Any]:
+    [file] = REVISIONS[3].build(intent).bootstrap["template"]["spec"]["files"]
+    patch: dict[str, Any] = json.loads(file["content"])
+    return patch
+
+
+def test_revision_3_says_every_setting_of_the_kubelet_and_takes_away_what_is_not_asked_for() -> None:
+    asked = replace(INTENT, max_pods=250, kubelet_configuration={"podPidsLimit": 4096, "maxPods": 250})
+    spec = REVISIONS[3].build(asked).bootstrap["template"]["spec"]
+
+    assert spec["joinConfiguration"]["patches"] == {"directory": "/etc/kubernetes/patches"}
+    assert [file["path"] for file in spec["files"]] == ["/etc/kubernetes/patches/kubeletconfiguration0+merge.json"]
+    assert patch_of(asked) == {**dict.fromkeys(MANAGED), "podPidsLimit": 4096, "maxPods": 250}
+    assert patch_of(INTENT) == {**dict.fromkeys(MANAGED), "maxPods": 110}
+    arguments = spec["joinConfiguration"]["nodeRegistration"]["kubeletExtraArgs"]
+    assert [item["name"] for item in arguments] == ["node-labels"]
+
+
+def test_revision_3_knows_every_setting_that_a_cluster_may_make() -> None:
+    settings = KubeletSpec.model_validate(
+        {
+            "pod_pids_limit": 4096,
+            "container_log_max_size": "10Mi",
+            "container_log_max_files": 3,
+            "image_gc_high_threshold_percent": 80,
+            "image_gc_low_threshold_percent": 70,
+            "serialize_image_pulls": False,
+            "max_parallel_image_pulls": 4,
+            "registry_pull_qps": 10,
+            "registry_burst": 20,
+            "cpu_manager_policy": "static",
+            "topology_manager_policy": "restricted",
+            "topology_manager_scope": "pod",
+            "reserved_cpu": "4",
+            "reserved_memory": "8Gi",
+            "allowed_unsafe_sysctls": ["net.core.somaxconn"],
+        }
+    )
+
+    assert settings.model_fields_set == set(KubeletSpec.model_fields)
+    assert {*settings.configuration(), "maxPods"} == set(MANAGED)
+
+
+def test_revision_3_gives_a_k0s_node_the_profile_of_its_settings() -> None:
+    k0s = replace(INTENT, control_plane=ControlPlaneBackend.K0SMOTRON, max_pods=250)
+    arguments = REVISIONS[3].build(k0s).bootstrap["template"]["spec"]["args"]
+
+    assert arguments[-1] == f"--profile={profile({'maxPods': 250})}"
+    assert not any("max-pods" in argument for argument in arguments)
+
+
+def test_revision_3_boots_an_iso_as_revision_2_does() -> None:
+    assert REVISIONS[3].build(ISO).machine == REVISIONS[2].build(ISO).machine
+
+
+@pytest.mark.parametrize("revision", CLUSTER_WIDE)
+def test_the_fingerprint_of_an_older_revision_stays_what_it_was(revision: int) -> None:
+    intent = node_intent(revision=revision)
+    at = TemplateIntent.of(intent, "acme-train", "train", "a01")
+
+    assert fingerprint(intent, at) == older_fingerprint(at, revision)
+
+
+def test_the_fingerprint_of_a_newer_revision_is_that_of_the_intent_in_the_lock_file() -> None:
+    intent = node_intent(revision=3)
+    at = TemplateIntent.of(intent, "acme-train", "train", "a01")
+
+    assert fingerprint(intent, at) == intent.fingerprint == intent.name.rpartition("@")[2]
+
+
+def test_templates_are_built_of_all_that_the_intent_says_about_them() -> None:
+    """What is not in here reaches the MachineDeployment, or the host, by itself."""
+    elsewhere = {"revision", "kubelet", "firmware", "after"}
+    renamed = {
+        "image_version": "image",
+        "image_url": "url",
+        "image_sha256": "sha256",
+        "control_plane": "control_planes",
+    }
+    place = {"cluster", "pool", "failure_domain"}
+    known = {renamed.get(field.name, field.name) for field in fields(TemplateIntent)}
+
+    assert known - place == set(NodeIntent.model_fields) - elsewhere
+
+
+def node_intent(**others: Any) -> NodeIntent:
+    return NodeIntent(
+        **{
+            "revision": 3,
+            "image": "gpu-1",
+            "url": "https://images.cloud.example/gpu-1.raw",
+            "sha256": "0" * 64,
+            "boot": "disk",
+            "kubelet": "v1.35.2",
+            "control_planes": "kamaji",
+            "bare_metal": "metal3",
+            "max_pods": 110,
+            **others,
+        }
+    )
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

@@ -16,7 +16,7 @@ import components.specs
 from components.specs.base import Spec
 from toolchain import paths
 
-READERS = ("components", "cli", "policies", "stacks", "rehearsal")
+READERS = ("components", "cli", "engine", "exchange", "observe", "policies", "stacks", "rehearsal")
 SPECS = paths.ROOT / "components" / "specs"
 PRINTED = "jacquard show capacity|images --format json prints the entry of the catalogue whole"
 BY_LOOP = "read by a loop over the fields of its model"
@@ -24,6 +24,7 @@ BY_PROPERTY = "read by a property or method of its own model, which others use"
 NOT_YET = "data without an effect yet, as its docstring says"
 EXCEPTIONS = {
     "DataFile.schema_version": "read by the loader and by jacquard migrate, before there is a model",
+    "ImagesLock.schema_version": "as that of every data file, of a later format",
     "ClusterApiSpec.*": BY_PROPERTY,
     "Freed.*": BY_LOOP,
     "GoldenImage.supported": BY_PROPERTY,

@@ -1,9 +1,10 @@
-"""Files that no person wrote: each is refused with its place and what to write, within a second and 200 MB."""
+"""Files that no person wrote: each is refused with its place and what to write, at a bounded cost."""
 
 from __future__ import annotations
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,8 +17,13 @@ from environment_data import copy_data
 
 from components.specs.inventory_csv import COLUMNS
 
-MAX_SECONDS = 1.0
-"""Processor time for the whole environment, the hostile file among its others."""
+MAX_TIMES_SOUND = 60
+"""Processor time for the whole environment with the hostile file, over that of the sound one in the same run.
+
+The worst of all takes 25 times as long. Both grow alike while other work shares the machine's processors.
+"""
+SOUND = tuple(f"sound {number}" for number in range(6))
+"""Copies without a hostile file: half of them are checked before the others, half after."""
 MAX_BYTES = 200_000_000
 
 ACME = "tenants/acme.yaml"
@@ -260,8 +266,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
     """Return what each case cost and said; all are read by one small process, since a fork of pytest is large."""
     root = tmp_path_factory.mktemp("hostile")
     roots = {}
-    for name, (file, content, _) in (CASES | MASSES).items():
+    hostile = CASES | MASSES
+    for name in (*SOUND[::2], *hostile, *SOUND[1::2]):
         folder = roots[name] = copy_data(root / str(len(roots)) / "environments", "laptop")
+        if name in SOUND:
+            continue
+        file, content, _ = hostile[name]
         path = folder / "laptop" / file
         if callable(content):
             content(path)
@@ -294,6 +304,7 @@ def test_many_mistakes_alike_are_counted_and_not_spelt_out(results: dict[str, di
 def test_a_hostile_file_costs_little(results: dict[str, dict[str, Any]], name: str) -> None:
     result = results[name]
 
+    floor = statistics.median(results[sound]["seconds"] for sound in SOUND)
     assert result["status"] == 0
-    assert result["seconds"] < MAX_SECONDS
+    assert result["seconds"] < MAX_TIMES_SOUND * floor
     assert result["peak_bytes"] < MAX_BYTES

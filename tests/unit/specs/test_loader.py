@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import gc
-import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 import yaml
+from processor_time import cost
 
 from components.specs import loader
 from components.specs.environment import Environment
@@ -168,13 +167,8 @@ def test_reading_a_large_lock_file_costs_little_more_than_parsing_it() -> None:
     hosts = "".join(f"  a{number:04}-u01: acme-train/train\n" for number in range(6_000))
     text = f"schema_version: 1\nhosts:\n{hosts}"
 
-    def cost(read: Callable[[], object]) -> float:
-        started = time.process_time()
-        read()
-        return time.process_time() - started
-
-    parsing = min(cost(lambda: yaml.load(text, Loader=yaml.CSafeLoader)) for _ in range(3))
-    strict = min(cost(lambda: StrictYamlReader("a.yaml").read(text)) for _ in range(3))
+    parsing = cost(lambda: yaml.load(text, Loader=yaml.CSafeLoader))
+    strict = cost(lambda: StrictYamlReader("a.yaml").read(text))
     assert strict < 2 * parsing
 
 
@@ -193,9 +187,12 @@ def test_loading_leaves_the_garbage_collector_as_it_was(laptop: Any, *, collecti
     assert (loaded, refused) == (collecting, collecting)
 
 
-def test_loading_and_checking_laptop_is_quick(laptop: Any) -> None:
-    laptop.report()
-    loader._parsed.cache_clear()  # what a first load costs is the point
-    started = time.process_time()
-    laptop.report()
-    assert time.process_time() - started < 0.3
+def test_loading_and_checking_laptop_costs_a_few_times_what_parsing_its_files_does(laptop: Any) -> None:
+    files = [*(laptop.root / "catalog").glob("*.yaml"), *laptop.folder.rglob("*.yaml")]
+
+    def first_load() -> None:
+        loader.parsed.cache_clear()  # what a first load costs is the point
+        laptop.report()
+
+    parsing = cost(lambda: [yaml.load(path.read_text(), Loader=yaml.CSafeLoader) for path in files])
+    assert cost(first_load) < 8 * parsing  # it takes twice as long

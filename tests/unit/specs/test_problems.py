@@ -93,6 +93,7 @@ def test_a_report_is_data_too() -> None:
                 "path": "clusters[0].name",
                 "text": "is wrong; correct it",
                 "rule": "data.form",
+                "subject": "",
             }
         ],
     }

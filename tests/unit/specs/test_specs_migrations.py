@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from components.specs.kinds import data_files
-from components.specs.migrations import Migrations, Move, moves
+from components.specs.migrations import Around, Migrations, Move, moves
 from components.specs.strict_yaml import MAX_VALUES
 from toolchain import paths
 
@@ -39,14 +39,14 @@ FOLDER = paths.ROOT / "environments"
 REAL_FILES = [path for path, kind in data_files(FOLDER) if not kind.locked]
 
 
-def rename_hosts(document: Any) -> Any:
+def rename_hosts(document: Any, _: Around) -> Any:
     """Rename a key in place, as a real migration would: order and comments stay."""
     for vpc in document["vpcs"]:
         vpc.insert(list(vpc).index("hosts"), "host_prefix", vpc.pop("hosts"))
     return document
 
 
-def stamp(document: Any) -> Any:
+def stamp(document: Any, _: Around) -> Any:
     document["stamp"] = document["schema_version"]
     return document
 
@@ -62,13 +62,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def moved(folder: Path, migrations: Migrations, current: int) -> dict[str, Move]:
-    found, problems = moves(folder, "lab", migrations, current)
+    found, problems = moves(folder, "lab", migrations, lambda _: current)
     assert problems == []
     return {move.file: move for move in found}
 
 
 def told(folder: Path, current: int = 1) -> list[str]:
-    _, problems = moves(folder, "lab", {}, current)
+    _, problems = moves(folder, "lab", {}, lambda _: current)
     return [f"{problem.place} {problem.path}: {problem.text}" for problem in problems]
 
 
@@ -88,7 +88,7 @@ def test_a_kind_without_a_migration_gets_the_new_number_alone(folder: Path) -> N
 
 
 def test_migrations_run_one_version_after_the_other(folder: Path) -> None:
-    steps = {1: stamp, 2: lambda document: {**document, "second": document["stamp"]}}
+    steps = {1: stamp, 2: lambda document, _: {**document, "second": document["stamp"]}}
 
     assert moved(folder, {"region": steps}, 3)["region.yaml"].text == (
         "schema_version: 3\nregion: lab\nstamp: 1\nsecond: 1\n"
@@ -160,10 +160,10 @@ def test_a_lock_file_is_sealed_anew(tmp_path: Path) -> None:
     lock = (source / "allocations.lock.yaml").read_text(encoding="utf-8")
     (home / "allocations.lock.yaml").write_text(lock, encoding="utf-8")
 
-    _, problems = moves(tmp_path, "lab", {"allocations.lock": {1: stamp}}, 2)
+    _, problems = moves(tmp_path, "lab", {"allocations.lock": {1: stamp}}, lambda _: 2)
 
     assert {problem.path for problem in problems} == {"schema_version", "stamp"}
-    assert all(problem.text.endswith("correct it in components/specs/migrations.py") for problem in problems)
+    assert all(problem.text.endswith("correct it in components/plan/migrations.py") for problem in problems)
 
 
 def test_a_lock_file_may_be_larger_than_what_people_write(folder: Path) -> None:

@@ -14,11 +14,10 @@ from components.specs.locks import (
     ClusterAllocation,
     Freed,
     GroupAllocation,
-    ImagePin,
     ImagesLock,
     VpcAllocation,
 )
-from components.specs.store import replace_text, write_locks
+from components.specs.store import write_locks
 
 _TRAPS = ("no", "null", "true", "1e5", "0755", "10")
 """Names that are valid for a pool, a VPC or a host and that YAML reads as something else."""
@@ -96,8 +95,12 @@ def test_the_digest_is_of_all_a_lock_file_says_but_itself() -> None:
 def test_whatever_is_written_is_read_back(laptop: Any) -> None:
     environment = laptop.load()
     numbers = environment.allocations.model_copy(update={"hosts": dict.fromkeys(_TRAPS, "no/no")})
-    pin = ImagePin(image="2026.10", sha256="1e" + "0" * 62, revision=1)
-    pins = ImagesLock(schema_version=1, groups=dict.fromkeys(_TRAPS, pin))
+    intent = next(iter(environment.image_pins.intents.values()))
+    awkward = {"1e3": True, "no": None, "list": [1, "0x10", "a: b, {c}"], 'quote"': "2026-01-01", "back\\slash": "#"}
+    odd = intent.model_copy(update={"kubelet_configuration": awkward, "sha256": "1e" + "0" * 62})
+    pins = ImagesLock(
+        schema_version=2, intents={odd.name: odd}, groups={f"{trap}/{trap}/{trap}": odd.name for trap in _TRAPS}
+    )
 
     write_locks(environment, laptop.root, numbers, pins)
     again = load_environment("laptop", laptop.root)
@@ -126,14 +129,6 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(laptop: Any, mo
     with pytest.raises(OSError, match="No space left"):
         write_locks(environment, laptop.root, numbers, environment.image_pins)
     assert {path: path.read_bytes() for path in laptop.folder.iterdir() if path.is_file()} == before
-
-
-def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError) as caught:
-        replace_text(tmp_path / "gone" / "map.svg", "text")
-
-    assert caught.value.filename == str(tmp_path / "gone" / "map.svg")
-    assert caught.value.strerror == "No such file or directory"
 
 
 def test_the_mode_of_a_file_is_kept(laptop: Any) -> None:

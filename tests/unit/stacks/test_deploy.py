@@ -12,10 +12,11 @@ import pytest
 from environment_data import ENVIRONMENTS
 from second_backends import with_backends
 
-from components.plan.inputs import Input, inputs
-from components.plan.manifests import manifests
-from components.plan.slices import Slice, slices
-from components.render.manifest import MANAGEMENT, Manifest, objects
+from components.plan.build.inputs import inputs
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import Slice, slices
+from components.render.concept import Concept
+from components.render.manifest import MANAGEMENT, Manifest, Rendered, objects
 from components.resources import type_token
 from components.specs.base import StackLayout
 from components.specs.environment import Environment
@@ -40,7 +41,7 @@ def environment() -> Environment:
 
 
 def deploy(environment: Environment, *pieces: Slice) -> Callable[[], None]:
-    concepts: list[Input] = [concept for piece in pieces for concept in inputs(environment, piece)]
+    concepts: list[Concept] = [concept for piece in pieces for concept in inputs(environment, piece)]
 
     def program() -> None:
         deployment = Deployment(environment.region, KUBECONFIGS)
@@ -225,6 +226,17 @@ def test_a_vpc_that_a_cluster_isolates_is_made_inside_it(run: Run, environment: 
         "kubernetes:kubeovn.io/v1:Vpc": "kubernetes/globex-lab",
         "kubernetes:kubeovn.io/v1:Subnet": "kubernetes/globex-lab",
     }
+
+
+def test_a_concept_without_a_component_is_refused(environment: Environment) -> None:
+    class QuotaInput:
+        name = "acme"
+
+        def render(self) -> tuple[Rendered, ...]:
+            return ()
+
+    with pytest.raises(TypeError, match=r"^QuotaInput 'acme' has no component; give it a case in stacks/deploy\.py$"):
+        Deployment(environment.region, KUBECONFIGS).add(QuotaInput())
 
 
 def test_a_stack_of_one_slice_needs_no_other(run: Run, environment: Environment) -> None:

@@ -9,9 +9,11 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.plan.inputs import Input, inputs
-from components.plan.slices import slices
-from components.render.manifest import Manifest
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import slices
+from components.render.concept import Concept
+from components.render.manifest import Manifest, objects
+from components.render.node_pool import NodePoolInput
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from providers.kube import KindNotFound, ObjectRef, Unreachable
@@ -42,13 +44,33 @@ def environment() -> Environment:
     return load_environment("laptop", paths.ROOT / "environments")
 
 
-def concepts(environment: Environment, *names: str) -> list[Input]:
+def concepts(environment: Environment, *names: str) -> list[Concept]:
     return [
         concept
         for piece in slices(environment)
         if not names or piece.name in names
         for concept in inputs(environment, piece)
     ]
+
+
+def rendered(environment: Environment, *names: str) -> list[tuple[Concept, list[Manifest]]]:
+    return [(concept, list(objects(concept.render()))) for concept in concepts(environment, *names)]
+
+
+def test_the_gates_ask_each_concept_for_its_objects_once(
+    environment: Environment, through: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    render = NodePoolInput.render
+
+    def counted(pool: NodePoolInput) -> Any:
+        asked.append(pool.name)
+        return render(pool)
+
+    monkeypatch.setattr(NodePoolInput, "render", counted)
+    through(Management())
+
+    assert asked == [item.name for item in concepts(environment) if isinstance(item, NodePoolInput)]
 
 
 @pytest.fixture
@@ -120,7 +142,7 @@ def test_one_object_is_counted_in_the_singular() -> None:
 
 
 def test_a_region_needs_only_what_its_own_operators_do_not_bring(environment: Environment) -> None:
-    kinds = {item.kind for item in gates.gated(concepts(environment))}
+    kinds = {item.kind for item in gates.gated(rendered(environment))}
 
     assert kinds == {"Namespace", "PriorityClass", "OCIRepository", "HelmRelease"}
 
@@ -128,7 +150,7 @@ def test_a_region_needs_only_what_its_own_operators_do_not_bring(environment: En
 def test_kinds_of_tenant_clusters_are_not_asked_of_the_management_cluster(environment: Environment) -> None:
     management: Any = Management(lacks=("StorageClass", "VolumeSnapshotClass"))
 
-    assert gates.missing_kinds(management, gates.gated(concepts(environment, "cluster-globex-lab"))) == []
+    assert gates.missing_kinds(management, gates.gated(rendered(environment, "cluster-globex-lab"))) == []
 
 
 def test_a_missing_management_cluster_is_told_with_the_remedy(environment: Environment, tmp_path: Path) -> None:

@@ -187,13 +187,10 @@ def test_logging_chooses_what_is_shown(provider: Any, log: Log, logging: str | N
 
 
 def test_what_a_command_leaves_in_the_background_does_not_hold_it(provider: Any, tmp_path: Path) -> None:
-    started = time.monotonic()
+    made = create(provider, {"create": f"sleep 60 & echo $! > {tmp_path}/pid; echo done"}).plain
 
-    made = create(provider, {"create": f"sleep 30 & echo $! > {tmp_path}/pid; echo done"}).plain
-
-    os.kill(int((tmp_path / "pid").read_text()), 9)
+    os.kill(int((tmp_path / "pid").read_text()), 9)  # fails when it has ended: then it was waited for
     assert made["stdout"] == "done"
-    assert time.monotonic() - started < 20
 
 
 def test_cancel_ends_the_whole_process_group(provider: Any, tmp_path: Path) -> None:

@@ -1,0 +1,58 @@
+"""What policies keep from being applied: nothing of a refused environment, and no change of a frozen stack."""
+
+from __future__ import annotations
+
+import datetime as dt
+from functools import partial
+
+from cli.console import plural
+from cli.engine_runs import previewed
+from cli.errors import ExitCode, Stop
+from components.specs.environment import Environment
+from components.specs.problems import SpecError
+from engine.driver import Engine, Run
+from engine.freezes import FrozenStack, frozen_stacks
+from policies import Judgement, judge, levels
+
+
+def refuse(environment: Environment, now: dt.datetime) -> Judgement:
+    """Return what the policies say when they let ``environment`` pass.
+
+    Nothing of a refused one is applied, not even its sound parts.
+
+    Raises:
+        SpecError: the settings of the policies are wrong.
+        Stop: with REFUSED and all violations.
+    """
+    problems = levels.problems(environment, now)
+    if problems:
+        raise SpecError(environment.name, problems)
+    judgement = judge(environment, now)
+    if found := judgement.refused:
+        texts = "\n".join(str(item) for item in found)
+        msg = f"{environment.name}: {plural(len(found), 'policy violation')}, nothing was applied\n{texts}"
+        raise Stop(msg, ExitCode.REFUSED)
+    return judgement
+
+
+def unchanged(environment: Environment, engine: Engine, now: dt.datetime) -> frozenset[str]:
+    """Return the frozen stacks, which nothing would change and so need no apply.
+
+    Raises:
+        Stop: with REFUSED, when one would change; or its preview failed.
+    """
+    frozen = frozen_stacks(environment, now, partial(_preview, engine))
+    refused = [_refusal(item) for item in frozen if item.changes]
+    if refused:
+        msg = f"{environment.name}: {plural(len(refused), 'frozen stack')} would change, nothing was applied"
+        raise Stop("\n".join([msg, *refused]), ExitCode.REFUSED)
+    return frozenset(item.stack for item in frozen)
+
+
+def _preview(engine: Engine, stack: str) -> Run:
+    return previewed(engine, stack, title=f"preview of {stack}, which is frozen", resume="up")
+
+
+def _refusal(item: FrozenStack) -> str:
+    texts = "\n".join(str(violation) for violation in item.violations)
+    return f"{item.stack}: {plural(item.changes, 'change')}\n{texts}"

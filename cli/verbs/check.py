@@ -1,0 +1,112 @@
+"""``jacquard check``: everything that can be said about data without an engine or a cluster."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from cli import arguments, data
+from cli.console import plural, print_json, stderr, stdout
+from cli.errors import ExitCode
+from cli.views import sarif
+from cli.views.check_result import Result
+from components.plan import checks
+from components.plan.report.images import all_behind
+from components.specs.problems import SpecError
+from policies import Judgement, judge, levels
+from toolchain import paths, settings
+
+
+class CheckFormat(StrEnum):
+    """How ``check`` answers."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    """What code scanning reads: each problem at its line."""
+
+
+def check(
+    environments: arguments.Envs = None,
+    *,
+    output: Annotated[CheckFormat, typer.Option("--format", help="How to answer.")] = CheckFormat.TEXT,
+    today: arguments.TodayOption = None,
+) -> None:
+    """Check data and policies; no engine, no cluster.
+
+    Prints one line for each environment, or the report of all its problems. Environments are also compared with each
+    other: regions must not share a host, nor numbers on one backbone. Ends with 2 when data is wrong, with 4 when only
+    a policy refuses it.
+    """
+    now = today.replace(tzinfo=dt.UTC) if today else settings.now()
+    results = compared([examine(name, now) for name in data.chosen(environments)])
+    match output:
+        case CheckFormat.JSON:
+            print_json([result.to_json() for result in results])
+        case CheckFormat.SARIF:
+            print_json(sarif.report(_findings(results)))
+        case CheckFormat.TEXT:
+            _report(results)
+    codes = {result.code for result in results}
+    for code in (ExitCode.BAD_DATA, ExitCode.REFUSED):
+        if code in codes:
+            raise typer.Exit(code)
+
+
+def examine(name: str, now: dt.datetime) -> Result:
+    """Return what the environment ``name`` comes to by itself at ``now``."""
+    started = time.monotonic()
+    try:
+        spec = data.load(name)
+    except SpecError as error:
+        return Result(name=name, duration_seconds=time.monotonic() - started, problems=error.problems)
+    problems = tuple(sorted((*checks.check(spec), *levels.problems(spec, now))))
+    judgement = Judgement() if problems else judge(spec, now)
+    return Result(
+        name=name,
+        duration_seconds=time.monotonic() - started,
+        spec=spec,
+        problems=problems,
+        judgement=judgement,
+        behind=() if problems else all_behind(spec),
+    )
+
+
+def compared(results: Sequence[Result]) -> list[Result]:
+    """Return ``results`` with what is wrong between their environments."""
+    between = checks.check_regions([result.spec for result in results if result.spec])
+    return [replace(result, problems=(*result.problems, *between.get(result.name, ()))) for result in results]
+
+
+def _report(results: Sequence[Result]) -> None:
+    for result in results:
+        console = stdout() if result.code is ExitCode.OK else stderr()
+        console.print(Text(str(result)), soft_wrap=True)
+    if len(results) > 1:
+        good = sum(result.code is ExitCode.OK for result in results)
+        problems = sum(len(result.problems) for result in results)
+        violations = sum(len(result.judgement.refused) for result in results)
+        waived = sum(result.judgement.waived_count for result in results)
+        parts = [f"{good} ok"]
+        parts += [plural(problems, "problem")] if problems else []
+        parts += [plural(violations, "policy violation")] if violations else []
+        parts += [f"{waived} waived"] if waived else []
+        stdout().print(Text(f"{plural(len(results), 'environment')}: {', '.join(parts)}"))
+
+
+def _findings(results: Sequence[Result]) -> list[sarif.Finding]:
+    folder = paths.environments().name
+    found = []
+    for result in results:
+        home = f"{folder}/{result.name}"
+        found += [sarif.of_problem(problem, home) for problem in result.problems]
+        if result.spec:
+            found += sarif.of_judgement(result.judgement, result.spec, home)
+    return found

@@ -1,0 +1,126 @@
+"""``jacquard down``: take a region apart, and leave nothing running."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from cli import arguments, data, local_region
+from cli.console import stderr, stdout
+from cli.engine_runs import watched
+from cli.errors import ExitCode, Stop, show
+from cli.views.progress import ended
+from cli.views.summary import counted
+from components.render.manifest import MANAGEMENT
+from components.specs.base import Stage
+from components.specs.environment import Environment
+from components.specs.problems import SpecError
+from engine import locks
+from engine.driver import Engine
+from engine.errors import EngineError
+from observe.observation import connect
+from providers.errors import ProviderError
+from stacks.target import BOOTSTRAP, stack_names
+from toolchain import paths
+
+
+def down(
+    environment: arguments.Env,
+    yes_destroy: Annotated[
+        str | None,
+        typer.Option(metavar="REGION", help="The region's name, typed out; needed unless it is a rehearsal."),
+    ] = None,
+) -> None:
+    """Destroy an environment, and leave nothing running.
+
+    What is in the clusters goes first, then, for a rehearsal, the clusters. A rehearsal is gone afterwards whatever
+    state it was in, with its clusters dead or its data broken. Any other environment is left alone unless its name
+    is typed out, and what is protected is never destroyed.
+    """
+    data.known(environment)
+    with locks.exclusively(environment, "down"):
+        spec = _readable(environment)
+        if spec is None:
+            local_region.remove(environment)
+        elif spec.region.stage is Stage.REHEARSAL:
+            _end_rehearsal(stderr(), spec)
+        else:
+            _destroy_region(stderr(), spec, yes_destroy)
+    stdout().print(Text.assemble((environment, "bold"), ": down, nothing of it runs"))
+
+
+def _readable(name: str) -> Environment | None:
+    """Return the environment; None when its data is broken but a local region of that name is on this machine."""
+    try:
+        return data.load(name)
+    except SpecError as error:
+        if not paths.region(name).exists():
+            raise
+        show(f"the data is broken, so only the local region is removed:\n{error}", "warning")
+        return None
+
+
+def _end_rehearsal(console: Console, spec: Environment) -> None:
+    engine = Engine(spec.name, spec.region.state, {})
+    try:
+        for stack in reversed(stack_names(spec)):
+            if engine.exists(stack):
+                _empty(console, engine, spec, stack)
+        bootstrap = f"{spec.name}.{BOOTSTRAP}"
+        if engine.exists(bootstrap):
+            _try(console, engine, bootstrap, "clusters")
+    finally:
+        # The last word, even over a state that cannot be read: it finds what no stack knows of.
+        local_region.remove(spec.name, engine.variables)
+
+
+def _empty(console: Console, engine: Engine, spec: Environment, stack: str) -> None:
+    try:
+        connect(spec, MANAGEMENT).request("GET", "/version")
+    except (ProviderError, OSError) as error:
+        show(f"{stack}: its clusters do not answer ({error}); what was in them goes with them", "note")
+        engine.forget(stack)
+        return
+    for repair in engine.prepare(stack):
+        show(repair, "note")
+    # Protection guards what tenants would miss; in a rehearsal nobody does.
+    engine.unprotect(stack)
+    _try(console, engine, stack, stack.partition(".")[2] or "region")
+
+
+def _try(console: Console, engine: Engine, stack: str, title: str) -> None:
+    """Destroy a stack of a rehearsal; if that fails say why and forget it, since its clusters end anyway."""
+    try:
+        for repair in engine.prepare(stack):
+            show(repair, "note")
+        _destroy(console, engine, stack, title)
+    except (Stop, EngineError) as failure:
+        show(f"{failure}; its clusters are removed all the same", "warning")
+        engine.forget(stack)
+
+
+def _destroy_region(console: Console, spec: Environment, typed: str | None) -> None:
+    if typed != spec.name:
+        got = f"got '{typed}'" if typed else "it is missing"
+        msg = (
+            f"{spec.name}: is of stage {spec.region.stage}; --yes-destroy must name the region that is to be destroyed "
+            f"({got}); say --yes-destroy {spec.name} if you mean it"
+        )
+        raise Stop(msg, ExitCode.BAD_DATA)
+    engine = Engine(spec.name, spec.region.state, {})
+    for stack in reversed(stack_names(spec)):
+        for repair in engine.prepare(stack):
+            show(repair, "note")
+        _destroy(console, engine, stack, stack.partition(".")[2] or "region")
+
+
+def _destroy(console: Console, engine: Engine, stack: str, title: str) -> None:
+    resources = engine.export(stack).get("deployment", {}).get("resources") or []
+    if not resources:
+        return
+    total = sum(1 for item in resources if item.get("custom") and not item["type"].startswith("pulumi:"))
+    run = watched(engine, "destroy", stack, "--yes", "--skip-preview", title=title, resume="down", total=total)
+    ended(console, title, run.duration_seconds, counted(run.progress.changes))

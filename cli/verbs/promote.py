@@ -1,0 +1,180 @@
+"""``jacquard promote``: moves what nodes, DPUs and control planes are; nothing else does."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from cli import arguments, data
+from cli.console import Format, plural, print_json, stdout
+from cli.errors import ExitCode, Stop
+from cli.verbs.cluster_promotion import promote_cluster
+from cli.views.lock_changes import changes, show_diff
+from components.plan.checks import check_promotable
+from components.plan.intents.differences import changes as changes_of
+from components.plan.rollout.promotion import Promotion
+from components.plan.rollout.subject import DATA
+from components.plan.rollout.waves import PlannedWave
+from components.specs.environment import Environment
+from components.specs.evidence import Evidence, EvidenceError, read_evidence
+from components.specs.keys import DPUS, domain_of, pool_of
+from components.specs.locks import ImagesLock
+from components.specs.problems import SpecError
+from components.specs.store import write_locks
+from toolchain import paths, settings
+from toolchain.errors import explained
+
+_VersionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        metavar="VERSION|data",
+        help="Image, the rest as the data say; or a control plane's version. Default of pools: data.",
+    ),
+]
+_RollbackOption = Annotated[bool, typer.Option("--rollback", help="Go back to what the pool ran before.")]
+_WaveOption = Annotated[
+    int | None, typer.Option("--wave", min=1, metavar="N", help="Move wave N only. Default: all groups at once.")
+]
+_EvidenceOption = Annotated[
+    Path | None,
+    typer.Option("--evidence", metavar="FILE", help="What 'status --format json' said when wave N-1 was settled."),
+]
+_PlanOption = Annotated[bool, typer.Option("--plan", help="Write nothing; show the waves that are left.")]
+_DataStoreOption = Annotated[
+    str | None,
+    typer.Option("--data-store", metavar="NAME", help="Data store that a control plane's state is moved to."),
+]
+
+
+def promote(
+    environment: arguments.Env,
+    pool: Annotated[
+        str,
+        typer.Argument(
+            metavar="CLUSTER[/POOL]|dpus", help="A pool, such as acme-train/train, a control plane, or all DPUs."
+        ),
+    ],
+    version: _VersionOption = None,
+    *,
+    rollback: _RollbackOption = False,
+    wave: _WaveOption = None,
+    evidence: _EvidenceOption = None,
+    plan: _PlanOption = False,
+    data_store: _DataStoreOption = None,
+    today: arguments.TodayOption = None,
+    output: arguments.FormatOption = Format.TEXT,
+) -> None:
+    """Pin other nodes for a pool, other DPUs, or another version or data store for a cluster's control plane.
+
+    A pool goes where the data are: a golden image, taints, the kubelet's settings, a mirror, a restart. This edits a
+    lock file, to be reviewed like any change; 'up' then rolls the nodes, and no other change of the data does. A pool
+    moves at once where its canary and the limits of the region allow it, else wave by wave: the canary first, and each
+    wave only with evidence that the one before is settled. Until the last wave, or a rollback, the rollout is open in
+    the lock file. --plan tells what moves, and why.
+    """
+    spec = data.load(environment)
+    problems = check_promotable(spec)
+    if problems:
+        raise SpecError(environment, problems)
+    if "/" not in pool and pool != DPUS:
+        _refuse_pool_options(pool, rollback=rollback, plan=plan, wave=wave, evidence=evidence, today=today)
+        promote_cluster(spec, pool, version=version, data_store=data_store, output=output)
+        return
+    if data_store is not None:
+        msg = f"--to VERSION says which image {pool} gets; --data-store is for control planes, such as acme-train"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    if version is not None and rollback:
+        msg = f"say where {pool} goes: --to VERSION or --rollback, one of the two"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    if evidence is not None and (wave or 1) == 1:
+        msg = "--evidence shows that the wave before is settled; add --wave N, from 2 on"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    target = None if rollback else version or DATA
+    promotion = Promotion(spec, pool, target, (today or settings.now()).date())
+    if plan:
+        _show_plan(promotion, output)
+    elif wave is None:
+        _write(spec, promotion, promotion.all_at_once(), output)
+    else:
+        _write(spec, promotion, promotion.next_wave(wave, None if evidence is None else _evidence(evidence)), output)
+
+
+def _refuse_pool_options(cluster: str, **options: object) -> None:
+    wrong = [f"--{name}" for name, value in options.items() if value]
+    if wrong:
+        verb = "is" if len(wrong) == 1 else "are"
+        msg = f"{cluster} is a control plane, {', '.join(wrong)} {verb} for pools, such as {cluster}/POOL"
+        raise Stop(msg, ExitCode.BAD_DATA)
+
+
+def _evidence(path: Path) -> Evidence:
+    try:
+        return read_evidence(str(path), path.read_bytes())
+    except EvidenceError as error:
+        raise Stop(str(error), ExitCode.BAD_DATA) from None
+    except OSError as error:
+        msg = f"--evidence {explained(error)}; name a file with what 'jacquard status ENV --format json' said"
+        raise Stop(msg, ExitCode.BAD_DATA) from None
+
+
+def _write(spec: Environment, promotion: Promotion, lock: ImagesLock, output: Format) -> None:
+    pool, image = promotion.pool, promotion.image
+    groups = sorted(key for key, name in lock.moved.items() if name != spec.image_pins.moved[key])
+    diff, is_open = changes(spec, spec.allocations, lock), pool in lock.rollouts
+    write_locks(spec, paths.environments(), spec.allocations, lock)
+    if output is Format.JSON:
+        answer = {"environment": spec.name, "pool": pool, "version": image, "intent": promotion.target.name}
+        print_json({**answer, "groups": groups, "open": is_open, "diff": diff})
+        return
+    if not groups:
+        said = "that wave has moved already" if is_open else f"every rollout group is what {image} and the data say"
+        stdout().print(Text(f"{pool}: {said}, nothing to change"))
+        return
+    show_diff(stdout(), diff)
+    moved = f"{plural(len(groups), 'rollout group')} moved to {image}"
+    target = promotion.target.name
+    left = len([key for key, name in lock.moved.items() if pool_of(key) == pool and name != target])
+    rest = f", {left} to go" if is_open else ""
+    stdout().print(Text(f"{pool}: {moved}{rest}; next: jacquard preview {spec.name}"), soft_wrap=True)
+
+
+def _show_plan(promotion: Promotion, output: Format) -> None:
+    plan = promotion.plan()
+    if output is Format.JSON:
+        waves = [asdict(wave) for wave in plan]
+        answer = {"pool": promotion.pool, "version": promotion.image, "intent": promotion.target.name}
+        why = {before.name: list(map(asdict, changes_of(before, promotion.target))) for before in promotion.leaving}
+        print_json({**answer, "needs_waves": promotion.needs_waves, "changes": why, "waves": waves})
+        return
+    if not plan:
+        text = f"{promotion.pool}: every rollout group is what {promotion.image} and the data say, nothing to change"
+        stdout().print(Text(text), soft_wrap=True)
+        return
+    for before in promotion.leaving:
+        stdout().print(Text(f"{before.name} -> {promotion.target.name}", "bold"), soft_wrap=True)
+        for change in changes_of(before, promotion.target):
+            stdout().print(Text(f"  {change}"), soft_wrap=True)
+    stdout().print(_table(plan))
+    nodes = sum(group.nodes for wave in plan for group in wave.groups)
+    how = "in waves only" if promotion.needs_waves else "or all at once, without --wave"
+    what = plural(nodes, "DPU" if promotion.pool == DPUS else "node")
+    text = f"{promotion.pool}: {what} to {promotion.image} in {plural(len(plan), 'wave')}, {how}"
+    stdout().print(Text(text), soft_wrap=True)
+
+
+def _table(plan: list[PlannedWave]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for column in ("wave", "rollout group", "nodes", "spares", "replaced"):
+        table.add_column(column, justify="right" if column in {"wave", "nodes", "spares"} else "left", overflow="fold")
+    for wave in plan:
+        for index, group in enumerate(wave.groups):
+            number = "" if index else str(wave.number)
+            row = (number, domain_of(group.key), str(group.nodes), str(group.spares), group.replacement)
+            table.add_row(*row)
+    return table

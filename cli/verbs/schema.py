@@ -1,0 +1,88 @@
+"""``jacquard schema``: what is generated from the models of the data files, kept current."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from cli import arguments
+from cli.console import Format, plural, print_json, stdout
+from cli.errors import Stop
+from components.specs import reference
+from components.specs import schema as schemas
+from components.specs.files import read_text
+from components.specs.kinds import KINDS, data_files
+from components.specs.problems import SpecError
+from policies import page
+from toolchain import paths
+from toolchain.files import replace_text
+
+
+def schema(
+    *,
+    write: Annotated[bool, typer.Option("--write", help="Write what is not current. Default: only say so.")] = False,
+    output: arguments.FormatOption = Format.TEXT,
+) -> None:
+    """Keep schemas, editor headers and the field reference current.
+
+    All are made from the code: the files of schemas/, by which editors complete and check data files, the first line
+    of each data file, which names its schema, docs/reference/ from the models and docs/policies.md from the rules.
+    Without --write nothing is changed, and the command ends with 1 when something is not current.
+    """
+    root = paths.environments().parent
+    wanted = generated(root)
+    stale = sorted(path for path, text in wanted.items() if not path.exists() or path.read_bytes() != text.encode())
+    gone = sorted(_leftovers(root) - wanted.keys())
+    if write:
+        for path in stale:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_text(path, wanted[path])
+        for path in gone:
+            path.unlink()
+    names = [path.relative_to(root).as_posix() for path in (*stale, *gone)]
+    if output is Format.JSON:
+        print_json({"stale": names, "written": write and bool(names), "current": len(wanted) - len(stale)})
+    else:
+        for name in names:
+            stdout().print(Text(f"{name}: {'written' if write else 'not current'}"), soft_wrap=True)
+        stdout().print(Text(f"{plural(len(wanted) - len(stale), 'file')} current"), soft_wrap=True)
+    if names and not write:
+        msg = f"{plural(len(names), 'file')} not current; run 'jacquard schema --write' and review it"
+        raise Stop(msg)
+
+
+def generated(root: Path) -> dict[Path, str]:
+    """Return the text of each file below ``root`` that is made from the models, in whole or in its first line.
+
+    Raises:
+        SpecError: a data file cannot be read.
+    """
+    folder = root / paths.environments().name
+    texts = {root / schemas.FOLDER / schemas.file_name(kind): schemas.schema_text(kind) for kind in KINDS}
+    texts |= {root / reference.FOLDER / name: text for name, text in reference.pages().items()}
+    texts[root / page.FILE] = page.text()
+    for path, kind in data_files(folder):
+        if not kind.locked:
+            texts[path] = schemas.with_header(_text(path, folder), schemas.header(kind, path, folder))
+    return texts
+
+
+def _text(path: Path, folder: Path) -> str:
+    home, *inner = path.relative_to(folder).parts
+    text, problem = read_text(path, "/".join(inner), folder)
+    if problem:
+        raise SpecError(home, [problem])
+    return text
+
+
+def _leftovers(root: Path) -> set[Path]:
+    """Return the files that an older version generated, perhaps for a kind that is gone."""
+    pages = {
+        path
+        for path in (root / reference.FOLDER).glob("*.md")
+        if path.read_text(encoding="utf-8").startswith(reference.MARK)
+    }
+    return pages | set((root / schemas.FOLDER).glob("*.schema.json"))

@@ -1,0 +1,155 @@
+"""``jacquard show``: what is in force in a region and where it came from, and the reports a word stands for."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from cli import arguments, data
+from cli.console import plural, print_json, stdout
+from cli.errors import ExitCode, Stop
+from cli.views import capacity as capacity_view
+from cli.views import images as image_view
+from cli.views import resolved as show_view
+from cli.views import uniformity as uniformity_view
+from cli.views.capacity_map import capacity_map
+from components.plan.report.capacity import capacity
+from components.plan.report.images import image_report
+from components.plan.report.resolved import UnknownPathError, resolved
+from components.plan.report.uniformity import to_json, uniformity
+from components.specs.environment import Environment
+from components.specs.problems import listed, suggestion
+from observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
+from observe.observation import observe
+from toolchain import settings
+from toolchain.files import replace_text
+
+CAPACITY, IMAGES, UNIFORMITY = "capacity", "images", "uniformity"
+"""Words in place of a path."""
+_MAX_LISTED = 12
+
+
+class ShowFormat(StrEnum):
+    """How ``show`` answers."""
+
+    TEXT = "text"
+    YAML = "yaml"
+    JSON = "json"
+
+
+def show(
+    environment: arguments.Env,
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="[PATH|capacity|images|uniformity]",
+            help="Part of the region, such as tenants.acme.clusters.acme-train.pools.train; default: all of it.",
+        ),
+    ] = "",
+    *,
+    output: Annotated[ShowFormat, typer.Option("--format", help="How to answer.")] = ShowFormat.TEXT,
+    svg: Annotated[
+        Path | None, typer.Option("--svg", metavar="FILE", help="With capacity: draw halls and racks by pool.")
+    ] = None,
+    live: Annotated[bool, typer.Option("--live", help="With uniformity: ask the clusters, too.")] = False,
+    today: arguments.TodayOption = None,
+) -> None:
+    """Show what is in force and where it came from.
+
+    Each value with its file and line, or default, or the line of the lock file that allocates it. With the word
+    capacity in place of a path: hosts installed, contracted, planned, spare, out of service, free and short, per
+    instance type and failure domain, and hosts per bare-metal controller. With images: the golden images, where each
+    runs, what is behind, what expires and what fits what. With uniformity: the one tuple of versions and settings of
+    each pool, and what deviates from it.
+    """
+    spec = data.comparable(environment) if path in {IMAGES, UNIFORMITY} else data.load(environment)
+    _refuse_contradictions(environment, path, svg, live=live)
+    if path in {CAPACITY, IMAGES, UNIFORMITY} and output is ShowFormat.YAML:
+        msg = f"--format yaml: {path} is a table; write text or json"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    match path:
+        case "capacity":
+            _show_capacity(spec, output, svg)
+        case "images":
+            _show_images(spec, output, (today or settings.now()).date())
+        case "uniformity":
+            _show_uniformity(spec, output, live=live)
+        case _:
+            _show_values(spec, path, output)
+
+
+def _show_values(environment: Environment, path: str, output: ShowFormat) -> None:
+    try:
+        node = resolved(environment, path)
+    except UnknownPathError as error:
+        raise _unknown_path(path, error) from None
+    if output is ShowFormat.JSON:
+        print_json(show_view.to_json(environment.name, path, node))
+    else:
+        lines = (
+            show_view.yaml_lines(node)
+            if output is ShowFormat.YAML
+            else show_view.text_lines(node, environment.name, path)
+        )
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+
+
+def _show_capacity(environment: Environment, output: ShowFormat, svg: Path | None) -> None:
+    table = capacity(environment)
+    if svg is not None:
+        replace_text(svg, capacity_map(environment))
+    if output is ShowFormat.JSON:
+        print_json(table.to_json())
+        return
+    stdout().print(capacity_view.table(table))
+    stdout().print()
+    stdout().print(capacity_view.budget_table(table.controllers))
+    if svg is not None:
+        stdout().print(Text(f"map of {plural(len(environment.hosts), 'host')} in {svg}"), soft_wrap=True)
+
+
+def _show_images(environment: Environment, output: ShowFormat, today: dt.date) -> None:
+    report = image_report(environment, today)
+    if output is ShowFormat.JSON:
+        print_json(report.to_json())
+        return
+    for part in image_view.tables(report):
+        stdout().print(part)
+
+
+def _show_uniformity(environment: Environment, output: ShowFormat, *, live: bool) -> None:
+    found, unreachable = uniformity(environment), dict[str, str]()
+    if live:
+        seen = observe(environment, management=management_kinds(environment), tenants=TENANT_KINDS)
+        found, unreachable = uniformity(environment, live_nodes(environment, seen)), seen.unreachable
+    if output is ShowFormat.JSON:
+        print_json(to_json(environment.name, found, unreachable))
+        return
+    for line in uniformity_view.lines(found):
+        stdout().print(line, soft_wrap=True)
+    for cluster, reason in sorted(unreachable.items()):
+        stdout().print(Text(f"cluster {cluster} cannot be read: {reason}", "yellow"), soft_wrap=True)
+
+
+def _refuse_contradictions(environment: str, path: str, svg: Path | None, *, live: bool) -> None:
+    if svg is not None and path != CAPACITY:
+        msg = f"--svg draws the capacity of a region; say: jacquard show {environment} {CAPACITY} --svg {svg}"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    if live and path != UNIFORMITY:
+        msg = f"--live asks clusters what nodes are; say: jacquard show {environment} {UNIFORMITY} --live"
+        raise Stop(msg, ExitCode.BAD_DATA)
+
+
+def _unknown_path(path: str, error: UnknownPathError) -> Stop:
+    prefix = f"{error.found}." if error.found else ""
+    wrong = path.removeprefix(prefix)
+    more = len(error.known) - _MAX_LISTED
+    known = listed(error.known[:_MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
+    where = f"in {error.found}" if error.found else "in a region"
+    return Stop(f"'{wrong}' is unknown {where} (known: {known}){suggestion(wrong, error.known)}", ExitCode.BAD_DATA)

@@ -1,0 +1,167 @@
+"""``jacquard up``: make a region what its data says, and wait until it is."""
+
+from __future__ import annotations
+
+import datetime as dt
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+import typer
+from rich.console import Console
+
+from cli import arguments, data, local_region
+from cli.console import Format, plural, print_json, stderr, stdout
+from cli.engine_runs import watched
+from cli.errors import ExitCode, Stop, show
+from cli.refusals import refuse, unchanged
+from cli.views import summary
+from cli.views.progress import ended, phase
+from components.specs.base import Stage
+from components.specs.environment import Environment
+from engine import locks
+from engine.driver import POLICY_PACK, Engine
+from observe.observation import observe
+from observe.region_status import RegionStatus, assemble
+from observe.settling import settle
+from stacks.target import BOOTSTRAP, stack_names
+from toolchain import settings
+
+_REHEARSAL_WAIT_SECONDS = 600.0
+_POLLS_AFTER_A_CHANGE = 3
+
+
+@dataclass(slots=True)
+class Up:
+    """One ``up`` under way: what it did so far, and how long each part took."""
+
+    environment: Environment
+    engine: Engine
+    console: Console
+    now: dt.datetime
+    """Moment at which the command began, with a time zone."""
+    resources: Mapping[str, int]
+    """Number of Pulumi resources of each slice, by its name."""
+    changes: dict[str, Counter[str]] = field(default_factory=dict)
+    """Number of objects that changed in each stack, by what was done to them."""
+    durations: dict[str, float] = field(default_factory=dict)
+    """Seconds that each phase took."""
+
+    @property
+    def changed(self) -> bool:
+        """Return whether any stack changed."""
+        return any(self.changes.values())
+
+    @property
+    def advice(self) -> str:
+        """Return where to look when nothing moves."""
+        verb = "logs" if self.environment.region.stage is Stage.REHEARSAL else "status"
+        return f"'jacquard {verb} {self.environment.name}' may tell why"
+
+    def apply(self, stack: str, title: str, total: int, what: str) -> None:
+        """Apply one stack.
+
+        Raises:
+            EngineError: it is locked, or cannot be made ready.
+            Stop: it is refused, waits at a gate, or failed.
+        """
+        for repair in self.engine.prepare(stack):
+            show(repair, "note")
+        options = ("--yes", "--skip-preview", "--policy-pack", POLICY_PACK)
+        run = watched(
+            self.engine, "up", stack, *options, title=title, resume="up", total=total, what=what, advice=self.advice
+        )
+        self.changes[stack] = run.progress.changes
+        self.durations[title] = run.duration_seconds
+        ended(self.console, title, run.duration_seconds, summary.counted(run.progress.changes))
+
+    def clusters(self) -> None:
+        """Make the clusters of a rehearsal, and wake those that died since."""
+        names = local_region.clusters(self.environment)
+        stack = f"{self.environment.name}.{BOOTSTRAP}"
+        self.apply(stack, "clusters", len(names), "clusters")
+        if not self.changes[stack]:
+            with phase(self.console, "clusters, whether all parts run") as shown:
+                local_region.revive(self.environment, self.engine.variables)
+            self.durations["clusters"] += shown.duration_seconds
+
+    def slices(self) -> None:
+        """Apply the stacks of the region in order, frozen ones left out.
+
+        Raises:
+            Stop: a frozen one would change; then none is applied.
+        """
+        sizes = self.resources
+        still = unchanged(self.environment, self.engine, self.now)
+        for stack in stack_names(self.environment):
+            if stack in still:
+                ended(self.console, stack, 0.0, "frozen, no changes")
+                continue
+            part = stack.partition(".")[2]
+            self.apply(stack, part or "region", sizes[part] if part else sum(sizes.values()), "resources")
+
+    def settle(self, timeout_seconds: float) -> RegionStatus:
+        """Wait for the node pools and return what the region is like then."""
+        with phase(self.console, "node pools", self.advice) as shown:
+            status = settle(
+                lambda: assemble(self.environment, observe(self.environment)),
+                shown.region,
+                polls=_POLLS_AFTER_A_CHANGE if self.changed else 1,
+                timeout_seconds=timeout_seconds,
+            )
+            self.durations["node pools"] = shown.duration_seconds
+        if status.settled:
+            nodes = plural(sum(pool.ready for pool in status.pools), "node")
+            ended(self.console, "node pools", self.durations["node pools"], f"{nodes} ready")
+        return status
+
+
+def up(
+    environment: arguments.Env,
+    *,
+    yes: arguments.YesOption = False,
+    speed: arguments.SpeedOption = None,
+    timeout: arguments.TimeoutOption = None,
+    output: arguments.FormatOption = Format.TEXT,
+) -> None:
+    """Apply an environment and wait until it is as ordered.
+
+    A rehearsal first makes its own clusters on this machine. Run it again at any time: it goes on where it was stopped,
+    and changes nothing when there is nothing to change. Ends with 3 when something must happen first, with 4 when a
+    policy refuses.
+    """
+    settings.check()
+    spec = data.checked(environment)
+    now = settings.now()
+    resources = refuse(spec, now).resources
+    rehearsal = spec.region.stage is Stage.REHEARSAL
+    if not rehearsal and not yes:
+        _confirm(spec)
+    with locks.exclusively(environment, "up"):
+        work = Up(spec, Engine(environment, spec.region.state, _variables(speed)), stderr(), now, resources)
+        if rehearsal:
+            work.clusters()
+        work.slices()
+        patience = timeout if timeout is not None else _REHEARSAL_WAIT_SECONDS if rehearsal else 0.0
+        status = work.settle(patience)
+    if output is Format.JSON:
+        print_json({"changes": work.changes, "seconds": work.durations, "status": asdict(status)})
+    else:
+        summary.show(stdout(), spec, status, work.changes, work.durations)
+    if not status.settled:
+        raise Stop(summary.unsettled(status, patience), ExitCode.WAITING)
+
+
+def _confirm(environment: Environment) -> None:
+    count = plural(len(stack_names(environment)), "stack")
+    question = f"apply {count} to {environment.region.stage} environment {environment.name}?"
+    if not sys.stdin.isatty():
+        stage = environment.region.stage
+        msg = f"{environment.name}: is of stage {stage}, so 'up' asks first; without a terminal say --yes"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    typer.confirm(question, abort=True, err=True)
+
+
+def _variables(speed: float | None) -> Mapping[str, str]:
+    return {} if speed is None else {settings.SPEED: f"{speed:g}"}

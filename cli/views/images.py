@@ -1,0 +1,74 @@
+"""Golden images of a region as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from cli.console import plural
+from components.plan.report.images import ImageReport, Match
+from components.specs.catalog import Lifecycle
+
+_STYLES = {Lifecycle.PREVIEW: "cyan", Lifecycle.DEPRECATED: "yellow", Lifecycle.EXPIRED: "red"}
+_POOLS_NAMED = 3
+
+
+def tables(report: ImageReport) -> Iterator[RenderableType]:
+    """Yield the versions and where they run, what is behind, and what fits what."""
+    yield _images(report)
+    yield ""
+    if report.behind:
+        yield _behind(report)
+    else:
+        yield Text(f"every pool is what its data say (channel {report.channel})")
+    yield ""
+    yield _matrix(report)
+
+
+def _images(report: ImageReport) -> Table:
+    table = _table("image", "lifecycle", "channels", "expires", "nodes", "runs in")
+    for state in report.images:
+        pools = [f"{run.pool} ({plural(run.groups, 'group')})" for run in state.runs]
+        expires = f"{state.expires} ({state.days_left} days)" if state.days_left > 0 else f"{state.expires}"
+        lifecycle = Text(state.lifecycle.value, _STYLES.get(state.lifecycle, ""))
+        nodes = str(state.nodes) if state.runs else "-"
+        table.add_row(state.version, lifecycle, ", ".join(state.channels), expires, nodes, _some(pools))
+    return table
+
+
+def _behind(report: ImageReport) -> Table:
+    table = _table("pool", "runs", "what differs: pinned -> data", "first expires", "rollout")
+    for item in report.behind:
+        rollout = f"open, to {item.open_to}" if item.open_to else "-"
+        differs = [f"{one.field} {one.pinned} -> {one.data} ({one.where})" for one in item.differences]
+        expires = str(item.expires) if item.expires else "-"
+        table.add_row(item.pool, ", ".join(item.images), "\n".join(differs) or "-", expires, rollout)
+    return table
+
+
+def _matrix(report: ImageReport) -> Table:
+    table = _table("image", "instance type", "kubelet", "DPU image", "may run in", "refused by")
+    for match in report.matrix:
+        dpu = Text(match.dpu_image, "" if match.dpu_fits else "red")
+        row = (match.image, match.instance_type, match.kubelet, dpu, _some(list(match.pools)), _refused(match))
+        table.add_row(*row)
+    return table
+
+
+def _refused(match: Match) -> str:
+    return _some([f"{pool}: {reasons[0]}" for pool, reasons in match.refused.items()])
+
+
+def _some(items: list[str]) -> str:
+    more = len(items) - _POOLS_NAMED
+    return ", ".join(items[:_POOLS_NAMED]) + (f" and {more} more" if more > 0 else "") or "-"
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column == "nodes" else "left", overflow="fold")
+    return table

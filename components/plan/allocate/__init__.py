@@ -1,0 +1,1 @@
+"""What users do not name: numbers, prefixes, addresses, hosts."""

@@ -1,0 +1,237 @@
+"""Who has which number, what is free, and what is in quarantine.
+
+A number that is freed stays in quarantine, listed with who had it, until it is released: routes, leases and partitions
+may outlive the change that frees it, and nobody else must answer to them. The same holder coming back gets it again.
+There is no clock here: only people know when the last route is gone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from components.plan.allocate.numbers import Block, Blocks, as_block, hosts_of
+from components.plan.pools import DataPath
+from components.specs.base import Address, Network
+from components.specs.environment import Environment
+from components.specs.fabric import GuidNumbers
+from components.specs.locks import ClusterAllocation, Freed, VpcAllocation
+
+ADDRESS_BITS = 32
+PREFIXES = ("pods", "services", "hosts", "load_balancers")
+"""Keys of a VPC's prefixes, in the order they are given, since fewer gaps are left with the wide ones first."""
+
+
+class Kind(NamedTuple):
+    """A sort of number, as quarantine calls it; PKeys and GUIDs are counted for each fabric."""
+
+    section: str
+    fabric: str = ""
+
+
+VNIS = Kind("vnis")
+ASNS = Kind("asns")
+ROUTE_TARGETS = Kind("route_targets")
+VPC_PREFIXES = Kind("prefixes")
+VIPS = Kind("vips")
+PUBLIC_IPS = Kind("public_ips")
+
+
+def pkeys(fabric: str) -> Kind:
+    """Return the kind of the partition keys of ``fabric``."""
+    return Kind("pkeys", fabric)
+
+
+def guids(fabric: str) -> Kind:
+    """Return the kind of the GUIDs of ``fabric``."""
+    return Kind("guids", fabric)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sort:
+    """All that is particular to a sort of number; what a lock file has of it are fields of `Freed` and of an entry."""
+
+    range: str
+    """Key of its range in ``networks``, or in each of ``fabrics``."""
+    by_fabric: bool = False
+    entry: type[VpcAllocation | ClusterAllocation] | None = None
+    """Entry of the lock file that has such numbers; None where the number is an entry by itself."""
+    keys: tuple[str, ...] = ()
+    """Keys of such numbers in the entry."""
+    block: Callable[[Any], Block] = as_block
+    """Returns the numbers of a range that can be given."""
+    value: Callable[[Block], Any] = lambda block: block.first
+    """Returns the value of a number in a lock file."""
+    form: str = ""
+    """Format in which people write it."""
+
+
+def _address(block: Block) -> Address:
+    return Address(block.first)
+
+
+def _network(block: Block) -> Network:
+    return Network((block.first, ADDRESS_BITS - (block.size - 1).bit_length()))
+
+
+def _guids(block: Block) -> GuidNumbers:
+    return GuidNumbers(first=block.first, last=block.last)
+
+
+SORTS = {
+    "vnis": Sort(range="vni", entry=VpcAllocation, keys=("vni",)),
+    "asns": Sort(range="asn", entry=VpcAllocation, keys=("asn",)),
+    "route_targets": Sort(range="route_targets", entry=VpcAllocation, keys=("route_target",)),
+    "prefixes": Sort(range="tenants", entry=VpcAllocation, keys=PREFIXES, value=_network),
+    "pkeys": Sort(range="pkeys", by_fabric=True, entry=VpcAllocation, keys=("pkeys",), form="#x"),
+    "vips": Sort(range="control_plane_vips", entry=ClusterAllocation, keys=("vip",), block=hosts_of, value=_address),
+    "guids": Sort(range="guids", by_fabric=True, entry=ClusterAllocation, keys=("guids",), value=_guids),
+    "public_ips": Sort(range="public", block=hosts_of, value=_address),
+}
+"""Sorts of numbers, by their section of the quarantine."""
+Given = Iterator[tuple[Kind, tuple[str, ...], Block]]
+"""Numbers that an entry has, each with its key in the entry."""
+
+
+def ranges(environment: Environment) -> dict[Kind, tuple[Block, ...]]:
+    """Return the region's ranges, by kind."""
+    found = {}
+    for section, sort in SORTS.items():
+        for _, fabric, value in _written(environment, sort):
+            if value is not None:
+                parts = value if isinstance(value, tuple) else (value,)
+                found[Kind(section, fabric)] = tuple(map(sort.block, parts))
+    return found
+
+
+def room(environment: Environment) -> dict[Kind, tuple[Block, ...]]:
+    """Return what the region may give out, by kind.
+
+    DPUs take their ASN from the end of the range, one for each loopback (``render.nvue``), so VPCs stay below that.
+    """
+    asn, loopbacks = environment.region.networks.asn, environment.region.networks.dpu_loopbacks
+    return ranges(environment) | {ASNS: (Block(asn.first, asn.last - loopbacks.num_addresses),)}
+
+
+class Ledger:
+    """Gives numbers of some ranges. First all that is kept and freed is entered, then numbers are taken."""
+
+    def __init__(self, allowed: Mapping[Kind, tuple[Block, ...]], quarantine: Mapping[str, Freed]) -> None:
+        self._blocks = {kind: Blocks(parts) for kind, parts in allowed.items()}
+        self._freed: dict[str, dict[Kind, list[Block]]] = defaultdict(lambda: defaultdict(list))
+        for holder, freed in quarantine.items():
+            for kind, _, block in freed_numbers(freed):
+                self.free(holder, kind, block)
+
+    def keep(self, given: Given) -> None:
+        """Enter numbers that stay where they are."""
+        for kind, _, block in given:
+            if kind in self._blocks:
+                self._blocks[kind].occupy(block)
+
+    def free(self, holder: str, kind: Kind, block: Block) -> None:
+        """Put a number of ``holder`` into quarantine."""
+        if kind == ROUTE_TARGETS and kind not in self._blocks:
+            return  # the VNI by another name
+        if block not in self._freed[holder][kind]:
+            self._freed[holder][kind].append(block)
+        if kind in self._blocks:
+            self._blocks[kind].occupy(block)
+
+    def free_all(self, holder: str, given: Given) -> None:
+        """Put all numbers of an entry of ``holder`` into quarantine."""
+        for kind, _, block in given:
+            self.free(holder, kind, block)
+
+    def take(self, holder: str, kind: Kind, size: int = 1) -> Block | None:
+        """Return a block of ``size`` numbers: what ``holder`` had before, or the lowest; None when none is free."""
+        blocks = self._blocks.get(kind)
+        if blocks is None:
+            return None
+        had = self._freed[holder][kind]
+        for block in had:
+            if block.size == size and block in blocks:
+                had.remove(block)
+                return block
+        return blocks.take(size)
+
+    def grow(self, holder: str, kind: Kind, block: Block, size: int) -> Block | None:
+        """Return ``block`` with more numbers behind it; if these are taken another one, the old in quarantine."""
+        grown = self._blocks[kind].grow(block, size) if kind in self._blocks else None
+        if grown is None:
+            grown = self.take(holder, kind, size)
+            if grown is not None:
+                self.free(holder, kind, block)
+        return grown
+
+    def quarantine(self) -> dict[str, Freed]:
+        """Return what is in quarantine, by holder."""
+        held = {holder: _freed(by_kind) for holder, by_kind in sorted(self._freed.items())}
+        return {holder: freed for holder, freed in held.items() if freed != Freed()}
+
+    def quarantined(self, kind: Kind) -> dict[str, list[Block]]:
+        """Return what is in quarantine of one kind, by holder."""
+        return {holder: by_kind[kind] for holder, by_kind in sorted(self._freed.items()) if by_kind.get(kind)}
+
+
+def numbers_of(entry: VpcAllocation | ClusterAllocation) -> Given:
+    """Yield the numbers of a VPC or of a cluster."""
+    for section, sort in SORTS.items():
+        for key in sort.keys if sort.entry is type(entry) else ():
+            value = getattr(entry, key)
+            if not isinstance(value, dict):
+                yield Kind(section), (key,), as_block(value)
+                continue
+            for fabric, number in value.items():
+                yield Kind(section, fabric), (key, fabric), as_block(number)
+
+
+def freed_numbers(freed: Freed) -> Given:
+    """Yield the numbers of one holder in quarantine."""
+    for section in Freed.model_fields:
+        value = getattr(freed, section)
+        by_fabric: Mapping[str, Iterable[Any]] = value if isinstance(value, dict) else {"": value}
+        for fabric, items in by_fabric.items():
+            for item in items:
+                yield Kind(section, fabric), (section, fabric) if fabric else (section,), as_block(item)
+
+
+def shown(kind: Kind, block: Block) -> str:
+    """Return a number as people write it."""
+    return format(as_value(kind, block), SORTS[kind.section].form)
+
+
+def written(environment: Environment, kind: Kind) -> tuple[DataPath, str]:
+    """Return where the range of ``kind`` stands in ``region.yaml``, and what is there."""
+    places = _written(environment, SORTS[kind.section])
+    path, value = next((path, value) for path, fabric, value in places if fabric == kind.fabric)
+    return path, ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _written(environment: Environment, sort: Sort) -> Iterator[tuple[DataPath, str, Any]]:
+    """Yield each range of ``sort``, with where it stands and the fabric it is of; a value of None is none."""
+    if not sort.by_fabric:
+        yield ("networks", sort.range), "", getattr(environment.region.networks, sort.range)
+        return
+    for index, fabric in enumerate(environment.region.fabrics):
+        yield ("fabrics", index, sort.range), fabric.name, getattr(fabric, sort.range)
+
+
+def as_value(kind: Kind, block: Block) -> Any:
+    """Return the value of ``block`` in a lock file."""
+    return SORTS[kind.section].value(block)
+
+
+def _freed(by_kind: Mapping[Kind, list[Block]]) -> Freed:
+    found: dict[str, Any] = {}
+    for kind, blocks in sorted(by_kind.items()):
+        values = tuple(as_value(kind, block) for block in blocks)
+        if not values:
+            continue
+        if kind.fabric:
+            found.setdefault(kind.section, {})[kind.fabric] = values
+        else:
+            found[kind.section] = values
+    return Freed(**found)

@@ -1,0 +1,261 @@
+"""Numbers of VPCs, clusters and machines: what is given stays, what is missing is the lowest free, the rest is freed.
+
+Not given here: the VTEP loopback and the ASN of each DPU. DPF's own address management hands out loopbacks from
+``networks.dpu_loopbacks``, and a DPU's ASN follows from its loopback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.plan.allocate.controllers import Controllers
+from components.plan.allocate.ledger import (
+    ADDRESS_BITS,
+    ASNS,
+    PREFIXES,
+    PUBLIC_IPS,
+    ROUTE_TARGETS,
+    VIPS,
+    VNIS,
+    VPC_PREFIXES,
+    Kind,
+    Ledger,
+    as_value,
+    guids,
+    numbers_of,
+    pkeys,
+    room,
+    shown,
+    written,
+)
+from components.plan.allocate.numbers import Block, as_block
+from components.plan.build.fabrics import infiniband
+from components.plan.pools import DataPath, PlacedCluster, clusters, most_nodes, problem, tenant_file
+from components.specs.base import Address
+from components.specs.environment import Environment
+from components.specs.fabric import GuidNumbers
+from components.specs.keys import cluster_of, holder_key, vm_key
+from components.specs.loader import REGION
+from components.specs.locks import ClusterAllocation, Freed, VpcAllocation
+from components.specs.natural import natural
+from components.specs.problems import Problem, dotted
+from components.specs.tenant import TenantSpec
+from components.specs.tenant_network import VpcSpec
+
+MAX_HOLDERS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """All numbers of a region, and what could not be given."""
+
+    vpcs: dict[str, VpcAllocation]
+    clusters: dict[str, ClusterAllocation]
+    public_ips: dict[str, Address]
+    quarantine: dict[str, Freed]
+    problems: list[Problem]
+
+
+def number(environment: Environment, hosts: Mapping[str, str]) -> Numbers:
+    """Return the numbers that fit the data of ``environment``, whose hosts are in pools as ``hosts`` says."""
+    return _Numbering(environment, hosts).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Want:
+    """Who asks for a number, and where that is written."""
+
+    holder: str
+    file: str
+    path: DataPath
+
+
+class _Numbering:
+    def __init__(self, environment: Environment, hosts: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._old = environment.allocations
+        self._ledger = Ledger(room(environment), self._old.quarantine)
+        self._controllers = Controllers(environment, hosts)
+        self._problems: list[Problem] = []
+        tenants = sorted(environment.tenants, key=lambda tenant: natural(tenant.tenant))
+        self._vpcs = {vpc.name: (tenant, index, vpc) for tenant in tenants for index, vpc in enumerate(tenant.vpcs)}
+        placed = sorted(clusters(environment), key=lambda placed: natural(placed.tenant.tenant))
+        self._clusters = {item.cluster.name: item for item in placed}
+        self._machines = dict(self._public_machines())
+
+    def run(self) -> Numbers:
+        vpcs, control_planes, addresses = self._kept_vpcs(), self._kept_clusters(), self._kept_addresses()
+        for name, (tenant, index, vpc) in self._vpcs.items():
+            want = _Want(holder_key(tenant.tenant, name), tenant_file(tenant), ("vpcs", index))
+            given = self._partitions(want, vpc, vpcs[name]) if name in vpcs else self._vpc(want, tenant, vpc)
+            vpcs |= {name: given} if given else {}
+        for name, placed in self._clusters.items():
+            given_cluster = self._cluster(placed, control_planes.get(name))
+            control_planes |= {name: given_cluster} if given_cluster else {}
+        for name, want in self._machines.items():
+            if name not in addresses:
+                address = self._take(want, "address", PUBLIC_IPS, "public_ip")
+                addresses |= {name: address} if address else {}
+        return Numbers(
+            vpcs=vpcs,
+            clusters=control_planes,
+            public_ips=addresses,
+            quarantine=self._ledger.quarantine(),
+            problems=[*self._problems, *self._controllers.problems],
+        )
+
+    def _kept_vpcs(self) -> dict[str, VpcAllocation]:
+        kept = {}
+        for name, old in self._old.vpcs.items():
+            holder, wanted = holder_key(old.tenant, name), self._vpcs.get(name)
+            if wanted is None or wanted[0].tenant != old.tenant:
+                self._ledger.free_all(holder, numbers_of(old))
+                continue
+            partitions = {fabric.name for fabric in infiniband(self._environment, wanted[2])}
+            stay = {fabric: number for fabric, number in old.pkeys.items() if fabric in partitions}
+            for fabric in old.pkeys.keys() - stay.keys():
+                self._ledger.free(holder, pkeys(fabric), as_block(old.pkeys[fabric]))
+            kept[name] = old.model_copy(update={"pkeys": stay})
+            self._ledger.keep(numbers_of(kept[name]))
+        return kept
+
+    def _kept_clusters(self) -> dict[str, ClusterAllocation]:
+        kept = {}
+        for name, old in self._old.clusters.items():
+            holder, placed = holder_key(old.tenant, name), self._clusters.get(name)
+            if placed is None or placed.tenant.tenant != old.tenant:
+                self._ledger.free_all(holder, numbers_of(old))
+                continue
+            needed = self._guids_needed(placed)
+            stay = {fabric: numbers for fabric, numbers in old.guids.items() if fabric in needed}
+            for fabric in old.guids.keys() - stay.keys():
+                self._ledger.free(holder, guids(fabric), as_block(old.guids[fabric]))
+            self._controllers.keep(name, old.controller)
+            kept[name] = old.model_copy(update={"guids": stay})
+            self._ledger.keep(numbers_of(kept[name]))
+        return kept
+
+    def _kept_addresses(self) -> dict[str, Address]:
+        kept = {}
+        for name, address in self._old.public_ips.items():
+            cluster, want = self._old.clusters.get(cluster_of(name)), self._machines.get(name)
+            holder = holder_key(cluster.tenant, name) if cluster else want.holder if want else name
+            if want is None or want.holder != holder:
+                self._ledger.free(holder, PUBLIC_IPS, as_block(address))
+            else:
+                kept[name] = address
+                self._ledger.keep(iter([(PUBLIC_IPS, (), as_block(address))]))
+        return kept
+
+    def _vpc(self, want: _Want, tenant: TenantSpec, vpc: VpcSpec) -> VpcAllocation | None:
+        numbers: dict[str, Any] = {
+            "vni": self._take(want, "VNI", VNIS),
+            "asn": self._take(want, "ASN", ASNS),
+            "pkeys": self._pkeys(want, vpc, {}),
+        }
+        for key in PREFIXES:
+            length: int = getattr(vpc, key)
+            numbers[key] = self._take(want, f"/{length}", VPC_PREFIXES, key, size=1 << (ADDRESS_BITS - length))
+        numbers["route_target"] = numbers["vni"]
+        if self._environment.region.networks.route_targets is not None:
+            numbers["route_target"] = self._take(want, "route target", ROUTE_TARGETS)
+        if None in numbers.values():
+            return None
+        return VpcAllocation(tenant=tenant.tenant, **numbers)
+
+    def _partitions(self, want: _Want, vpc: VpcSpec, old: VpcAllocation) -> VpcAllocation:
+        """Return ``old`` with a PKey on fabrics that are new to the VPC."""
+        return old.model_copy(update={"pkeys": self._pkeys(want, vpc, old.pkeys)})
+
+    def _pkeys(self, want: _Want, vpc: VpcSpec, old: Mapping[str, int]) -> dict[str, int]:
+        numbers = dict(old)
+        for fabric in infiniband(self._environment, vpc):
+            if fabric.name not in numbers:
+                taken = self._take(want, "PKey", pkeys(fabric.name), "fabrics")
+                numbers |= {fabric.name: taken} if taken else {}
+        return dict(sorted(numbers.items()))
+
+    def _cluster(self, placed: PlacedCluster, old: ClusterAllocation | None) -> ClusterAllocation | None:
+        tenant, name = placed.tenant.tenant, placed.cluster.name
+        want = _Want(holder_key(tenant, name), placed.file, placed.path)
+        vip = old.vip if old else self._take(want, "address", VIPS)
+        numbers = self._guids(want, placed, old.guids if old else {})
+        if vip is None:
+            return None
+        given = old or ClusterAllocation(tenant=tenant, vip=vip)
+        changes = {
+            "controller": self._controllers.choose(placed, given.controller),
+            "guids": numbers,
+            "node_ports": placed.cluster.api_server.node_ports,
+            "service_domain": placed.cluster.service_domain,
+            "vpc": placed.cluster.vpc,
+            "control_planes": self._environment.region.control_planes.backend,
+            "bare_metal": self._environment.region.bare_metal.backend,
+        }
+        return given.model_copy(update=changes)
+
+    def _guids(self, want: _Want, placed: PlacedCluster, old: Mapping[str, GuidNumbers]) -> dict[str, GuidNumbers]:
+        found = dict(old)
+        for fabric, size in self._guids_needed(placed).items():
+            kind, had = guids(fabric), old.get(fabric)
+            if had is not None and as_block(had).size >= size:
+                continue
+            block = (
+                self._ledger.take(want.holder, kind, size)
+                if had is None
+                else self._ledger.grow(want.holder, kind, as_block(had), size)
+            )
+            taken = self._value(want, f"range of {size} GUIDs", kind, "", block)
+            found |= {fabric: taken} if taken else {}
+        return dict(sorted(found.items()))
+
+    def _guids_needed(self, placed: PlacedCluster) -> dict[str, int]:
+        """Return how many GUIDs ``placed`` needs on each fabric: one for each virtual function that could ever run."""
+        kinds = self._environment.instance_types.by_name
+        functions = 0
+        for pool in placed.cluster.pools:
+            kind = kinds.get(pool.instance_type)
+            if kind is not None:
+                nodes = most_nodes(self._environment, pool)
+                functions += nodes * kind.infiniband_ports * kind.dpu.virtual_functions
+        vpcs = [vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc] if functions else []
+        size = 1 << (functions - 1).bit_length()
+        return {fabric.name: size for vpc in vpcs for fabric in infiniband(self._environment, vpc)}
+
+    def _public_machines(self) -> Iterator[tuple[str, _Want]]:
+        for tenant in sorted(self._environment.tenants, key=lambda tenant: natural(tenant.tenant)):
+            for index, machine in enumerate(tenant.vms.platform if tenant.vms else ()):
+                if tenant.vms and machine.public_ip:
+                    name = vm_key(tenant.vms.cluster, machine.name)
+                    yield name, _Want(holder_key(tenant.tenant, name), tenant_file(tenant), ("vms", "platform", index))
+
+    def _take(self, want: _Want, what: str, kind: Kind, key: str = "", *, size: int = 1) -> Any:
+        block = self._ledger.take(want.holder, kind, size)
+        return self._value(want, what, kind, key, block)
+
+    def _value(self, want: _Want, what: str, kind: Kind, key: str, block: Block | None) -> Any:
+        if block is not None:
+            return as_value(kind, block)
+        path, value = written(self._environment, kind)
+        line = self._environment.positions.line(REGION, path)
+        text = f"no free {what} is left in {dotted(path)} ({REGION}:{line}, {value or 'empty'}); widen it there"
+        text += self._quarantined(kind)
+        where = (*want.path, key) if key else want.path
+        self._problems.append(problem(self._environment, want.file, where, text))
+        return None
+
+    def _quarantined(self, kind: Kind) -> str:
+        """Return how to get at numbers in quarantine, if there are any of ``kind``."""
+        held = self._ledger.quarantined(kind)
+        if not held:
+            return ""
+        names = [f"{', '.join(shown(kind, block) for block in blocks)} of {holder}" for holder, blocks in held.items()]
+        more = len(names) - MAX_HOLDERS_SHOWN
+        listing = "; ".join(names[:MAX_HOLDERS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        count = sum(map(len, held.values()))
+        return (
+            f", or release what nothing uses any more of the {count} in quarantine ({listing}):"
+            f" jacquard allocate {self._environment.name} --release-quarantine {next(iter(held))}"
+        )

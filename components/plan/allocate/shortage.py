@@ -1,0 +1,83 @@
+"""Says why a pool cannot have the hosts it wants, domain by domain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from components.plan.pools import PlacedPool, inventory_file, problem
+from components.specs.environment import Environment
+from components.specs.natural import naturally
+from components.specs.problems import Problem
+
+MAX_DOMAINS_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """The hosts of one instance type in one failure domain, as one pool sees them."""
+
+    hall: str
+    total: int
+    mine: int
+    """Number of hosts that are in service, and held by the pool or free."""
+    out_of_service: int
+    """Number of hosts that are out of service, and held by the pool or free."""
+    room: int
+    """Number of nodes that the pool can have in the failure domain."""
+
+    def __str__(self) -> str:
+        """Return what becomes of the hosts."""
+        spares, others = max(0, self.mine - self.room), self.total - self.mine - self.out_of_service
+        if others == self.total:
+            return f"{self.total}, all in other pools"
+        parts = [
+            f"{count} {'is' if count == 1 else 'are'} {what if count != 1 else what.replace('spares', 'a spare')}"
+            for count, what in ((spares, "spares"), (self.out_of_service, "out of service"), (others, "in other pools"))
+            if count
+        ]
+        listing = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+        return f"{self.total} of which {listing}" if parts else f"{self.total}"
+
+
+def too_few_nodes(
+    environment: Environment, placed: PlacedPool, wanted: int, accounts: Mapping[str, Account], leaving: int
+) -> Problem:
+    """Return the problem of a pool that wants ``wanted`` nodes; others still have to give up ``leaving`` hosts."""
+    possible = sum(account.room for account in accounts.values())
+    kind = environment.failure_domain_kind(placed.pool.instance_type)
+    parts = [f"{kind} {name} has {accounts[name]}" for name in naturally(accounts)]
+    more = len(parts) - MAX_DOMAINS_SHOWN
+    shown = parts[:MAX_DOMAINS_SHOWN] + ([f"{more} more"] if more > 0 else [])
+    where = f"{', '.join(shown)} ({_files(accounts)})" if parts else "the inventory has none"
+    key = "max_nodes" if placed.pool.autoscaling else "nodes"
+    text = f"{wanted} {placed.pool.instance_type} nodes wanted, {possible} can be given: {where}"
+    return problem(environment, placed.file, (*placed.path, key), f"{text}; {_remedy(key, possible, leaving)}")
+
+
+def too_few_racks(
+    environment: Environment, placed: PlacedPool, possible: int, accounts: Mapping[str, Account], leaving: int
+) -> Problem:
+    """Return the problem of a pool that wants more whole racks than the ``possible`` ones."""
+    broken = sum(bool(account.out_of_service) for account in accounts.values())
+    others = sum(account.total > account.mine + account.out_of_service for account in accounts.values())
+    parts = [
+        f"{count} {'is' if count == 1 else 'are'} {what}"
+        for count, what in ((broken, "not whole with hosts out of service"), (others, "in other pools"))
+        if count
+    ]
+    of_which = f" of which {' and '.join(parts)}" if parts else ""
+    where = f"there are {len(accounts)}{of_which} ({_files(accounts)})" if accounts else "the inventory has none"
+    text = f"{placed.pool.racks} racks of {placed.pool.instance_type} wanted, {possible} can be given: {where}"
+    return problem(environment, placed.file, (*placed.path, "racks"), f"{text}; {_remedy('racks', possible, leaving)}")
+
+
+def _files(accounts: Mapping[str, Account]) -> str:
+    return ", ".join(sorted({inventory_file(account.hall) for account in accounts.values()}))
+
+
+def _remedy(key: str, possible: int, leaving: int) -> str:
+    remedy = f"lower {key} to {possible} or add a rack" if possible else "remove the pool or add a rack"
+    if leaving:
+        remedy += f"; {leaving} that other clusters give up can be taken once that is applied and allocated"
+    return remedy

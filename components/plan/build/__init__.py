@@ -1,0 +1,1 @@
+"""Builds the objects of each slice of an environment."""

@@ -1,0 +1,49 @@
+"""Which charts of the version vector a region needs, and what in its data asks for each."""
+
+from __future__ import annotations
+
+from components.plan.build.fabrics import connected
+from components.plan.pools import DataPath, clusters, tenant_file
+from components.render import infiniband
+from components.render.backends import BORDERS, CONTROL_PLANES
+from components.render.dpus import HBN_CHART, OVN_CHART
+from components.render.region import region_operators
+from components.render.storage import storage_drivers
+from components.render.tenant_network import on_dpus
+from components.render.vm_offering import vm_operators
+from components.specs.environment import Environment
+from components.specs.loader import REGION
+
+DataPlace = tuple[str, DataPath]
+"""File of the data, and path of a value in it."""
+
+
+def uses_dpf(environment: Environment) -> bool:
+    """Tell whether the DPUs of a region isolate its VPCs; a region without VPCs is ready for one that wants it."""
+    vpcs = [vpc for tenant in environment.tenants for vpc in tenant.vpcs]
+    return not vpcs or any(on_dpus(vpc) for vpc in vpcs)
+
+
+def needed_charts(environment: Environment) -> dict[str, DataPlace]:
+    """Return the charts that ``environment`` installs, by name, each with the first value that asks for it."""
+    region = environment.region
+    operators = [operator.chart for operator in region_operators(region, dpf=uses_dpf(environment))]
+    needed: dict[str, DataPlace] = dict.fromkeys(operators, (REGION, ("region",)))
+    needed |= dict.fromkeys((HBN_CHART, OVN_CHART), (REGION, ("dpus",)))
+    if region.control_planes.dedicated:
+        own = CONTROL_PLANES[region.control_planes.backend].dedicated_charts
+        needed |= dict.fromkeys(own, (REGION, ("control_planes", "dedicated")))
+    for index, entry in enumerate(region.storage):
+        for driver in storage_drivers((entry,)):
+            needed.setdefault(driver.chart, (REGION, ("storage", index, "driver")))
+    for placed in clusters(environment):
+        if connected(environment, placed):
+            needed.setdefault(infiniband.CHART, (placed.file, placed.path))
+    for tenant in environment.tenants:
+        file = tenant_file(tenant)
+        for index, vpc in enumerate(tenant.vpcs):
+            for chart in BORDERS[vpc.isolation].charts:
+                needed.setdefault(chart, (file, ("vpcs", index, "isolation")))
+        for operator in vm_operators(public=True) if tenant.vms else ():
+            needed.setdefault(operator.chart, (file, ("vms",)))
+    return needed

@@ -1,0 +1,19 @@
+"""What the DPUs of a region run, as networks of tenants and the foundation need it."""
+
+from __future__ import annotations
+
+from components.render.dpus import HBN_CHART, OVN_CHART, DpuPlatform
+from components.specs.environment import Environment
+from components.specs.keys import domain_of
+
+
+def dpu_platform(environment: Environment) -> DpuPlatform:
+    """Return what is the same for every VPC: DPU control, networks, pinned intents, charts."""
+    region, versions, pins = environment.region, environment.versions, environment.image_pins
+    return DpuPlatform(
+        control=region.dpus,
+        networks=region.networks,
+        intents={domain_of(key): pins.dpu_intents[name] for key, name in pins.dpus.items()},
+        hbn_chart=versions.chart(HBN_CHART),
+        ovn_chart=versions.chart(OVN_CHART),
+    )

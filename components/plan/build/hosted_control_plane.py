@@ -1,0 +1,77 @@
+"""What the control planes of a tenant's clusters are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.plan.build.control_planes import most_nodes_of
+from components.plan.pools import PlacedCluster, clusters_of
+from components.render.control_plane import DataStore
+from components.render.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL, Backup
+from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.render.node_pool import group_name
+from components.render.pool_windows import TOOL, PoolWindows
+from components.specs.base import DEDICATED
+from components.specs.environment import Environment
+from components.specs.keys import cluster_of, domain_of, parts_of
+from components.specs.natural import naturally
+from components.specs.nodes import Windows
+from components.specs.region import ControlPlanesSpec
+from components.specs.tenant import TenantSpec
+
+
+def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[HostedControlPlaneInput]:
+    """Yield the control plane of each cluster of a tenant."""
+    for placed in clusters_of(tenant):
+        yield _control_plane(environment, placed)
+
+
+def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedControlPlaneInput:
+    cluster, lock, region = placed.cluster, environment.allocations, environment.region
+    pin = environment.image_pins.control_planes[cluster.name]
+    domains = {domain_of(key) for key in lock.groups if cluster_of(key) == cluster.name}
+    intents = {environment.image_pins.groups[key] for key in lock.groups if cluster_of(key) == cluster.name}
+    return HostedControlPlaneInput(
+        name=cluster.name,
+        spec=cluster,
+        tenant=placed.tenant.tenant,
+        version=pin.version,
+        network=lock.vpcs[cluster.vpc],
+        vip=lock.clusters[cluster.name].vip,
+        data_store=_data_store(region.control_planes, pin.data_store),
+        nodes=most_nodes_of(environment, cluster),
+        domain=region.control_planes.domain,
+        backup=_backup(environment, pin.data_store),
+        backend=region.control_planes.backend,
+        bare_metal=region.bare_metal.backend,
+        failure_domains=tuple(sorted(domains)),
+        intents=tuple(environment.image_pins.intents[name] for name in sorted(intents)),
+        windows=_windows(environment, placed),
+    )
+
+
+def _windows(environment: Environment, placed: PlacedCluster) -> PoolWindows | None:
+    """Return the window that holds the rolls of a cluster's pools; None where none does."""
+    window, paused = placed.tenant.changes.window, {pool.name for pool in placed.cluster.pools if pool.rollout.paused}
+    groups = [
+        group_name(*parts)
+        for parts in map(parts_of, naturally(environment.allocations.groups))
+        if parts[0] == placed.cluster.name and parts[1] not in paused
+    ]
+    if window is None or not groups or environment.region.nodes.windows is Windows.ANNOTATE:
+        return None
+    return PoolWindows(window=window, groups=tuple(groups), image=str(environment.versions.tool(TOOL)))
+
+
+def _backup(environment: Environment, data_store: str) -> Backup | None:
+    dedicated = environment.region.control_planes.dedicated
+    if data_store != DEDICATED or dedicated is None or dedicated.backup is None:
+        return None
+    snapshot, upload = (environment.versions.tool(name) for name in (SNAPSHOT_TOOL, UPLOAD_TOOL))
+    return Backup(spec=dedicated.backup, snapshot_image=str(snapshot), upload_image=str(upload))
+
+
+def _data_store(control_planes: ControlPlanesSpec, name: str) -> DataStore:
+    if name == DEDICATED and control_planes.dedicated is not None:
+        return control_planes.dedicated
+    return {store.name: store for store in control_planes.data_stores}[name]

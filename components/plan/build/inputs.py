@@ -1,0 +1,62 @@
+"""What each slice of an environment is made from: names are looked up, numbers read from the lock files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias, TypeVar, assert_never
+
+from components.plan.build import (
+    cluster_access,
+    hosted_control_plane,
+    inventory,
+    node_pool,
+    region,
+    storage,
+    tenant_network,
+    vm_offering,
+)
+from components.plan.build.slices import Slice, SliceKind
+from components.plan.pools import PlacedCluster, clusters
+from components.render.concept import Concept
+from components.specs.environment import Environment
+from components.specs.region import RegionSpec
+from components.specs.tenant import TenantSpec
+
+Subject = TypeVar("Subject")
+_Makers: TypeAlias = tuple[Callable[[Environment, Subject], Iterable[Concept]], ...]
+
+_FOUNDATION: _Makers[RegionSpec] = (region.of_region,)
+_INVENTORY: _Makers[str] = (inventory.of_hall,)
+_TENANT: _Makers[TenantSpec] = (tenant_network.of_tenant, hosted_control_plane.of_tenant, node_pool.of_tenant)
+_CLUSTER: _Makers[PlacedCluster] = (
+    tenant_network.of_cluster,
+    cluster_access.of_cluster,
+    storage.of_cluster,
+    vm_offering.of_cluster,
+)
+"""What makes the inputs of a slice's components, in the order they are applied."""
+
+
+def inputs(environment: Environment, part: Slice) -> tuple[Concept, ...]:
+    """Return the inputs of the components of ``part``, in the order they are applied.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
+    """
+    match part.kind:
+        case SliceKind.FOUNDATION:
+            return _made(_FOUNDATION, environment, environment.region)
+        case SliceKind.INVENTORY:
+            return _made(_INVENTORY, environment, part.subject)
+        case SliceKind.TENANT:
+            [tenant] = (tenant for tenant in environment.tenants if tenant.tenant == part.subject)
+            return _made(_TENANT, environment, tenant)
+        case SliceKind.CLUSTER:
+            [placed] = (placed for placed in clusters(environment) if placed.cluster.name == part.subject)
+            return _made(_CLUSTER, environment, placed)
+        case _:
+            assert_never(part.kind)
+
+
+def _made(makers: _Makers[Subject], environment: Environment, subject: Subject) -> tuple[Concept, ...]:
+    return tuple(concept for maker in makers for concept in maker(environment, subject))

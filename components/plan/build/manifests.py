@@ -1,0 +1,17 @@
+"""All objects of a slice, as plain data: what components register, policies judge and golden files hold."""
+
+from __future__ import annotations
+
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import Slice
+from components.render.manifest import Rendered
+from components.specs.environment import Environment
+
+
+def manifests(environment: Environment, part: Slice) -> tuple[Rendered, ...]:
+    """Return what ``part`` of ``environment`` holds, in the order it is applied.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
+    """
+    return tuple(item for concept in inputs(environment, part) for item in concept.render())

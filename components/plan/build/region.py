@@ -1,0 +1,62 @@
+"""What the foundation of a region is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.plan.build.charts import needed_charts, uses_dpf
+from components.plan.build.dpus import dpu_platform
+from components.plan.pools import clusters
+from components.render import labels as keys
+from components.render.backends import BORDERS
+from components.render.namespaces import FREE_HOSTS
+from components.render.objects import given
+from components.render.pool_rollout import window_text
+from components.render.region import RegionInput
+from components.specs.environment import Environment
+from components.specs.region import RegionSpec
+from components.specs.tenant import TenantSpec
+
+
+def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionInput]:
+    """Yield the one input of the foundation."""
+    needed = needed_charts(environment)
+    yield RegionInput(
+        name=environment.name,
+        spec=region,
+        charts=tuple(chart for chart in environment.versions.charts if chart.name in needed),
+        platform=dpu_platform(environment),
+        dpf=uses_dpf(environment),
+        ovn=any(BORDERS[vpc.isolation].ovn for tenant in environment.tenants for vpc in tenant.vpcs),
+        clusters={placed.cluster.name: placed.tenant.tenant for placed in clusters(environment)},
+        tenants={tenant.tenant: _about(tenant) for tenant in environment.tenants},
+        release=environment.versions.release,
+        watched=_watched(environment),
+        cluster_api=environment.versions.cluster_api,
+    )
+
+
+def _about(tenant: TenantSpec) -> dict[str, str]:
+    """Return what people and alerts find on the namespaces of ``tenant``: whom to tell and ask, when, what it paid."""
+    contacts, changes = tenant.contacts, tenant.changes
+    contract = ", ".join(f"{part.nodes} {part.instance_type}" for part in tenant.contract)
+    return {
+        keys.CONTACT_ALERTS: contacts.alerts,
+        keys.CONTACT_CHANGES: contacts.changes,
+        keys.CONTACT_MAINTENANCE: contacts.maintenance or contacts.changes,
+        keys.APPROVAL: changes.approval.value,
+        **given(**{keys.WINDOW: changes.window and window_text(changes.window), keys.CONTRACT: contract or None}),
+    }
+
+
+def _watched(environment: Environment) -> dict[str, tuple[str, ...]]:
+    """Return the namespaces of the hosts of each bare-metal controller, that of free hosts last."""
+    metal, lock = environment.region.bare_metal, environment.allocations.clusters
+    every = [placed.cluster.name for placed in clusters(environment)] if metal.controllers else []
+    return {
+        one.name: (
+            *(cluster for cluster in every if lock[cluster].controller == one.name),
+            *((FREE_HOSTS,) if one.name == metal.free_hosts else ()),
+        )
+        for one in metal.controllers
+    }

@@ -1,0 +1,51 @@
+"""What the VPCs of a tenant are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.plan.build.dpus import dpu_platform
+from components.plan.build.fabrics import partition
+from components.plan.pools import PlacedCluster
+from components.render.infiniband import Partition
+from components.render.tenant_network import TenantNetworkInput, on_dpus
+from components.render.vpc import Vpc
+from components.specs.environment import Environment
+from components.specs.tenant import TenantSpec
+from components.specs.tenant_network import VpcSpec
+
+
+def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[TenantNetworkInput]:
+    """Yield the VPCs that the DPUs of a tenant's hosts isolate."""
+    for vpc in filter(on_dpus, tenant.vpcs):
+        yield _network(environment, tenant, vpc, None)
+
+
+def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[TenantNetworkInput]:
+    """Yield the VPC of a cluster that it isolates itself, or has a partition of."""
+    part = partition(environment, placed)
+    for vpc in placed.tenant.vpcs:
+        if vpc.name == placed.cluster.vpc and (part or not on_dpus(vpc)):
+            yield _network(environment, placed.tenant, vpc, placed.cluster.name, part)
+
+
+def _network(
+    environment: Environment, tenant: TenantSpec, vpc: VpcSpec, cluster: str | None, part: Partition | None = None
+) -> TenantNetworkInput:
+    return TenantNetworkInput(
+        name=vpc.name if cluster is None else f"{cluster}-{vpc.name}",
+        vpc=_vpc(environment, tenant, vpc),
+        platform=dpu_platform(environment),
+        cluster=cluster,
+        partition=part,
+    )
+
+
+def _vpc(environment: Environment, tenant: TenantSpec, vpc: VpcSpec) -> Vpc:
+    addresses = environment.allocations.clusters
+    return Vpc(
+        spec=vpc,
+        tenant=tenant.tenant,
+        numbers=environment.allocations.vpcs[vpc.name],
+        control_planes=tuple(addresses[cluster.name].vip for cluster in tenant.clusters if cluster.vpc == vpc.name),
+    )

@@ -1,0 +1,45 @@
+"""What the virtual machines of a cluster are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.plan.pools import PlacedCluster
+from components.render.virtual_machine import Machine
+from components.render.vm_offering import PublicAddresses, VmOfferingInput
+from components.specs.environment import Environment
+from components.specs.keys import vm_key
+from components.specs.vm_offering import VirtualMachineSpec, VmsSpec
+
+
+def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[VmOfferingInput]:
+    """Yield what can be ordered in the cluster that runs its tenant's VMs, and nothing for any other."""
+    vms = placed.tenant.vms
+    if vms is not None and vms.cluster == placed.cluster.name:
+        yield _offering(environment, placed, vms)
+
+
+def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> VmOfferingInput:
+    cluster, catalog, lock = placed.cluster, environment.vm_catalog, environment.allocations
+    sizes = {size.name: size for size in catalog.sizes}
+    images = {image.name: image for image in catalog.images}
+
+    def machine(spec: VirtualMachineSpec) -> Machine:
+        address = lock.public_ips[vm_key(cluster.name, spec.name)] if spec.public_ip else None
+        return Machine(spec=spec, size=sizes[spec.size], image=images[spec.image], public_address=address)
+
+    machines = tuple(machine(spec) for spec in vms.platform)
+    return VmOfferingInput(
+        name=cluster.name,
+        cluster=cluster.name,
+        tenant=placed.tenant.tenant,
+        sizes=tuple(sizes[name] for name in vms.offerings),
+        images=tuple(images[name] for name in vms.images),
+        image_storage_class=vms.image_storage_class,
+        public=PublicAddresses(
+            addresses=tuple(item.public_address for item in machines if item.public_address is not None),
+            asn=lock.vpcs[cluster.vpc].asn,
+            interface=environment.region.dpus.host_interface,
+        ),
+        machines=machines,
+    )

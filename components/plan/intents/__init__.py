@@ -1,0 +1,1 @@
+"""What nodes and DPUs are to be: images, intents, and in what those that run are behind their data."""

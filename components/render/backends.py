@@ -1,0 +1,170 @@
+"""What each backend renders and can do: one entry a backend, and nobody else asks which one it is.
+
+Templates of older revisions stay as they were, so that each revision keeps its own tables. ``observe.backends`` says in
+the same way what the objects of each backend tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from components.render import (
+    bare_metal_hosts,
+    dpf_hbn,
+    dpf_ovn,
+    ironcore_metal,
+    ironcore_servers,
+    k0smotron,
+    kamaji,
+    kamaji_etcd,
+    kube_ovn,
+    metal3,
+    policy_only,
+)
+from components.render.bare_metal_controllers import Watched
+from components.render.control_plane import ControlPlane
+from components.render.dpus import DpuPlatform
+from components.render.hosts import PlacedHost
+from components.render.manifest import Manifest, Patch
+from components.render.operators import Operator
+from components.render.providers import Provider
+from components.render.vpc import Vpc
+from components.specs.bare_metal import BareMetalBackend, BareMetalSpec
+from components.specs.catalog import BootMode
+from components.specs.nodes import FirmwareUpdate
+from components.specs.region import ControlPlaneBackend, ControlPlanesSpec, NetworksSpec
+from components.specs.tenant_network import Isolation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlPlanes:
+    """Control planes of one backend, and nodes that join them."""
+
+    render: Callable[[ControlPlane], tuple[Manifest, ...]]
+    """Returns the objects of one control plane, which itself is the last of them."""
+    bootstrap_template: tuple[str, str]
+    """Version and kind of what makes a machine a node of such a cluster."""
+    join: str
+    """What the join service calls the way in which such nodes join."""
+    operators: Callable[[ControlPlanesSpec], tuple[Operator, ...]]
+    """Returns what hosts control planes, beside Cluster API's providers."""
+    providers: Callable[[ControlPlanesSpec], tuple[Provider, ...]]
+    dedicated_charts: tuple[str, ...]
+    """Charts that are installed for each data store of a cluster's own."""
+    etcd_by_replicas: bool
+    """Whether a data store of a cluster's own has as many members as the control plane needs for its replicas."""
+    keeps_events_apart: bool
+    """Whether events can be kept in another data store than everything else."""
+    counts_konnectivity_agents: bool
+    """Whether the number of konnectivity agents can be chosen; if not, one runs on every node."""
+    moves_data_stores: bool
+    """Whether the state of a cluster can go from one data store to another."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BareMetal:
+    """Hosts of one backend, and machines on them."""
+
+    boots: tuple[BootMode, ...]
+    """Ways to boot an image."""
+    operators: Callable[[BareMetalSpec, Watched], tuple[Operator, ...]]
+    """Returns what provisions hosts, beside Cluster API's providers."""
+    providers: tuple[Provider, ...]
+    gates: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    """Feature gates that providers of control planes need with these hosts, by the provider's name."""
+    infrastructure: Callable[[ControlPlane], Manifest]
+    """Returns the infrastructure of one cluster."""
+    machine_template: tuple[str, str]
+    """Version and kind of what claims a host for a machine."""
+    remediation: Callable[[str, str, dict[str, str]], tuple[Manifest, ...]]
+    """Returns what is tried before an unhealthy node is replaced, by name, cluster and labels of its pool."""
+    host: Callable[[PlacedHost, FirmwareUpdate], Iterable[Manifest]]
+    """Returns the objects of one host."""
+    patches: Callable[[Iterable[PlacedHost]], Iterable[tuple[str, Patch]]]
+    """Returns, by a stable key, fields of objects that the backend's own controllers make for hosts."""
+    lists_failure_domains: bool
+    """Whether a cluster lists the failure domains that its machines may be in."""
+    redfish_only: bool
+    """Whether BMCs are spoken to by Redfish only, and at an address."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Borders:
+    """Borders of VPCs by one backend."""
+
+    on_dpus: bool
+    """Whether the DPUs of a VPC's hosts enforce them; if not, each of its clusters does."""
+    network: Callable[[Vpc, DpuPlatform], tuple[Manifest, ...]] = lambda _vpc, _platform: ()
+    """Returns the objects of a VPC that DPUs isolate."""
+    inside: Callable[[Vpc, NetworksSpec, str], tuple[Manifest, ...]] = lambda _vpc, _networks, _cluster: ()
+    """Returns the objects of a VPC that are inside one of its clusters."""
+    charts: tuple[str, ...] = ()
+    """Charts that each cluster of a VPC installs."""
+    link_per_host: bool = False
+    """Whether each host has a routed link of its own, and reaches what is outside its VPC by addresses only."""
+    ovn: bool = False
+    """Whether the VPC is kept in the OVN databases of the one DPU cluster."""
+
+
+CONTROL_PLANES = {
+    ControlPlaneBackend.KAMAJI: ControlPlanes(
+        render=kamaji.render,
+        bootstrap_template=("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfigTemplate"),
+        join="kubeadm",
+        operators=lambda control_planes: (kamaji.operator(control_planes),),
+        providers=kamaji.providers,
+        dedicated_charts=(kamaji_etcd.CHART,),
+        etcd_by_replicas=False,
+        keeps_events_apart=True,
+        counts_konnectivity_agents=True,
+        moves_data_stores=True,
+    ),
+    ControlPlaneBackend.K0SMOTRON: ControlPlanes(
+        render=k0smotron.render,
+        bootstrap_template=("bootstrap.cluster.x-k8s.io/v1beta2", "K0sWorkerConfigTemplate"),
+        join="k0s",
+        operators=lambda _control_planes: (),
+        providers=lambda _control_planes: k0smotron.PROVIDERS,
+        dedicated_charts=(),
+        etcd_by_replicas=True,
+        keeps_events_apart=False,
+        counts_konnectivity_agents=False,
+        moves_data_stores=False,
+    ),
+}
+BARE_METAL = {
+    # Metal3 writes a disk or attaches an ISO, IronCore hands out a kernel at every boot.
+    BareMetalBackend.METAL3: BareMetal(
+        boots=(BootMode.DISK, BootMode.LIVE_ISO),
+        operators=metal3.operators,
+        providers=metal3.PROVIDERS,
+        infrastructure=metal3.infrastructure,
+        machine_template=metal3.MACHINE_TEMPLATE,
+        remediation=metal3.remediation,
+        host=bare_metal_hosts.render,
+        patches=bare_metal_hosts.patches,
+        lists_failure_domains=True,
+        redfish_only=False,
+    ),
+    BareMetalBackend.IRONCORE_METAL: BareMetal(
+        boots=(BootMode.NETBOOT,),
+        operators=lambda _metal, _watched: ironcore_metal.OPERATORS,
+        providers=ironcore_metal.PROVIDERS,
+        gates={"kubeadm": {"KubeadmBootstrapFormatIgnition": True}, "kamaji": {"SkipInfraClusterPatch": True}},
+        infrastructure=ironcore_metal.infrastructure,
+        machine_template=ironcore_metal.MACHINE_TEMPLATE,
+        # A boot starts from nothing anyway.
+        remediation=lambda _name, _cluster, _labels: (),
+        host=ironcore_servers.render,
+        patches=lambda _hosts: (),
+        lists_failure_domains=False,
+        redfish_only=True,
+    ),
+}
+BORDERS = {
+    Isolation.DPF_HBN: Borders(on_dpus=True, network=dpf_hbn.render, link_per_host=True),
+    Isolation.DPF_OVN: Borders(on_dpus=True, network=dpf_ovn.render, ovn=True),
+    Isolation.KUBE_OVN: Borders(on_dpus=False, inside=kube_ovn.render, charts=(kube_ovn.CHART,)),
+    Isolation.POLICY_ONLY: Borders(on_dpus=False, inside=policy_only.render),
+}

@@ -1,0 +1,66 @@
+"""What the platform's own pods share: how far they may go, what they may do, and how they run again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from components.render.manifest import Manifest
+from components.render.objects import given, manifest
+
+_RBAC = "rbac.authorization.k8s.io"
+HARDENED: Mapping[str, Any] = MappingProxyType(
+    {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
+)
+"""Security context of a container that needs nothing."""
+
+
+def role(
+    name: str,
+    rules: list[dict[str, Any]],
+    *,
+    account: tuple[str, str],
+    namespace: str,
+    labels: Mapping[str, str],
+) -> tuple[Manifest, ...]:
+    """Return what lets ``account``, a ServiceAccount by namespace and name, do in ``namespace`` what ``rules`` say."""
+    place: dict[str, Any] = {"namespace": namespace, "labels": labels}
+    home, subject = account
+    return (
+        manifest(f"{_RBAC}/v1", "Role", name, **place, rules=rules),
+        manifest(
+            f"{_RBAC}/v1",
+            "RoleBinding",
+            name,
+            **place,
+            roleRef={"apiGroup": _RBAC, "kind": "Role", "name": name},
+            subjects=[{"kind": "ServiceAccount", "name": subject, "namespace": home}],
+        ),
+    )
+
+
+def cron_job(
+    name: str,
+    job: Mapping[str, Any],
+    *,
+    namespace: str,
+    labels: Mapping[str, str],
+    schedule: str,
+    time_zone: str,
+    late_seconds: int | None = None,
+) -> Manifest:
+    """Return the CronJob that runs ``job``, the spec of a Job, at ``schedule``, and never twice at a time.
+
+    A run that cannot begin within ``late_seconds`` is left out; None: it begins however late.
+    """
+    spec = {
+        "schedule": schedule,
+        "timeZone": time_zone,
+        **given(startingDeadlineSeconds=late_seconds),
+        "concurrencyPolicy": "Forbid",
+        "successfulJobsHistoryLimit": 1,
+        "failedJobsHistoryLimit": 3,
+        "jobTemplate": {"spec": dict(job)},
+    }
+    return manifest("batch/v1", "CronJob", name, namespace=namespace, labels=labels, spec=spec)

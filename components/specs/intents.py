@@ -1,0 +1,95 @@
+"""Intents: all that decides what a node, or a DPU, is. Lock files hold each intent in use, whole; data only wish.
+
+An intent holds values, never names to look up elsewhere, so that nothing but a promotion changes what it makes. What it
+leaves out stands for nothing being asked, in this library and in every later one: no other default may ever be added.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Annotated, ClassVar
+
+from pydantic import AwareDatetime, Field, JsonValue, StringConstraints
+
+from components.specs.bare_metal import BareMetalBackend
+from components.specs.base import HttpsUrl, KubernetesVersion, Registry, Sha256, Spec, Text, VersionName
+from components.specs.catalog import BootMode
+from components.specs.firmware import Firmware
+from components.specs.node_pool import TaintSpec
+from components.specs.region import ControlPlaneBackend
+
+FINGERPRINT_DIGITS = 16
+INTENT_NAME = r"^[a-z0-9][-a-z0-9.]*@[0-9a-f]{16}$"
+IntentName = Annotated[str, StringConstraints(pattern=INTENT_NAME, max_length=96)]
+"""Name of an intent, ``gpu-2026.11.1@8d2f0c6b1a4e9375``: the image it is about, and its fingerprint."""
+
+
+class Intent(Spec):
+    """What intents of nodes and of DPUs share."""
+
+    IMAGE: ClassVar[str] = "image"
+    """Field that names the image."""
+
+    revision: int = Field(ge=1)
+    """Revision of the renderer that turns the intent into objects; revisions stay as they are, byte by byte."""
+    image: VersionName
+    """Version of the image in ``catalog/images.yaml``."""
+    url: HttpsUrl
+    """Where the image is fetched from."""
+    sha256: Sha256
+    """SHA-256 of what is behind ``url``."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Return what two intents share exactly when they are the same: 16 hex digits of the SHA-256 of all of it."""
+        said = self.model_dump(mode="json", exclude_defaults=True)
+        canonical = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(canonical.encode()).hexdigest()[:FINGERPRINT_DIGITS]
+
+    @property
+    def name(self) -> str:
+        """Return the name by which lock files refer to the intent."""
+        return f"{self.image}@{self.fingerprint}"
+
+
+class NodeIntent(Intent):
+    """Everything for which upstream makes a Machine anew, reboots a node or joins it differently."""
+
+    boot: BootMode
+    """How a node gets the image."""
+    kubelet: KubernetesVersion
+    """Version of the kubelet in the image; Cluster API makes Machines anew when it changes."""
+    control_planes: ControlPlaneBackend
+    """Backend that decides what a node joins with."""
+    bare_metal: BareMetalBackend
+    """Backend that decides how a host is found and booted."""
+    max_pods: int = Field(ge=1)
+    """Pods that a node may run."""
+    taints: tuple[TaintSpec, ...] = ()
+    """Taints that a node registers with."""
+    kubelet_configuration: dict[str, JsonValue] = Field(default_factory=dict)
+    """Fields of ``KubeletConfiguration`` that the cluster sets, under Kubernetes' own names."""
+    firmware: Firmware | None = None
+    """Settings and versions below the image; the hosts of the node get them before its next boot."""
+    after: AwareDatetime | None = None
+    """Moment after which nodes that are older are made anew, a restart; Cluster API's ``rollout.after``."""
+
+
+class DpuIntent(Intent):
+    """Everything for which DPF flashes a DPU anew and reboots its host."""
+
+    bsp: Text
+    """Board support package in the image."""
+    doca: Text
+    """Release of DOCA in the image."""
+    uefi: Text
+    """Boot firmware in the image."""
+    atf: Text
+    """Release of Arm Trusted Firmware in the image."""
+    virtual_functions: int = Field(ge=1)
+    """Virtual functions of each physical function, a setting in the DPU's firmware."""
+    mtu_bytes: int = Field(ge=1280)
+    """MTU of the host's ports on the DPU."""
+    mirror: Registry | None = None
+    """Registry that the DPU's container runtime asks instead of the public ones."""

@@ -1,0 +1,20 @@
+"""The order of names that a person expects: numbers in them count as numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+_DIGITS = re.compile(r"(\d+)")
+
+
+@lru_cache(maxsize=1 << 16)
+def natural(text: str) -> tuple[str | int, ...]:
+    """Return a key that sorts ``rack-9`` before ``rack-10``."""
+    return tuple(int(part) if index % 2 else part for index, part in enumerate(_DIGITS.split(text)))
+
+
+def naturally(names: Iterable[str]) -> list[str]:
+    """Return ``names`` in natural order."""
+    return sorted(names, key=natural)

@@ -1,0 +1,80 @@
+"""The versions of the catalogue: what Kubernetes, operators, drivers and tools a region runs together."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from components.specs.base import (
+    OCI_DIGEST,
+    OCI_URL,
+    DataFile,
+    KubernetesVersion,
+    Label,
+    Registry,
+    Spec,
+    Text,
+    VersionName,
+)
+from components.specs.cluster_api import ClusterApiSpec
+
+
+class Chart(Spec):
+    """A Helm chart in an OCI registry, pinned by version and digest."""
+
+    name: Label
+    """Name that operators and add-ons refer to, which also names Flux's OCIRepository."""
+    url: str = Field(pattern=OCI_URL, max_length=253)
+    """URL of the chart without a tag, ``url`` of Flux's OCIRepository."""
+    version: Text
+    """Version of the chart, which people read; ``ref.tag`` of Flux's OCIRepository."""
+    digest: str = Field(pattern=OCI_DIGEST)
+    """Digest of the chart, which decides what is installed; ``ref.digest`` of Flux's OCIRepository."""
+
+
+class Tool(Spec):
+    """A container image that a job of the platform runs, pinned by digest."""
+
+    name: Label
+    """Name that the platform's own jobs refer to."""
+    image: Registry
+    """Repository of the image, without a tag."""
+    digest: str = Field(pattern=OCI_DIGEST)
+    """Digest of the image, which decides what runs."""
+
+    def __str__(self) -> str:
+        """Return what a container's ``image`` says."""
+        return f"{self.image}@{self.digest}"
+
+
+class VersionVector(DataFile):
+    """``catalog/versions.yaml``: the versions that belong together (one vector a region)."""
+
+    release: VersionName
+    """Name of the vector, of which a region runs one."""
+    kubernetes: tuple[KubernetesVersion, ...] = Field(min_length=1)
+    """Control-plane versions that clusters may ask for."""
+    charts: tuple[Chart, ...]
+    """Charts of operators and drivers, which Flux installs."""
+    cluster_api: ClusterApiSpec
+    """Releases of Cluster API and its providers, which the Cluster API operator installs."""
+    tools: tuple[Tool, ...] = ()
+    """Container images of the platform's own jobs."""
+
+    def chart(self, name: str) -> Chart:
+        """Return the chart called ``name``.
+
+        Raises:
+            KeyError: no such chart in the vector.
+        """
+        for chart in self.charts:
+            if chart.name == name:
+                return chart
+        raise KeyError(name)
+
+    def tool(self, name: str) -> Tool:
+        """Return the image called ``name``.
+
+        Raises:
+            KeyError: no such image in the vector.
+        """
+        return {tool.name: tool for tool in self.tools}[name]

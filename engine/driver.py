@@ -1,0 +1,241 @@
+"""Runs ``pulumi`` on the stacks of an environment, and tells what its events say while it runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from components.specs.region import StateSpec
+from engine import ends_with_parent, locks
+from engine.errors import EngineError, EngineStopped
+from engine.events import Progress
+from toolchain import environment as machine
+from toolchain import paths
+
+POLICY_PACK = "policies"
+_POLL_SECONDS = 0.1
+_TAIL_LINES = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One finished run of the engine."""
+
+    stack: str
+    code: int
+    progress: Progress
+    duration_seconds: float
+    log: Path
+    """What the engine printed."""
+
+    @property
+    def tail(self) -> str:
+        """Return the end of what the engine printed, for failures that no event tells of."""
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        return "\n".join([line for line in lines if line.strip()][-_TAIL_LINES:])
+
+
+class Engine:
+    """The ``pulumi`` of this clone, set up for one environment.
+
+    Raises:
+        EngineError: no ``pulumi`` was made ready.
+    """
+
+    def __init__(self, environment: str, state: StateSpec | None, variables: Mapping[str, str]) -> None:
+        self.secrets_provider = state.secrets_provider if state else None
+        self.variables = machine.process(environment, backend_url=state.backend if state else None) | dict(variables)
+        program = shutil.which("pulumi", path=self.variables["PATH"])
+        if program is None:
+            msg = (
+                "no 'pulumi' is made ready in this clone; run 'make up', or 'python3 -m toolchain' for the tools alone"
+            )
+            raise EngineError(msg)
+        self.program = program
+
+    @property
+    def file_state(self) -> Path | None:
+        """Return the folder of the file backend; None for any other backend."""
+        url = self.variables["PULUMI_BACKEND_URL"]
+        return Path(url.removeprefix("file://").partition("?")[0]) if url.startswith("file://") else None
+
+    def prepare(self, stack: str) -> list[str]:
+        """Make ``stack`` ready for an operation and return what had to be repaired, in words.
+
+        Creates a missing stack, removes the lock of a dead engine, and forgets operations that an engine killed
+        half-way left open: what it created without recording is adopted by the next ``up``, which finds its mark on it.
+
+        Raises:
+            EngineError: the stack is locked by somebody else, or cannot be read.
+        """
+        repairs = []
+        if self.file_state is not None:
+            repairs += [
+                f"{stack}: removed the lock of an engine that was killed ({holder})"
+                for holder in locks.free(self.file_state, stack)
+            ]
+        self.select(stack)
+        state = self.export(stack)
+        pending = state.get("deployment", {}).get("pending_operations") or []
+        if pending:
+            self._call(["stack", "import", "--stack", stack], f"{stack}: cannot be repaired", stdin=json.dumps(state))
+            repairs.append(
+                f"{stack}: an earlier run was killed with {len(pending)} operation(s) open; they are taken up again"
+            )
+        return repairs
+
+    def select(self, stack: str) -> None:
+        """Create ``stack`` if it is missing.
+
+        Raises:
+            EngineError: it cannot be created.
+        """
+        create = ["stack", "select", "--create", stack]
+        if self.secrets_provider:
+            create += ["--secrets-provider", self.secrets_provider]
+        self._call(create, f"{stack}: cannot be selected or created")
+
+    def exists(self, stack: str) -> bool:
+        """Tell whether ``stack`` was ever created."""
+        listed = json.loads(self._call(["stack", "ls", "--json"], "the stacks cannot be listed"))
+        return any(item["name"].rsplit("/", 1)[-1] == stack for item in listed)
+
+    def export(self, stack: str) -> dict[str, Any]:
+        """Return the recorded state of ``stack``."""
+        return dict(json.loads(self._call(["stack", "export", "--stack", stack], f"{stack}: its state cannot be read")))
+
+    def forget(self, stack: str) -> None:
+        """Drop the record of ``stack`` with all that is in it; nothing in any cluster is touched."""
+        self._call(
+            ["stack", "rm", "--yes", "--force", "--preserve-config", "--stack", stack], f"{stack}: cannot be removed"
+        )
+
+    def unprotect(self, stack: str) -> None:
+        """Lift the protection of everything in ``stack``, so that it can be destroyed."""
+        self._call(["state", "unprotect", "--all", "--yes", "--stack", stack], f"{stack}: cannot be unprotected")
+
+    def run(
+        self,
+        verb: str,
+        stack: str,
+        *options: str,
+        watch: Callable[[Progress], None] = lambda _: None,
+        stopping: Callable[[], None] = lambda: None,
+    ) -> Run:
+        """Run ``pulumi VERB``, call ``watch`` several times a second, and ``stopping`` once it is asked to end.
+
+        Raises:
+            EngineStopped: after Ctrl-C; the engine has ended cleanly by then.
+        """
+        folder = log_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        log, event_log = folder / f"{stack}.log", folder / f"{stack}.events"
+        event_log.write_bytes(b"")
+        command = [verb, "--stack", stack, "--event-log", str(event_log), *options]
+        started = time.monotonic()
+        progress = Progress()
+        with log.open("wb") as output, event_log.open("rb") as events:
+            process = self._start(command, output)
+            with _interrupts(process, stopping) as interrupts:
+                lines = _lines(events)
+                while True:
+                    ended = process.poll() is not None
+                    for line in lines:
+                        if line is None:
+                            break
+                        progress.see(line, time.monotonic())
+                    watch(progress)
+                    if ended:
+                        break
+                    time.sleep(_POLL_SECONDS)
+        if interrupts:
+            msg = f"{verb} of {stack} was stopped; what was done is recorded, the same command goes on from there"
+            raise EngineStopped(msg)
+        return Run(
+            stack=stack,
+            code=process.returncode,
+            progress=progress,
+            duration_seconds=time.monotonic() - started,
+            log=log,
+        )
+
+    def _start(self, command: list[str], output: Any) -> subprocess.Popen[bytes]:
+        pulumi = [self.program, *command, "--non-interactive", "--color", "never"]
+        return subprocess.Popen(
+            [sys.executable, "-S", ends_with_parent.__file__, *pulumi],
+            cwd=paths.ROOT,
+            env=self.variables | {"PULUMI_DEBUG_COMMANDS": "true"},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+    def _call(self, arguments: list[str], failure: str, *, stdin: str = "") -> str:
+        done = subprocess.run(
+            [self.program, *arguments, "--non-interactive", "--color", "never"],
+            cwd=paths.ROOT,
+            env=self.variables,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            reason = (done.stderr or done.stdout).strip().removeprefix("error: ")
+            msg = f"{failure}: {reason}"
+            raise EngineError(msg)
+        return done.stdout
+
+
+def log_folder() -> Path:
+    """Return where the engine's output and events are kept, beside the region: they outlive it."""
+    return paths.home() / "pulumi" / "logs"
+
+
+def _lines(file: Any) -> Iterator[str | None]:
+    """Yield whole lines of a file that grows; None when there is none for now."""
+    rest = b""
+    while True:
+        rest += file.read()
+        *whole, rest = rest.split(b"\n")
+        for line in whole:
+            yield line.decode(errors="replace")
+        yield None
+
+
+@contextmanager
+def _interrupts(process: subprocess.Popen[bytes], stopping: Callable[[], None]) -> Iterator[list[int]]:
+    """Let the engine end in order when this command is asked to stop; yield the signals that came."""
+    came: list[int] = []
+
+    def stop(number: int, _frame: Any) -> None:
+        came.append(number)
+        # The terminal's Ctrl-C has reached the engine as well, and a second signal would end it in disorder.
+        if number != signal.SIGINT or not _from_terminal():
+            process.send_signal(signal.SIGINT)
+        if len(came) == 1:
+            stopping()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _from_terminal() -> bool:
+    try:
+        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,12 @@
+"""A way into Kubernetes objects as they come from an API server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def dig(body: Any, *path: str) -> Any:
+    """Return the value at ``path``; None where the way ends (a status may be null right after apply)."""
+    for key in path:
+        body = body.get(key) if isinstance(body, dict) else None
+    return body

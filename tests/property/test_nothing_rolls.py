@@ -1,0 +1,238 @@
+"""Whatever changes in data or in defaults, no node is made anew and no DPU is flashed but by a promotion.
+
+Every leaf of every data file is changed, one at a time: then either ``check`` refuses with a reason, or what decides
+what a node or a DPU is stays as it is in every object. The lock files stay as they are throughout.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from environment_data import copy_data
+from leaves import Edit, Leaves
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
+from components.plan.checks import check
+from components.render.manifest import Manifest, objects
+from components.specs.environment import Environment
+from components.specs.intents import DpuIntent, NodeIntent
+from components.specs.loader import load_environment
+from components.specs.locks import AllocationsLock, ImagesLock
+from components.specs.problems import SpecError
+
+REGIONS = ("laptop", "lab", "eu-south-03a", "us-east-04a")
+SAMPLED = {"laptop": (200, 30), "lab": (60, 10), "eu-south-03a": (25, 5), "us-east-04a": (3, 1)}
+"""Leaves of YAML files and cells of the inventory that the normal suite changes, by region."""
+CELLS = {"laptop": 600, "lab": 200, "eu-south-03a": 300, "us-east-04a": 100}
+"""Cells that the nightly suite changes beside all leaves: rows of an inventory are alike, and there are 60,000."""
+SEED = 20261122
+MOST_REFUSED = 0.9
+"""Share of edits that may be refused: if nearly all are, the test says nothing."""
+JOINS = {
+    "KamajiControlPlane": ("kubelet",),
+    "K0smotronControlPlane": ("k0sConfig", "spec", "workerProfiles"),
+}
+
+
+def nodes(environment: Environment) -> dict[str, Any]:
+    """Return by object all that decides what a node is, how it joins, and what a DPU is flashed from."""
+    every = (item for part in slices(environment) for item in objects(manifests(environment, part)))
+    return {item.key: value for item in every for value in _decided(item)}
+
+
+def _decided(item: Manifest) -> Iterator[Any]:
+    spec: Any = item.body.get("spec")
+    match item.kind:
+        case "MachineDeployment":
+            made = spec["template"]["spec"]
+            fields = ("version", "failureDomain", "bootstrap", "infrastructureRef")
+            yield {**{name: made.get(name) for name in fields}, "after": spec["rollout"].get("after")}
+        case "DPUDeployment":
+            yield {name: spec["dpus"].get(name) for name in ("bfb", "flavor", "secureBoot")}
+        case "BFB" | "DPUFlavor" | "Metal3MachineTemplate" | "KubeadmConfigTemplate":
+            yield spec
+        case (
+            "IroncoreMetalMachineTemplate"
+            | "K0sWorkerConfigTemplate"
+            | "HostFirmwareSettings"
+            | "HostFirmwareComponents"
+        ):
+            yield spec
+        case kind if kind in JOINS:
+            for step in JOINS[kind]:
+                spec = (spec or {}).get(step)
+            yield spec
+        case _:
+            return
+
+
+def moved_by(folder: Path, region: str, leaves: Leaves, edits: Iterable[Edit]) -> tuple[list[str], int, int]:
+    """Return the edits that moved something without a refusal, the number that were refused, and that of all."""
+    before, moved, refused, count = nodes(load_environment(region, folder)), [], 0, 0
+    for edit in edits:
+        leaves.apply(edit)
+        count += 1
+        try:
+            environment = load_environment(region, folder)
+            if check(environment):
+                refused += 1
+            elif nodes(environment) != before:
+                moved.append(str(edit))
+        except SpecError:
+            refused += 1
+        finally:
+            leaves.restore(edit)
+    return moved, refused, count
+
+
+def sample(edits: Iterable[Edit], most: int) -> list[Edit]:
+    every = list(edits)
+    return random.Random(SEED).sample(every, min(most, len(every)))  # noqa: S311 - no secret is drawn
+
+
+@pytest.fixture
+def folder(tmp_path: Path, region: str) -> Path:
+    return copy_data(tmp_path / "environments", region)
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_no_change_of_data_moves_a_node_or_a_dpu(folder: Path, region: str) -> None:
+    leaves = Leaves(folder, region)
+    leaves.rewrite()
+    assert check(load_environment(region, folder)) == []
+    in_files, in_tables = SAMPLED[region]
+
+    edits = [*sample(leaves.edits(), in_files), *sample(leaves.cells(), in_tables)]
+    moved, refused, count = moved_by(folder, region, leaves, edits)
+
+    assert moved == []
+    assert refused <= count * MOST_REFUSED
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("region", REGIONS)
+def test_no_change_of_any_leaf_moves_a_node_or_a_dpu(folder: Path, region: str) -> None:
+    leaves = Leaves(folder, region)
+    leaves.rewrite()
+
+    moved, refused, count = moved_by(folder, region, leaves, [*leaves.edits(), *sample(leaves.cells(), CELLS[region])])
+
+    assert moved == []
+    assert refused <= count * MOST_REFUSED
+
+
+def test_a_change_that_the_test_must_see_is_seen(tmp_path: Path) -> None:
+    """The walk is blind if a promotion does not show in it."""
+    folder = copy_data(tmp_path / "environments", "laptop")
+    environment = load_environment("laptop", folder)
+    pins = environment.image_pins
+    intents = {name: intent.model_copy(update={"taints": ()}) for name, intent in pins.intents.items()}
+    dpus = {name: intent.model_copy(update={"mtu_bytes": 1500}) for name, intent in pins.dpu_intents.items()}
+
+    nodes_moved = environment.model_copy(update={"image_pins": pins.model_copy(update={"intents": intents})})
+    dpus_moved = environment.model_copy(update={"image_pins": pins.model_copy(update={"dpu_intents": dpus})})
+
+    assert nodes(nodes_moved) != nodes(environment)
+    assert nodes(dpus_moved) != nodes(environment)
+
+
+@pytest.mark.parametrize("region", ["laptop", "eu-south-03a"])
+def test_no_change_of_a_default_moves_a_node_or_a_dpu(region: str, tmp_path: Path) -> None:
+    environment = load_environment(region, copy_data(tmp_path / "environments", region))
+    before, seen = nodes(environment), 0
+
+    for model, name, value in defaults(environment):
+        other = with_default(environment, model, name, value)
+        if other is environment:
+            continue
+        seen += 1
+        try:
+            assert check(other) or nodes(other) == before, f"{model.__name__}.{name} = {value}"
+        except SpecError:
+            continue
+
+    assert seen > 40
+
+
+def test_intents_have_no_default_but_nothing() -> None:
+    for model in (NodeIntent, DpuIntent):
+        given = {name: field.get_default(call_default_factory=True) for name, field in _optional(model)}
+        assert [name for name, value in given.items() if value not in (None, (), {})] == []
+
+
+def _optional(model: type[BaseModel]) -> list[tuple[str, FieldInfo]]:
+    return [(name, field) for name, field in model.model_fields.items() if not field.is_required()]
+
+
+def defaults(environment: Environment) -> Iterator[tuple[type[BaseModel], str, Any]]:
+    """Yield other values for the defaults of all models that the data of ``environment`` have instances of."""
+    models = {type(spec) for spec in _specs(environment)} - {
+        Environment,
+        AllocationsLock,
+        ImagesLock,
+        NodeIntent,
+        DpuIntent,
+    }
+    for model in sorted(models, key=lambda model: model.__name__):
+        for name, field in _optional(model):
+            for other in _others(field.get_default(call_default_factory=True)):
+                yield model, name, other
+
+
+def _others(value: Any) -> Iterator[Any]:
+    match value:
+        case bool():
+            yield not value
+        case int():
+            yield from (value + 1, value * 2)
+        case str() if hasattr(type(value), "__members__"):
+            yield from (member for member in type(value) if member is not value)  # type: ignore[attr-defined]
+        case _:
+            return
+
+
+def _specs(value: Any) -> Iterator[BaseModel]:
+    match value:
+        case BaseModel():
+            yield value
+            for name in type(value).model_fields:
+                yield from _specs(getattr(value, name))
+        case dict():
+            for inner in value.values():
+                yield from _specs(inner)
+        case tuple() | list():
+            for inner in value:
+                yield from _specs(inner)
+        case _:
+            return
+
+
+def with_default(environment: Environment, model: type[BaseModel], name: str, value: Any) -> Environment:
+    """Return ``environment`` as it would be if ``name`` of ``model`` had another default; itself if nothing changes."""
+    changed: Environment = _redone(environment, model, name, value)
+    return changed
+
+
+def _redone(value: Any, model: type[BaseModel], name: str, default: Any) -> Any:
+    match value:
+        case BaseModel():
+            inner = {key: getattr(value, key) for key in type(value).model_fields}
+            update = {key: new for key, old in inner.items() if (new := _redone(old, model, name, default)) is not old}
+            if type(value) is model and name not in value.model_fields_set:
+                update[name] = default
+            return value.model_copy(update=update) if update else value
+        case dict():
+            redone = {key: _redone(inner, model, name, default) for key, inner in value.items()}
+            return redone if any(redone[key] is not inner for key, inner in value.items()) else value
+        case tuple():
+            items = tuple(_redone(inner, model, name, default) for inner in value)
+            return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
+        case _:
+            return value

@@ -1,0 +1,186 @@
+"""Every waiver that the documentation tells people to write: it is accepted, it helps, and reports name it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from cli.errors import ExitCode
+from cli.refusals import refuse
+from components.plan.rules import capacity
+from components.specs.loader import load_environment
+from components.specs.problems import SpecError
+from policies.check import frozen
+from policies.rules import RULES
+from toolchain import paths
+
+Invoke = Callable[..., Result]
+Edit = Callable[[Path, str, str], None]
+TODAY = ("--today", "2026-11-21")
+NOW = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
+WAIVER = """schema_version: 1
+waivers:
+  - {{rule: {}, subject: {}, reason: agreed on, owner: ops, ticket: OPS-7, expires: 2026-12-15}}
+"""
+FREEZE = """schema_version: 1
+freezes:
+  - {name: run-7, from: 2026-11-20T00:00:00Z, to: 2026-12-01T00:00:00Z, reason: a training run, tenants: [acme]}
+"""
+DEDICATED = "  dedicated: {storage_class: local}\n  dedicated_above_nodes: 10\n"
+SHORT_WINDOW = (
+    "approval: required, window: {days: [tue], from: '23:00', to: '00:15', timezone: UTC}",
+    "rollout: {max_unavailable: 50%, drain_timeout_seconds: 4501}",
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A waiver as the documentation has it, and edits of laptop that need it."""
+
+    subject: str
+    edits: tuple[tuple[str, str, str], ...]
+
+
+CHECKED = {
+    "image-outside-channel": Case(
+        "globex-lab/lab", (("../catalog/images.yaml", "channel: [candidate, latest, stable]", "channel: [candidate]"),)
+    ),
+    "capacity.cluster-size": Case("acme-train", ()),
+    "capacity.dedicated-data-stores": Case(
+        "acme-train", (("region.yaml", "  backend: kamaji\n", f"  backend: kamaji\n{DEDICATED}"),)
+    ),
+    "contracts.contracted-nodes": Case("acme", (("tenants/acme.yaml", "nodes: 14", "nodes: 13"),)),
+    "contracts.contracted-capacity": Case("globex", (("tenants/globex.yaml", "nodes: 4}", "nodes: 8}"),)),
+    "governance.windows": Case(
+        "acme-train/infer",
+        (
+            ("tenants/acme.yaml", "approval: required", SHORT_WINDOW[0]),
+            ("tenants/acme.yaml", "rollout: {max_unavailable: 50%}", SHORT_WINDOW[1]),
+        ),
+    ),
+}
+"""Waivers that ``jacquard check`` needs."""
+ELSEWHERE = {"uniformity", "change-in-freeze"}
+
+
+def documented() -> set[str]:
+    """Return the rules that any page tells people to waive."""
+    pages = {path.name: path.read_text(encoding="utf-8") for path in (paths.ROOT / "docs").glob("*.md")}
+    found = {rule for text in pages.values() for rule in re.findall(r"rule `([a-z.-]+)` in `waivers\.yaml`", text)}
+    for section in pages["policies.md"].split("\n### ")[1:]:
+        if re.search(r"a\s+waiver\s+with\s+the\s+\w+\s+as\s+its\s+subject", section):
+            found.add(section.partition("\n")[0])
+    _, _, section = pages["rules.md"].partition("\n## What may be waived\n")
+    listed = [line for line in section.partition("\n## ")[0].splitlines() if line.startswith("- ")]
+    return found | {rule for line in listed for rule in re.findall(r"`([a-z-]+\.[a-z-]+)`", line)}
+
+
+def waive(folder: Path, rule: str, subject: str) -> None:
+    (folder / "waivers.yaml").write_text(WAIVER.format(rule, subject))
+
+
+def deviating(invoke: Invoke) -> list[dict[str, Any]]:
+    answer = json.loads(invoke("show", "laptop", "uniformity", "--format", "json").stdout)
+    return [pool for pool in answer["pools"] if pool["deviations"]]
+
+
+def test_each_documented_waiver_is_tried_here() -> None:
+    assert documented() == CHECKED.keys() | ELSEWHERE
+
+
+@pytest.mark.parametrize(("rule", "case"), CHECKED.items(), ids=CHECKED)
+def test_a_documented_waiver_lets_check_pass_until_it_expires(
+    invoke: Invoke, data_folder: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch, rule: str, case: Case
+) -> None:
+    folder = data_folder / "laptop"
+    monkeypatch.setattr(capacity, "MAX_NODES", 15 if rule == "capacity.cluster-size" else capacity.MAX_NODES)
+    for file, old, new in case.edits:
+        edit(folder / file, old, new)
+    before = invoke("check", "laptop", *TODAY, "--format", "json")
+    waive(folder, rule, case.subject)
+    after = invoke("check", "laptop", *TODAY)
+    late = invoke("check", "laptop", "--today", "2026-12-15")
+
+    assert before.exit_code in {ExitCode.BAD_DATA, ExitCode.REFUSED}
+    assert f'"{rule}"' in before.stdout
+    assert after.exit_code == ExitCode.OK, after.output
+    assert f"  waived: {rule}: " in after.stdout
+    assert "agreed on (ops, OPS-7, until 2026-12-15)" in after.stdout
+    assert "advice: " not in after.stdout
+    assert late.exit_code in {ExitCode.BAD_DATA, ExitCode.REFUSED}
+    assert "void since 2026-12-15" in late.stderr
+
+
+def test_the_waiver_of_a_freeze_is_accepted_and_lifts_it(invoke: Invoke, data_folder: Path) -> None:
+    folder = data_folder / "laptop"
+    (folder / "policy.yaml").write_text(FREEZE)
+    before = frozen(load_environment("laptop", data_folder), "laptop", NOW)
+    waive(folder, "change-in-freeze", "acme")
+
+    assert [item.rule.name for item in before] == ["change-in-freeze"]
+    assert invoke("check", "laptop", *TODAY).exit_code == ExitCode.OK
+    assert frozen(load_environment("laptop", data_folder), "laptop", NOW) == []
+
+
+@pytest.mark.parametrize("whose", ["pool", "group"])
+def test_the_waiver_of_a_deviation_is_accepted_and_shown(invoke: Invoke, data_folder: Path, whose: str) -> None:
+    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1", "--wave", "1", *TODAY)
+    [before] = [pool for pool in deviating(invoke) if pool["pool"] == "acme-train/train"]
+    subject = before["pool"] if whose == "pool" else before["deviations"][0]["subject"]
+    waive(data_folder / "laptop", "uniformity", subject)
+    [after] = deviating(invoke)
+
+    assert {item["waiver"] for item in before["deviations"]} == {None}
+    assert invoke("check", "laptop", *TODAY).exit_code == ExitCode.OK
+    assert {item["waiver"]["subject"] for item in after["deviations"]} == {subject}
+
+
+def test_a_cross_check_that_nothing_waives_is_refused_as_such(invoke: Invoke, data_folder: Path) -> None:
+    waive(data_folder / "laptop", "networks.networks-disjoint", "acme")
+
+    result = invoke("check", "laptop", *TODAY)
+
+    policies = ", ".join(rule.name for rule in RULES)
+    checks = ", ".join(rule for rule in CHECKED if "." in rule)
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert result.stderr == (
+        "environments/laptop: 1 problem\n"
+        "  waivers.yaml:3  waivers[0].rule: 'networks.networks-disjoint' is a cross-check that nothing waives"
+        f" (rules: {policies}, uniformity, {checks}); remove it or pick one\n"
+    )
+
+
+def test_json_and_sarif_tell_a_waived_cross_check(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    edit(data_folder / "laptop" / "tenants" / "acme.yaml", "nodes: 14", "nodes: 13")
+    waive(data_folder / "laptop", "contracts.contracted-nodes", "acme")
+
+    [answer] = json.loads(invoke("check", "laptop", *TODAY, "--format", "json").stdout)
+    [found] = json.loads(invoke("check", "laptop", *TODAY, "--format", "sarif").stdout)["runs"][0]["results"]
+
+    [told] = answer["waived_checks"]
+    assert (answer["ok"], answer["problems"], answer["idle_waivers"]) == (True, [], [])
+    assert (told["rule"], told["subject"], told["waiver"]["ticket"]) == ("contracts.contracted-nodes", "acme", "OPS-7")
+    assert found["ruleId"] == "contracts.contracted-nodes"
+    assert found["suppressions"] == [{"kind": "external", "justification": "agreed on (ops, OPS-7, until 2026-12-15)"}]
+
+
+def test_nothing_is_applied_once_the_waiver_of_a_cross_check_has_expired(data_folder: Path, edit: Edit) -> None:
+    edit(data_folder / "laptop" / "tenants" / "acme.yaml", "nodes: 14", "nodes: 13")
+    waive(data_folder / "laptop", "contracts.contracted-nodes", "acme")
+    environment = load_environment("laptop", data_folder)
+
+    refuse(environment, NOW)
+    with pytest.raises(SpecError) as late:
+        refuse(environment, dt.datetime(2026, 12, 15, tzinfo=dt.UTC))
+
+    assert str(late.value).endswith(
+        "; its waiver is void since 2026-12-15: remove it from waivers.yaml, or agree on a new date with ops (OPS-7)"
+    )

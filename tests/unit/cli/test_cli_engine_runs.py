@@ -1,0 +1,117 @@
+"""What a failed run of the engine says, and with which code it ends. The events are recorded ones."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_pulumi import replay
+from rich.console import Console
+
+from cli.engine_runs import raise_for, watched
+from cli.errors import ExitCode, Stop
+from cli.views.preview import by_component
+from cli.views.summary import counted
+from engine.driver import Engine, Run
+from engine.errors import EngineStopped
+from engine.events import Progress
+
+
+def run(events: str, tmp_path: Path, *, code: int = 255, output: str = "") -> Run:
+    progress = replay(events) if events else Progress()
+    log = tmp_path / "laptop.log"
+    log.write_text(output)
+    return Run(stack="laptop", code=code, progress=progress, duration_seconds=1.0, log=log)
+
+
+def failure(result: Run, verb: str = "up") -> tuple[Stop, str]:
+    console = Console(file=io.StringIO(), width=120)
+    with pytest.raises(Stop) as stop:
+        raise_for(console, result, verb, "jacquard up laptop")
+    assert isinstance(console.file, io.StringIO)
+    return stop.value, console.file.getvalue()
+
+
+def test_a_run_that_went_well_says_nothing(tmp_path: Path) -> None:
+    console = Console(file=io.StringIO())
+    raise_for(console, run("create", tmp_path, code=0), "up", "jacquard up laptop")
+
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue() == ""
+
+
+def test_a_mandatory_policy_ends_with_4_and_its_message(tmp_path: Path) -> None:
+    stop, shown = failure(run("refused", tmp_path))
+
+    assert stop.code is ExitCode.REFUSED
+    assert str(stop) == (
+        "up of laptop is refused by 1 mandatory policy; "
+        "change the data as said above and run 'jacquard up laptop' again"
+    )
+    assert shown == (
+        "refused: forbidden-word: Command train-a\n"
+        "  No forbidden words.\n"
+        "  found: forbidden\n"
+        "    fix: say something else\n"
+    )
+
+
+def test_an_unmet_gate_ends_with_3_and_what_is_awaited(tmp_path: Path) -> None:
+    stop, shown = failure(run("gate", tmp_path))
+
+    assert stop.code is ExitCode.WAITING
+    assert str(stop) == (
+        "stack toy needs 1 thing that is not there yet\n  control plane\nresume with: pulumi up -s toy"
+    )
+    assert shown == ""
+
+
+def test_a_failed_resource_is_named_with_the_providers_reason_and_no_echo(tmp_path: Path) -> None:
+    result = run("fail", tmp_path)
+    stop, shown = failure(result)
+
+    assert stop.code is ExitCode.FAILED
+    assert str(stop) == (
+        f"up of laptop failed; what was done is recorded, 'jacquard up laptop' goes on from there (log: {result.log})"
+    )
+    assert shown == (
+        "error: Command train-b: the create command failed with exit code 3: echo b; exit 3\nits output:\nb\n"
+    )
+
+
+def test_a_preview_that_failed_promises_no_continuation(tmp_path: Path) -> None:
+    result = run("fail", tmp_path)
+    stop, _ = failure(result, "preview")
+
+    assert str(stop) == f"preview of laptop failed (log: {result.log})"
+
+
+def test_an_engine_that_died_without_an_event_shows_its_last_words(tmp_path: Path) -> None:
+    _, shown = failure(run("", tmp_path, output="one\n\nerror: could not open the state\n"))
+
+    assert shown == "one\nerror: could not open the state\n"
+
+
+def test_a_run_that_is_asked_to_end_says_what_happens_meanwhile(
+    pulumi: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pulumi.answer("up", waits=True)
+    pulumi.terminate_caller()
+    with pytest.raises(EngineStopped):
+        watched(Engine("laptop", None, {}), "up", "laptop", title="region", resume="up")
+
+    assert capsys.readouterr().err.endswith(
+        "interrupted: stopping: operations under way are finished and recorded; once more to stop at once\n"
+    )
+
+
+def test_an_object_that_stays_in_the_cluster_is_not_called_deleted() -> None:
+    progress = replay("bump")
+
+    assert counted(progress.changes) == "2 created, 1 updated, 2 left in the cluster"
+    assert [asdict(item) for item in by_component(progress)] == [
+        {"component": "NodePool acme-train-infer", "operations": {"create": 2, "update": 1, "retain": 2}}
+    ]

@@ -1,0 +1,136 @@
+"""``jacquard promote ENV dpus``: planned, wave by wave with the evidence that ``status`` gives, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from observe.observation import Observation
+from observe.region_status import assemble
+
+Invoke = Callable[..., Result]
+DPUS = ("promote", "laptop", "dpus")
+OLD = "bfb-3.2.0@db201f37dc1746f6"
+HOW = "flashed, and their hosts rebooted, as each is let go"
+
+
+def lock(data_folder: Path) -> str:
+    return (data_folder / "laptop" / "images.lock.yaml").read_text()
+
+
+@pytest.fixture
+def behind(data_folder: Path, edit: Callable[[Path, str, str], None]) -> Path:
+    """Return data that the DPUs do not follow yet."""
+    edit(data_folder / "catalog" / "instance_types.yaml", "virtual_functions: 16", "virtual_functions: 32")
+    return data_folder
+
+
+def evidence(data_folder: Path, settled: Callable[[Environment], Observation]) -> Path:
+    """Return the file that ``status --format json`` would have made when all DPUs are as pinned."""
+    spec = load_environment("laptop", data_folder)
+    seen = replace(settled(spec), at=datetime(2026, 11, 21, 9, tzinfo=UTC))
+    file = data_folder.parent / "evidence.json"
+    file.write_text(json.dumps(asdict(assemble(spec, seen))))
+    return file
+
+
+def test_the_plan_names_what_changes_and_which_dpus_go_when(invoke: Invoke, behind: Path) -> None:
+    before = lock(behind)
+
+    text = invoke(*DPUS, "--plan")
+    data = json.loads(invoke(*DPUS, "--plan", "--format", "json").stdout)
+
+    revision = {"field": "revision", "before": "1", "after": "2"}
+    functions = {"field": "virtual_functions", "before": "16", "after": "32"}
+    assert [line.rstrip() for line in text.output.splitlines()] == [
+        f"{OLD} -> {data['intent']}",
+        "  revision 1 -> 2",
+        "  virtual_functions 16 -> 32",
+        "wave  rollout group  nodes  spares  replaced",
+        f"   1  unassigned         3       0  {HOW}",
+        f"   2  globex             7       0  {HOW}",
+        f"   3  acme              20       0  {HOW}",
+        "dpus: 30 DPUs to bfb-3.2.0 in 3 waves, or all at once, without --wave",
+    ]
+    waves = ((1, "unassigned", 3), (2, "globex", 7), (3, "acme", 20))
+    assert data == {
+        "pool": "dpus",
+        "version": "bfb-3.2.0",
+        "intent": data["intent"],
+        "needs_waves": False,
+        "changes": {OLD: [revision, functions]},
+        "waves": [
+            {"number": number, "groups": [{"key": f"dpus/{name}", "nodes": count, "spares": 0, "replacement": HOW}]}
+            for number, name, count in waves
+        ],
+    }
+    assert lock(behind) == before
+
+
+def test_dpus_that_are_what_the_data_say_stay(invoke: Invoke, data_folder: Path) -> None:
+    before = lock(data_folder)
+
+    results = [invoke(*DPUS, *more) for more in ((), ("--plan",), ("--wave", "1"))]
+
+    said = "dpus: every rollout group is what bfb-3.2.0 and the data say, nothing to change\n"
+    assert [(result.exit_code, result.output) for result in results] == [(0, said)] * 3
+    assert lock(data_folder) == before
+
+
+def test_dpus_move_wave_by_wave_with_the_evidence_of_status(
+    invoke: Invoke, behind: Path, settled: Callable[[Environment], Observation]
+) -> None:
+    first = invoke(*DPUS, "--wave", "1")
+    unproven = invoke(*DPUS, "--wave", "2")
+    second = invoke(*DPUS, "--wave", "2", "--evidence", str(evidence(behind, settled)))
+    third = invoke(*DPUS, "--wave", "3", "--evidence", str(evidence(behind, settled)))
+
+    ends = [
+        f"dpus: 1 rollout group moved to bfb-3.2.0{rest}; next: jacquard preview laptop\n"
+        for rest in (", 2 to go", ", 1 to go", "")
+    ]
+    assert [one.output.endswith(end) for one, end in zip((first, second, third), ends, strict=True)] == [True] * 3
+    assert (unproven.exit_code, "nothing shows that wave 1 is settled" in unproven.stderr) == (2, True)
+    assert "rollouts:" not in lock(behind)
+    assert invoke("check", "laptop", "--today", "2026-11-21").exit_code == 0
+
+
+def test_evidence_of_before_the_dpus_were_flashed_is_refused(
+    invoke: Invoke, behind: Path, settled: Callable[[Environment], Observation]
+) -> None:
+    file = evidence(behind, settled)
+    invoke(*DPUS, "--wave", "1")
+
+    result = invoke(*DPUS, "--wave", "2", "--evidence", str(file))
+
+    assert result.exit_code == 2
+    assert "dpus/unassigned has 0 of 3 DPUs with BFB bfb-3.2.0-" in result.stderr
+
+
+def test_all_dpus_move_at_once_and_back(invoke: Invoke, behind: Path) -> None:
+    before = lock(behind)
+
+    there = json.loads(invoke(*DPUS, "--format", "json").stdout)
+    back = json.loads(invoke(*DPUS, "--rollback", "--format", "json").stdout)
+
+    groups = ["dpus/acme", "dpus/globex", "dpus/unassigned"]
+    assert [(said["pool"], said["groups"], said["open"]) for said in (there, back)] == [("dpus", groups, False)] * 2
+    assert (there["intent"] != OLD, back["intent"]) == (True, OLD)
+    assert lock(behind) == before
+
+
+def test_a_data_store_is_not_for_dpus(invoke: Invoke) -> None:
+    result = invoke(*DPUS, "--data-store", "shared-a")
+
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "error: --to VERSION says which image dpus gets; --data-store is for control planes, such as acme-train\n",
+    )

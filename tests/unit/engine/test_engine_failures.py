@@ -1,0 +1,21 @@
+"""What of all that a failed engine says tells why. The events are recorded ones."""
+
+from __future__ import annotations
+
+from fake_pulumi import replay
+
+from engine.failures import causes, unmet_gate
+
+
+def test_what_only_echoes_a_failure_is_no_cause() -> None:
+    errors = replay("fail").errors
+
+    assert [str(error.urn) for error in causes(errors)] == ["Command train-b"]
+    assert len(errors) > 1
+    assert unmet_gate(errors) is None
+
+
+def test_an_unmet_gate_says_what_is_awaited() -> None:
+    assert unmet_gate(replay("gate").errors) == (
+        "stack toy needs 1 thing that is not there yet\n  control plane\nresume with: pulumi up -s toy"
+    )

@@ -1,0 +1,136 @@
+"""Locks: ours dies with its process, the engine's must be judged."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine import locks
+from engine.errors import EngineError
+
+SINCE = dt.datetime(2026, 11, 21, 13, 2, 11, tzinfo=dt.UTC)
+
+
+def leave_lock(state: Path, pid: int, host: str) -> Path:
+    file = state / ".pulumi" / "locks" / "organization" / "jacquard" / "laptop" / "0a1b.json"
+    file.parent.mkdir(parents=True)
+    content = {"pid": pid, "username": "ada", "hostname": host, "timestamp": SINCE.isoformat()}
+    file.write_text(json.dumps(content))
+    return file
+
+
+def ended_process() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_the_lock_of_a_dead_engine_of_this_machine_is_removed(tmp_path: Path) -> None:
+    file = leave_lock(tmp_path, ended_process(), socket.gethostname())
+
+    [holder] = locks.free(tmp_path, "laptop")
+
+    assert holder.user == "ada"
+    assert not file.exists()
+
+
+def test_a_process_number_that_something_else_got_is_no_engine(tmp_path: Path) -> None:
+    file = leave_lock(tmp_path, os.getpid(), socket.gethostname())
+
+    locks.free(tmp_path, "laptop")
+
+    assert not file.exists()
+
+
+def test_the_lock_of_a_running_engine_is_respected_and_its_holder_named(tmp_path: Path) -> None:
+    engine = tmp_path / "pulumi"
+    engine.symlink_to("/bin/sleep")
+    process = subprocess.Popen([str(engine), "60"])
+    try:
+        file = leave_lock(tmp_path / "state", process.pid, socket.gethostname())
+        with pytest.raises(EngineError) as stop:
+            locks.free(tmp_path / "state", "laptop")
+    finally:
+        process.kill()
+        process.wait()
+
+    assert str(stop.value) == (
+        f"laptop: another operation holds the stack's lock: process {process.pid} of ada on {socket.gethostname()}, "
+        f"since {SINCE.astimezone():%Y-%m-%d %H:%M:%S}; "
+        "wait for its end, or stop it with Ctrl-C where it runs, and run this again"
+    )
+    assert file.exists()
+
+
+def test_the_lock_of_another_machine_is_respected_and_the_remedy_named(tmp_path: Path) -> None:
+    file = leave_lock(tmp_path, ended_process(), "elsewhere")
+
+    with pytest.raises(EngineError, match="'pulumi cancel -s laptop' removes the lock"):
+        locks.free(tmp_path, "laptop")
+
+    assert file.exists()
+
+
+def test_a_file_that_is_no_lock_is_named_with_its_remedy(tmp_path: Path) -> None:
+    file = leave_lock(tmp_path, 1, "elsewhere")
+    file.write_text("{}")
+
+    with pytest.raises(EngineError) as stop:
+        locks.free(tmp_path, "laptop")
+
+    assert str(stop.value) == (
+        f"{file}: is no lock that the engine writes; look whether 'pulumi' runs, then delete the file"
+    )
+
+
+def test_a_stack_without_locks_is_free(tmp_path: Path) -> None:
+    assert locks.free(tmp_path, "laptop") == []
+
+
+def test_of_two_commands_on_one_environment_the_second_is_refused(home: Path) -> None:
+    with locks.exclusively("laptop", "up"), pytest.raises(EngineError) as stop, locks.exclusively("laptop", "down"):
+        pass
+
+    text = str(stop.value)
+    assert text.startswith(f"laptop: another command works on it: jacquard up, process {os.getpid()} on ")
+    assert text.endswith("; wait for its end and run this again")
+    assert (home / "locks" / "laptop.lock").read_text() == ""
+
+
+def test_a_command_that_was_killed_leaves_no_lock(home: Path) -> None:
+    del home
+    code = (
+        "import os, signal\n"
+        "from engine import locks\n"
+        "with locks.exclusively('laptop', 'up'):\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", code], check=False)
+
+    assert killed.returncode == -9
+    with locks.exclusively("laptop", "up"):
+        pass
+
+
+def test_a_process_that_only_just_begins_is_not_taken_for_an_ended_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = tmp_path / "proc" / str(os.getpid())
+    entry.mkdir(parents=True)
+    (entry / "cmdline").write_bytes(b"")
+    monkeypatch.setattr(locks, "_PROCESSES", tmp_path / "proc")
+    leave_lock(tmp_path, os.getpid(), socket.gethostname())
+
+    (entry / "stat").write_text("1 (pulumi) R 1 1")
+    with pytest.raises(EngineError, match="another operation holds"):
+        locks.free(tmp_path, "laptop")
+    (entry / "stat").write_text("1 (pulumi) Z 1 1")
+
+    assert len(locks.free(tmp_path, "laptop")) == 1

@@ -1,0 +1,49 @@
+"""Rollout groups are found in the cluster by the name they have there, and have as many nodes as somebody orders."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.render.manifest import MANAGEMENT
+from components.render.node_pool import group_name
+from components.specs.environment import Environment
+from components.specs.locks import GroupAllocation
+from observe.observation import Observation
+from observe.pool_status import Pools
+
+TRAIN = "acme-train-train-a01"
+
+
+def test_a_group_whose_name_is_cut_is_found_by_what_is_left_of_it(laptop: Environment) -> None:
+    pool = "a-pool-with-a-name-that-is-far-too-long-for-the-label-it-becomes"
+    metadata = {"name": group_name("acme-train", pool, "a01"), "namespace": "acme-train"}
+    seen = Observation(objects={(MANAGEMENT, "MachineDeployment"): [{"metadata": metadata, "spec": {"replicas": 2}}]})
+
+    found = Pools(laptop, seen).group("acme-train", pool, "a01", GroupAllocation(nodes=1))
+
+    assert (len(found.name), found.why) == (63, ["the cluster orders 2 nodes, the data 1"])
+
+
+@pytest.mark.parametrize(
+    ("ordered", "total", "why"),
+    [
+        (2, 2, []),
+        (5, 5, []),
+        (1, 2, ["the cluster orders 1 nodes, the data 2"]),
+        (7, 6, ["the cluster orders 7 nodes, the data 6"]),
+    ],
+)
+def test_a_group_with_an_autoscaler_has_as_many_nodes_as_that_orders(
+    laptop: Environment, seen: Observation, ordered: int, total: int, why: list[str]
+) -> None:
+    deployment = next(body for body in seen.of("MachineDeployment") if body["metadata"]["name"] == TRAIN)
+    deployment["spec"]["replicas"] = ordered
+    counters = ("replicas", "readyReplicas", "availableReplicas", "upToDateReplicas")
+    deployment["status"].update(dict.fromkeys(counters, ordered))
+    machines = [body for body in seen.of("Machine") if body["metadata"]["name"].startswith(TRAIN)]
+    for body in machines[ordered:]:
+        seen.of("Machine").remove(body)
+
+    found = Pools(laptop, seen).group("acme-train", "train", "a01", GroupAllocation(nodes=3, min_nodes=2, max_nodes=6))
+
+    assert (found.total, found.why) == (total, why)

@@ -1,0 +1,50 @@
+"""How long ``up`` waits: several looks in a row, and never longer than told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from components.specs.environment import Environment
+from observe.observation import Observation
+from observe.region_status import RegionStatus, assemble
+from observe.settling import settle
+
+
+def looks(environment: Environment, states: str) -> list[RegionStatus]:
+    """Return one status a letter: S settled, n not."""
+    nothing = assemble(environment, Observation())
+    return [replace(nothing, settled=letter == "S") for letter in states]
+
+
+def wait(environment: Environment, states: str, *, polls: int, timeout_seconds: float) -> tuple[bool, int]:
+    """Return whether it settled, and how often it looked; a look takes no time, a pause one second."""
+    coming, seen, clock = looks(environment, states), list[RegionStatus](), [0.0]
+
+    def sleep(duration: float) -> None:
+        clock[0] += duration
+
+    last = settle(
+        lambda: coming.pop(0),
+        seen.append,
+        polls=polls,
+        timeout_seconds=timeout_seconds,
+        sleep=sleep,
+        clock=lambda: clock[0],
+    )
+    return last.settled, len(seen)
+
+
+def test_one_look_is_enough_when_nothing_was_changed(laptop: Environment) -> None:
+    assert wait(laptop, "S", polls=1, timeout_seconds=60) == (True, 1)
+
+
+def test_after_a_change_three_looks_in_a_row_are_needed(laptop: Environment) -> None:
+    assert wait(laptop, "SSnSSnSSS", polls=3, timeout_seconds=60) == (True, 9)
+
+
+def test_the_time_given_is_kept(laptop: Environment) -> None:
+    assert wait(laptop, "nnnnnnnnnn", polls=3, timeout_seconds=4) == (False, 5)
+
+
+def test_no_time_means_one_look(laptop: Environment) -> None:
+    assert wait(laptop, "n", polls=3, timeout_seconds=0) == (False, 1)

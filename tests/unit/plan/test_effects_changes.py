@@ -1,0 +1,174 @@
+"""What changes between two sets of objects, and what the table says that each change does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.plan.effects.changes import Change, changes, worst
+from components.plan.effects.effect import Effect, When
+from components.plan.effects.pools import effect
+from components.render.manifest import Json, Manifest
+
+FLAVOR = "provisioning.dpu.nvidia.com/v1alpha1", "DPUFlavor"
+DEPLOYMENT = "svc.dpu.nvidia.com/v1alpha1", "DPUDeployment"
+GROUP = "cluster.x-k8s.io/v1beta2", "MachineDeployment"
+UNHEARD = "acme.example/v1", "Gadget"
+
+
+def thing(
+    kind: tuple[str, str], name: str = "one", *, retain: bool = False, protect: bool = False, **rest: Any
+) -> Manifest:
+    """Return an object."""
+    body = {"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": name, "namespace": "there"}, **rest}
+    return Manifest(body=body, retain=retain, protect=protect)
+
+
+def labelled(kind: tuple[str, str], **labels: str) -> Manifest:
+    """Return an object with labels and nothing else."""
+    metadata = {"name": "one", "namespace": "there", "labels": labels}
+    return Manifest(body={"apiVersion": kind[0], "kind": kind[1], "metadata": metadata})
+
+
+def found(before: Json, after: Json, kind: tuple[str, str] = GROUP) -> dict[str, Effect]:
+    """Return the effects of another spec, by path."""
+    both = ([thing(kind, spec=spec)] for spec in (before, after))
+    return {change.path: change.effect for change in changes(*both)}
+
+
+def only(seen: list[Change]) -> Change:
+    """Return the only change."""
+    [change] = seen
+    return change
+
+
+def test_equal_objects_change_nothing() -> None:
+    assert list(changes([thing(GROUP, spec={"replicas": 2})], [thing(GROUP, spec={"replicas": 2})])) == []
+    assert worst([]) is Effect.NONE
+
+
+def test_a_change_says_what_it_changes_and_why_it_does_that() -> None:
+    before, after = ([thing(GROUP, spec={"replicas": count})] for count in (2, 3))
+
+    change = only(list(changes(before, after)))
+
+    assert (change.manifest, change.kind, change.path, change.old, change.new) == (
+        after[0],
+        "cluster.x-k8s.io/MachineDeployment",
+        "spec.replicas",
+        2,
+        3,
+    )
+    assert change.effect is Effect.SCALES
+    assert change.row
+    assert (change.row.falls_on, change.row.when) == ("nodes", When.AT_ONCE)
+    assert change.row.source == "CAPI:core/reconcilers/machinedeployment/machinedeployment_sync.go"
+
+
+def test_a_kind_that_nobody_registered_is_unknown_whatever_happens_to_it() -> None:
+    one, other = thing(UNHEARD, spec={"a": 1}), thing(UNHEARD, spec={"a": 2})
+
+    for before, after, path in (([], [one], "created"), ([one], [other], "spec.a"), ([one], [], "deleted")):
+        change = only(list(changes(before, after)))
+        assert (change.path, change.effect, change.row) == (path, Effect.UNKNOWN, None)
+        assert effect(before, after) is Effect.UNKNOWN
+    assert effect([thing(UNHEARD, retain=True)], []) is Effect.UNKNOWN
+
+
+def test_a_field_that_nobody_registered_is_unknown() -> None:
+    assert found({}, {"gadgets": 1}) == {"spec.gadgets": Effect.UNKNOWN}
+    assert found({}, {"template": {"spec": {"gadget": {"a": 1}}}}) == {"spec.template.spec.gadget.a": Effect.UNKNOWN}
+    before, after = labelled(GROUP), labelled(GROUP, **{"acme.example/gadget": "yes"})
+    assert only(list(changes([before], [after]))).effect is Effect.UNKNOWN
+
+
+def test_a_new_flavor_does_nothing_and_the_deployment_that_names_it_flashes() -> None:
+    def deployment(flavor: str) -> Manifest:
+        return thing(DEPLOYMENT, spec={"dpus": {"bfb": "b", "flavor": flavor}})
+
+    one, two = thing(FLAVOR, "f1", retain=True, spec={"a": 1}), thing(FLAVOR, "f2", retain=True, spec={"a": 2})
+    seen = list(changes([one, deployment("f1")], [two, deployment("f2")]))
+
+    assert [(change.manifest.name, change.path, change.effect) for change in seen] == [
+        ("f2", "created", Effect.NONE),
+        ("one", "spec.dpus.flavor", Effect.RE_FLASHED),
+        ("f1", "retained", Effect.NONE),
+    ]
+    assert worst(seen) is Effect.RE_FLASHED
+    assert found({"a": 1}, {"a": 2}, FLAVOR) == {"spec.a": Effect.REFUSED}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "path", "word"),
+    [
+        (thing(GROUP), "deleted", Effect.DELETED),
+        (thing(GROUP, retain=True), "retained", Effect.NONE),
+        (thing(GROUP, protect=True), "protected", Effect.REFUSED),
+        (thing(GROUP, retain=True, protect=True), "protected", Effect.REFUSED),
+    ],
+)
+def test_what_goes_is_deleted_kept_or_protected(manifest: Manifest, path: str, word: Effect) -> None:
+    change = only(list(changes([manifest], [])))
+
+    assert (change.path, change.effect) == (path, word)
+
+
+def test_an_object_elsewhere_is_another_one_and_under_another_version_the_same() -> None:
+    before = thing(GROUP)
+    other = Manifest(body=before.body, cluster="tenant")
+    older = thing(("cluster.x-k8s.io/v1beta1", "MachineDeployment"))
+
+    assert [change.path for change in changes([before], [other])] == ["created", "deleted"]
+    assert [(change.path, change.effect) for change in changes([older], [before])] == [("apiVersion", Effect.UNKNOWN)]
+
+
+def test_values_are_compared_down_to_the_last_one() -> None:
+    before = {"a": {"b": 1, "c": {}}, "texts": ["x"], "gone": {"d": [{"e": 1}]}, "kind": {"was": "mapping"}}
+    after = {"a": {"b": 2}, "texts": ["x", "y"], "come": {}, "kind": "text"}
+
+    assert list(found(before, after)) == [
+        "spec.a.b",
+        "spec.a.c",
+        "spec.texts",
+        "spec.gone.d.0.e",
+        "spec.kind",
+        "spec.come",
+    ]
+
+
+def test_entries_of_lists_are_matched_by_name_and_else_by_place() -> None:
+    one, two, new = {"name": "one", "v": 1}, {"name": "two", "v": 2}, {"name": "a.b", "v": 3}
+    moved = {"name": "two", "v": 4}
+
+    assert list(found({"l": [one, two]}, {"l": [new, moved, one]})) == [
+        "spec.l.two.v",
+        "spec.l[a.b].name",
+        "spec.l[a.b].v",
+    ]
+    assert list(found({"l": [one, two]}, {"l": [two, one]})) == ["spec.l"]
+    assert list(found({"l": [{"v": 1}, {"v": 2}]}, {"l": [{"v": 2}]})) == ["spec.l.0.v", "spec.l.1.v"]
+    assert list(found({"l": []}, {"l": [one]})) == ["spec.l.one.name", "spec.l.one.v"]
+
+
+def test_a_moment_counts_by_its_direction() -> None:
+    early, late = ({"rollout": {"after": f"2026-12-0{day}T02:00:00Z"}} for day in (1, 2))
+
+    assert found({}, early) == found(early, late) == {"spec.rollout.after": Effect.REPLACED}
+    assert found(late, early) == found(early, {}) == {"spec.rollout.after": Effect.IN_PLACE}
+
+
+def test_the_worst_of_a_pool_tells_groups_that_come_and_go_from_groups_that_stay() -> None:
+    one, two = thing(GROUP, "one", spec={"replicas": 2}), thing(GROUP, "two", spec={"replicas": 2})
+    more = thing(GROUP, "one", spec={"replicas": 3})
+
+    assert effect([one], [two]) is Effect.REPLACED
+    assert effect([one], [one, two]) is effect([one, two], [one]) is effect([], [one]) is Effect.SCALES
+    assert effect([one, two], [more]) is Effect.SCALES
+    assert effect([one, two], []) is Effect.DELETED
+    assert effect([one], [one]) is Effect.NONE
+
+
+def test_what_is_unknown_is_worse_than_all_that_is_known() -> None:
+    assert [word for word in Effect if word.severity > Effect.DELETED.severity] == [Effect.REFUSED, Effect.UNKNOWN]
+    assert max(Effect, key=lambda word: word.severity) is Effect.UNKNOWN

@@ -1,0 +1,116 @@
+"""The pages are true where a test can tell: each component has one, and what pages point at and show is there."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from documents import DOCS, leads_somewhere, links, pages, prose, text, yaml_blocks
+
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
+from components.plan.checks import descriptions
+from components.render.manifest import objects
+from components.specs.loader import load_environment
+from toolchain import paths
+
+COMPONENTS = sorted(
+    file.name for file in (paths.ROOT / "components").glob("*.py") if "(pulumi.ComponentResource)" in text(file)
+)
+SHOWN = [
+    (page.name, block)
+    for page in pages()
+    for block in yaml_blocks(page)
+    if block.startswith(("# environments/", "# jacquard render "))
+]
+CONCEPTS = {"region.md", "storage.md", "tenant-network.md", "virtual-machines.md", "cluster-access.md"}
+_PATH = re.compile(r"`((?:[a-z_]+/)+[\w.-]+\.(?:py|ya?ml|md|csv|json))`")
+_RULES = re.compile(r"^\| rule \| refused \|\n\|[-|]+\|\n((?:\|.*\n)+)", re.MULTILINE)
+_RENDERED = re.compile(r"# jacquard render ([\w-]+) --out DIR: ([\w-]+)/")
+
+
+def opening(page: Path) -> str:
+    """Return what stands before the first heading below the title."""
+    return text(page).partition("\n## ")[0]
+
+
+def contained(shown: Any, whole: Any) -> bool:
+    """Tell whether all that is shown is in ``whole``: keys of a mapping, entries of a list that have what is shown."""
+    if isinstance(shown, dict):
+        return isinstance(whole, dict) and all(
+            key in whole and contained(value, whole[key]) for key, value in shown.items()
+        )
+    if isinstance(shown, list):
+        return isinstance(whole, list) and all(any(contained(item, other) for other in whole) for item in shown)
+    return bool(shown == whole)
+
+
+def is_so(block: str) -> bool:
+    """Tell whether ``block`` says what the file, or the rendered object, of its first line has."""
+    first, _, rest = block.partition("\n")
+    shown = yaml.safe_load(rest)
+    if rendered := _RENDERED.match(first):
+        return any(contained(shown, body) for body in bodies(rendered[1], rendered[2]))
+    return contained(shown, yaml.safe_load(text(paths.ROOT / first.removeprefix("# "))))
+
+
+@cache
+def bodies(name: str, cluster: str) -> list[Any]:
+    """Return the objects that environment ``name`` has in ``cluster``."""
+    environment = load_environment(name, paths.ROOT / "environments")
+    everything = [item for part in slices(environment) for item in objects(manifests(environment, part))]
+    return [item.body for item in everything if item.cluster == cluster]
+
+
+@pytest.mark.parametrize("module", COMPONENTS)
+def test_each_component_has_a_page_of_its_name_or_one_that_opens_with_it(module: str) -> None:
+    own = DOCS / module.replace("_", "-").replace(".py", ".md")
+
+    assert own.is_file() or any(f"`components/{module}`" in opening(page) for page in DOCS.glob("*.md"))
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(paths.ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    assert [link for link in links(prose(page)) if not leads_somewhere(page, link)] == []
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_files_that_a_page_names_are_there(page: Path) -> None:
+    named = [name for name in _PATH.findall(prose(page)) if (paths.ROOT / name.partition("/")[0]).is_dir()]
+
+    assert [name for name in named if not (paths.ROOT / name).is_file()] == []
+
+
+@pytest.mark.parametrize(("page", "block"), SHOWN, ids=[f"{page}-{number}" for number, (page, _) in enumerate(SHOWN)])
+def test_data_that_a_page_shows_are_those_of_the_file(page: str, block: str) -> None:
+    assert is_so(block), f"{page} shows what is not so:\n{block}"
+
+
+def test_each_page_of_a_concept_shows_data() -> None:
+    assert {page for page, _ in SHOWN} >= CONCEPTS
+
+
+@pytest.mark.parametrize("page", sorted(CONCEPTS - {"region.md", "cluster-access.md"}))
+def test_rules_in_tables_of_pages_are_rules(page: str) -> None:
+    [table] = _RULES.findall(text(DOCS / page))
+    named = [name for row in table.splitlines() for name in re.findall(r"`([^`]+)`", row.split("|")[1])]
+
+    assert named
+    assert [name for name in named if name not in descriptions()] == []
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "# environments/laptop/region.yaml\nregion: desktop\n",
+        "# environments/laptop/region.yaml\nsites: [{name: desk, halls: [b]}]\n",
+        "# environments/laptop/region.yaml\nno_such_key: 1\n",
+        "# jacquard render laptop --out DIR: acme-train/x.yaml\nkind: ClusterRoleBinding\nmetadata: {name: nobody}\n",
+    ],
+)
+def test_data_that_are_not_so_are_found(block: str) -> None:
+    assert not is_so(block)

@@ -1,0 +1,54 @@
+"""Files that are replaced in one step: a reader sees the old or the new content, and never a part of it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+_PUBLIC, _PRIVATE = 0o644, 0o600
+
+
+def replace_text(path: Path, text: str) -> bool:
+    """Replace ``path`` by ``text`` and tell whether that changed anything; the mode of a file that is there stays.
+
+    Raises:
+        OSError: it cannot be written; the error names ``path``.
+    """
+    return _replace(path, text.encode(), _mode(path) or _PUBLIC)
+
+
+def replace_private(path: Path, content: str | bytes) -> bool:
+    """Replace ``path`` by what only its owner may read, in a folder that is made; tell whether that changed anything.
+
+    Raises:
+        OSError: it cannot be written; the error names ``path``.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return _replace(path, content.encode() if isinstance(content, str) else content, _PRIVATE)
+
+
+def _replace(path: Path, content: bytes, mode: int) -> bool:
+    if _mode(path) == mode and path.read_bytes() == content:
+        return False
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(mode)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return True
+
+
+def _mode(path: Path) -> int | None:
+    """Return the permissions of ``path``, None when there is no such file."""
+    return stat.S_IMODE(path.stat().st_mode) if path.exists() else None
