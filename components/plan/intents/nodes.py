@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from components.plan.intents.differences import At, Difference, differences
-from components.plan.intents.images import CHANNEL, choose_image, find_image
+from components.plan.intents.images import CHANNEL, choose_image, doca_fits, find_image
 from components.plan.intents.succession import is_newer
 from components.plan.pools import DataPath, PlacedPool, pools
 from components.render.objects import given
@@ -68,23 +68,33 @@ def used_images(environment: Environment) -> list[tuple[int, GoldenImage]]:
     return [(index, image) for index, image in enumerate(environment.images.images) if image.version in names]
 
 
+def unfit_for_doca(environment: Environment, doca: str) -> list[tuple[int, GoldenImage]]:
+    """Return the images of `used_images` whose DOCA does not work with ``doca`` on a DPU."""
+    used = used_images(environment)
+    return [(index, image) for index, image in used if not doca_fits(image.contents.doca, doca)]
+
+
 def intents_of(environment: Environment, pool: str) -> dict[str, NodeIntent]:
     """Return the intent of each rollout group of ``pool`` (``cluster/pool``), in the order of the lock file."""
     pins = environment.image_pins
     return {key: pins.intents[name] for key, name in pins.groups.items() if pool_of(key) == pool}
 
 
-def behind(environment: Environment, placed: PlacedPool) -> tuple[Difference, ...]:
+def behind(environment: Environment, placed: PlacedPool, offered: GoldenImage) -> tuple[Difference, ...]:
     """Return in what the nodes of ``placed`` are behind their data; nothing when they are what the data say.
 
-    A pool whose rollout is open is on its way to an intent: that one is compared. An image of which the data know
-    nothing, or that they no longer offer, is for the rules to report.
+    A pool whose rollout is open is on its way to an intent: that one is compared.
+
+    Args:
+        environment: whose data say what the nodes are to be.
+        placed: pool whose nodes are compared.
+        offered: the `offered_image` of the pool. Where the data offer none, that is for the rules to report.
     """
-    intent, image = standing_intent(environment, placed), offered_image(environment, placed)
-    if intent is None or image is None:
+    intent = standing_intent(environment, placed)
+    if intent is None:
         return ()
-    wanted = wanted_intent(environment, placed, image, intent.revision)
-    return differences(environment, intent, wanted, _places(environment, placed, image), _OF_IMAGE)
+    wanted = wanted_intent(environment, placed, offered, intent.revision)
+    return differences(environment, intent, wanted, _places(environment, placed, offered), _OF_IMAGE)
 
 
 def standing_intent(environment: Environment, placed: PlacedPool) -> NodeIntent | None:

@@ -147,8 +147,8 @@ def all_behind(environment: Environment) -> tuple[Behind, ...]:
 
 
 def _behind(environment: Environment, placed: PlacedPool) -> Behind | None:
-    pins, told = environment.image_pins, behind(environment, placed)
-    offered = offered_image(environment, placed)
+    pins, offered = environment.image_pins, offered_image(environment, placed)
+    told = behind(environment, placed, offered) if offered else ()
     if offered is None or not (told or placed.key in pins.rollouts):
         return None
     names = naturally({intent.image for intent in intents_of(environment, placed.key).values()})

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from components.plan.intents.dpus import deployments, find_dpu_image, ordered_dpus, wanted_dpu_intent
-from components.plan.intents.images import doca_fits
-from components.plan.intents.nodes import used_images
+from components.plan.intents.nodes import unfit_for_doca
 from components.plan.pools import problem
 from components.plan.rollout.limits import RolloutLimits
 from components.plan.rollout.subject import DATA, Wish
@@ -120,11 +119,7 @@ class DpuSubject:
                 yield from _flashed_otherwise(found[name], templates(target))
 
     def _misfits(self, doca: str) -> list[str]:
-        wrong = [
-            f"{image.version} ({image.contents.doca})"
-            for _, image in used_images(self._environment)
-            if not doca_fits(image.contents.doca, doca)
-        ]
+        wrong = [f"{image.version} ({image.contents.doca})" for _, image in unfit_for_doca(self._environment, doca)]
         return [f"DOCA {doca} does not work with images in use: {listed(wrong)}"] if wrong else []
 
 

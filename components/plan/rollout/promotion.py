@@ -115,8 +115,8 @@ class Promotion:
             return opened
         wish = self._subject.wish(version, today)
         before = self._pins.previous.get(self.pool)
-        known = {self._intent(name).name: self._intent(name) for name in (*self._mine.values(), before) if name}
-        return _same(wish, known.values()) or wish.at(wish.newest)
+        known = {*self._mine.values(), *([before] if before else [])}
+        return _same(wish, map(self._intent, known)) or wish.at(wish.newest)
 
     def _way_back(self) -> Intent:
         previous = self._pins.previous.get(self.pool)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.intents.images import CHANNEL, MAX_DOCA_MINORS, doca_fits, find_image, standing_objections
-from components.plan.intents.nodes import used_images
+from components.plan.intents.images import CHANNEL, MAX_DOCA_MINORS, find_image, standing_objections
+from components.plan.intents.nodes import unfit_for_doca
 from components.plan.pools import place, pools, problem
 from components.plan.rules.references import undeclared
 from components.specs.environment import Environment
@@ -36,8 +36,7 @@ def doca(environment: Environment) -> Iterator[Problem]:
     for version, release in {**running, **chosen}.items():
         wrong = [
             f"{image.contents.doca} of {image.version} ({place(environment, IMAGES, ('images', index))})"
-            for index, image in used_images(environment)
-            if not doca_fits(image.contents.doca, release)
+            for index, image in unfit_for_doca(environment, release)
         ]
         if wrong:
             which = f"DOCA {release}" if version in chosen else f"DOCA {release} of {version}, which DPUs run,"
