@@ -30,6 +30,8 @@ PARTS = {
     CONTROLLER: "kwokControllerPort",
 }
 """Processes of a cluster, and the option with the port each listens on."""
+_SERVER = {"etcd", "kube-apiserver"}
+"""Parts without which no request is answered."""
 NODES = "kwok.x-k8s.io/node=fake"
 """Annotation of the nodes that kwok keeps alive."""
 _ATTEMPTS = 5
@@ -149,7 +151,13 @@ def configuration(chosen: list[int]) -> dict[str, Any]:
 
 def _start(region: Region, cluster: str) -> bool:
     """Start what is dead, on other ports where another program took them; return whether the API server got ready."""
-    dead = PARTS.keys() - _alive(region, cluster).keys()
+    alive = _alive(region, cluster)
+    dead = PARTS.keys() - alive.keys()
+    if dead & _SERVER and CONTROLLER in alive:
+        # kwok drops a stage whose request broke off and waits ever longer after one that was refused (shouldRetry and
+        # defaultBackoff of pkg/kwok/controllers/utils.go, v0.8.0). A new process plays every object from where it is.
+        processes.kill([alive[CONTROLLER]])
+        dead |= {CONTROLLER}
     listening = _ports(region, cluster)
     if any(not ports.is_free(listening[part]) for part in dead):
         processes.kill(_alive(region, cluster).values())

@@ -20,6 +20,7 @@ from rehearsal.crds import FIELD_MANAGER
 from rehearsal.errors import RehearsalError
 from rehearsal.region import MANAGEMENT, Region
 from toolchain import binaries
+from toolchain.files import replace_private
 
 NAME = "cluster-api-manager"
 _NAMESPACE = "capi-system"
@@ -41,11 +42,14 @@ def ensure(region: Region, say: Callable[[str], None], *, webhooks: bool = True)
         RehearsalError: It does not get healthy; with the end of its log.
     """
     alive = [process for process in processes.running(region.folder) if process.part == NAME]
-    if len(alive) == 1 and _healthy(_value(alive[0], _HEALTH)):
+    # It reads the kubeconfig once, and is healthy whether or not anyone answers there.
+    kubeconfig = region.kubeconfig(MANAGEMENT).read_text()
+    moved = not _kubeconfig(region).exists() or _kubeconfig(region).read_text() != kubeconfig
+    if len(alive) == 1 and not moved and _healthy(_value(alive[0], _HEALTH)):
         _register(region, alive[0], webhooks=webhooks)
         return
     if alive:
-        say(f"{NAME}: does not answer; starting again")
+        say(f"{NAME}: {'its API server moved' if moved else 'does not answer'}; starting again")
     processes.kill(alive)
     for _ in range(_ATTEMPTS):
         started = _start(region)
@@ -81,11 +85,12 @@ def _start(region: Region) -> processes.Process | None:
     ]
     environment = {
         **os.environ,
-        "KUBECONFIG": str(region.kubeconfig(MANAGEMENT)),
+        "KUBECONFIG": str(_kubeconfig(region)),
         "POD_NAMESPACE": _NAMESPACE,
         "POD_NAME": NAME,
         "POD_UID": "00000000-0000-0000-0000-000000000000",
     }
+    replace_private(_kubeconfig(region), region.kubeconfig(MANAGEMENT).read_text())
     processes.launch(arguments, log=region.logs / f"{NAME}.log", environment=environment, folder=region.folder)
     end = time.monotonic() + _READY_SECONDS
     while time.monotonic() < end:
@@ -97,6 +102,11 @@ def _start(region: Region) -> processes.Process | None:
             return alive[0]
     processes.kill(alive)
     return None
+
+
+def _kubeconfig(region: Region) -> Path:
+    """Return the manager's own copy of the kubeconfig, which tells where its API server was when it was started."""
+    return region.folder / "webhook" / "kubeconfig.yaml"
 
 
 def _certificate(region: Region) -> Path:

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +26,20 @@ from toolchain import paths
 ENVIRONMENT = "laptop"
 UP_TIMEOUT_SECONDS = 600
 JACQUARD = str(Path(sys.executable).parent / "jacquard")
+_LOG_LINES = 20
+"""Lines of each log that a failure shows."""
 UP = (JACQUARD, "up", ENVIRONMENT)
 
 
 class LocalRegion:
-    """A local region, laptop unless another is named, driven by the commands a user types."""
+    """A local region, laptop unless another is named, driven by the commands a user types.
 
-    def __init__(self, folder: Path, environment: str = ENVIRONMENT) -> None:
+    Its data are a copy of the project's unless ``environments`` says where else they are, or will be.
+    """
+
+    def __init__(self, folder: Path, environment: str = ENVIRONMENT, environments: Path | None = None) -> None:
         self.environment = environment
-        self.environments = copy_data(folder / "environments", environment)
+        self.environments = environments or copy_data(folder / "environments", environment)
         self.home = folder / "home"
         self._started: list[subprocess.Popen[str]] = []
         self.variables = {
@@ -70,9 +75,35 @@ class LocalRegion:
                 process.communicate()
 
     def run(self, *command: str, timeout_seconds: float = UP_TIMEOUT_SECONDS) -> Outcome:
-        process = self.start(*command)
-        stdout, stderr = process.communicate(timeout=timeout_seconds)
+        """Run a command to its end.
+
+        Raises:
+            AssertionError: It takes too long; with all it said, and what the region's parts logged.
+        """
+        return self.end_of(self.start(*command), timeout_seconds)
+
+    def end_of(self, process: subprocess.Popen[str], timeout_seconds: float = UP_TIMEOUT_SECONDS) -> Outcome:
+        """Wait for the end of a command that `start` began; raise as `run` does."""
+        try:
+            stdout, stderr = process.communicate(timeout=timeout_seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            stdout, stderr = process.communicate()
+            parts = [
+                f"{process.args} did not end within {timeout_seconds:.0f} s",
+                stdout,
+                stderr,
+                *self._ends_of_logs(),
+            ]
+            raise AssertionError("\n".join(parts)) from None
         return Outcome(process.returncode, stdout, stderr)
+
+    def _ends_of_logs(self) -> Iterator[str]:
+        folder = self.home / "regions" / self.environment / "logs"
+        # Each cluster's folder is a link, which a recursive pattern would not follow.
+        for path in sorted([*folder.glob("*.log"), *folder.glob("*/*.log")]):
+            yield f"==> {path.name} of {path.parent.name}"
+            yield from path.read_text(errors="replace").splitlines()[-_LOG_LINES:]
 
     def jacquard(self, *arguments: str) -> Outcome:
         return self.run(JACQUARD, *arguments)

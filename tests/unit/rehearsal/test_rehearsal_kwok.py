@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal import kwok, processes
+from rehearsal import kwok, ports, processes
 from rehearsal.errors import RehearsalError
 from rehearsal.region import Region
 from toolchain import binaries
@@ -141,3 +141,25 @@ def test_the_binaries_are_the_toolchains() -> None:
 
     assert options["kubeApiserverBinary"] == str(binaries.path("kube-apiserver"))
     assert options["kwokControllerBinary"] == str(binaries.path("kwok"))
+
+
+def test_with_the_api_server_the_controller_starts_anew(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would play no more what it tried while nobody answered."""
+    folder = region.cluster_folder("acme")
+    (folder / "bin").mkdir(parents=True)
+    for part in kwok.PARTS.keys() - {"kube-apiserver"}:
+        (folder / "bin" / part).symlink_to("/bin/sleep")
+        processes.launch([str(folder / "bin" / part), "60"], log=folder / "log", environment={}, folder=folder)
+    numbers = dict(zip([*kwok.PARTS.values(), "etcdPeerPort"], ports.free(6), strict=True))
+    (folder / "kwok.yaml").write_text(json.dumps({"options": numbers}))
+    running: list[str] = []
+
+    def started(*_: object) -> bool:
+        running.extend(process.part for process in processes.running(folder))
+        return False
+
+    monkeypatch.setattr(kwok, "_kwokctl", started)
+
+    assert not kwok._start(region, "acme")
+
+    assert running == ["etcd", "kube-controller-manager", "kube-scheduler"]
