@@ -7,21 +7,19 @@ whose own files are moved first. Inventory files have no version: their header i
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from ruamel.yaml import YAML
 
+from components.specs.edits import edited, rewritten
 from components.specs.environment import Environment
 from components.specs.files import read_text
 from components.specs.kinds import KINDS, FileKind
@@ -119,16 +117,16 @@ class _Mover:
         if before is None:
             return
         if before < self._current:
-            document = _round_trip().load(text)
-            untouched = _dumped(document)
-            for version in range(before, self._current):
-                document = self._migrations.get(version, _unchanged)(document, around)
-                document[_KEY] = version + 1
-            moved = _dumped(document)
-            model = self._kind.model
-            text = self._sealed(moved, model) if issubclass(model, LockFile) else _merged(text, untouched, moved)
+            edit, model = partial(self._moved, before=before, around=around), self._kind.model
+            text = self._sealed(rewritten(text, edit), model) if issubclass(model, LockFile) else edited(text, edit)
         if not self.problems:
             yield Move(path=path, file=self._file, before=before, after=self._current, text=text)
+
+    def _moved(self, document: Any, before: int, around: Around) -> Any:
+        for version in range(before, self._current):
+            document = self._migrations.get(version, _unchanged)(document, around)
+            document[_KEY] = version + 1
+        return document
 
     def _version(self, text: str) -> int | None:
         """Return the version of a file that can be moved."""
@@ -165,43 +163,3 @@ class _Mover:
 
 def _unchanged(document: Any, around: Around) -> Any:  # noqa: ARG001 - what every migration gets
     return document
-
-
-def _round_trip() -> YAML:
-    """Return a reader and writer that leaves alone what it is not asked to change."""
-    yaml = YAML()
-    yaml.preserve_quotes = True
-    yaml.width = 4096
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    return yaml
-
-
-def _dumped(document: Any) -> str:
-    stream = io.StringIO()
-    _round_trip().dump(document, stream)
-    return stream.getvalue()
-
-
-def _merged(original: str, untouched: str, moved: str) -> str:
-    """Return ``original`` with the changes from ``untouched`` to ``moved``.
-
-    The writer keeps comments and order, but not each line break within brackets; what the migration did not change
-    stays as it was written to the byte.
-    """
-    base, ours, theirs = (text.splitlines(keepends=True) for text in (untouched, original, moved))
-    same_ours, same_theirs = _matches(base, ours), _matches(base, theirs)
-    merged: list[str] = []
-    start = our = their = 0
-    for index in [*(index for index in range(len(base)) if index in same_ours and index in same_theirs), len(base)]:
-        our_next, their_next = same_ours.get(index, len(ours)), same_theirs.get(index, len(theirs))
-        unchanged = base[start:index] == theirs[their:their_next]
-        merged += ours[our:our_next] if unchanged else theirs[their:their_next]
-        merged += base[index : index + 1]
-        start, our, their = index + 1, our_next + 1, their_next + 1
-    return "".join(merged)
-
-
-def _matches(base: list[str], other: list[str]) -> dict[int, int]:
-    """Return which line of ``other`` each line of ``base`` became, where it did not change."""
-    blocks = SequenceMatcher(None, base, other, autojunk=False).get_matching_blocks()
-    return {block.a + step: block.b + step for block in blocks for step in range(block.size)}
