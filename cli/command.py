@@ -52,6 +52,7 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         Verb("env", "cli.verbs.env:env", "Print variables for plain pulumi and kubectl."),
     ),
     "Work on data": (
+        Verb("new", "cli.verbs.new:new", "Write the files of a new environment."),
         Verb("check", "cli.verbs.check:check", "Check data and policies; no engine, no cluster."),
         Verb("render", "cli.verbs.render:render", "Write every object as YAML, one file each."),
         Verb("allocate", "cli.verbs.allocate:allocate", "Write the numbers that the data leaves open."),

@@ -1,0 +1,140 @@
+"""``jacquard new``: the folder of a new environment, whole or not at all."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from cli import arguments, data
+from cli.console import Format, plural, print_json, stdout
+from cli.errors import ExitCode, Stop, show
+from components.specs.base import DNS_LABEL, LABEL
+from components.specs.loader import load_environment
+from components.specs.problems import listed
+from starters.hosts import MAX_HALLS
+from starters.region import example, like
+from toolchain import paths
+
+CATALOG = "catalog"
+
+_Region = Annotated[str, typer.Argument(metavar="REGION", help="Name of the region, and of its folder.")]
+_Like = Annotated[
+    str | None,
+    typer.Option(
+        "--like", metavar="ENV", help="Take the shape of this environment, without its tenants, hosts and lock files."
+    ),
+]
+_Halls = Annotated[
+    str | None,
+    typer.Option(
+        "--halls", metavar="A,B", help="Halls of its site. Default: a, or those of --like.", show_default=False
+    ),
+]
+
+
+def new(
+    region: _Region, *, like_: _Like = None, halls: _Halls = None, output: arguments.FormatOption = Format.TEXT
+) -> None:
+    """Write the files of a new environment.
+
+    Without --like it is a small rehearsal with made-up hosts and one tenant, which comes up on this machine; edit it
+    from there. With --like it has everything but tenants and hosts, which are yours to write and to import. A folder
+    that is there is never touched.
+    """
+    there = paths.environments()
+    chosen = _halls(halls)
+    _refuse(region, there / region, chosen)
+    if like_ is None:
+        texts = example(region, chosen or ["a"])
+    else:
+        shape = data.load(like_)
+        if chosen and len(shape.region.sites) > 1:
+            msg = (
+                f"--halls: {like_} has {len(shape.region.sites)} sites; leave it out and edit 'sites' of the new region"
+            )
+            raise Stop(msg, ExitCode.BAD_DATA)
+        texts = like(shape, there / like_, region, chosen)
+    made = _write(region, texts)
+    steps = _next(region, like_)
+    if output is Format.JSON:
+        print_json({"environment": region, "files": made, "next": list(steps)})
+        return
+    stdout().print(Text(f"environments: {plural(len(made), 'new file')}"), soft_wrap=True)
+    for path in made:
+        stdout().print(Text(f"  {path}"), soft_wrap=True)
+    if like_:
+        show(f"its address ranges are those of {like_}: regions that share a backbone need others", "note")
+    width = max(map(len, steps))
+    stdout().print(Text("next:"))
+    for command, why in steps.items():
+        stdout().print(Text(f"  {command.ljust(width)}  {why}"), soft_wrap=True)
+
+
+def _halls(given: str | None) -> list[str]:
+    return [] if given is None else [hall.strip() for hall in given.split(",")]
+
+
+def _refuse(region: str, folder: Path, halls: list[str]) -> None:
+    wrong = []
+    if not re.fullmatch(DNS_LABEL, region):
+        wrong.append(
+            f"region '{region}' is no name; write a letter, then lower-case letters, digits and '-', at most 63"
+        )
+    elif folder.exists():
+        wrong.append(f"{folder} is there already; choose another name, or edit that one")
+    odd = [hall for hall in halls if not re.fullmatch(LABEL, hall)]
+    if odd:
+        wrong.append(f"--halls: {listed(map(repr, odd))} is no name; write lower-case letters, digits and '-', as a,b")
+    twice = sorted({hall for hall in halls if halls.count(hall) > 1})
+    if twice:
+        wrong.append(f"--halls: {listed(twice)} is there twice; name each once")
+    if len(halls) > MAX_HALLS:
+        wrong.append(f"--halls: {len(halls)} halls, at most {MAX_HALLS} can be made up; begin with fewer")
+    if wrong:
+        raise Stop("\n".join(wrong), ExitCode.BAD_DATA)
+
+
+def _write(region: str, texts: dict[str, str]) -> list[str]:
+    """Write the files, and a catalogue where there is none; return their paths below the folder of environments.
+
+    Raises:
+        SpecError: what was to be written is no environment; nothing is written then.
+    """
+    there = paths.environments()
+    there.mkdir(parents=True, exist_ok=True)
+    catalog = there / CATALOG
+    with tempfile.TemporaryDirectory(dir=there, prefix=".new-") as temporary:
+        root = Path(temporary)
+        for path, text in texts.items():
+            (root / region / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / region / path).write_text(text, encoding="utf-8")
+        shutil.copytree(catalog if catalog.exists() else paths.ROOT / "environments" / CATALOG, root / CATALOG)
+        load_environment(region, root)
+        parts = [part for part in (CATALOG, region) if not (there / part).exists()]
+        made = sorted(
+            str(path.relative_to(root)) for part in parts for path in (root / part).rglob("*") if path.is_file()
+        )
+        for part in parts:
+            (root / part).rename(there / part)
+    return made
+
+
+def _next(region: str, shape: str | None) -> dict[str, str]:
+    """Return the commands that follow, each with what it is for."""
+    if shape is None:
+        return {
+            f"jacquard allocate {region}": "write the numbers and hosts that the data leave open",
+            f"jacquard check {region}": "check data and policies",
+            f"jacquard up {region}": "bring it up on this machine",
+        }
+    return {
+        f"jacquard inventory import FORMAT FILE --env {region} --hall HALL": "its hosts",
+        f"jacquard allocate {region}": "once tenants/NAME.yaml say what runs there",
+        f"jacquard check {region}": "check data and policies",
+    }

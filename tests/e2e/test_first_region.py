@@ -1,0 +1,31 @@
+"""The page for new users, run as it is written: from an empty folder to a region that is up, changed, and gone.
+
+Slow, so it runs at night; what needs no engine is run by each test of the command.
+"""
+
+from __future__ import annotations
+
+import pytest
+from local_region import JACQUARD, LocalRegion, processes_of
+from walkthrough import Command, Edit, steps
+
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
+
+
+def test_the_page_does_as_it_says(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("first")
+    region = LocalRegion(folder, "edge-1", folder / "environments")
+    try:
+        for step in steps("first-region.md"):
+            match step:
+                case Edit():
+                    step.apply(region.environments)
+                case Command(words=("jacquard", *arguments)):
+                    outcome = region.run(JACQUARD, *arguments)
+                    assert outcome.code == 0, f"{arguments}: {outcome.text}"
+                case Command(words=words):
+                    assert words in {("make", "setup"), ("source", ".venv/bin/activate")}
+    finally:
+        region.kill_what_still_runs()
+        region.jacquard("down", "edge-1")
+    assert processes_of(region.home) == []

@@ -1,0 +1,159 @@
+"""``jacquard new``: what it writes is right at once, and nothing that is there is touched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from environment_data import ENVIRONMENTS, copy_data
+from typer.testing import Result
+from walkthrough import Command, Edit, steps
+
+from components.specs.loader import load_environment
+from starters.hosts import HEADER
+from starters.region import renamed, with_halls
+
+Invoke = Callable[..., Result]
+NO_ENGINE = {"new", "allocate", "check", "show"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for environments that is not there yet."""
+    path = tmp_path / "empty" / "environments"
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(path))
+    return path
+
+
+@pytest.fixture
+def new(invoke: Invoke, folder: Path) -> Invoke:
+    """Run a command of a user who has no environment yet."""
+    del folder
+    return invoke
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_new_region_can_be_checked_and_comes_with_a_catalogue(new: Invoke, folder: Path) -> None:
+    result = new("new", "edge-1", "--halls", "a,b")
+
+    assert result.exit_code == 0, result.output
+    made = [
+        "edge-1/inventory/hall-a.csv",
+        "edge-1/inventory/hall-b.csv",
+        "edge-1/region.yaml",
+        "edge-1/tenants/first.yaml",
+    ]
+    catalog = [f"catalog/{path.name}" for path in sorted((ENVIRONMENTS / "catalog").iterdir())]
+    assert files(folder) == catalog + made
+    assert result.stdout.splitlines() == [
+        "environments: 10 new files",
+        *[f"  {path}" for path in catalog + made],
+        "next:",
+        "  jacquard allocate edge-1  write the numbers and hosts that the data leave open",
+        "  jacquard check edge-1     check data and policies",
+        "  jacquard up edge-1        bring it up on this machine",
+    ]
+    assert new("allocate", "edge-1").exit_code == 0
+    checked = new("check", "edge-1", "--format", "json")
+    assert checked.exit_code == 0, checked.output
+    assert json.loads(checked.stdout)[0]["advice"] == []
+
+
+def test_the_page_for_new_users_does_as_it_says_up_to_the_engine(new: Invoke, folder: Path) -> None:
+    for step in steps("first-region.md"):
+        match step:
+            case Edit():
+                step.apply(folder)
+            case Command(words=("jacquard", verb, *rest)) if verb in NO_ENGINE:
+                result = new(verb, *rest)
+                assert result.exit_code == 0, f"{verb}: {result.output}"
+    train = load_environment("edge-1", folder).tenants[0].clusters[0].pools[1]
+    assert (train.name, train.nodes) == ("train", 6)
+
+
+def test_like_takes_the_shape_without_tenants_and_hosts(invoke: Invoke, data_folder: Path) -> None:
+    copy_data(data_folder.parent / "more", "us-east-04a")
+    (data_folder.parent / "more" / "us-east-04a").rename(data_folder / "us-east-04a")
+
+    result = invoke("new", "us-west-1", "--like", "us-east-04a", "--format", "json")
+
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.stdout)
+    halls = [f"us-west-1/inventory/hall-{hall}.csv" for hall in "abcd"]
+    assert answer["files"] == [*halls, "us-west-1/region.yaml"]
+    assert [command.split()[1] for command in answer["next"]] == ["inventory", "allocate", "check"]
+    before = (data_folder / "us-east-04a" / "region.yaml").read_text()
+    assert (data_folder / "us-west-1" / "region.yaml").read_text() == before.replace("us-east-04a", "us-west-1")
+    for name in halls:
+        other = data_folder / name.replace("us-west-1", "us-east-04a")
+        assert (data_folder / name).read_text() == other.read_text().splitlines(keepends=True)[0]
+    assert invoke("allocate", "us-west-1").exit_code == 0
+    assert invoke("check", "us-west-1").exit_code == 0
+
+
+def test_other_halls_are_written_as_yaml_needs_them(invoke: Invoke, data_folder: Path) -> None:
+    result = invoke("new", "desk-2", "--like", "laptop", "--halls", "x, 1,no")
+
+    assert result.exit_code == 0, result.output
+    assert "note: its address ranges are those of laptop: regions that share a backbone need others" in result.stderr
+    text = (data_folder / "desk-2" / "region.yaml").read_text()
+    assert '  - {name: desk, halls: [x, "1", "no"]}\n' in text
+    assert "registry.desk-2.cloud.example" in text
+
+
+def test_everything_wrong_is_told_at_once_and_nothing_written(new: Invoke, folder: Path) -> None:
+    result = new("new", "Edge_1", "--halls", "a,B,a")
+
+    assert result.exit_code == 2
+    assert result.stderr.splitlines() == [
+        "error: region 'Edge_1' is no name; write a letter, then lower-case letters, digits and '-', at most 63",
+        "--halls: 'B' is no name; write lower-case letters, digits and '-', as a,b",
+        "--halls: a is there twice; name each once",
+    ]
+    assert not folder.exists()
+
+
+def test_a_folder_that_is_there_is_never_touched(invoke: Invoke, data_folder: Path) -> None:
+    before = files(data_folder)
+
+    result = invoke("new", "laptop")
+
+    assert result.exit_code == 2
+    assert result.stderr == f"error: {data_folder / 'laptop'} is there already; choose another name, or edit that one\n"
+    assert files(data_folder) == before
+
+
+def test_halls_of_several_sites_are_for_the_data(invoke: Invoke, data_folder: Path, edit: Callable[..., None]) -> None:
+    edit(
+        data_folder / "laptop" / "region.yaml",
+        "{name: desk, halls: [a]}",
+        "{name: desk, halls: [a]}\n  - {name: attic, halls: [b]}",
+    )
+    (data_folder / "laptop" / "inventory" / "hall-b.csv").write_text(HEADER)
+
+    result = invoke("new", "desk-2", "--like", "laptop", "--halls", "x")
+
+    assert result.exit_code == 2
+    assert result.stderr == "error: --halls: laptop has 2 sites; leave it out and edit 'sites' of the new region\n"
+
+
+def test_more_halls_than_examples_have_addresses_for(new: Invoke) -> None:
+    result = new("new", "edge-1", "--halls", ",".join(f"h{number}" for number in range(101)))
+
+    assert result.exit_code == 2
+    assert result.stderr == "error: --halls: 101 halls, at most 100 can be made up; begin with fewer\n"
+
+
+def test_a_name_is_replaced_where_it_is_a_word() -> None:
+    assert renamed("lab, kind-lab, label: /x/lab # slab", "lab", "a") == "a, kind-a, label: /x/a # slab"
+
+
+def test_halls_in_a_block_become_a_list_in_a_line() -> None:
+    text = "sites:\n  - name: a\n    halls:\n      - x\n      - y1\nfailure_domain: rack # here\n"
+
+    assert with_halls(text, ["b"]) == "sites:\n  - name: a\n    halls:\n      [b]\nfailure_domain: rack # here\n"
