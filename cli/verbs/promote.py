@@ -17,6 +17,7 @@ from cli.verbs.cluster_promotion import promote_cluster
 from cli.views.lock_changes import changes, show_diff
 from components.plan.checks import check_promotable
 from components.plan.intents.differences import changes as changes_of
+from components.plan.pools import clusters, pools
 from components.plan.rollout.promotion import Promotion
 from components.plan.rollout.subject import DATA
 from components.plan.rollout.waves import PlannedWave
@@ -52,12 +53,24 @@ _DataStoreOption = Annotated[
 ]
 
 
+def _complete(context: typer.Context, incomplete: str) -> list[str]:
+    """Return what may be promoted in the environment that was typed before; nothing while its data are wrong."""
+    try:
+        spec = data.load(context.params["environment"])
+    except (Stop, SpecError):
+        return []
+    names = [cluster.cluster.name for cluster in clusters(spec)] + [pool.key for pool in pools(spec)] + [DPUS]
+    return [name for name in names if name.startswith(incomplete)]
+
+
 def promote(
     environment: arguments.Env,
     pool: Annotated[
         str,
         typer.Argument(
-            metavar="CLUSTER[/POOL]|dpus", help="A pool, such as acme-train/train, a control plane, or all DPUs."
+            metavar="CLUSTER[/POOL]|dpus",
+            help="A pool, such as acme-train/train, a control plane, or all DPUs.",
+            autocompletion=_complete,
         ),
     ],
     version: _VersionOption = None,

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from cli.command import VERBS, Verb
+from cli.panels import VERBS, Verb
 from toolchain import paths
 
 _INTERRUPTED_WHILE_LOADING = """

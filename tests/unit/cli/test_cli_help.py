@@ -1,0 +1,63 @@
+"""What help, completion and the reference of commands say is what the commands take."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.panels import VERBS
+from toolchain import paths
+
+JACQUARD = str(Path(sys.executable).parent / "jacquard")
+EXAMPLES = [(verb.name, example) for verb in VERBS.values() for example in verb.examples]
+
+
+def completed(*words: str) -> list[str]:
+    """Return what the shell offers for the last of ``words``."""
+    variables = {
+        **os.environ,
+        "_JACQUARD_COMPLETE": "complete_bash",
+        "COMP_WORDS": shlex.join(words[:-1]) + " " + words[-1],
+        "COMP_CWORD": str(len(words) - 1),
+    }
+    done = subprocess.run([JACQUARD], env=variables, cwd=paths.ROOT, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(("verb", "example"), EXAMPLES, ids=[example for _, example in EXAMPLES])
+def test_an_example_of_a_verb_can_be_typed(verb: str, example: str) -> None:
+    words = shlex.split(example.removeprefix('eval "$(').removesuffix(')"').partition(" > ")[0])
+    assert words[:2] == ["jacquard", verb]
+    command, arguments = VERBS[verb].load(), words[2:]
+    if verb == "inventory":
+        command, arguments = command.commands[words[2]], words[3:]
+
+    assert command.make_context(verb, arguments).params
+
+
+def test_help_shows_the_examples() -> None:
+    done = subprocess.run([JACQUARD, "allocate", "--help"], capture_output=True, text=True, check=True)
+
+    told = " ".join(done.stdout.split())
+    assert told.endswith(f"Examples: {' '.join(VERBS['allocate'].examples)}")
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("jacquard", "stat"), ["status"]),
+        (("jacquard", "status", "lap"), ["laptop"]),
+        (("jacquard", "status", "--form"), ["--format"]),
+        (("jacquard", "promote", "laptop", "globex"), ["globex-lab", "globex-lab/lab"]),
+        (("jacquard", "promote", "laptop", "d"), ["dpus"]),
+        (("jacquard", "promote", "nowhere", ""), []),
+    ],
+)
+def test_the_shell_completes(words: tuple[str, ...], offered: list[str]) -> None:
+    assert completed(*words) == offered
