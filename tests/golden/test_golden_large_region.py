@@ -20,6 +20,7 @@ from components.plan.build.inputs import inputs
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import Slice, slices
 from components.render.concept import Concept
+from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest, Rendered, objects
 from components.render.node_pool import NodePoolInput
 from components.render.region import RegionInput
@@ -35,6 +36,7 @@ CHOSEN: dict[str, tuple[type[Concept], str]] = {
     "foundation": (RegionInput, NAME),
     "vpc": (TenantNetworkInput, "aurelia"),
     "partition": (TenantNetworkInput, "aurelia-train-aurelia"),
+    "hosted_control_plane": (HostedControlPlaneInput, "borealis-train"),
     "hgx_group": (NodePoolInput, "borealis-train-h100"),
     "nvl72_group": (NodePoolInput, "aurelia-train-nvl72"),
 }

@@ -24,20 +24,3 @@ def test_each_chart_is_asked_for_by_a_value_in_the_data() -> None:
         "kubevirt-operator": ("tenants/tessera.yaml", ("vms",)),
         "cdi-operator": ("tenants/tessera.yaml", ("vms",)),
     }
-
-
-def test_a_region_without_vms_has_no_operators_of_vms() -> None:
-    assert set(needed_charts(load_environment("lab", ENVIRONMENTS))) == {
-        "cert-manager",
-        "metallb",
-        "kube-prometheus-stack",
-        "kamaji",
-        "cluster-api-operator",
-        "ironic-standalone-operator",
-        "baremetal-operator",
-        "dpf-operator",
-        "dpf-hbn",
-        "dpf-ovn-vpc",
-        "snapshot-controller",
-        "csi-driver-nfs",
-    }

@@ -7,7 +7,7 @@ import pytest
 from components.plan.build.inputs import inputs
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import SliceKind, slices
-from components.render.manifest import ManifestSet, objects
+from components.render.manifest import objects
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from toolchain import paths
@@ -46,32 +46,6 @@ def test_a_tenant_gets_its_network_before_control_planes_and_those_before_pools(
         ("NodePoolInput", "acme-train-train"),
         ("NodePoolInput", "acme-train-infer"),
     ]
-
-
-def test_manifests_are_what_the_components_render(laptop: Environment) -> None:
-    for part in slices(laptop):
-        assert manifests(laptop, part) == tuple(item for concept in inputs(laptop, part) for item in concept.render())
-
-
-def test_no_two_components_of_a_kind_share_a_name(laptop: Environment) -> None:
-    names = [(type(item), item.name) for part in slices(laptop) for item in inputs(laptop, part)]
-
-    assert len(set(names)) == len(names)
-
-
-def test_rendering_again_from_the_files_gives_the_same_bytes(laptop: Environment) -> None:
-    again = load_environment("laptop", paths.ROOT / "environments")
-
-    def text(environment: Environment) -> str:
-        return repr([manifests(environment, part) for part in slices(environment)])
-
-    assert text(again) == text(laptop)
-
-
-def test_a_rack_is_one_set_of_objects(laptop: Environment) -> None:
-    rendered = [item for part in slices(laptop) for item in manifests(laptop, part)]
-
-    assert sum(isinstance(item, ManifestSet) for item in rendered) == len({host.rack for host in laptop.hosts})
 
 
 def test_every_host_of_a_group_can_be_claimed_by_its_machines(laptop: Environment) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -61,21 +60,6 @@ def test_each_controller_watches_the_namespaces_of_its_clusters_and_none_watches
     ]
 
 
-def test_what_is_there_once_in_a_cluster_comes_with_the_release_for_all(sharded: tuple[Manifest, ...]) -> None:
-    shard, common = release(sharded, shard_namespace(NET)), release(sharded, CHART)
-    patches = [patch for renderer in shard["postRenderers"] for patch in renderer["kustomize"]["patches"]]
-
-    assert set(common["values"]) == {"envs"}
-    assert (shard["values"]["crd"], shard["values"]["webhook"]) == ({"enabled": False}, {"enabled": False})
-    assert shard["dependsOn"] == [{"name": CHART}]
-    assert [patch["target"] for patch in patches] == [{"group": "apps", "kind": "Deployment"}]
-    assert [entry["value"] for entry in json.loads(patches[0]["patch"])] == [
-        "--webhook-port=0",
-        "--kube-api-qps=100",
-        "--kube-api-burst=200",
-    ]
-
-
 def test_only_a_controller_for_network_boot_answers_hosts(sharded: tuple[Manifest, ...]) -> None:
     networking = {item.namespace: item.body["spec"]["networking"] for item in sharded if item.kind == "Ironic"}
 
@@ -91,15 +75,3 @@ def test_only_a_controller_for_network_boot_answers_hosts(sharded: tuple[Manifes
     assert networking[shard_namespace(MEDIA)] == {"interface": "br-mgmt"}
     assert "PROVISIONING_NETWORK_DISABLED" not in environment(sharded, shard_namespace(NET))
     assert environment(sharded, shard_namespace(MEDIA))["PROVISIONING_NETWORK_DISABLED"] == "true"
-
-
-def test_no_two_ironics_share_a_host(sharded: tuple[Manifest, ...]) -> None:
-    selectors = [item.body["spec"]["nodeSelector"] for item in sharded if item.kind == "Ironic"]
-
-    assert selectors == [{"jacquard.dev/bare-metal-controller": one.name} for one in CONTROLLERS]
-
-
-def test_every_object_of_the_shards_has_its_namespace(sharded: tuple[Manifest, ...]) -> None:
-    namespaces = {item.name for item in sharded if item.kind == "Namespace"}
-
-    assert {item.namespace for item in sharded} - {None} <= namespaces

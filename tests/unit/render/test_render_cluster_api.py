@@ -14,7 +14,6 @@ from components.specs.bare_metal import BareMetalBackend
 from components.specs.cluster_api import ClusterApiSpec
 from components.specs.region import ControlPlaneBackend
 
-PACE = {"--kube-api-qps": "100", "--kube-api-burst": "200"}
 RELABELLED = (
     '{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"labels":'
     ' {"cluster.x-k8s.io/v1beta1": "v1alpha1", "cluster.x-k8s.io/v1beta2": null}}}'
@@ -31,21 +30,6 @@ def specs(region: RegionInput) -> dict[str, Any]:
     """Return the specs by kind and name, from where upstream publishes the releases."""
     public = region.cluster_api.model_copy(update={"registry": None})
     return {f"{item.kind} {item.name}": item.body["spec"] for item in declared(replace(region, cluster_api=public))}
-
-
-def test_kamaji_and_metal3_come_with_the_kubeadm_bootstrap_and_an_address_manager(inputs_of: Any) -> None:
-    [region] = inputs_of(RegionInput)
-
-    assert specs(region) == {
-        "CoreProvider cluster-api": {"version": "v1.13.5"},
-        "BootstrapProvider kubeadm": {"version": "v1.13.5"},
-        "ControlPlaneProvider kamaji": {"version": "v0.20.0", "manager": {"maxConcurrentReconciles": 10}},
-        "IPAMProvider metal3": {"version": "v1.13.2", "manager": {"additionalArgs": PACE}},
-        "InfrastructureProvider metal3": {
-            "version": "v1.13.2",
-            "manager": {"additionalArgs": {**PACE, "--metal3machine-concurrency": "1"}},
-        },
-    }
 
 
 def test_k0smotron_and_ironcore_are_providers_of_their_own(inputs_with: Any) -> None:
@@ -83,29 +67,6 @@ def test_under_ironcore_nodes_are_told_by_ignition_and_kamaji_leaves_its_cluster
     assert {name: gate for name, gate in gates.items() if gate} == {
         "BootstrapProvider kubeadm": {"KubeadmBootstrapFormatIgnition": True},
         "ControlPlaneProvider kamaji": {"SkipInfraClusterPatch": True},
-    }
-
-
-def test_a_registry_holds_each_provider_under_the_name_that_cluster_api_gives_it(inputs_with: Any) -> None:
-    sources = {
-        item.body["spec"]["fetchConfig"]["oci"]
-        for backends in ({"control_planes": KAMAJI, "bare_metal": METAL3}, {})
-        for region in inputs_with(RegionInput, **backends)
-        for item in declared(region)
-    }
-
-    assert sources == {
-        f"registry.cloud.example/cluster-api/{name}"
-        for name in (
-            "cluster-api",
-            "bootstrap-kubeadm",
-            "bootstrap-k0sproject-k0smotron",
-            "control-plane-kamaji",
-            "control-plane-k0sproject-k0smotron",
-            "infrastructure-metal3",
-            "infrastructure-ironcore-metal",
-            "ipam-metal3",
-        )
     }
 
 

@@ -11,7 +11,6 @@ import pytest
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest
 from components.render.template_revision_3 import profile
-from components.render.tenant_network import TenantNetworkInput
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.region import ControlPlaneBackend
@@ -164,43 +163,6 @@ def test_k0smotron_has_the_address_in_as_many_places(inputs_of: Any) -> None:
     assert '"external-dns.alpha.kubernetes.io/hostname": "acme-train.k8s.cloud.example"' in patch["patch"]["content"]
 
 
-def test_the_network_of_the_tenant_lets_nodes_reach_the_address(inputs_of: Any) -> None:
-    network = next(item for item in inputs_of(TenantNetworkInput) if item.vpc.spec.name == "acme")
-    address = str(inputs_of(HostedControlPlaneInput)[0].vip)
-
-    assert [str(vip) for vip in network.vpc.control_planes] == [address]
-    assert any(address in str(item.body) for item in network.render() if isinstance(item, Manifest))
-
-
-def test_the_cluster_refers_to_its_control_plane_and_infrastructure(inputs_of: Any) -> None:
-    rendered = control_plane(inputs_of).render()
-    infrastructure, cluster, plane = kinds(rendered, "Metal3Cluster", "Cluster", "KamajiControlPlane")
-
-    for reference, item in (("controlPlaneRef", plane), ("infrastructureRef", infrastructure)):
-        group = item.api_version.partition("/")[0]
-        assert cluster.body["spec"][reference] == {"apiGroup": group, "kind": item.kind, "name": item.name}
-    assert {item.namespace for item in rendered} == {cluster.name}
-
-
-def test_only_the_control_plane_is_awaited_and_after_the_cluster_that_starts_it(inputs_of: Any) -> None:
-    rendered = control_plane(inputs_of).render()
-
-    assert [item.kind for item in rendered if item.readiness] == ["KamajiControlPlane"]
-    assert [item.kind for item in rendered][-2:] == ["Cluster", "KamajiControlPlane"]
-
-
-def test_a_control_plane_is_up_when_it_serves_the_version_that_is_pinned(inputs_of: Any) -> None:
-    plane = replace(control_plane(inputs_of), version="v1.34.6").render()[-1]
-
-    assert plane.body["spec"]["version"] == "v1.34.6"
-    assert plane.readiness is not None
-    assert plane.readiness.conditions == (
-        "jsonpath={.status.initialization.controlPlaneInitialized}=true",
-        "condition=Available",
-        "jsonpath={.status.version}=v1.34.6",
-    )
-
-
 @pytest.mark.parametrize("backend", ControlPlaneBackend)
 def test_what_holds_a_tenant_is_protected_until_the_cluster_retires(
     inputs_with: Any, backend: ControlPlaneBackend
@@ -213,19 +175,6 @@ def test_what_holds_a_tenant_is_protected_until_the_cluster_retires(
     plane = one.render()[-1].kind
     assert protected == [*own_etcd, "Cluster", plane]
     assert [item for item in retiring.render() if item.protect] == []
-
-
-def test_dns_is_the_tenth_service_address_and_networks_are_those_of_the_vpc(inputs_of: Any) -> None:
-    one = control_plane(inputs_of)
-    cluster, plane = kinds(one.render(), "Cluster", "KamajiControlPlane")
-
-    assert plane.body["spec"]["network"]["dnsServiceIPs"] == [str(one.network.services.network_address + 10)]
-    assert cluster.body["spec"]["clusterNetwork"] == {
-        "apiServerPort": 6443,
-        "pods": {"cidrBlocks": [str(one.network.pods)]},
-        "services": {"cidrBlocks": [str(one.network.services)]},
-        "serviceDomain": "cluster.local",
-    }
 
 
 @pytest.mark.parametrize(
@@ -311,11 +260,6 @@ def test_what_only_the_data_want_of_kubelets_reaches_no_control_plane(inputs_of:
 
     assert "kubelet" not in kamaji(inputs_of, **wish)
     assert "workerProfiles" not in k0smotron(inputs_of, **wish)["k0sConfig"]["spec"]
-
-
-def test_kubelets_are_left_alone_without_a_wish(inputs_of: Any) -> None:
-    assert "kubelet" not in kamaji(inputs_of)
-    assert "workerProfiles" not in k0smotron(inputs_of)["k0sConfig"]["spec"]
 
 
 def test_the_network_of_the_first_nodes_is_seeded_once_for_this_cluster_only(inputs_of: Any) -> None:

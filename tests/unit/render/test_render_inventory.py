@@ -11,39 +11,8 @@ import pytest
 from components.render.inventory import InventoryInput
 from components.render.manifest import Patch
 from components.specs.bare_metal import BareMetalBackend
-from components.specs.environment import Environment
 from components.specs.firmware import FirmwareBaseline
 from components.specs.nodes import FirmwareUpdate
-
-
-def test_a_rack_is_one_set_and_a_host_three_objects(inputs_of: Any, laptop: Environment) -> None:
-    [inventory] = inputs_of(InventoryInput)
-
-    racks = inventory.render()
-
-    assert [rack.name for rack in racks] == [f"rack-{name}" for name in sorted({host.rack for host in laptop.hosts})]
-    assert sum(len(rack.members) for rack in racks) == 3 * len(laptop.hosts)
-    assert {rack.namespace for rack in racks} == {"inventory"}
-
-
-def test_a_host_lives_where_its_cluster_can_see_it(inputs_of: Any, objects_of: Any, laptop: Environment) -> None:
-    [inventory] = inputs_of(InventoryInput)
-    owners = laptop.allocations.hosts
-
-    for item in objects_of(inventory):
-        if item.kind == "BareMetalHost":
-            cluster, _, pool = owners.get(item.name, "inventory/").partition("/")
-            assert item.namespace == cluster
-            assert item.body["metadata"]["labels"].get("jacquard.dev/pool", "") == pool
-
-
-def test_a_host_entry_holds_identity_only(inputs_of: Any, objects_of: Any) -> None:
-    [inventory] = inputs_of(InventoryInput)
-    hosts = [item.body["spec"] for item in objects_of(inventory) if item.kind == "BareMetalHost"]
-
-    common = [{key: value for key, value in spec.items() if key not in {"bmc", "bootMACAddress"}} for spec in hosts]
-
-    assert common == [{"online": True, "bootMode": "UEFI", "automatedCleaningMode": "metadata"}] * len(hosts)
 
 
 def test_the_dpu_of_a_free_host_belongs_to_no_vpc(inputs_of: Any, objects_of: Any) -> None:

@@ -68,10 +68,6 @@ def test_the_service_may_read_a_pool_and_one_secret_of_its_cluster(diskless: Nod
     assert binding.body["roleRef"]["name"] == role.name
 
 
-def test_a_pool_that_boots_from_disks_needs_no_service(pool: NodePoolInput) -> None:
-    assert {item.kind for item in pool.render()}.isdisjoint({"ConfigMap", "Role", "RoleBinding"})
-
-
 def test_the_region_runs_the_image_it_names_at_its_address(inputs_of: Any) -> None:
     [region] = inputs_of(RegionInput)
     nodes = region.spec.nodes.model_copy(update={"join_service": SERVICE})

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from pools import TEMPLATES, deployments, edited, of_kind, templates
+from pools import deployments, edited, of_kind, templates
 
 from components.render.node_pool import NodePoolInput, RolloutGroup
 from components.specs.locks import GroupAllocation
@@ -51,28 +51,6 @@ def test_what_is_changed_in_place_leaves_templates_alone(pool: NodePoolInput, ch
     assert templates(edited(pool, **changes)) == templates(pool)
 
 
-def test_templates_are_retained_and_referred_to_by_name(pool: NodePoolInput) -> None:
-    rendered = pool.render()
-    names = {(item.kind, item.name) for item in rendered if item.kind in TEMPLATES}
-
-    assert {item.kind for item in rendered if item.retain} == TEMPLATES
-    for spec in deployments(pool):
-        machine = spec["template"]["spec"]
-        references = (machine["infrastructureRef"], machine["bootstrap"]["configRef"])
-        assert {(reference["kind"], reference["name"]) for reference in references} <= names
-
-
-def test_a_deployment_selects_its_own_machines_and_a_health_check_all_of_the_pool(pool: NodePoolInput) -> None:
-    [check] = [item for item in pool.render() if item.kind == "MachineHealthCheck"]
-
-    for spec in deployments(pool):
-        labels = spec["template"]["metadata"]["labels"]
-        assert spec["selector"]["matchLabels"].items() <= labels.items()
-        assert check.body["spec"]["selector"]["matchLabels"].items() <= labels.items()
-        assert spec["clusterName"] == spec["template"]["spec"]["clusterName"] == pool.cluster
-    assert len({str(spec["selector"]) for spec in deployments(pool)}) == len(pool.groups)
-
-
 def test_labels_reach_nodes_and_ours_are_out_of_a_tenants_reach(pool: NodePoolInput) -> None:
     label = "node-restriction.kubernetes.io/pool"
     [spec] = deployments(replace(edited(pool, labels={"workload": "x", label: "y"}), groups=pool.groups[:1]))
@@ -101,12 +79,6 @@ def test_nodes_of_a_system_pool_say_so_where_no_tenant_can_write(
         assert spec["template"]["metadata"]["labels"].get("node-restriction.kubernetes.io/role") == label
 
 
-def test_a_node_has_the_version_its_image_brings(pool: NodePoolInput) -> None:
-    assert [spec["template"]["spec"]["version"] for spec in deployments(pool)] == [
-        group.intent.kubelet for group in pool.groups
-    ]
-
-
 def test_names_stay_within_a_label_when_parts_are_long(pool: NodePoolInput) -> None:
     group: RolloutGroup = replace(pool.groups[0], failure_domain="r" * 63)
     long = replace(edited(pool, name="p" * 15), cluster="c" * 30, name=f"{'c' * 30}-{'p' * 15}", groups=(group,))
@@ -133,9 +105,3 @@ def test_the_autoscaler_owns_replicas_within_bounds_and_knows_an_empty_group(poo
         f"{capacity}/gpu-type": "nvidia.com/gpu",
         f"{capacity}/gpu-count": "8",
     }
-
-
-def test_nobody_but_the_data_sizes_a_pool_that_does_not_scale_itself(pool: NodePoolInput) -> None:
-    for deployment, group in zip(of_kind(pool, "MachineDeployment"), pool.groups, strict=True):
-        assert deployment.body["spec"]["replicas"] == group.size.nodes
-        assert set(deployment.body["metadata"]["annotations"]) == {"jacquard.dev/fingerprint"}

@@ -25,26 +25,6 @@ def test_the_brake_of_a_small_pool_still_lets_a_node_be_repaired(
     assert check.body["spec"]["remediation"]["triggerIf"] == {"unhealthyLessThanOrEqualTo": brake}
 
 
-def test_remediation_has_a_brake_and_metal_sized_patience(pool: NodePoolInput) -> None:
-    [check] = of_kind(pool, "MachineHealthCheck")
-    [reboot] = of_kind(pool, "Metal3RemediationTemplate")
-    spec = check.body["spec"]
-
-    nodes = sum(group.size.nodes for group in pool.groups)
-    assert 1 <= spec["remediation"]["triggerIf"]["unhealthyLessThanOrEqualTo"] < nodes
-    assert spec["checks"]["nodeStartupTimeoutSeconds"] >= 1800
-    assert spec["remediation"]["templateRef"] == {
-        "apiVersion": reboot.api_version,
-        "kind": reboot.kind,
-        "name": reboot.name,
-    }
-    assert reboot.body["spec"]["template"]["spec"]["strategy"] == {
-        "type": "Reboot",
-        "retryLimit": 1,
-        "timeoutSeconds": 900,
-    }
-
-
 @pytest.mark.parametrize(
     ("wish", "region", "gates"),
     [

@@ -29,13 +29,6 @@ WAITS = {
 }
 
 
-def test_hosts_are_reused_which_needs_no_surge(pool: NodePoolInput) -> None:
-    for spec in deployments(pool):
-        assert spec["rollout"]["strategy"]["rollingUpdate"]["maxSurge"] == 0
-    for item in of_kind(pool, "Metal3MachineTemplate"):
-        assert item.body["spec"]["nodeReuse"] is True
-
-
 def test_each_group_is_replaced_as_its_own_spares_allow(pool: NodePoolInput) -> None:
     rich, poor = pool.groups
     asking = replace(
@@ -92,8 +85,3 @@ def test_nodes_wait_for_jobs_that_may_not_be_interrupted(
     assert [item.body["spec"] for item in of_kind(one, "MachineDrainRule")] == [
         {**rule, "machines": machines} for rule in rules
     ]
-
-
-def test_a_drain_never_waits_for_ever(pool: NodePoolInput) -> None:
-    for spec in deployments(pool):
-        assert min(spec["template"]["spec"]["deletion"].values()) > 0

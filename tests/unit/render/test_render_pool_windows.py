@@ -10,7 +10,7 @@ from components.plan.build.inputs import inputs
 from components.plan.build.slices import slices
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest
-from components.render.pool_windows import PoolWindows, closing, opening, render_windows
+from components.render.pool_windows import closing, opening
 from components.specs.environment import Environment
 from components.specs.node_pool import NodePoolSpec
 from components.specs.nodes import Windows
@@ -18,7 +18,6 @@ from components.specs.times import WindowSpec
 
 WEEK = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 CLUSTER = "acme-train"
-KUBECTL = "registry.cloud.example/kubectl@sha256:f72209fea12cbb71e1f0272d43386a1721e47ca1a844a2ee3b648998fbfe036e"
 
 
 def window(begin: str, end: str, *days: str, timezone: str = "Europe/Berlin") -> WindowSpec:
@@ -46,89 +45,6 @@ def test_a_window_opens_on_its_days_and_is_held_shut_every_hour_of_every_day(
     found = window(*hours, *days)
 
     assert (opening(found), closing(found)) == (opens, closes)
-
-
-def job(schedule: str, late_seconds: int, patch: str) -> dict[str, Any]:
-    container = {
-        "name": "kubectl",
-        "image": KUBECTL,
-        "command": ["kubectl"],
-        "args": [
-            "patch",
-            "machinedeployments.v1beta2.cluster.x-k8s.io",
-            "acme-train-lab-a01",
-            "acme-train-lab-a02",
-            "--namespace=acme-train",
-            "--type=merge",
-            f"--patch={patch}",
-            "--field-manager=jacquard-window",
-        ],
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
-    }
-    pod = {
-        "restartPolicy": "Never",
-        "serviceAccountName": "window",
-        "priorityClassName": "region-services",
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": 65532,
-            "runAsGroup": 65532,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
-        "containers": [container],
-    }
-    return {
-        "schedule": schedule,
-        "timeZone": "Europe/Berlin",
-        "startingDeadlineSeconds": late_seconds,
-        "concurrencyPolicy": "Forbid",
-        "successfulJobsHistoryLimit": 1,
-        "failedJobsHistoryLimit": 3,
-        "jobTemplate": {
-            "spec": {"backoffLimit": 3, "activeDeadlineSeconds": 300, "template": {"spec": pod}},
-        },
-    }
-
-
-def test_two_jobs_turn_the_window_and_may_do_nothing_else() -> None:
-    groups = ("acme-train-lab-a01", "acme-train-lab-a02")
-    windows = PoolWindows(window=window("02:00", "06:00"), groups=groups, image=KUBECTL)
-
-    account, role, binding, opens, closes = render_windows(windows, CLUSTER, {"jacquard.dev/tenant": "acme"})
-
-    labels = {"app.kubernetes.io/managed-by": "jacquard", "jacquard.dev/tenant": "acme"}
-    metadata = {"name": "window", "namespace": CLUSTER, "labels": labels}
-    assert account.body == {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
-    assert role.body == {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "Role",
-        "metadata": metadata,
-        "rules": [
-            {
-                "apiGroups": ["cluster.x-k8s.io"],
-                "resources": ["machinedeployments"],
-                "resourceNames": list(groups),
-                "verbs": ["get", "patch"],
-            }
-        ],
-    }
-    assert binding.body == {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "RoleBinding",
-        "metadata": metadata,
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "window"},
-        "subjects": [{"kind": "ServiceAccount", "name": "window", "namespace": CLUSTER}],
-    }
-    assert [(item.name, item.namespace, item.body["metadata"]["labels"]) for item in (opens, closes)] == [
-        ("window-opens", CLUSTER, labels),
-        ("window-closes", CLUSTER, labels),
-    ]
-    assert opens.body["spec"] == job("0 2 * * tue", 4 * 3600 - 300, '{"spec":{"paused":null}}')
-    assert closes.body["spec"] == job("0 0-1,6-23 * * *", 300, '{"spec":{"paused":true}}')
 
 
 def edited(laptop: Environment, windows: Windows, *, kept: bool = True, paused: tuple[str, ...] = ()) -> Environment:

@@ -9,98 +9,12 @@ import pytest
 
 from components.render.region import RegionInput
 from components.specs.bare_metal import BareMetalBackend
-from components.specs.environment import Environment
 from components.specs.region import ControlPlaneBackend
 from components.specs.tenant_network import Isolation
 
 
 def by_kind(region: RegionInput, kind: str) -> list[Any]:
     return [item for item in region.render() if item.kind == kind]
-
-
-def test_each_cluster_and_tenant_has_a_namespace_that_names_its_owner(inputs_of: Any) -> None:
-    [region] = inputs_of(RegionInput)
-
-    labels = {item.name: item.body["metadata"]["labels"] for item in by_kind(region, "Namespace")}
-
-    for cluster, tenant in region.clusters.items():
-        assert labels[cluster]["jacquard.dev/tenant"] == labels[f"tenant-{tenant}"]["jacquard.dev/tenant"] == tenant
-
-
-def test_the_namespaces_of_a_tenant_say_whom_to_tell_and_ask(inputs_of: Any, laptop: Environment) -> None:
-    [region] = inputs_of(RegionInput)
-    notes = {item.name: item.body["metadata"].get("annotations") for item in by_kind(region, "Namespace")}
-
-    assert notes["operators"] == {"jacquard.dev/versions": laptop.versions.release}
-    for tenant in laptop.tenants:
-        told = {
-            "jacquard.dev/contact-alerts": tenant.contacts.alerts,
-            "jacquard.dev/contact-changes": tenant.contacts.changes,
-            "jacquard.dev/contact-maintenance": tenant.contacts.maintenance or tenant.contacts.changes,
-            "jacquard.dev/change-approval": tenant.changes.approval,
-        }
-        of_tenant = [notes[f"tenant-{tenant.tenant}"], *(notes[cluster.name] for cluster in tenant.clusters)]
-        assert [note.items() >= told.items() for note in of_tenant] == [True] * len(of_tenant)
-        assert [note["jacquard.dev/contract"] for note in of_tenant] == [
-            ", ".join(f"{part.nodes} {part.instance_type}" for part in tenant.contract)
-        ] * len(of_tenant)
-
-
-def test_every_object_has_its_namespace_and_every_release_its_pinned_chart(inputs_of: Any) -> None:
-    [region] = inputs_of(RegionInput)
-    namespaces = {item.name for item in by_kind(region, "Namespace")}
-    charts = {item.name: item.body["spec"]["ref"] for item in by_kind(region, "OCIRepository")}
-
-    assert {item.namespace for item in region.render()} - {None} <= namespaces
-    for release in by_kind(region, "HelmRelease"):
-        spec = release.body["spec"]
-        assert spec["targetNamespace"] in namespaces
-        assert charts[spec["chartRef"]["name"]]["digest"].startswith("sha256:")
-        assert spec["driftDetection"] == {"mode": "enabled"}
-        assert release.readiness is not None
-
-
-def test_every_release_waits_for_releases_that_come_before_it(inputs_of: Any) -> None:
-    [region] = inputs_of(RegionInput)
-    seen: set[str] = set()
-
-    for release in by_kind(region, "HelmRelease"):
-        assert {need["name"] for need in release.body["spec"].get("dependsOn", [])} <= seen
-        seen.add(release.name)
-
-
-def test_data_stores_are_protected_and_hold_references_only(inputs_of: Any) -> None:
-    [region] = inputs_of(RegionInput)
-
-    for store in by_kind(region, "DataStore"):
-        tls = store.body["spec"]["tlsConfig"]
-        sources = [source for part in tls.values() for source in part.values()]
-        assert store.protect
-        assert [list(source) for source in sources] == [["secretReference"]] * 4
-
-
-def test_no_service_takes_a_control_plane_address_by_accident(inputs_of: Any, laptop: Environment) -> None:
-    [region] = inputs_of(RegionInput)
-    [pool] = by_kind(region, "IPAddressPool")
-
-    assert pool.body["spec"] == {
-        "addresses": [str(laptop.region.networks.control_plane_vips)],
-        "autoAssign": False,
-    }
-
-
-def test_dpus_are_in_zero_trust_and_flashed_only_when_somebody_lets_them(inputs_of: Any) -> None:
-    [region] = inputs_of(RegionInput)
-    [flavor], [deployment] = by_kind(region, "DPUFlavor"), by_kind(region, "DPUDeployment")
-    dpus = deployment.body["spec"]["dpus"]
-
-    assert flavor.body["spec"]["dpuMode"] == "zero-trust"
-    assert (dpus["secureBoot"], dpus["nodeEffect"], dpus["dpuSetStrategy"]) == (
-        True,
-        {"hold": True},
-        {"type": "OnDelete"},
-    )
-    assert dpus["flavor"] == flavor.name
 
 
 def test_what_dpf_holds_immutable_gets_a_new_name_when_it_changes(inputs_of: Any) -> None:
@@ -131,13 +45,6 @@ def test_a_dpu_image_that_moved_is_another_object_beside_the_one_that_dpus_were_
     assert old in both
     assert new.name.startswith("bfb-3.2.0-")
     assert (new.body["spec"]["url"], new.body["spec"]["fileName"]) == (moved.url, f"{new.name}.bfb")
-
-
-def test_ovn_is_there_only_when_a_vpc_uses_it(inputs_of: Any) -> None:
-    [region] = inputs_of(RegionInput)
-
-    assert [item.name for item in by_kind(replace(region, ovn=True), "IsolationClass")] == ["ovn"]
-    assert by_kind(replace(region, ovn=False), "IsolationClass") == []
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
@@ -130,38 +129,6 @@ def test_each_dpu_has_an_asn_of_its_own(inputs_of: Any) -> None:
     assert hbn.vpc.numbers.asn not in asns  # hosts of the VPC peer with their DPU as another system
 
 
-def test_addresses_come_from_pools_that_are_there(inputs_of: Any) -> None:
-    hbn = network(inputs_of, Isolation.DPF_HBN)
-    rendered = hbn.render()
-    daemons = one(rendered, "DPUServiceConfiguration").body["spec"]["serviceConfiguration"]["serviceDaemonSet"]
-
-    requests = json.loads(daemons["annotations"]["k8s.v1.cni.cncf.io/networks"])
-
-    pool = one(rendered, "DPUServiceIPAM")
-    assert [request["cni-args"]["poolNames"] for request in requests] == [["loopback"], [pool.name]]
-    assert pool.body["spec"]["ipv4Network"]["network"] == str(hbn.vpc.numbers.hosts)
-
-
-def test_only_the_dpus_of_a_vpc_take_addresses_from_its_prefix(inputs_of: Any) -> None:
-    hbn = network(inputs_of, Isolation.DPF_HBN)
-
-    [term] = one(hbn.render(), "DPUServiceIPAM").body["spec"]["nodeSelector"]["nodeSelectorTerms"]
-
-    [expression] = term["matchExpressions"]
-    assert expression["values"] == [f"dpf-operator-system_{hbn.vpc.spec.name}"]
-
-
-@pytest.mark.parametrize("isolation", [Isolation.DPF_HBN, Isolation.DPF_OVN])
-def test_the_dpus_of_a_vpcs_hosts_and_no_others_are_selected(inputs_of: Any, isolation: Isolation) -> None:
-    vpc = network(inputs_of, isolation)
-
-    deployment = one(vpc.render(), "DPUDeployment")
-
-    [dpu_set] = deployment.body["spec"]["dpus"]["dpuSets"]
-    assert dpu_set["dpuNodeSelector"] == {"matchLabels": {"jacquard.dev/vpc": vpc.vpc.spec.name}}
-    assert len(deployment.name) <= 20
-
-
 def test_what_dpf_holds_immutable_in_a_virtual_network_makes_new_names(inputs_of: Any) -> None:
     old = network(inputs_of, Isolation.DPF_OVN)
     numbers = old.vpc.numbers.model_copy(update={"hosts": IPv4Network("10.99.0.0/24")})
@@ -170,19 +137,6 @@ def test_what_dpf_holds_immutable_in_a_virtual_network_makes_new_names(inputs_of
     for kind in ("DPUVirtualNetwork", "DPUServiceInterface"):
         assert one(old.render(), kind).name != one(new.render(), kind).name
     assert one(old.render(), "DPUVPC").body == one(new.render(), "DPUVPC").body
-
-
-def test_a_port_of_a_virtual_network_lies_on_the_vpcs_own_dpus_only(inputs_of: Any) -> None:
-    ovn = network(inputs_of, Isolation.DPF_OVN)
-    rendered = ovn.render()
-    vpc, port = one(rendered, "DPUVPC"), one(rendered, "DPUServiceInterface")
-
-    spec = port.body["spec"]["template"]["spec"]
-
-    own = {"matchLabels": {"svc.dpu.nvidia.com/owned-by-dpudeployment": f"dpf-operator-system_{ovn.vpc.spec.name}"}}
-    assert spec["nodeSelector"] == vpc.body["spec"]["nodeSelector"] == own
-    assert spec["template"]["spec"]["pf"]["virtualNetwork"] == one(rendered, "DPUVirtualNetwork").name
-    assert port.namespace == vpc.namespace
 
 
 @pytest.mark.parametrize(

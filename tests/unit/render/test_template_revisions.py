@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from components.render.node_templates import TemplateIntent
-from components.render.objects import digest
 from components.render.template_revision_3 import MANAGED, profile
 from components.render.template_revisions import CLUSTER_WIDE, REVISIONS, fingerprint, older_fingerprint
 from components.specs.bare_metal import BareMetalBackend
@@ -33,43 +32,6 @@ INTENT = TemplateIntent(
 )
 ISO = replace(INTENT, boot=BootMode.LIVE_ISO, image_url="https://images.cloud.example/gpu-1.iso")
 BACKENDS = [(plane, metal) for plane in ControlPlaneBackend for metal in BareMetalBackend]
-
-
-@pytest.mark.parametrize(
-    ("control_plane", "bare_metal", "figures"),
-    [
-        (ControlPlaneBackend.KAMAJI, BareMetalBackend.METAL3, ("c6d1700f95", "779831a551")),
-        (ControlPlaneBackend.KAMAJI, BareMetalBackend.IRONCORE_METAL, ("92e9ba3f85", "a49f0b4dc6")),
-        (ControlPlaneBackend.K0SMOTRON, BareMetalBackend.METAL3, ("c6d1700f95", "2354bf4787")),
-        (ControlPlaneBackend.K0SMOTRON, BareMetalBackend.IRONCORE_METAL, ("92e9ba3f85", "995717d7c6")),
-    ],
-)
-@pytest.mark.parametrize("revision", CLUSTER_WIDE)
-def test_revisions_without_settings_of_their_own_write_a_plain_node_as_the_first_one_did(
-    control_plane: ControlPlaneBackend, bare_metal: BareMetalBackend, figures: tuple[str, str], revision: int
-) -> None:
-    built = REVISIONS[revision].build(replace(INTENT, control_plane=control_plane, bare_metal=bare_metal))
-
-    # A new figure above means that every node of every region rolls on the next upgrade: make a new revision instead.
-    assert (digest(built.machine, 10), digest(built.bootstrap, 10)) == figures
-
-
-def test_revision_2_boots_an_iso_and_still_names_its_digest() -> None:
-    assert REVISIONS[2].build(ISO).machine["template"]["spec"]["image"] == {
-        "url": "https://images.cloud.example/gpu-1.iso",
-        "checksum": "0" * 64,
-        "checksumType": "sha256",
-        "diskFormat": "live-iso",
-    }
-
-
-def test_revision_2_tells_a_kubelet_how_many_pods_it_may_run() -> None:
-    kubeadm = REVISIONS[2].build(replace(INTENT, max_pods=250)).bootstrap
-    k0s = REVISIONS[2].build(replace(INTENT, max_pods=250, control_plane=ControlPlaneBackend.K0SMOTRON)).bootstrap
-
-    registration = kubeadm["template"]["spec"]["joinConfiguration"]["nodeRegistration"]
-    assert registration["kubeletExtraArgs"][-1] == {"name": "max-pods", "value": "250"}
-    assert k0s["template"]["spec"]["args"][-1] == "--kubelet-extra-args=--max-pods=250"
 
 
 @pytest.mark.parametrize(("control_plane", "bare_metal"), BACKENDS)
