@@ -181,17 +181,12 @@ class ApiServer:
         *,
         namespace: str | None = None,
         label_selector: str | None = None,
-        field_selector: str | None = None,
         metadata_only: bool = False,
     ) -> list[dict[str, Any]]:
         """Return all objects of a kind, of all namespaces unless one is given; with apiVersion and kind filled in."""
         resource = self.resource(api_version, kind)
         path = resource.collection(namespace) if namespace and resource.namespaced else resource.collection(None)
-        query: dict[str, str | int | None] = {
-            "limit": PAGE,
-            "labelSelector": label_selector,
-            "fieldSelector": field_selector,
-        }
+        query: dict[str, str | int | None] = {"limit": PAGE, "labelSelector": label_selector}
         found: list[dict[str, Any]] = []
         while True:
             page = self.request("GET", path, query=query, accept=METADATA if metadata_only else JSON)
@@ -214,10 +209,10 @@ class ApiServer:
         query["dryRun"] = "All" if dry_run else None
         return dict(self.request("PATCH", self.path(ObjectRef.of(body)), query=query, body=body, content_type=APPLY))
 
-    def create(self, body: Mapping[str, Any], *, field_manager: str, dry_run: bool = False) -> dict[str, Any]:
+    def create(self, body: Mapping[str, Any], *, field_manager: str) -> dict[str, Any]:
         """Create an object, refusing unknown fields; status 409 ``AlreadyExists`` when it is there."""
         ref = ObjectRef.of(body)
-        query = {"fieldManager": field_manager, "fieldValidation": "Strict", "dryRun": "All" if dry_run else None}
+        query = {"fieldManager": field_manager, "fieldValidation": "Strict"}
         path = self._collection(ref.api_version, ref.kind, ref.namespace)
         return dict(self.request("POST", path, query=query, body=body))
 
@@ -242,7 +237,6 @@ class ApiServer:
         propagation: Literal["Background", "Foreground", "Orphan"] = "Background",
         uid: str | None = None,
         resource_version: str | None = None,
-        dry_run: bool = False,
     ) -> bool:
         """Ask for an object's deletion; finalizers may keep it for a while. Return False when it was not there.
 
@@ -258,7 +252,7 @@ class ApiServer:
         }
         path = self.path(ref)
         try:
-            self.request("DELETE", path, query={"dryRun": "All" if dry_run else None}, body=options)
+            self.request("DELETE", path, body=options)
         except ApiError as error:
             if error.not_found:
                 return False

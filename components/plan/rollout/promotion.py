@@ -229,15 +229,6 @@ class Promotion:
         raise SpecError(self._environment.name, [problem(self._environment, IMAGE_PINS, path, text)])
 
 
-def promote(environment: Environment, pool: str, version: str) -> ImagesLock:
-    """Return the pins of ``environment`` with all rollout groups of ``pool`` at image ``version``.
-
-    Raises:
-        SpecError: it may not go there, or not all at once; all reasons are told.
-    """
-    return Promotion(environment, pool, version).all_at_once()
-
-
 def _same(wish: Wish, known: Iterable[Intent]) -> Intent | None:
     """Return the newest of ``known`` intents that is what ``wish`` says but for its revision: then nothing rolls."""
     same = [intent for intent in known if intent.revision >= wish.first and wish.at(intent.revision) == intent]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from promoting import promote
 
 from components.plan.allocate.allocation import allocate
 from components.plan.allocate.assignment import spread
 from components.plan.allocate.spares import nodes_within, spares_for
 from components.plan.checks import check_data
-from components.plan.rollout.promotion import promote
 from components.plan.rollout.upgrades import promote_control_plane
 from components.plan.rules.names import group_names
 from components.specs.locks import GroupAllocation, ImagesLock

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import yaml
+from promoting import promote
 
-from components.plan.rollout.promotion import promote
 from components.specs.store import write_locks
 
 _CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "bad_regions.yaml").read_text(encoding="utf-8"))

@@ -6,10 +6,11 @@ import datetime as dt
 from typing import Any
 
 import pytest
+from promoting import promote
 
 from components.plan.intents.images import choose_image
 from components.plan.pools import pools
-from components.plan.rollout.promotion import Promotion, promote
+from components.plan.rollout.promotion import Promotion
 from components.plan.rules import locks
 from components.specs.problems import SpecError
 

@@ -1,0 +1,12 @@
+"""A pool that is promoted at once, as a test wants it that is not about waves."""
+
+from __future__ import annotations
+
+from components.plan.rollout.promotion import Promotion
+from components.specs.environment import Environment
+from components.specs.locks import ImagesLock
+
+
+def promote(environment: Environment, pool: str, version: str) -> ImagesLock:
+    """Return the pins of ``environment`` with all rollout groups of ``pool`` at image ``version``."""
+    return Promotion(environment, pool, version).all_at_once()
