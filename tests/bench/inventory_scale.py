@@ -15,7 +15,6 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import threading
@@ -27,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from objectset_create import apply_loop
-from support import LocalApiServer
+from support import LocalApiServer, piped
 
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import SliceKind, slices
@@ -138,16 +137,7 @@ class Part:
         """Run one ``pulumi`` command line for all stacks at once; return the seconds until the last has ended."""
         start = time.perf_counter()
         processes = [
-            subprocess.Popen(
-                ["pulumi", *arguments, "-s", stack, "--non-interactive"],
-                cwd=self.folder,
-                env=self.variables,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                start_new_session=True,
-            )
+            piped("pulumi", *arguments, "-s", stack, "--non-interactive", folder=self.folder, variables=self.variables)
             for stack in stacks or self.stacks
         ]
         if memory is not None:

@@ -10,5 +10,6 @@ sys.path.append(str(Path(__file__).parent.parent / "support"))
 from api_server import LocalApiServer
 from environment_data import ENVIRONMENTS
 from grown_region import grow
+from piped import piped
 
-__all__ = ["ENVIRONMENTS", "LocalApiServer", "grow"]
+__all__ = ["ENVIRONMENTS", "LocalApiServer", "grow", "piped"]

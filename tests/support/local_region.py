@@ -18,6 +18,7 @@ from typing import Any
 
 from environment_data import copy_data
 from outcome import Outcome
+from piped import piped
 from published_crds import CRDS
 
 from providers.kube import ApiServer
@@ -54,16 +55,7 @@ class LocalRegion:
             self.variables["CRDS_DIR"] = str(CRDS)
 
     def start(self, *command: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            command,
-            cwd=paths.ROOT,
-            env=self.variables,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        process = piped(*command, folder=paths.ROOT, variables=self.variables)
         self._started.append(process)
         return process
 

@@ -75,12 +75,6 @@ def edit() -> Callable[[Path, str, str], None]:
 
 
 @pytest.fixture
-def settled() -> Callable[[Environment], Observation]:
-    """Return what API servers answer when everything is as an environment orders."""
-    return settled_region
-
-
-@pytest.fixture
 def seen(laptop: Environment) -> Observation:
     """What the API servers of a settled laptop answer; a test may spoil it."""
     return settled_region(laptop)

@@ -9,11 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from settled_region import settled_region
 from typer.testing import Result
 
-from components.specs.environment import Environment
 from components.specs.loader import load_environment
-from observe.observation import Observation
 from observe.region_status import assemble
 
 Invoke = Callable[..., Result]
@@ -28,10 +27,10 @@ def lock(data_folder: Path) -> str:
     return (data_folder / "laptop" / "images.lock.yaml").read_text()
 
 
-def evidence(data_folder: Path, settled: Callable[[Environment], Observation]) -> Path:
+def evidence(data_folder: Path) -> Path:
     """Return the file that ``status --format json`` would have made of a region where everything is as ordered."""
     spec = load_environment("laptop", data_folder)
-    seen = replace(settled(spec), at=datetime(2026, 11, 21, 9, tzinfo=UTC))
+    seen = replace(settled_region(spec), at=datetime(2026, 11, 21, 9, tzinfo=UTC))
     for body in seen.of("Machine"):
         for item in body["status"]["conditions"]:
             item["lastTransitionTime"] = "2026-11-21T08:00:00Z"
@@ -58,13 +57,11 @@ def test_a_pool_without_canary_and_limits_moves_at_once_and_back(invoke: Invoke,
     assert lock(data_folder) == before
 
 
-def test_a_pool_moves_wave_by_wave_with_the_evidence_of_status(
-    invoke: Invoke, data_folder: Path, settled: Callable[[Environment], Observation]
-) -> None:
+def test_a_pool_moves_wave_by_wave_with_the_evidence_of_status(invoke: Invoke, data_folder: Path) -> None:
     first = invoke(*TO, "--wave", "1")
     again = invoke(*TO, "--wave", "1")
     unproven = invoke(*TO, "--wave", "2")
-    file = evidence(data_folder, settled)
+    file = evidence(data_folder)
     second = invoke(*TO, "--wave", "2", "--evidence", str(file))
 
     assert first.output.endswith(f"{TRAIN}: 1 rollout group moved to {NEW}, 1 to go; next: jacquard preview laptop\n")

@@ -9,11 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from settled_region import settled_region
 from typer.testing import Result
 
-from components.specs.environment import Environment
 from components.specs.loader import load_environment
-from observe.observation import Observation
 from observe.region_status import assemble
 
 Invoke = Callable[..., Result]
@@ -33,10 +32,10 @@ def behind(data_folder: Path, edit: Callable[[Path, str, str], None]) -> Path:
     return data_folder
 
 
-def evidence(data_folder: Path, settled: Callable[[Environment], Observation]) -> Path:
+def evidence(data_folder: Path) -> Path:
     """Return the file that ``status --format json`` would have made when all DPUs are as pinned."""
     spec = load_environment("laptop", data_folder)
-    seen = replace(settled(spec), at=datetime(2026, 11, 21, 9, tzinfo=UTC))
+    seen = replace(settled_region(spec), at=datetime(2026, 11, 21, 9, tzinfo=UTC))
     file = data_folder.parent / "evidence.json"
     file.write_text(json.dumps(asdict(assemble(spec, seen))))
     return file
@@ -85,13 +84,11 @@ def test_dpus_that_are_what_the_data_say_stay(invoke: Invoke, data_folder: Path)
     assert lock(data_folder) == before
 
 
-def test_dpus_move_wave_by_wave_with_the_evidence_of_status(
-    invoke: Invoke, behind: Path, settled: Callable[[Environment], Observation]
-) -> None:
+def test_dpus_move_wave_by_wave_with_the_evidence_of_status(invoke: Invoke, behind: Path) -> None:
     first = invoke(*DPUS, "--wave", "1")
     unproven = invoke(*DPUS, "--wave", "2")
-    second = invoke(*DPUS, "--wave", "2", "--evidence", str(evidence(behind, settled)))
-    third = invoke(*DPUS, "--wave", "3", "--evidence", str(evidence(behind, settled)))
+    second = invoke(*DPUS, "--wave", "2", "--evidence", str(evidence(behind)))
+    third = invoke(*DPUS, "--wave", "3", "--evidence", str(evidence(behind)))
 
     ends = [
         f"dpus: 1 rollout group moved to bfb-3.2.0{rest}; next: jacquard preview laptop\n"
@@ -103,10 +100,8 @@ def test_dpus_move_wave_by_wave_with_the_evidence_of_status(
     assert invoke("check", "laptop", "--today", "2026-11-21").exit_code == 0
 
 
-def test_evidence_of_before_the_dpus_were_flashed_is_refused(
-    invoke: Invoke, behind: Path, settled: Callable[[Environment], Observation]
-) -> None:
-    file = evidence(behind, settled)
+def test_evidence_of_before_the_dpus_were_flashed_is_refused(invoke: Invoke, behind: Path) -> None:
+    file = evidence(behind)
     invoke(*DPUS, "--wave", "1")
 
     result = invoke(*DPUS, "--wave", "2", "--evidence", str(file))

@@ -7,22 +7,13 @@ from typing import Any
 import grpc
 import pytest
 from fake_kube import conflict
+from racks import host, rack
 
 from providers.objectset.applyset import ID, KINDS, MEMBER, NAMESPACES, PART_OF, TOOLING, applyset_id
 from providers.rpc.values import UNKNOWN
 
 SET = applyset_id("rack-a01", "inventory")
 CONFLICT = conflict((".spec.online", "argocd"))
-
-
-def host(name: str, namespace: str = "inventory", **spec: Any) -> dict[str, Any]:
-    metadata = {"name": name, "namespace": namespace}
-    return {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": metadata, "spec": spec}
-
-
-def rack(*names: str, **spec: Any) -> dict[str, Any]:
-    members = {name: host(name, **spec) for name in names}
-    return {"setName": "rack-a01", "namespace": "inventory", "members": members}
 
 
 def applied(kube: Any) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 import grpc
 import pytest
 from fake_kube import conflict
+from racks import rack
 
 from providers.objectset.importing import declared
 
@@ -21,16 +22,6 @@ FOREIGN = (
     "ObjectSet inventory/foreign cannot be imported: its parent, ConfigMap inventory/foreign, "
     "exists and is no parent of an ApplySet"
 )
-
-
-def host(name: str, **spec: Any) -> dict[str, Any]:
-    metadata = {"name": name, "namespace": "inventory"}
-    return {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": metadata, "spec": spec}
-
-
-def rack(*names: str, **spec: Any) -> dict[str, Any]:
-    members = {name: host(name, **spec) for name in names}
-    return {"setName": "rack-a01", "namespace": "inventory", "members": members}
 
 
 @pytest.mark.parametrize("preview", [True, False])

@@ -6,20 +6,11 @@ from typing import Any
 
 import grpc
 import pytest
+from racks import rack
 
 from providers.objectset.applyset import PART_OF, TOOLING, applyset_id
 
 SET = applyset_id("rack-a01", "inventory")
-
-
-def host(name: str, namespace: str = "inventory", **spec: Any) -> dict[str, Any]:
-    metadata = {"name": name, "namespace": namespace}
-    return {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": metadata, "spec": spec}
-
-
-def rack(*names: str, **spec: Any) -> dict[str, Any]:
-    members = {name: host(name, **spec) for name in names}
-    return {"setName": "rack-a01", "namespace": "inventory", "members": members}
 
 
 def test_create_refuses_every_object_that_exists_before_anything_is_sent(provider: Any, kube: Any) -> None:

@@ -6,18 +6,9 @@ from typing import Any
 
 import grpc
 import pytest
+from racks import host, rack
 
 from providers.objectset.applyset import MEMBER, PART_OF
-
-
-def host(name: str, **spec: Any) -> dict[str, Any]:
-    metadata = {"name": name, "namespace": "inventory"}
-    return {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": metadata, "spec": spec}
-
-
-def rack(*names: str, **spec: Any) -> dict[str, Any]:
-    members = {name: host(name, **spec) for name in names}
-    return {"setName": "rack-a01", "namespace": "inventory", "members": members}
 
 
 def live(kube: Any, name: str) -> Any:

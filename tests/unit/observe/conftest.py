@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from settled_region import settled_region
 
@@ -22,12 +20,6 @@ def laptop() -> Environment:
 def south() -> Environment:
     """The reference region that has both second backends."""
     return load_environment("eu-south-03a", paths.ROOT / "environments")
-
-
-@pytest.fixture
-def settled() -> Callable[[Environment], Observation]:
-    """Return what API servers answer when everything is as an environment orders."""
-    return settled_region
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict
 from itertools import product
 from typing import Any
@@ -20,6 +19,7 @@ from backend_objects import (
 )
 from rollouts import fingerprint_at
 from second_backends import with_backends
+from settled_region import settled_region
 
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import slices
@@ -39,7 +39,6 @@ from providers.kube import ApiServer
 from toolchain import paths
 
 Object = dict[str, Any]
-Settled = Callable[[Environment], Observation]
 CLUSTER = "vireo-train"
 GROUP = "vireo-train-h100-a"
 IMAGE = "eth-2026.11.1"
@@ -47,8 +46,8 @@ COMBINATIONS = list(product(ControlPlaneBackend, BareMetalBackend))
 
 
 @pytest.fixture
-def south_seen(south: Environment, settled: Settled) -> Observation:
-    return settled(south)
+def south_seen(south: Environment) -> Observation:
+    return settled_region(south)
 
 
 def find(seen: Observation, kind: str, name: str) -> Object:
@@ -72,11 +71,11 @@ def test_what_is_read_is_what_the_library_orders(
 
 @pytest.mark.parametrize(("control_planes", "bare_metal"), COMBINATIONS)
 def test_a_region_of_any_backends_settles(
-    laptop: Environment, settled: Settled, control_planes: ControlPlaneBackend, bare_metal: BareMetalBackend
+    laptop: Environment, control_planes: ControlPlaneBackend, bare_metal: BareMetalBackend
 ) -> None:
     spec = with_backends(laptop, control_planes=control_planes, bare_metal=bare_metal)
 
-    status = assemble(spec, settled(spec))
+    status = assemble(spec, settled_region(spec))
 
     assert (status.why, status.settled) == ([], True)
     assert {cluster.running_version for cluster in status.clusters} == {"v1.35.2"}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from backend_objects import conditions
+from settled_region import settled_region
 
 from components.plan.intents.dpus import ordered_dpus
 from components.render.dpu_templates import templates
@@ -118,5 +119,5 @@ def test_dpus_are_not_settled_with(laptop: Environment, seen: Observation, case:
     assert status.settled
 
 
-def test_a_region_without_dpf_has_no_dpus(settled: Callable[[Environment], Observation], south: Environment) -> None:
-    assert assemble(south, settled(south)).dpu_deployments == []
+def test_a_region_without_dpf_has_no_dpus(south: Environment) -> None:
+    assert assemble(south, settled_region(south)).dpu_deployments == []

@@ -5,17 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from live_objects import obj
 
 from rehearsal.operators import virtual_machines, volumes
 from rehearsal.operators.view import reported
-
-
-def obj(api_version: str, kind: str, name: str, spec: Any = None, **more: Any) -> dict[str, Any]:
-    metadata = {"name": name, "namespace": more.pop("namespace", "ns"), **more.pop("metadata", {})}
-    made = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec or {}, **more}
-    if not metadata["namespace"]:
-        del metadata["namespace"]
-    return made
 
 
 def claim(**spec: Any) -> dict[str, Any]:

@@ -6,19 +6,12 @@ import base64
 from typing import Any
 
 import pytest
+from live_objects import obj
 
 from rehearsal.operators import control_planes, dpus, load_balancers
 
 CAPI = "cluster.x-k8s.io/v1beta2"
 DPF = "provisioning.dpu.nvidia.com/v1alpha1"
-
-
-def obj(api_version: str, kind: str, name: str, spec: Any = None, **more: Any) -> dict[str, Any]:
-    metadata = {"name": name, "namespace": more.pop("namespace", "ns"), **more.pop("metadata", {})}
-    made = {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec or {}, **more}
-    if not metadata["namespace"]:
-        del metadata["namespace"]
-    return made
 
 
 def control_plane(**status: Any) -> dict[str, Any]:

@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from live_objects import obj
 
 from rehearsal.operators import references
 from rehearsal.operators.view import conditions, reported
 
 READY = {"conditions": [{"type": "Ready", "status": "True", "reason": "x", "message": ""}]}
-
-
-def obj(api_version: str, kind: str, name: str, spec: Any = None, namespace: str = "ns", **more: Any) -> dict[str, Any]:
-    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
-    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec or {}, **more}
 
 
 def release(**spec: Any) -> dict[str, Any]:

@@ -7,8 +7,9 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,13 +105,10 @@ class Pip:
         command: Sequence[str | Path],
         *,
         what: str,
-        folder: Path,
-        environment: Mapping[str, str],
-        log: Path,
-        tick: Callable[[float], None],
+        **how: Any,
     ) -> float:
         if not what.startswith(".venv: "):
-            return REAL_RUN(command, what=what, folder=folder, environment=environment, log=log, tick=tick)
+            return REAL_RUN(command, what=what, **how)
         self.calls.append(what.removeprefix(".venv: "))
         if self.calls[-1] == self.fails_at:
             raise KeyboardInterrupt
