@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 from cluster_api import ManagementCluster, management_cluster
 from driven_pools import Pools, Seen, content, effect
-from pool_changes import BACK, CHANGES, MOVED, around, of_pool, other_image, other_pods, pool, rendered, spelt
+from pool_changes import CHANGES, around, of_pool, other_image, other_pods, pool, rendered, spelt
+from pool_effects import BACK, FIELDS, MOVED, PROMOTED
 
 from components.plan.effects.effect import Effect
-from components.plan.effects.pools import FIELDS, PROMOTED
 from components.render import labels as keys
 from components.specs.environment import Environment
 from components.specs.node_pool import NodePoolSpec

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
+from pool_effects import PROMOTED
 from pydantic import BaseModel
 from small_region import NODE_TYPE, RACK_TYPE, allocated, changed, small_region, tenant
 
 from components.plan.build.inputs import inputs
 from components.plan.build.slices import slices
-from components.plan.effects.effect import Effect
-from components.plan.effects.pools import FIELDS, PROMOTED
 from components.plan.pools import pools
 from components.plan.rollout.promotion import Promotion
 from components.plan.rollout.subject import DATA
@@ -54,10 +53,6 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "health.min_ready_seconds": ({}, {"min_ready_seconds": 300}),
 }
 """By field: the pool it is changed in, beyond two nodes, and its new value."""
-MOVED: Mapping[str, Effect] = {**FIELDS, **PROMOTED}
-"""By field: what its change does once it is promoted, where that is needed."""
-BACK: Mapping[str, Effect] = {**MOVED, "rollout.after": Effect.IN_PLACE}
-"""By field: what going back does. A moment that is taken back makes no node older than it was."""
 
 
 def spelt(model: type[BaseModel], prefix: str = "") -> Iterator[str]:

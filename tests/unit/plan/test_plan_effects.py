@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from pool_changes import BACK, CHANGES, MOVED, around, of_pool, other_image, other_pods, pool, rendered, spelt
+from pool_changes import CHANGES, around, of_pool, other_image, other_pods, pool, rendered, spelt
+from pool_effects import BACK, FIELDS, MOVED, PROMOTED
 
 from components.plan.effects.effect import Effect
-from components.plan.effects.pools import FIELDS, PROMOTED, effect
+from components.plan.effects.pools import effect
 from components.specs.node_pool import NodePoolSpec
 from toolchain import paths
 

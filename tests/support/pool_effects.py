@@ -1,0 +1,44 @@
+"""What a change of each field of a pool does to its nodes: the table of docs/node-pool.md as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from components.plan.effects.effect import Effect
+
+FIELDS: Mapping[str, Effect] = {
+    "name": Effect.REPLACED,
+    "instance_type": Effect.REPLACED,
+    "nodes": Effect.SCALES,
+    "racks": Effect.SCALES,
+    "min_nodes": Effect.SCALES,
+    "max_nodes": Effect.SCALES,
+    "autoscaling": Effect.SCALES,
+    "scale_down": Effect.IN_PLACE,
+    "role": Effect.IN_PLACE,
+    "spares": Effect.NONE,
+    "image": Effect.NONE,
+    "labels": Effect.IN_PLACE,
+    "annotations": Effect.IN_PLACE,
+    "taints": Effect.NONE,
+    "rollout.strategy": Effect.IN_PLACE,
+    "rollout.max_unavailable": Effect.IN_PLACE,
+    "rollout.surge": Effect.IN_PLACE,
+    "rollout.paused": Effect.IN_PLACE,
+    "rollout.after": Effect.NONE,
+    "rollout.drain_timeout_seconds": Effect.IN_PLACE,
+    "rollout.canary": Effect.NONE,
+    "rollout.soak_minutes": Effect.NONE,
+    "health.node_startup_timeout_seconds": Effect.IN_PLACE,
+    "health.unhealthy_timeout_seconds": Effect.IN_PLACE,
+    "health.max_unhealthy": Effect.IN_PLACE,
+    "health.burn_in": Effect.IN_PLACE,
+    "health.min_ready_seconds": Effect.IN_PLACE,
+}
+"""Effect of an edit alone, by field of ``clusters[].pools[]``. What decides what a node is moves none by itself."""
+PROMOTED: Mapping[str, Effect] = dict.fromkeys(("image", "taints", "rollout.after"), Effect.REPLACED)
+"""Effect of a promotion after an edit, by the fields that only a promotion brings to nodes."""
+MOVED: Mapping[str, Effect] = {**FIELDS, **PROMOTED}
+"""By field: what its change does once it is promoted, where that is needed."""
+BACK: Mapping[str, Effect] = {**MOVED, "rollout.after": Effect.IN_PLACE}
+"""By field: what going back does. A moment that is taken back makes no node older than it was."""
