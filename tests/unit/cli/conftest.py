@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -78,3 +79,12 @@ def edit() -> Callable[[Path, str, str], None]:
 def seen(laptop: Environment) -> Observation:
     """What the API servers of a settled laptop answer; a test may spoil it."""
     return settled_region(laptop)
+
+
+@pytest.fixture
+def two(data_folder: Path, edit: Callable[[Path, str, str], None]) -> Path:
+    """Two environments on one backbone: laptop, and desk, which differs from it in nothing but its name."""
+    edit(data_folder / "laptop" / "region.yaml", "  vni: ", "  backbone: wan-1\n  vni: ")
+    shutil.copytree(data_folder / "laptop", data_folder / "desk")
+    edit(data_folder / "desk" / "region.yaml", "region: laptop", "region: desk")
+    return data_folder

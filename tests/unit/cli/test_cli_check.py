@@ -6,55 +6,18 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from sarif_log import place, sarif
 from typer.testing import Result
 
 from cli.errors import ExitCode
 from components.plan import checks
-from components.specs.policy import Enforcement
-from policies import Judgement, Violation
-from policies.facts import Fact
 from policies.rules import RULES
-from policies.verdict import violation
 from toolchain import paths
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
-
-
-@pytest.fixture
-def two(data_folder: Path, edit: Edit) -> Path:
-    """Two environments on one backbone: laptop, and desk, which differs from it in nothing but its name."""
-    edit(data_folder / "laptop" / "region.yaml", "  vni: ", "  backbone: wan-1\n  vni: ")
-    shutil.copytree(data_folder / "laptop", data_folder / "desk")
-    edit(data_folder / "desk" / "region.yaml", "region: laptop", "region: desk")
-    return data_folder
-
-
-def sarif(result: Result) -> list[dict[str, Any]]:
-    return json.loads(result.stdout)["runs"][0]["results"]
-
-
-def place(found: dict[str, Any]) -> tuple[str, int]:
-    [location] = found["locations"]
-    physical = location["physicalLocation"]
-    return physical["artifactLocation"]["uri"], physical["region"]["startLine"]
-
-
-def refused(monkeypatch: pytest.MonkeyPatch, body: dict[str, Any]) -> Violation:
-    """Let a policy refuse an object with ``body``."""
-    fact = Fact(kind="Machine", title="Machine a/b of cluster management", body=body)
-    found = Violation(
-        rule=RULES[0],
-        fact=fact,
-        finding=violation(found="f", allowed="a", fix="x"),
-        level=Enforcement.MANDATORY,
-        environment="laptop",
-    )
-    monkeypatch.setattr("cli.verbs.check.judge", lambda *_: Judgement(refused=(found,)))
-    return found
 
 
 @pytest.mark.usefixtures("two")
@@ -225,106 +188,6 @@ def test_a_problem_names_the_rule_it_breaks(invoke: Invoke, data_folder: Path, e
 
     [problem] = answer["problems"]
     assert (problem["file"], problem["rule"]) == ("tenants/acme.yaml", "references.cluster-references")
-
-
-def test_sarif_puts_each_problem_at_its_line_of_the_repository(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
-    file = data_folder / "laptop" / "tenants" / "acme.yaml"
-    edit(file, "vpc: acme", "vpc: acmee")
-    line = file.read_text().splitlines().index("    vpc: acmee") + 1
-
-    result = invoke("check", "laptop", "--format", "sarif")
-
-    assert result.exit_code == ExitCode.BAD_DATA
-    [found] = sarif(result)
-    assert found["ruleId"] == "references.cluster-references"
-    assert place(found) == ("environments/laptop/tenants/acme.yaml", line)
-    assert found["message"]["text"].startswith("clusters[0].vpc: 'acmee' is not declared in vpcs of this file")
-
-
-def test_sarif_tells_what_environments_share_once(invoke: Invoke, two: Path, edit: Edit) -> None:
-    edit(two / "catalog" / "images.yaml", "channel: [", "channels: [")
-
-    result = invoke("check", "--format", "sarif")
-
-    assert result.exit_code == ExitCode.BAD_DATA
-    found = sarif(result)
-    assert {place(item)[0] for item in found} == {"environments/catalog/images.yaml"}
-    assert len({json.dumps(item) for item in found}) == len(found)
-
-
-def test_a_problem_of_a_whole_file_is_at_its_first_line(invoke: Invoke, data_folder: Path) -> None:
-    (data_folder / "laptop" / "region.yml").write_text("x: 1\n")
-
-    [found] = sarif(invoke("check", "laptop", "--format", "sarif"))
-
-    assert place(found) == ("environments/laptop/region.yml", 1)
-
-
-def test_the_fingerprint_stays_when_only_lines_move(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
-    file = data_folder / "laptop" / "tenants" / "acme.yaml"
-    edit(file, "vpc: acme", "vpc: acmee")
-    [before] = sarif(invoke("check", "laptop", "--format", "sarif"))
-    edit(file, "clusters:", "# a comment\nclusters:")
-    [after] = sarif(invoke("check", "laptop", "--format", "sarif"))
-
-    assert place(after)[1] == place(before)[1] + 1
-    assert after["partialFingerprints"] == before["partialFingerprints"]
-
-
-def test_a_violation_is_at_the_cluster_it_is_for(
-    invoke: Invoke, data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = refused(monkeypatch, {"metadata": {"namespace": "acme-train", "name": "x"}})
-    lines = (data_folder / "laptop" / "tenants" / "acme.yaml").read_text().splitlines()
-
-    result = invoke("check", "laptop", "--format", "sarif")
-
-    assert result.exit_code == ExitCode.REFUSED
-    [found] = sarif(result)
-    assert found["ruleId"] == RULES[0].name
-    assert found["message"]["text"] == str(text)
-    assert place(found) == ("environments/laptop/tenants/acme.yaml", lines.index("  - name: acme-train") + 1)
-
-
-def test_a_violation_of_no_cluster_is_at_the_region(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    refused(monkeypatch, {"metadata": {"name": "x"}})
-
-    [found] = sarif(invoke("check", "laptop", "--format", "sarif"))
-
-    assert place(found) == ("environments/laptop/region.yaml", 1)
-
-
-def test_sarif_has_all_that_code_scanning_requires(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
-    """The properties that GitHub lists as required, and its limits on them."""
-    edit(data_folder / "laptop" / "region.yaml", "image_channel: stable", "image_channels: stable")
-
-    log = json.loads(invoke("check", "laptop", "--format", "sarif").stdout)
-
-    assert (log["$schema"], log["version"]) == ("https://json.schemastore.org/sarif-2.1.0.json", "2.1.0")
-    [run] = log["runs"]
-    driver = run["tool"]["driver"]
-    assert (driver["name"], driver["version"]) == ("jacquard", "0.1.0")
-    rules = [rule["id"] for rule in driver["rules"]]
-    assert len(rules) == len(set(rules))
-    for rule in driver["rules"]:
-        texts = [rule[key]["text"] for key in ("shortDescription", "fullDescription", "help")]
-        assert all(0 < len(text) <= 1024 for text in texts), rule
-        assert rule["defaultConfiguration"]["level"] == "error"
-    assert run["results"]
-    for found in run["results"]:
-        uri, line = place(found)
-        assert found["ruleId"] in rules
-        assert found["message"]["text"]
-        assert found["partialFingerprints"]["primaryLocationLineHash"]
-        assert line >= 1
-        assert uri.startswith("environments/")
-        assert ".." not in uri.split("/")
-
-
-def test_a_sound_region_is_a_log_without_results(invoke: Invoke) -> None:
-    result = invoke("check", "laptop", "--format", "sarif", "--today", "2026-11-21")
-
-    assert (result.exit_code, sarif(result)) == (ExitCode.OK, [])
 
 
 def test_every_rule_says_what_it_reports() -> None:

@@ -2,107 +2,18 @@
 
 from __future__ import annotations
 
-import io
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
+from shown_status import CLUSTER, STATUS, TRAIN, console, text
 
 from cli.console import plural, seconds
 from cli.views import status as status_view
 from cli.views import summary
-from cli.views.progress import phase
 from components.specs.environment import Environment
-from engine.events import Progress
-from observe.dpu_status import DpuDeploymentStatus
-from observe.pool_status import Group, Pool
-from observe.region_status import ControlPlane, Offering, RegionStatus, StorageClass, Vm, Vpc
 from toolchain import paths
 
-GROUP = Group(
-    name="acme-train-train-a01",
-    failure_domain="a01",
-    image="gpu-2026.10.2",
-    total=5,
-    machines=5,
-    ready=5,
-    updated=5,
-    images={"gpu-2026.10.2": 5},
-    fingerprint="f1bea7c0d392c3db",
-    settled=True,
-    settled_since="2026-11-21T08:00:00Z",
-    why=[],
-)
-TRAIN = Pool(
-    cluster="acme-train",
-    name="train",
-    instance_type="h100-ib-8",
-    total=5,
-    ready=5,
-    updated=5,
-    images={"gpu-2026.10.2": 5},
-    settled=True,
-    groups=[GROUP],
-)
-CLUSTER = ControlPlane(
-    name="acme-train",
-    tenant="acme",
-    version="v1.35.2",
-    running_version="v1.35.2",
-    endpoint="10.3.0.1:6443",
-    ready=True,
-    reachable=True,
-)
-STATUS = RegionStatus(
-    environment="laptop",
-    observed_at="2026-11-21T09:00:00+00:00",
-    settled=True,
-    why=[],
-    unreachable={},
-    clusters=[CLUSTER],
-    pools=[TRAIN],
-    hosts={"available": 3, "provisioned": 5},
-    dpus={"Ready": 8},
-    dpu_deployments=[
-        DpuDeploymentStatus(
-            deployment="acme",
-            total=8,
-            images={"bfb-3.2.0": 8},
-            flavors={"zero-trust-a": 8},
-            settled=True,
-            why=[],
-        )
-    ],
-    vpcs=[
-        Vpc(
-            name="acme",
-            tenant="acme",
-            isolation="dpf-hbn",
-            vni=10000,
-            hosts="10.65.16.0/24",
-            pods="10.64.0.0/16",
-            egress="public",
-        )
-    ],
-    storage_classes=[
-        StorageClass(cluster="acme-train", name="shared-nfs", driver="nfs", default=False, present=True),
-        StorageClass(cluster="acme-train", name="shared-vast", driver="vast", default=True, present=True),
-    ],
-    offerings=[Offering(cluster="acme-train", sizes=["cpu-4", "cpu-16"], images=["debian-13"])],
-    vms=[
-        Vm(
-            cluster="acme-train",
-            name="bastion",
-            size="cpu-4",
-            image="debian-13",
-            public_ip="203.0.113.1",
-            volumes=["home 100Gi shared-vast"],
-            state="Running",
-        )
-    ],
-)
 SHOWN = """\
 Clusters
 cluster     tenant  version  endpoint       control plane
@@ -140,15 +51,6 @@ acme-train/bastion  cpu-4  debian-13  203.0.113.1  1 volume  Running
 
 laptop: settled, everything is as ordered
 """
-
-
-def console(width: int = 120) -> Console:
-    return Console(file=io.StringIO(), width=width)
-
-
-def text(console: Console) -> str:
-    assert isinstance(console.file, io.StringIO)
-    return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -247,61 +149,6 @@ def test_an_up_that_waited_in_vain_says_what_hangs() -> None:
             "  and 2 more",
             "look again with: jacquard status laptop",
         ]
-    )
-
-
-def test_progress_in_a_log_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [100.0]
-    monkeypatch.setattr("cli.views.progress.time.monotonic", lambda: now[0])
-    progress = Progress()
-    metadata = {"op": "create", "urn": "urn:pulumi:laptop::jacquard::kubernetes:x/v1:DataStore::a"}
-    begun = json.dumps({"resourcePreEvent": {"metadata": metadata}})
-    progress.see(begun, 101.0)
-    screen = console()
-
-    with phase(screen, "region") as shown:
-        for now[0] in (101.0, 109.0, 110.0, 111.0, 119.9, 120.0):
-            shown.engine(progress, 141, "resources")
-
-    assert text(screen) == (
-        "region: begins\n"
-        "region: 0 of 141 resources, 10 s, awaited: DataStore a (create, 9.0 s)\n"
-        "region: 0 of 141 resources, 20 s, awaited: DataStore a (create, 19 s)\n"
-    )
-
-
-def test_progress_of_node_pools_names_the_groups_that_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [100.0]
-    monkeypatch.setattr("cli.views.progress.time.monotonic", lambda: now[0])
-    group = replace(GROUP, ready=3, settled=False, why=["3 of 5 nodes ready, 4 machines exist", "no host is free"])
-    screen = console()
-
-    with phase(screen, "node pools") as shown:
-        now[0] = 110.0
-        shown.region(replace(STATUS, settled=False, pools=[replace(TRAIN, ready=3, groups=[group])]))
-
-    assert text(screen) == (
-        "node pools: begins\n"
-        "node pools: 3 of 5 nodes ready, 10 s, "
-        "awaited: acme-train/train a01 (3 of 5 nodes ready, 4 machines exist)\n"
-    )
-
-
-def test_a_phase_in_which_nothing_moves_says_so_each_minute_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [100.0]
-    monkeypatch.setattr("cli.views.progress.time.monotonic", lambda: now[0])
-    monkeypatch.setattr("cli.views.progress._LOG_EVERY_SECONDS", 1000.0)
-    group = replace(GROUP, settled=False, why=["no host is free"])
-    screen = console()
-
-    with phase(screen, "node pools", "'jacquard logs laptop' may tell why") as shown:
-        for now[0], ready in ((110.0, 3), (169.0, 3), (171.0, 3), (180.0, 3), (231.0, 3), (250.0, 4), (290.0, 4)):
-            shown.region(replace(STATUS, settled=False, pools=[replace(TRAIN, groups=[replace(group, ready=ready)])]))
-
-    assert text(screen) == (
-        "node pools: begins\n"
-        "node pools: nothing has moved for 1 min 01 s; 'jacquard logs laptop' may tell why\n"
-        "node pools: nothing has moved for 2 min 01 s; 'jacquard logs laptop' may tell why\n"
     )
 
 
