@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -15,10 +16,12 @@ from components.plan.allocate import releases
 from components.plan.allocate.allocation import ACCEPT_EDITS
 from components.plan.allocate.allocation import allocate as allocation
 from components.plan.checks import check_data
+from components.plan.report.contracts import unmet_contracts
 from components.specs.problems import SpecError
 from components.specs.store import write_locks
 from toolchain import paths
 
+_NOTHING = "everything is allocated, nothing to change"
 _HostsOption = Annotated[
     str | None,
     typer.Option("--release-hosts", metavar="CLUSTER/POOL", help="Take hosts from a pool that it does not need."),
@@ -78,14 +81,14 @@ def allocate(
     else:
         locks = allocation(wanted)
     diff = changes(spec, *locks)
+    unmet = list(unmet_contracts(spec.model_copy(update={"allocations": locks[0], "image_pins": locks[1]})))
     if output is Format.JSON:
-        print_json(
-            {"environment": environment, "changed": bool(diff), "written": bool(diff) and not check, "diff": diff}
-        )
-    elif diff:
-        show_diff(stdout(), diff)
+        answer = {"environment": environment, "changed": bool(diff), "written": bool(diff) and not check, "diff": diff}
+        print_json(answer | {"unmet_contracts": [asdict(item) for item in unmet]})
     else:
-        stdout().print(Text(f"{environment}: everything is allocated, nothing to change"))
+        show_diff(stdout(), diff)
+        for line in [f"unmet: {item}" for item in unmet] + [_NOTHING] * (not diff):
+            stdout().print(Text(f"{environment}: {line}"), soft_wrap=True)
     if diff and check:
         command = f"jacquard allocate {environment}" + (f" {ACCEPT_EDITS}" if accept_edits else "")
         msg = f"{environment}: lock files do not fit the data; run '{command}' and review it"

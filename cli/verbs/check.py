@@ -18,6 +18,7 @@ from cli.errors import ExitCode
 from cli.views import sarif
 from cli.views.check_result import Result
 from components.plan import checks
+from components.plan.report.contracts import unmet_contracts
 from components.plan.report.images import all_behind
 from components.specs.problems import SpecError
 from policies import Judgement, judge, levels
@@ -76,6 +77,7 @@ def examine(name: str, now: dt.datetime) -> Result:
         problems=problems,
         judgement=judgement,
         behind=() if problems else all_behind(spec),
+        unmet=() if problems else tuple(unmet_contracts(spec)),
     )
 
 

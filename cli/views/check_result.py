@@ -9,6 +9,7 @@ from typing import Any
 
 from cli.console import plural, seconds
 from cli.errors import ExitCode
+from components.plan.report.contracts import Unmet
 from components.plan.report.images import Behind
 from components.specs.environment import Environment
 from components.specs.loader import WAIVERS
@@ -29,6 +30,8 @@ class Result:
     judgement: Judgement = field(default_factory=Judgement)
     behind: tuple[Behind, ...] = ()
     """Pools, and the DPUs, that are not what the data say. That is no problem: a promotion brings them there."""
+    unmet: tuple[Unmet, ...] = ()
+    """Contracts that hosts out of service leave unmet. That is no problem of the data: a fault must be recorded."""
 
     @property
     def code(self) -> ExitCode:
@@ -66,6 +69,7 @@ class Result:
                 {"pool": item.pool, "differences": [asdict(one) for one in item.differences], "open_to": item.open_to}
                 for item in self.behind
             ],
+            "unmet_contracts": [asdict(item) for item in self.unmet],
         }
 
     def _summary(self) -> Iterator[str]:
@@ -91,6 +95,7 @@ class Result:
             yield f"  waived: {problem.rule}: {problem.place} {problem.path}: {problem.text}; {waiver}"
         for waiver in self.judgement.idle_waivers:
             yield f"  advice: {idle(waiver.rule, waiver.subject)}; remove it from environments/{self.name}/{WAIVERS}"
+        yield from (f"  unmet: {item}" for item in self.unmet)
         yield from self._behind()
 
     def _behind(self) -> Iterator[str]:

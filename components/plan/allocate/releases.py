@@ -13,10 +13,10 @@ from components.plan.pools import PlacedPool, declared_spares, pools, problem
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.keys import domain_of, group_key, pool_of
-from components.specs.loader import ALLOCATIONS
+from components.specs.loader import ALLOCATIONS, OUT_OF_SERVICE
 from components.specs.lock_text import sealed
 from components.specs.locks import AllocationsLock, ImagesLock
-from components.specs.natural import natural
+from components.specs.natural import natural, naturally
 from components.specs.problems import Problem, SpecError, listed, suggestion
 
 EVERYTHING = "all"
@@ -64,15 +64,27 @@ def replace_hosts(environment: Environment, pool: str) -> tuple[AllocationsLock,
         if nobody and in_service and host.instance_type == placed.pool.instance_type and host.hall in halls:
             free[domain].append(host)
     given: dict[str, str] = {}
+    missed = Counter[str]()
+    nodes = able = 0
     for key, group in numbers.groups.items():
         if pool_of(key) == pool:
             domain, size = domain_of(key), group.most_nodes
-            missed = size + spares_for(size, declared_spares(environment, placed.pool)) - held[domain]
-            given |= {host.host: pool for host in sorted(free[domain], key=position)[: max(0, missed)]}
+            missed[domain] = max(0, size + spares_for(size, declared_spares(environment, placed.pool)) - held[domain])
+            given |= {host.host: pool for host in sorted(free[domain], key=position)[: missed[domain]]}
+            nodes, able = nodes + size, able + min(size, held[domain])
     if not given:
-        text = f"{pool} misses no host that a free one of the same failure domain could replace"
+        text = _nothing_to_replace(pool, +missed, f"{able} of {nodes} nodes can run")
         raise SpecError(environment.name, [problem(environment, ALLOCATIONS, ("hosts",), text)])
     return sealed(numbers.model_copy(update={"hosts": numbers.hosts | given})), pins
+
+
+def _nothing_to_replace(pool: str, missed: Counter[str], able: str) -> str:
+    if not missed:
+        return f"{pool} misses no host: all its nodes and spares are in service, {able}"
+    return (
+        f"{pool} misses {missed.total()} in {listed(naturally(missed))}, where no host is free; spares stand in,"
+        f" {able}; remove a host from {OUT_OF_SERVICE} once it works again"
+    )
 
 
 def _find(environment: Environment, pool: str) -> PlacedPool:

@@ -36,7 +36,11 @@ def contracted_nodes(environment: Environment) -> Iterator[Problem]:
 
 
 def contracted_capacity(environment: Environment) -> Iterator[Problem]:
-    """Report an instance type of which tenants were promised more than can run beside its spares."""
+    """Report an instance type of which tenants were promised more than can run beside its spares.
+
+    Hosts out of service count, since a fault is recorded whatever was promised; ``plan.report.contracts`` tells what it
+    leaves unmet.
+    """
     room, promised = usable_nodes(environment), Counter[str]()
     for tenant in environment.tenants:
         for index, contract in enumerate(tenant.contract):
@@ -46,7 +50,7 @@ def contracted_capacity(environment: Environment) -> Iterator[Problem]:
                 short = promised[kind] - room[kind]
                 text = (
                     f"with these {contract.nodes} tenants are promised {promised[kind]} {kind}, the inventory has room"
-                    f" for {room[kind]} beside spares and hosts out of service; lower it by {short} or add racks"
+                    f" for {room[kind]} beside spares; lower it by {short} or add racks"
                 )
                 yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text, tenant.tenant)
 
@@ -66,8 +70,8 @@ def autoscaling(environment: Environment) -> Iterator[Problem]:
 
 
 def usable_nodes(environment: Environment) -> Counter[str]:
-    """Return how many nodes of each instance type can run, with the region's spares in each failure domain."""
-    places = Counter(_PLACE(host) for host in environment.hosts if host.host not in environment.out_of_service)
+    """Return how many nodes of each instance type can run once all hosts work, beside the region's spares."""
+    places = Counter(map(_PLACE, environment.hosts))
     one = {_PLACE(host): host for host in environment.hosts}
     hosts = Counter[tuple[str, str]]()
     for key, count in places.items():

@@ -70,6 +70,23 @@ def test_a_broken_host_is_replaced_on_request(invoke: Invoke, data_folder: Path)
     assert invoke("check", "laptop").exit_code == 0
 
 
+def test_a_fault_that_leaves_a_contract_unmet_is_recorded_and_told(invoke: Invoke, data_folder: Path) -> None:
+    hosts = "".join(f"  a03-u0{slot}: {{state: rma, since: 2026-11-01, reason: fans}}\n" for slot in range(1, 8))
+    (data_folder / "laptop" / "out_of_service.yaml").write_text(f"schema_version: 1\nhosts:\n{hosts}")
+    unmet = (
+        "tenants/acme.yaml:6: 14 h100-ib-8 are contracted, 10 can run, as many as hosts in service and their spares"
+        " allow; out of service: a03-u01, a03-u02, a03-u03, a03-u04, a03-u05"
+    )
+
+    checked, allocated = invoke("check", "laptop"), invoke("allocate", "laptop")
+    assert (checked.exit_code, allocated.exit_code) == (0, 0), checked.output
+    assert f"  unmet: {unmet}" in checked.stdout.splitlines()
+    assert f"laptop: unmet: {unmet}" in allocated.stdout.splitlines()
+    [first, second] = json.loads(invoke("allocate", "laptop", "--format", "json").stdout)["unmet_contracts"]
+    assert (first["tenant"], first["contracted"], first["running"]) == ("acme", 14, 10)
+    assert json.loads(invoke("check", "laptop", "--format", "json").stdout)[0]["unmet_contracts"] == [first, second]
+
+
 def test_two_requests_for_hosts_are_two_changes(invoke: Invoke) -> None:
     result = invoke("allocate", "laptop", "--replace-hosts", "acme-train/train", "--release-hosts", "acme-train/infer")
 

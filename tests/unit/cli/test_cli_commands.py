@@ -99,7 +99,7 @@ def test_check_answers_as_data(invoke: Invoke) -> None:
     [answer] = json.loads(invoke("check", "laptop", *TODAY, "--format", "json").stdout)
 
     lists = ["problems", "violations", "advice", "waived", "waived_checks", "idle_waivers"]
-    assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", *lists, "behind"]
+    assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", *lists, "behind", "unmet_contracts"]
     assert [item["pool"] for item in answer["behind"]] == ["acme-train/train", "acme-train/infer"]
     assert answer["behind"][0]["differences"] == [
         {

@@ -73,7 +73,13 @@ def test_a_pool_without_a_free_host_beside_its_broken_one_is_told() -> None:
     with pytest.raises(SpecError) as caught:
         replace_hosts(broken, "ant-one/lab")
     assert caught.value.problems[0].text == (
-        "ant-one/lab misses no host that a free one of the same failure domain could replace"
+        "ant-one/lab misses 1 in a1, where no host is free; spares stand in, 3 of 3 nodes can run; remove a host from"
+        " out_of_service.yaml once it works again"
+    )
+    with pytest.raises(SpecError) as caught:
+        replace_hosts(before, "ant-one/lab")
+    assert caught.value.problems[0].text == (
+        "ant-one/lab misses no host: all its nodes and spares are in service, 3 of 3 nodes can run"
     )
 
 
