@@ -10,7 +10,7 @@ from rich.text import Text
 
 from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS, IMAGE_PINS
-from components.specs.lock_text import lock_text
+from components.specs.lock_text import lock_text, paired
 from components.specs.locks import AllocationsLock, ImagesLock
 from toolchain import paths
 
@@ -21,7 +21,7 @@ def changes(environment: Environment, numbers: AllocationsLock, pins: ImagesLock
     """Return the difference to the lock files as they are, line by line; empty when there is none."""
     folder = paths.environments() / environment.name
     lines: list[str] = []
-    for name, lock in ((ALLOCATIONS, numbers), (IMAGE_PINS, pins)):
+    for name, lock in zip((ALLOCATIONS, IMAGE_PINS), paired(environment.name, numbers, pins), strict=True):
         before = _text(folder / name).splitlines()
         label = f"{environment.name}/{name}"
         lines += difflib.unified_diff(before, lock_text(lock).splitlines(), label, label, lineterm="", n=0)

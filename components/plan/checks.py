@@ -35,6 +35,7 @@ from components.plan.rules import (
 from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS, IMAGE_PINS
+from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.policy import RuleId, WaiverSpec, longest_waiver
 from components.specs.problems import FORM, MAX_PROBLEMS, Problem
 
@@ -147,6 +148,9 @@ DATA: tuple[Rule, ...] = (
 )
 """Rules about what people write."""
 
+BELONGING: tuple[Rule, ...] = (locks.lost, locks.foreign)
+"""Rules about whose lock files there are; while they report any, nothing is said about what lock files hold."""
+
 LOCKS: tuple[Rule, ...] = (
     networks.vpc_sizes,
     names.group_names,
@@ -162,6 +166,7 @@ LOCKS: tuple[Rule, ...] = (
     rollouts.mixed_dpus,
     rollouts.in_motion_together,
     locks.hand_edits,
+    locks.unpaired,
     locks.numbers,
     locks.allocations,
     locks.pins,
@@ -182,8 +187,10 @@ Each of their problems has a subject that a waiver names. Whatever breaks anothe
 never come to be, or would mean nothing.
 """
 
-_GIVEN: tuple[Rule, ...] = (locks.numbers, locks.hand_edits)
+_GIVEN: tuple[Rule, ...] = (locks.numbers, locks.hand_edits, locks.unpaired)
 """Rules about what of lock files must be sound before anything is allocated."""
+_MEANT: tuple[Rule, ...] = (locks.hand_edits, locks.unpaired)
+"""Rules about lock files as they are that ``--accept-edits`` lets pass."""
 _PROMOTED: frozenset[Rule] = frozenset(
     {locks.pins, locks.intents, node_pools.template_revisions, rollouts.mixed, rollouts.mixed_dpus}
 )
@@ -196,12 +203,27 @@ def check(environment: Environment) -> list[Problem]:
     No clock decides: the same data gives the same answer for ever. What has expired is for policies to say, waivers as
     well. That lock files are not up to date is told only where ``jacquard allocate`` can run.
     """
+    strange = _strange(environment)
+    if strange:
+        return strange
     dangling, data = _run(REFERENCES, environment), _run(DATA, environment)
     locked = [] if dangling else _run(LOCKS, environment)
     forbidding = {rule_name(rule) for rule in _GIVEN}
     if data or any(problem.rule in forbidding for problem in locked):
         locked = [problem for problem in locked if not _outdated(problem)]
     return sorted({*dangling, *data, *locked})
+
+
+def _strange(environment: Environment) -> list[Problem]:
+    """Return that lock files are lost or another region's, with what is wrong with the data whatever they hold."""
+    found = _run(BELONGING, environment)
+    if not found:
+        return []
+    nothing = {
+        "allocations": AllocationsLock(schema_version=AllocationsLock.FORMAT),
+        "image_pins": ImagesLock(schema_version=ImagesLock.FORMAT),
+    }
+    return sorted({*found, *_run((*REFERENCES, *DATA), environment.model_copy(update=nothing))})
 
 
 def _outdated(problem: Problem) -> bool:
@@ -212,9 +234,13 @@ def _outdated(problem: Problem) -> bool:
 def check_data(environment: Environment, *, edits_meant: bool = False) -> list[Problem]:
     """Return the problems that must be gone before anything is allocated: a number given twice is one.
 
-    So is an edit of a lock file, unless it is meant: it may give a cluster what it never had.
+    So is an edit of a lock file, unless it is meant: it may give a cluster what it never had. A lock file that is lost
+    or another region's is one whatever is meant.
     """
-    given = [rule for rule in _GIVEN if rule is not locks.hand_edits or not edits_meant]
+    strange = _strange(environment)
+    if strange:
+        return strange
+    given = [rule for rule in _GIVEN if rule not in _MEANT or not edits_meant]
     return sorted({*_run((*REFERENCES, *DATA, *given), environment)})
 
 
@@ -251,7 +277,7 @@ def rule_name(rule: Callable[..., object]) -> str:
 
 def descriptions() -> dict[str, str]:
     """Return what each rule reports, by its name."""
-    every: tuple[Callable[..., object], ...] = (*REFERENCES, *DATA, *LOCKS, *regions.RULES)
+    every: tuple[Callable[..., object], ...] = (*REFERENCES, *DATA, *BELONGING, *LOCKS, *regions.RULES)
     return {rule_name(rule): inspect.getdoc(rule) or "" for rule in every}
 
 

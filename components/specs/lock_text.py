@@ -1,4 +1,8 @@
-"""The text of lock files: one entry a line, by number within a range, and a digest over all of it as the last line."""
+"""The text of lock files: one entry a line, by number within a range, and at the end what seals the file.
+
+The seal is the region, the digest of the other file's entries, and the digest over all of this file. The digest of
+entries leaves the seal out, so that two files name each other without a circle. Whoever changes one seals both.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,8 @@ _ORDERS: dict[str, Callable[[Any], Any]] = {
 """How the entries of a section are sorted; those of other sections are sorted by name."""
 _BLOCKS = ("intents", "dpu_intents")
 """Sections whose entries have a line for each field, since people read and compare these one by one."""
+_SEAL = ("region", "beside")
+"""Keys that say where a file belongs, at its end: what people review stays where it is, line by line."""
 _HEXADECIMAL = "pkeys"
 _PLAIN = re.compile(r"[a-z][a-z0-9]*[-/][-a-z0-9./]*")
 """Text that needs no closer look, since it begins like a name and goes on like no word or number of YAML."""
@@ -35,17 +41,31 @@ _Lock = TypeVar("_Lock", bound=LockFile)
 
 def lock_text(lock: LockFile) -> str:
     """Return the text of a lock file, with the digest that fits."""
-    return f"{_HEADERS[type(lock)]}{_body(lock)}digest: {digest_of(lock)}\n"
+    body = _body(lock)
+    return f"{_HEADERS[type(lock)]}{body}digest: {_sha256(body)}\n"
 
 
 def digest_of(lock: LockFile) -> str:
     """Return the digest over all that ``lock`` says, its own ``digest`` aside."""
-    return f"sha256:{hashlib.sha256(_body(lock).encode()).hexdigest()}"
+    return _sha256(_body(lock))
+
+
+def entries_digest(lock: LockFile) -> str:
+    """Return the digest over the entries of ``lock``, by which the other file of its region names it."""
+    return _sha256("".join(_sections(lock)))
 
 
 def sealed(lock: _Lock) -> _Lock:
     """Return ``lock`` with the digest that fits."""
     return lock.model_copy(update={"digest": digest_of(lock)})
+
+
+def paired(region: str, numbers: AllocationsLock, pins: ImagesLock) -> tuple[AllocationsLock, ImagesLock]:
+    """Return both lock files of ``region`` such that they name it and each other, sealed."""
+    return (
+        sealed(numbers.model_copy(update={"region": region, "beside": entries_digest(pins)})),
+        sealed(pins.model_copy(update={"region": region, "beside": entries_digest(numbers)})),
+    )
 
 
 def entry_text(entry: Any) -> str:
@@ -54,11 +74,16 @@ def entry_text(entry: Any) -> str:
 
 
 def _body(lock: LockFile) -> str:
-    return "".join(_sections(lock))
+    seal = ((key, getattr(lock, key)) for key in _SEAL)
+    return "".join((*_sections(lock), *(f"{key}: {_scalar(value)}\n" for key, value in seal if value)))
+
+
+def _sha256(text: str) -> str:
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _sections(lock: LockFile) -> Iterator[str]:
-    data = lock.model_dump(mode="json", exclude={"digest"}, exclude_defaults=True)
+    data = lock.model_dump(mode="json", exclude={"digest", *_SEAL}, exclude_defaults=True)
     yield f"schema_version: {lock.schema_version}\n"
     for section in type(lock).model_fields:
         if section == "schema_version" or section not in data:

@@ -46,8 +46,13 @@ _UNDO = "restore the file with git checkout, since only commands write it"
 
 
 class LockFile(DataFile):
-    """A data file that only commands write."""
+    """A data file that only commands write, and one of a pair: each names its region and the other file's content."""
 
+    region: DnsLabel | None = None
+    """Region whose numbers, hosts and pins these are; None in a file without entries."""
+    beside: str | None = Field(default=None, pattern=OCI_DIGEST)
+    """Digest over the entries of the region's other lock file: a file that is lost, or older than the other, is seen.
+    It leaves out ``beside`` and ``digest`` there, so that each file can name the other's."""
     digest: str | None = Field(default=None, pattern=OCI_DIGEST)
     """Digest over all the file says, ``sha256:`` and 64 hex digits. Two branches that both change the file conflict in
     this line, and a hand edit is seen."""
@@ -142,6 +147,11 @@ class Freed(Spec):
 class AllocationsLock(LockFile):
     """``allocations.lock.yaml``, which says who has which number and which host."""
 
+    FORMAT: ClassVar[int] = 2
+    """Version that files of this kind have now."""
+
+    schema_version: int = Field(ge=FORMAT, le=FORMAT)
+    """Version of the file format; ``jacquard migrate`` moves older files on."""
     vpcs: dict[str, VpcAllocation] = Field(default_factory=dict)
     """Numbers of each VPC, by VPC name, which is unique in a region."""
     clusters: dict[str, ClusterAllocation] = Field(default_factory=dict)
@@ -189,7 +199,7 @@ class ControlPlanePin(Spec):
 class ImagesLock(LockFile, CheckedSpec):
     """``images.lock.yaml``."""
 
-    FORMAT: ClassVar[int] = 2
+    FORMAT: ClassVar[int] = 3
     """Version that files of this kind have now."""
 
     schema_version: int = Field(ge=FORMAT, le=FORMAT)

@@ -12,10 +12,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -23,20 +23,22 @@ from components.specs.edits import edited, rewritten
 from components.specs.environment import Environment
 from components.specs.files import read_text
 from components.specs.kinds import KINDS, FileKind
-from components.specs.loader import CATALOG, load_environment, most_values
-from components.specs.lock_text import lock_text
-from components.specs.locks import LockFile
+from components.specs.loader import ALLOCATIONS, CATALOG, IMAGE_PINS, load_environment, most_values, parsed
+from components.specs.lock_text import lock_text, paired
+from components.specs.locks import AllocationsLock, ImagesLock, LockFile
 from components.specs.problems import Problem, SpecError, dotted, shown
 from components.specs.strict_yaml import StrictYamlReader
 from components.specs.translate import mistakes
 
 Around = Callable[[], Environment]
-"""Returns the environment that a file belongs to, all other files moved on, as if that file were not there."""
+"""Returns the environment that a file belongs to, all other files moved on, as if that file were not there, and no lock
+file whose turn comes later."""
 Migration = Callable[[Any, Around], Any]
 Migrations = Mapping[str, Mapping[int, Migration]]
 """Migrations by name of the kind and version that is left. A kind without one only gets the new number."""
 
 _KEY = "schema_version"
+_Lock = TypeVar("_Lock", bound=LockFile)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +90,22 @@ def moves(
             except SpecError as error:
                 problems += error.problems
             problems += mover.problems
-    return found, problems
+    return [*_paired(environment, found)], problems
+
+
+def _paired(environment: str, found: Iterable[Move]) -> Iterator[Move]:
+    """Yield ``found`` with lock files that name each other as they were moved."""
+    moved = {move.file: move.text for move in found if move.before != move.after}
+    locks = paired(environment, _lock(ALLOCATIONS, AllocationsLock, moved), _lock(IMAGE_PINS, ImagesLock, moved))
+    texts = dict(zip((ALLOCATIONS, IMAGE_PINS), map(lock_text, locks), strict=True))
+    for move in found:
+        yield replace(move, text=texts[move.file]) if move.file in texts and move.file in moved else move
+
+
+def _lock(file: str, model: type[_Lock], moved: Mapping[str, str]) -> _Lock:
+    """Return a lock file that was moved; an empty one where there is none."""
+    spec = parsed(file, moved[file], model)[0] if file in moved else None
+    return spec if isinstance(spec, model) else model(schema_version=model.FORMAT)
 
 
 def _around(folder: Path, environment: str, moved: Iterable[Move], without: Path) -> Environment:
@@ -98,7 +115,9 @@ def _around(folder: Path, environment: str, moved: Iterable[Move], without: Path
             shutil.copytree(folder / part, copy / part)
         for move in moved:
             (copy / move.path.relative_to(folder)).write_text(move.text, encoding="utf-8")
-        (copy / without.relative_to(folder)).unlink()
+        to_come = {folder / environment / lock for lock in (ALLOCATIONS, IMAGE_PINS)} - {move.path for move in moved}
+        for path in to_come | {without}:
+            (copy / path.relative_to(folder)).unlink(missing_ok=True)
         return load_environment(environment, copy)
 
 

@@ -1,4 +1,4 @@
-"""The only writer of lock files: atomic, and only of what changed."""
+"""The only writer of lock files: both at once, since they name each other, each atomically, and only what changed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS, IMAGE_PINS
-from components.specs.lock_text import lock_text
+from components.specs.lock_text import lock_text, paired
 from components.specs.locks import AllocationsLock, ImagesLock
 from toolchain.files import replace_text
 
@@ -14,5 +14,6 @@ from toolchain.files import replace_text
 def write_locks(environment: Environment, folder: Path, numbers: AllocationsLock, pins: ImagesLock) -> list[Path]:
     """Write both lock files of ``environment`` in ``folder`` (of all environments) and return those that changed."""
     home = folder / environment.name
+    numbers, pins = paired(environment.name, numbers, pins)
     texts = {home / ALLOCATIONS: lock_text(numbers), home / IMAGE_PINS: lock_text(pins)}
     return [path for path, text in texts.items() if replace_text(path, text)]

@@ -115,8 +115,9 @@ def test_a_lock_file_of_an_older_library_says_what_to_run(tmp_path: Path) -> Non
         load_environment("laptop", folder)
 
     assert str(caught.value) == (
-        "environments/laptop: 1 problem\n"
-        "  images.lock.yaml:2  schema_version: is 1, and this jacquard reads 2; run jacquard migrate"
+        "environments/laptop: 2 problems\n"
+        "  allocations.lock.yaml:2  schema_version: is 1, and this jacquard reads 2; run jacquard migrate\n"
+        "  images.lock.yaml:2       schema_version: is 1, and this jacquard reads 3; run jacquard migrate"
     )
 
 

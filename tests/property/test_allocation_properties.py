@@ -21,7 +21,7 @@ from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.tenant import TenantSpec
 
 SECTIONS = ("vpcs", "clusters", "hosts", "groups")
-_EMPTY = {"allocations": AllocationsLock(schema_version=1), "image_pins": ImagesLock(schema_version=2)}
+_EMPTY = {"allocations": AllocationsLock(schema_version=2), "image_pins": ImagesLock(schema_version=3)}
 _TENANTS = ("ant", "bee", "cat", "dog")
 
 orders = st.dictionaries(

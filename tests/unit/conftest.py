@@ -13,8 +13,9 @@ from components.plan.allocate.allocation import allocate
 from components.plan.checks import check
 from components.specs.environment import Environment
 from components.specs.intents import NodeIntent
-from components.specs.loader import load_environment
-from components.specs.lock_text import digest_of
+from components.specs.loader import ALLOCATIONS, IMAGE_PINS, load_environment
+from components.specs.lock_text import paired
+from components.specs.locks import AllocationsLock
 from components.specs.problems import SpecError
 from components.specs.store import write_locks
 
@@ -40,13 +41,15 @@ class Workbench:
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
     def sign(self) -> None:
-        """Give lock files that were edited the digest that fits, as a command would."""
+        """Give lock files that were edited the seals that fit, as a command would, and leave the edit as it is."""
         environment = self.load()
-        locks = {"allocations.lock.yaml": environment.allocations, "images.lock.yaml": environment.image_pins}
-        for name, lock in locks.items():
-            path = self.folder / name
+        before = (environment.allocations, environment.image_pins)
+        for lock, after in zip(before, paired("laptop", *before), strict=True):
+            path = self.folder / (ALLOCATIONS if isinstance(lock, AllocationsLock) else IMAGE_PINS)
             text = path.read_text(encoding="utf-8")
-            path.write_text(text.replace(f"digest: {lock.digest}", f"digest: {digest_of(lock)}"), encoding="utf-8")
+            for key in ("beside", "digest"):
+                text = text.replace(f"{key}: {getattr(lock, key)}", f"{key}: {getattr(after, key)}")
+            path.write_text(text, encoding="utf-8")
 
     def intend(self, name: str, field: str, value: Any) -> None:
         """Make an intent of the lock file another one, under the name that it has then."""

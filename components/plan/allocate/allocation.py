@@ -20,12 +20,12 @@ from components.plan.intents.nodes import pinned_image, wanted_intent
 from components.plan.intents.pins import knowing
 from components.plan.pools import PlacedPool, pools, problem
 from components.plan.rollout.waves import carried
-from components.specs.base import SCHEMA_VERSION, Network
+from components.specs.base import Network
 from components.specs.environment import Environment
 from components.specs.intents import NodeIntent
 from components.specs.keys import pool_of
 from components.specs.loader import IMAGES, REGION
-from components.specs.lock_text import sealed
+from components.specs.lock_text import paired
 from components.specs.locks import AllocationsLock, ImagesLock, VpcAllocation
 from components.specs.problems import Problem, SpecError
 
@@ -35,7 +35,7 @@ ACCEPT_EDITS = "--accept-edits"
 
 @dataclass
 class Allocation:
-    """Lock files as they should be, without digest, and what could not be allocated."""
+    """Lock files as they should be, not sealed yet, and what could not be allocated."""
 
     numbers: AllocationsLock
     pins: ImagesLock
@@ -55,7 +55,7 @@ def allocate(environment: Environment, released: Collection[str] = ()) -> tuple[
     found = attempt(environment, released)
     if found.problems:
         raise SpecError(environment.name, found.problems)
-    return sealed(found.numbers), sealed(found.pins)
+    return paired(environment.name, found.numbers, found.pins)
 
 
 def attempt(environment: Environment, released: Collection[str] = ()) -> Allocation:
@@ -69,7 +69,7 @@ def attempt(environment: Environment, released: Collection[str] = ()) -> Allocat
     before = environment.image_pins
     after = knowing(knowing(before, groups.values()), dpus.values(), "dpu_intents").model_copy(
         update={
-            "digest": None,
+            **dict.fromkeys(("region", "beside", "digest")),
             "control_planes": control_planes,
             "groups": {key: intent.name for key, intent in groups.items()},
             "dpus": {key: intent.name for key, intent in dpus.items()},
@@ -77,7 +77,7 @@ def attempt(environment: Environment, released: Collection[str] = ()) -> Allocat
     )
     pins = carried(before, after)
     lock = AllocationsLock(
-        schema_version=SCHEMA_VERSION,
+        schema_version=AllocationsLock.FORMAT,
         vpcs=vpcs,
         clusters=numbers.clusters,
         public_ips=numbers.public_ips,

@@ -14,7 +14,7 @@ from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.keys import domain_of, group_key, pool_of
 from components.specs.loader import ALLOCATIONS, OUT_OF_SERVICE
-from components.specs.lock_text import sealed
+from components.specs.lock_text import paired
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.natural import natural, naturally
 from components.specs.problems import Problem, SpecError, listed, suggestion
@@ -75,7 +75,7 @@ def replace_hosts(environment: Environment, pool: str) -> tuple[AllocationsLock,
     if not given:
         text = _nothing_to_replace(pool, +missed, f"{able} of {nodes} nodes can run")
         raise SpecError(environment.name, [problem(environment, ALLOCATIONS, ("hosts",), text)])
-    return sealed(numbers.model_copy(update={"hosts": numbers.hosts | given})), pins
+    return paired(environment.name, numbers.model_copy(update={"hosts": numbers.hosts | given}), pins)
 
 
 def _nothing_to_replace(pool: str, missed: Counter[str], able: str) -> str:

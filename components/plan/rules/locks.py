@@ -1,4 +1,4 @@
-"""Lock files: written by a command, complete, not stale, no number twice, and pinned to what the catalogue says."""
+"""Lock files: the region's own, of one moment, written by a command, up to date, no number twice, sound pins."""
 
 from __future__ import annotations
 
@@ -26,22 +26,73 @@ from components.specs.catalog import DpuImage, GoldenImage
 from components.specs.environment import Environment
 from components.specs.keys import pool_of
 from components.specs.loader import ALLOCATIONS, FIRMWARE, IMAGE_PINS, IMAGES, REGION
-from components.specs.lock_text import digest_of, entry_text
+from components.specs.lock_text import digest_of, entries_digest, entry_text
 from components.specs.locks import LockFile
 from components.specs.natural import naturally
 from components.specs.problems import Problem, dotted, listed
 
 MAX_NAMES_SHOWN = 5
 DIGEST_SHOWN = len("sha256:") + 12
+_LOSS = {
+    ALLOCATIONS: "hosts would change clusters, and clusters their numbers",
+    IMAGE_PINS: "nodes that run would be made anew",
+}
+"""What comes of a lock file that is written anew while the region runs, by file."""
 Given = tuple[Kind, DataPath, Block]
 """A number, and where it stands in the lock file."""
+
+
+def lost(environment: Environment) -> Iterator[Problem]:
+    """Report a lock file that is gone while the other is there: all it held would be given anew under what runs."""
+    locks = _locks(environment)
+    for (file, lock), (other, beside) in zip(locks, reversed(locks), strict=True):
+        if _is_new(lock) and not _is_new(beside):
+            path = f"environments/{environment.name}/{file}"
+            text = (
+                f"is lost or empty, and {other} is not: {_LOSS[file]}; restore it from the last commit that has it,"
+                f" which git log -1 --diff-filter=AM -- {path} finds: git checkout COMMIT -- {path}"
+            )
+            yield Problem(file, 0, "", text)
+
+
+def foreign(environment: Environment) -> Iterator[Problem]:
+    """Report a lock file of another region: its numbers, hosts and pins are those of other machines."""
+    for file, lock in _locks(environment):
+        if lock.region not in {None, environment.name}:
+            text = (
+                f"is of region '{lock.region}', and this is {environment.name}; restore this region's own with git"
+                " checkout, or if the region is new remove both lock files"
+            )
+            yield problem(environment, file, ("region",), text)
+
+
+def unpaired(environment: Environment) -> Iterator[Problem]:
+    """Report a lock file that is older than the other, such as one that was restored alone."""
+    locks = _locks(environment)
+    if any(_is_new(lock) or lock.digest != digest_of(lock) for _, lock in locks):
+        return  # which is told already
+    for (file, lock), (other, beside) in zip(locks, reversed(locks), strict=True):
+        fits = entries_digest(beside)
+        if lock.beside != fits:
+            told = f"{lock.beside[:DIGEST_SHOWN]}... is not" if lock.beside else "is missing, and should be"
+            text = (
+                f"{told} the digest of what {other} holds ({fits[:DIGEST_SHOWN]}...), so that one of the two is older;"
+                " take both files from one commit with git checkout, or after a merge both from one side; what is meant"
+                f" is taken by jacquard allocate {environment.name} {ACCEPT_EDITS}"
+            )
+            yield problem(environment, file, ("beside",), text)
+
+
+def _is_new(lock: LockFile) -> bool:
+    """Tell whether ``lock`` was never written, or lost what was."""
+    return lock.model_fields_set <= {"schema_version"}
 
 
 def hand_edits(environment: Environment) -> Iterator[Problem]:
     """Report a lock file that somebody edited, or that a merge put together."""
     for file, lock in _locks(environment):
         fits = digest_of(lock)
-        if lock.digest == fits or lock.model_fields_set <= {"schema_version"}:
+        if lock.digest == fits or _is_new(lock):
             continue
         what = "is missing"
         if lock.digest is not None:
@@ -85,7 +136,7 @@ def allocations(environment: Environment) -> Iterator[Problem]:
         yield from wanted.problems
         return
     have, pins = environment.allocations, environment.image_pins
-    if have.model_fields_set <= {"schema_version"} and not pins.groups:
+    if _is_new(have) and not pins.groups:
         yield Problem(ALLOCATIONS, 0, "", f"is not written yet; {_remedy(environment)}")
         return
     for section in ("vpcs", "clusters", "public_ips", "groups"):

@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 from cli.command import build
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
+from components.specs.store import write_locks
 from observe.observation import Observation
 from toolchain import paths
 
@@ -87,4 +88,6 @@ def two(data_folder: Path, edit: Callable[[Path, str, str], None]) -> Path:
     edit(data_folder / "laptop" / "region.yaml", "  vni: ", "  backbone: wan-1\n  vni: ")
     shutil.copytree(data_folder / "laptop", data_folder / "desk")
     edit(data_folder / "desk" / "region.yaml", "region: laptop", "region: desk")
+    laptop = load_environment("laptop", data_folder)
+    write_locks(load_environment("desk", data_folder), data_folder, laptop.allocations, laptop.image_pins)
     return data_folder

@@ -151,7 +151,7 @@ def test_a_control_plane_may_go_ahead_of_its_nodes_but_new_nodes_join_at_its_min
     ahead = environment.model_copy(update={"image_pins": promote_control_plane(environment, "globex-lab", "v1.36.0")})
     with pytest.raises(SpecError, match=r"kubelet v1\.35\.2, and new nodes join control plane v1\.36\.0 only at"):
         promote(ahead, "globex-lab/lab", "gpu-2026.11.1")
-    pins = ImagesLock(schema_version=2, groups={})
+    pins = ImagesLock(schema_version=3, groups={})
     with pytest.raises(SpecError, match=r"no image of channel stable fits h100-ib-8 with a kubelet for v1\.36\.0"):
         allocate(environment.model_copy(update={"image_pins": pins}))
 
@@ -185,7 +185,7 @@ def test_what_must_be_sound_before_anything_is_allocated(laptop: Any) -> None:
     wrong = ["allocations.lock.yaml:5", "tenants/acme.yaml:30"]
 
     assert [problem.place for problem in check_data(laptop.load(), edits_meant=True)] == wrong
-    wrong.insert(1, "allocations.lock.yaml:47")
+    wrong.insert(1, "allocations.lock.yaml:49")
     assert [problem.place for problem in check_data(laptop.load())] == wrong
 
 

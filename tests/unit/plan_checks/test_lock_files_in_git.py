@@ -130,7 +130,7 @@ def test_a_hand_edit_is_told_and_allocate_makes_it_a_change_like_any_other(lapto
 
     assert laptop.report() == (
         "environments/laptop: 1 problem\n"
-        f"  allocations.lock.yaml:47  digest: {digest[:19]}... is not the digest of this file ({edited[:19]}...), it"
+        f"  allocations.lock.yaml:49  digest: {digest[:19]}... is not the digest of this file ({edited[:19]}...), it"
         " was edited or merged by hand; undo that with git checkout, or after a merge take one side of all of it, and"
         " run jacquard allocate laptop; what is meant is taken by --accept-edits"
     )
@@ -158,7 +158,7 @@ def test_a_lock_file_without_digest_is_a_hand_edit_and_allocate_refuses_it(lapto
 
 
 def test_a_number_that_is_given_and_in_quarantine_is_told(laptop: Any) -> None:
-    laptop.edit(ALLOCATIONS, "digest:", "quarantine:\n  gone/gone: {vnis: [10001], prefixes: [10.64.0.0/17]}\ndigest:")
+    laptop.edit(ALLOCATIONS, "region:", "quarantine:\n  gone/gone: {vnis: [10001], prefixes: [10.64.0.0/17]}\nregion:")
     laptop.sign()
 
     again = "remove quarantine.gone/gone and run jacquard allocate laptop --accept-edits"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from components.specs.loader import load_environment
-from components.specs.lock_text import digest_of, lock_text, sealed
+from components.specs.lock_text import digest_of, entries_digest, lock_text, paired, sealed
 from components.specs.locks import (
     AllocationsLock,
     ClusterAllocation,
@@ -29,6 +29,7 @@ def test_lock_files_of_laptop_are_as_the_store_writes_them(laptop: Any) -> None:
         assert (laptop.folder / f"{name}.lock.yaml").read_text(encoding="utf-8") == lock_text(lock)
 
 
+BESIDE = f"sha256:{'5e' * 32}"
 _LOW, _HIGH = "0x0000000000000000-0x0000000000000007", "0x0000000000000008-0x000000000000000f"
 
 
@@ -48,7 +49,9 @@ def _vpc(vni: int, **changes: Any) -> VpcAllocation:
 
 def test_one_entry_a_line_by_number_and_the_digest_last() -> None:
     lock = AllocationsLock(
-        schema_version=1,
+        schema_version=2,
+        region="r",
+        beside=BESIDE,
         vpcs={"b": _vpc(9), "a": _vpc(10, pkeys={"ib": 16})},
         clusters={
             "a": ClusterAllocation(tenant="t", vip="10.0.0.10", controller="c-1", guids={"ib": _LOW}),
@@ -62,7 +65,7 @@ def test_one_entry_a_line_by_number_and_the_digest_last() -> None:
 
     assert lock_text(lock) == (
         "# written by jacquard allocate; review, do not edit\n"
-        "schema_version: 1\n"
+        "schema_version: 2\n"
         "vpcs:\n"
         f"  b: {{tenant: t, vni: 9, asn: 9, route_target: 9, {prefixes}}}\n"
         f"  a: {{tenant: t, vni: 10, asn: 10, route_target: 10, {prefixes}, pkeys: {{ib: 0x10}}}}\n"
@@ -76,20 +79,35 @@ def test_one_entry_a_line_by_number_and_the_digest_last() -> None:
         "  a/p/r1: {nodes: 1}\n"
         "quarantine:\n"
         "  t/old: {vnis: [7], pkeys: {ib: [0x11]}, guids: {ib: [0x0000000000000008-0x000000000000000f]}}\n"
+        "region: r\n"
+        f"beside: {BESIDE}\n"
         f"digest: {digest_of(lock)}\n"
     )
 
 
 def test_the_digest_is_of_all_a_lock_file_says_but_itself() -> None:
-    lock = AllocationsLock(schema_version=1, hosts={"h1": "a/p"})
+    lock = AllocationsLock(schema_version=2, hosts={"h1": "a/p"})
     others = (
         lock.model_copy(update={"hosts": {"h1": "a/q"}}),
         lock.model_copy(update={"vpcs": {"a": _vpc(9)}}),
         lock.model_copy(update={"quarantine": {"t/a": Freed(vnis=[9])}}),
+        lock.model_copy(update={"region": "r"}),
+        lock.model_copy(update={"beside": BESIDE}),
     )
 
     assert digest_of(lock) == digest_of(sealed(lock))
     assert len({digest_of(other) for other in (lock, *others)}) == 1 + len(others)
+
+
+def test_two_files_name_each_other_whatever_they_named_before() -> None:
+    numbers, pins = AllocationsLock(schema_version=2, hosts={"h1": "a/p"}), ImagesLock(schema_version=3)
+    once = paired("r", numbers, pins)
+    again = paired("r", *once)
+
+    assert once == again
+    assert [lock.beside for lock in once] == [entries_digest(pins), entries_digest(numbers)]
+    assert [lock.digest for lock in once] == [digest_of(lock) for lock in once]
+    assert paired("s", *once)[0].digest != once[0].digest
 
 
 def test_whatever_is_written_is_read_back(laptop: Any) -> None:
@@ -99,12 +117,12 @@ def test_whatever_is_written_is_read_back(laptop: Any) -> None:
     awkward = {"1e3": True, "no": None, "list": [1, "0x10", "a: b, {c}"], 'quote"': "2026-01-01", "back\\slash": "#"}
     odd = intent.model_copy(update={"kubelet_configuration": awkward, "sha256": "1e" + "0" * 62})
     pins = ImagesLock(
-        schema_version=2, intents={odd.name: odd}, groups={f"{trap}/{trap}/{trap}": odd.name for trap in _TRAPS}
+        schema_version=3, intents={odd.name: odd}, groups={f"{trap}/{trap}/{trap}": odd.name for trap in _TRAPS}
     )
 
     write_locks(environment, laptop.root, numbers, pins)
     again = load_environment("laptop", laptop.root)
-    assert (again.allocations, again.image_pins) == (sealed(numbers), sealed(pins))
+    assert (again.allocations, again.image_pins) == paired("laptop", numbers, pins)
 
 
 def test_only_files_that_change_are_written(laptop: Any) -> None:
@@ -112,9 +130,8 @@ def test_only_files_that_change_are_written(laptop: Any) -> None:
     numbers = environment.allocations.model_copy(update={"hosts": {}})
 
     assert write_locks(environment, laptop.root, environment.allocations, environment.image_pins) == []
-    assert write_locks(environment, laptop.root, numbers, environment.image_pins) == [
-        laptop.folder / "allocations.lock.yaml"
-    ]
+    both = [laptop.folder / name for name in ("allocations.lock.yaml", "images.lock.yaml")]
+    assert write_locks(environment, laptop.root, numbers, environment.image_pins) == both  # since each names the other
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:

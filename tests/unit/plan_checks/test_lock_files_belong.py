@@ -1,0 +1,129 @@
+"""Lock files of a region: none is begun anew while the other is there, none is another region's, none is older."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+from environment_data import ENVIRONMENTS
+
+from components.plan.checks import check_data
+from components.plan.migrations import MIGRATIONS
+from components.plan.rollout.promotion import promote
+from components.specs.migrations import moves
+from components.specs.problems import SpecError
+from components.specs.store import write_locks
+
+ALLOCATIONS, PINS = "allocations.lock.yaml", "images.lock.yaml"
+LOST = {
+    ALLOCATIONS: "images.lock.yaml is not: hosts would change clusters, and clusters their numbers",
+    PINS: "allocations.lock.yaml is not: nodes that run would be made anew",
+}
+
+
+def _refusal(laptop: Any, *, edits_meant: bool = False) -> str:
+    return str(SpecError("laptop", check_data(laptop.load(), edits_meant=edits_meant)))
+
+
+def _git(laptop: Any, *arguments: str) -> None:
+    identity = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *identity, *arguments], cwd=laptop.root.parent, check=True, capture_output=True)
+
+
+def _promoted(laptop: Any) -> None:
+    environment = laptop.load()
+    pins = promote(environment, "acme-train/train", "gpu-2026.11.1")
+    write_locks(environment, laptop.root, environment.allocations, pins)
+
+
+@pytest.mark.parametrize("file", [ALLOCATIONS, PINS])
+@pytest.mark.parametrize("left", [None, "schema_version: {}\n"])
+def test_a_lost_lock_file_is_not_written_anew(laptop: Any, file: str, left: str | None) -> None:
+    _git(laptop, "init", "--quiet")
+    _git(laptop, "add", ".")
+    _git(laptop, "commit", "--quiet", "--message", "before")
+    (laptop.folder / file).unlink()
+    if left:
+        (laptop.folder / file).write_text(left.format({ALLOCATIONS: 2, PINS: 3}[file]))
+
+    path = f"environments/laptop/{file}"
+    report = (
+        f"environments/laptop: 1 problem\n  {file}  is lost or empty, and {LOST[file]}; restore it from the last commit"
+        f" that has it, which git log -1 --diff-filter=AM -- {path} finds: git checkout COMMIT -- {path}"
+    )
+    assert laptop.report() == _refusal(laptop) == _refusal(laptop, edits_meant=True) == report
+    _git(laptop, "checkout", "HEAD", "--", path)
+    assert laptop.report() == ""
+
+
+def test_only_a_new_region_begins_empty(laptop: Any) -> None:
+    for name in (ALLOCATIONS, PINS):
+        (laptop.folder / name).unlink()
+
+    assert check_data(laptop.load()) == []
+    laptop.allocate()
+    assert laptop.report() == ""
+
+
+@pytest.mark.parametrize("files", [(ALLOCATIONS,), (PINS,), (ALLOCATIONS, PINS)])
+def test_lock_files_of_another_region_are_refused_and_nothing_else_is_said(laptop: Any, files: tuple[str, ...]) -> None:
+    mine = {file: (laptop.folder / file).read_text() for file in files}
+    for file in files:
+        shutil.copy(ENVIRONMENTS / "lab" / file, laptop.folder / file)
+
+    report = laptop.report().splitlines()
+    assert report == _refusal(laptop).splitlines() == _refusal(laptop, edits_meant=True).splitlines()
+    assert len(report) == 1 + len(files)
+    for line in report[1:]:
+        assert line.endswith(
+            "region: is of region 'lab', and this is laptop; restore this region's own with git checkout, or if the"
+            " region is new remove both lock files"
+        )
+    for file, text in mine.items():
+        (laptop.folder / file).write_text(text)
+    assert laptop.report() == ""
+
+
+@pytest.mark.parametrize("file", [ALLOCATIONS, PINS])
+def test_a_lock_file_that_is_older_than_the_other_is_refused(laptop: Any, file: str) -> None:
+    older = {name: (laptop.folder / name).read_text() for name in (ALLOCATIONS, PINS)}
+    laptop.edit("tenants/globex.yaml", "nodes: 4}\n    storage", "nodes: 3}\n    storage")
+    laptop.allocate()
+    _promoted(laptop)
+    assert laptop.report() == ""
+
+    (laptop.folder / file).write_text(older[file])
+    told = laptop.report()
+    assert told == _refusal(laptop)
+    other = PINS if file == ALLOCATIONS else ALLOCATIONS
+    assert f"{file}" in told
+    assert f"is not the digest of what {other} holds (" in told or f"is not the digest of what {file} holds (" in told
+    assert (
+        "so that one of the two is older; take both files from one commit with git checkout, or after a merge both"
+        " from one side; what is meant is taken by jacquard allocate laptop --accept-edits"
+    ) in told
+    assert _refusal(laptop, edits_meant=True).startswith("environments/laptop: 0 problems")
+
+
+def test_a_pin_that_went_back_alone_is_seen_though_no_number_changed(laptop: Any) -> None:
+    older = (laptop.folder / PINS).read_text()
+    _promoted(laptop)
+    assert laptop.report() == ""
+    (laptop.folder / PINS).write_text(older)
+
+    had = laptop.load().allocations.beside
+    assert laptop.report().splitlines()[1].startswith(f"  allocations.lock.yaml:48  beside: {had[:19]}... is not")
+
+
+def test_lock_files_of_the_formats_before_come_to_name_their_region_and_each_other(laptop: Any) -> None:
+    now = {name: (laptop.folder / name).read_text() for name in (ALLOCATIONS, PINS)}
+    for name, text in now.items():
+        body = text.split("region: laptop\n")[0].replace("schema_version: 3", "schema_version: 2")
+        (laptop.folder / name).write_text(body.replace("schema_version: 2", "schema_version: 1", name == ALLOCATIONS))
+
+    found, problems = moves(laptop.root, "laptop", MIGRATIONS)
+
+    assert problems == []
+    assert {move.file: move.text for move in found if move.file in now} == now
