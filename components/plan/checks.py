@@ -80,6 +80,8 @@ DATA: tuple[Rule, ...] = (
     networks.service_addresses,
     networks.service_prefixes,
     networks.ovn_central,
+    networks.isolation_kept,
+    networks.without_isolation,
     dpus.room,
     dpus.loopbacks,
     dpus.router_ids,
@@ -179,6 +181,7 @@ WAIVABLE: tuple[Rule, ...] = (
     capacity.dedicated_data_stores,
     contracts.contracted_nodes,
     contracts.contracted_capacity,
+    networks.without_isolation,
     governance.windows,
 )
 """Limits of experience and of promises: what breaks one can be applied all the same, and may be for a time.

@@ -21,6 +21,16 @@ _Pin = dict[str, Any]
 """Pin of format 1: image, its SHA-256, and the revision of the templates."""
 
 
+def with_isolation(document: Any, around: Around) -> Any:
+    """Write into each VPC of ``allocations.lock.yaml``, format 1, what isolates it on the day of the migration."""
+    wanted = {vpc.name: (tenant.tenant, vpc.isolation) for tenant in around().tenants for vpc in tenant.vpcs}
+    for name, entry in document.get("vpcs", {}).items():
+        owner, isolation = wanted.get(name, ("", None))
+        if isolation is not None and owner == entry["tenant"]:
+            entry["isolation"] = isolation.value
+    return document
+
+
 def with_intents(document: Any, around: Around) -> Any:
     """Turn the pins of ``images.lock.yaml``, format 1, into intents: what is rendered stays the same byte by byte.
 
@@ -87,4 +97,4 @@ def _plain(intent: Intent) -> dict[str, Any]:
     return intent.model_dump(mode="json", exclude_defaults=True)
 
 
-MIGRATIONS: Migrations = {"images.lock": {1: with_intents}}
+MIGRATIONS: Migrations = {"allocations.lock": {1: with_isolation}, "images.lock": {1: with_intents}}

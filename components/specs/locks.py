@@ -33,6 +33,7 @@ from components.specs.intents import DpuIntent, IntentName, NodeIntent
 from components.specs.keys import DpuKey, GroupKey, PoolKey, PromotedKey, WaveKey, is_about_dpus
 from components.specs.ranges import Numbers
 from components.specs.region import ControlPlaneBackend
+from components.specs.tenant_network import Isolation
 
 Vni = Annotated[int, Field(ge=1, le=16_777_215)]
 Asn = Annotated[int, Field(ge=1, le=4_294_967_295)]
@@ -63,6 +64,9 @@ class VpcAllocation(Spec):
 
     tenant: ShortName
     """Tenant that has the numbers: another tenant's VPC of the same name gets numbers of its own."""
+    isolation: Isolation | None = None
+    """What keeps other tenants out of the VPC; it changes only while no node runs in it. None where a file of an older
+    format had a VPC that its tenant did not."""
     vni: Vni
     """Virtual network identifier of the VPC, taken from ``networks.vni`` and unique in the region."""
     asn: Asn

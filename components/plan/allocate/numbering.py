@@ -117,7 +117,7 @@ class _Numbering:
             stay = {fabric: number for fabric, number in old.pkeys.items() if fabric in partitions}
             for fabric in old.pkeys.keys() - stay.keys():
                 self._ledger.free(holder, pkeys(fabric), as_block(old.pkeys[fabric]))
-            kept[name] = old.model_copy(update={"pkeys": stay})
+            kept[name] = old.model_copy(update={"pkeys": stay, "isolation": wanted[2].isolation})
             self._ledger.keep(numbers_of(kept[name]))
         return kept
 
@@ -163,7 +163,7 @@ class _Numbering:
             numbers["route_target"] = self._take(want, "route target", ROUTE_TARGETS)
         if None in numbers.values():
             return None
-        return VpcAllocation(tenant=tenant.tenant, **numbers)
+        return VpcAllocation(tenant=tenant.tenant, isolation=vpc.isolation, **numbers)
 
     def _partitions(self, want: _Want, vpc: VpcSpec, old: VpcAllocation) -> VpcAllocation:
         """Return ``old`` with a PKey on fabrics that are new to the VPC."""

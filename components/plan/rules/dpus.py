@@ -126,7 +126,8 @@ def isolation(environment: Environment) -> Iterator[Problem]:
         for index, vpc in enumerate(tenant.vpcs):
             if BORDERS[vpc.isolation].ovn:
                 text = (
-                    f"{vpc.isolation} is for one DPU cluster, the region has {len(clusters)} ({there}); write dpf-hbn"
+                    f"{vpc.isolation} is for one DPU cluster, the region has {len(clusters)} ({there}); leave one,"
+                    " or write dpf-hbn where no node runs yet"
                 )
                 yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text)
 

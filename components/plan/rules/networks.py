@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections import Counter
 from collections.abc import Iterator
 
 from components.plan.allocate.allocation import prefixes
@@ -11,9 +12,12 @@ from components.plan.pools import DataPath, place, problem, tenant_file
 from components.render.backends import BORDERS
 from components.specs.base import Address, Network
 from components.specs.environment import Environment
-from components.specs.loader import ALLOCATIONS, REGION
+from components.specs.keys import cluster_of
+from components.specs.loader import ALLOCATIONS, REGION, WAIVERS
 from components.specs.problems import Problem, dotted
 from components.specs.storage import NfsClassSpec
+from components.specs.tenant import TenantSpec
+from components.specs.tenant_network import Isolation, VpcSpec
 
 SINGLE_NETWORKS = ("management", "bmc", "storage", "control_plane_vips", "dpu_loopbacks", "tenants")
 MAX_VNI = 16_777_215
@@ -127,6 +131,45 @@ def ovn_central(environment: Environment) -> Iterator[Problem]:
                 line = environment.positions.line(REGION, ("dpus",))
                 text = f"{vpc.isolation} needs dpus.ovn_central in {REGION}:{line}; add it there or write dpf-hbn"
                 yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text)
+
+
+def isolation_kept(environment: Environment) -> Iterator[Problem]:
+    """Report VPCs whose borders would be torn down under running nodes to be drawn by something else."""
+    for tenant, index, vpc, nodes in _switched(environment):
+        there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
+        before = environment.allocations.vpcs[vpc.name].isolation
+        text = (
+            f"'{vpc.isolation}' instead of {before}, behind which {nodes} nodes run ({there}), and their borders would"
+            f" go at once; write {before}, and {vpc.isolation} in a new VPC with a new cluster"
+        )
+        yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text)
+
+
+def without_isolation(environment: Environment) -> Iterator[Problem]:
+    """Report tenants without isolation in a region whose DPUs isolate others."""
+    vpcs = [(tenant, index, vpc) for tenant in environment.tenants for index, vpc in enumerate(tenant.vpcs)]
+    borders = sorted({vpc.isolation for _, _, vpc in vpcs if BORDERS[vpc.isolation].on_dpus})
+    told = {vpc.name for _, _, vpc, _ in _switched(environment)}
+    for tenant, index, vpc in vpcs if borders else ():
+        if vpc.isolation is Isolation.POLICY_ONLY and vpc.name not in told:
+            text = (
+                f"{vpc.isolation} isolates no host, and DPUs isolate other tenants of the region; write"
+                f" {' or '.join(borders)}, or a waiver in {WAIVERS} for {tenant.tenant}"
+            )
+            yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text, tenant.tenant)
+
+
+def _switched(environment: Environment) -> Iterator[tuple[TenantSpec, int, VpcSpec, int]]:
+    """Yield VPCs that get other borders while nodes run in them, each with its tenant, its place and these nodes."""
+    given, nodes = environment.allocations, Counter[str]()
+    for key, group in given.groups.items():
+        cluster = given.clusters.get(cluster_of(key))
+        nodes[(cluster and cluster.vpc) or ""] += group.nodes
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            old = given.vpcs.get(vpc.name)
+            if old and old.tenant == tenant.tenant and old.isolation not in {None, vpc.isolation} and nodes[vpc.name]:
+                yield tenant, index, vpc, nodes[vpc.name]
 
 
 def vpc_sizes(environment: Environment) -> Iterator[Problem]:

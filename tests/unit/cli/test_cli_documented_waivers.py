@@ -35,6 +35,7 @@ freezes:
   - {name: run-7, from: 2026-11-20T00:00:00Z, to: 2026-12-01T00:00:00Z, reason: a training run, tenants: [acme]}
 """
 DEDICATED = "  dedicated: {storage_class: local}\n  dedicated_above_nodes: 10\n"
+OPEN_VPC = "{name: open, isolation: policy-only, hosts: /24, pods: /20, services: /20, load_balancers: /27}"
 SHORT_WINDOW = (
     "approval: required, window: {days: [tue], from: '23:00', to: '00:15', timezone: UTC}",
     "rollout: {max_unavailable: 50%, drain_timeout_seconds: 4501}",
@@ -47,6 +48,8 @@ class Case:
 
     subject: str
     edits: tuple[tuple[str, str, str], ...]
+    allocated: bool = False
+    """Whether the lock files must follow the edits, which the waiver lets them."""
 
 
 CHECKED = {
@@ -59,6 +62,9 @@ CHECKED = {
     ),
     "contracts.contracted-nodes": Case("acme", (("tenants/acme.yaml", "nodes: 14", "nodes: 13"),)),
     "contracts.contracted-capacity": Case("globex", (("tenants/globex.yaml", "nodes: 4}", "nodes: 8}"),)),
+    "networks.without-isolation": Case(
+        "globex", (("tenants/globex.yaml", "\nclusters:\n", f"  - {OPEN_VPC}\n\nclusters:\n"),), allocated=True
+    ),
     "governance.windows": Case(
         "acme-train/infer",
         (
@@ -104,6 +110,10 @@ def test_a_documented_waiver_lets_check_pass_until_it_expires(
     monkeypatch.setattr(capacity, "MAX_NODES", 15 if rule == "capacity.cluster-size" else capacity.MAX_NODES)
     for file, old, new in case.edits:
         edit(folder / file, old, new)
+    if case.allocated:
+        waive(folder, rule, case.subject)
+        assert invoke("allocate", "laptop").exit_code == ExitCode.OK
+        (folder / "waivers.yaml").unlink()
     before = invoke("check", "laptop", *TODAY, "--format", "json")
     waive(folder, rule, case.subject)
     after = invoke("check", "laptop", *TODAY)
@@ -154,7 +164,8 @@ def test_a_cross_check_that_nothing_waives_is_refused_as_such(invoke: Invoke, da
     assert result.stderr == (
         "environments/laptop: 1 problem\n"
         "  waivers.yaml:3  waivers[0].rule: 'networks.networks-disjoint' is a cross-check that nothing waives"
-        f" (rules: {policies}, uniformity, {checks}); remove it or pick one\n"
+        f" (rules: {policies}, uniformity, {checks}); remove it or pick one;"
+        " did you mean 'networks.without-isolation'?\n"
     )
 
 

@@ -24,6 +24,7 @@ def test_a_tenant_gets_the_lowest_of_all_it_needs() -> None:
 
     assert lock.vpcs["ant"].model_dump(mode="json", exclude_defaults=True) == {
         "tenant": "ant",
+        "isolation": "dpf-ovn",
         "vni": 10000,
         "asn": 4200000000,
         "route_target": 10000,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from typing import Any
@@ -120,8 +121,8 @@ def test_a_pin_that_went_back_alone_is_seen_though_no_number_changed(laptop: Any
 def test_lock_files_of_the_formats_before_come_to_name_their_region_and_each_other(laptop: Any) -> None:
     now = {name: (laptop.folder / name).read_text() for name in (ALLOCATIONS, PINS)}
     for name, text in now.items():
-        body = text.split("region: laptop\n")[0].replace("schema_version: 3", "schema_version: 2")
-        (laptop.folder / name).write_text(body.replace("schema_version: 2", "schema_version: 1", name == ALLOCATIONS))
+        body = re.sub(", isolation: [-a-z]+", "", text.split("region: laptop\n")[0]).replace(": 3\n", ": 2\n", 1)
+        (laptop.folder / name).write_text(body.replace(": 2\n", ": 1\n", name == ALLOCATIONS))
 
     found, problems = moves(laptop.root, "laptop", MIGRATIONS)
 
