@@ -18,11 +18,14 @@ from cli.views import capacity as capacity_view
 from cli.views import images as image_view
 from cli.views import resolved as show_view
 from cli.views import uniformity as uniformity_view
+from cli.views import upgrades as upgrade_view
 from cli.views.capacity_map import capacity_map
 from components.plan.report.capacity import capacity
 from components.plan.report.images import image_report
 from components.plan.report.resolved import UnknownPathError, resolved
 from components.plan.report.uniformity import to_json, uniformity
+from components.plan.report.upgrades import to_json as upgrades_json
+from components.plan.report.upgrades import upgrades
 from components.specs.environment import Environment
 from components.specs.problems import listed, suggestion
 from observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
@@ -30,8 +33,9 @@ from observe.observation import observe
 from toolchain import settings
 from toolchain.files import replace_text
 
-CAPACITY, IMAGES, UNIFORMITY = "capacity", "images", "uniformity"
+CAPACITY, IMAGES, UNIFORMITY, UPGRADES = "capacity", "images", "uniformity", "upgrades"
 """Words in place of a path."""
+_TABLES = {CAPACITY, IMAGES, UNIFORMITY, UPGRADES}
 _MAX_LISTED = 12
 
 
@@ -48,7 +52,7 @@ def show(
     path: Annotated[
         str,
         typer.Argument(
-            metavar="[PATH|capacity|images|uniformity]",
+            metavar="[PATH|capacity|images|uniformity|upgrades]",
             help="Part of the region, such as tenants.acme.clusters.acme-train.pools.train; default: all of it.",
         ),
     ] = "",
@@ -66,11 +70,12 @@ def show(
     capacity in place of a path: hosts installed, contracted, planned, spare, out of service, free and short, per
     instance type and failure domain, and hosts per bare-metal controller. With images: the golden images, where each
     runs, what is behind, what expires and what fits what. With uniformity: the one tuple of versions and settings of
-    each pool, and what deviates from it.
+    each pool, and what deviates from it. With upgrades: the next Kubernetes version of each cluster, whether images are
+    ready for it, and what blocks.
     """
     spec = data.comparable(environment) if path in {IMAGES, UNIFORMITY} else data.load(environment)
     _refuse_contradictions(environment, path, svg, live=live)
-    if path in {CAPACITY, IMAGES, UNIFORMITY} and output is ShowFormat.YAML:
+    if path in _TABLES and output is ShowFormat.YAML:
         msg = f"--format yaml: {path} is a table; write text or json"
         raise Stop(msg, ExitCode.BAD_DATA)
     match path:
@@ -80,6 +85,8 @@ def show(
             _show_images(spec, output, (today or settings.now()).date())
         case "uniformity":
             _show_uniformity(spec, output, live=live)
+        case "upgrades":
+            _show_upgrades(spec, output)
         case _:
             _show_values(spec, path, output)
 
@@ -135,6 +142,15 @@ def _show_uniformity(environment: Environment, output: ShowFormat, *, live: bool
         stdout().print(line, soft_wrap=True)
     for cluster, reason in sorted(unreachable.items()):
         stdout().print(Text(f"cluster {cluster} cannot be read: {reason}", "yellow"), soft_wrap=True)
+
+
+def _show_upgrades(environment: Environment, output: ShowFormat) -> None:
+    found = upgrades(environment)
+    if output is ShowFormat.JSON:
+        print_json(upgrades_json(environment, found))
+        return
+    for line in upgrade_view.lines(found):
+        stdout().print(line, soft_wrap=True)
 
 
 def _refuse_contradictions(environment: str, path: str, svg: Path | None, *, live: bool) -> None:

@@ -60,6 +60,8 @@ class ControlPlanes:
     """Whether the number of konnectivity agents can be chosen; if not, one runs on every node."""
     moves_data_stores: bool
     """Whether the state of a cluster can go from one data store to another."""
+    versions_by: str | None
+    """Chart whose release bounds the version of a control plane; None where nothing but its image does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +121,7 @@ CONTROL_PLANES = {
         keeps_events_apart=True,
         counts_konnectivity_agents=True,
         moves_data_stores=True,
+        versions_by=kamaji.CHART,
     ),
     ControlPlaneBackend.K0SMOTRON: ControlPlanes(
         render=k0smotron.render,
@@ -131,6 +134,7 @@ CONTROL_PLANES = {
         keeps_events_apart=False,
         counts_konnectivity_agents=False,
         moves_data_stores=False,
+        versions_by=None,
     ),
 }
 BARE_METAL = {

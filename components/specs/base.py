@@ -183,6 +183,7 @@ CLUSTER_NAME = r"^[a-z]([-a-z0-9]{0,28}[a-z0-9])?$"
 LABEL = r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"
 VERSION_NAME = r"^[a-z0-9]([-.a-z0-9]{0,61}[a-z0-9])?$"
 KUBERNETES_VERSION = r"^v1\.[0-9]{1,2}\.[0-9]{1,2}$"
+KUBERNETES_MINOR = r"^v1\.[0-9]{1,2}$"
 SHA256 = r"^[0-9a-f]{64}$"
 QUANTITY = r"^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti|Pi)$"
 HTTPS_URL = r"^https://[^\s]+$"
@@ -219,6 +220,7 @@ VersionName = Annotated[str, StringConstraints(pattern=VERSION_NAME)]
 RuleName = Annotated[str, StringConstraints(pattern=VERSION_NAME)]
 """Name of a policy, such as ``unpinned-image``, or of a cross-check with its group, ``governance.windows``."""
 KubernetesVersion = Annotated[str, StringConstraints(pattern=KUBERNETES_VERSION)]
+KubernetesMinor = Annotated[str, StringConstraints(pattern=KUBERNETES_MINOR)]
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256)]
 Quantity = Annotated[str, StringConstraints(pattern=QUANTITY)]
 """Kubernetes quantity of bytes with a binary unit, such as ``500Gi``."""

@@ -23,6 +23,7 @@ PATTERN_RULES = {
     base.LABEL: f"must be a name of {_LABEL}, at most 63 characters",
     base.VERSION_NAME: "must be a name of lower-case letters, digits, '-' and '.', at most 63 characters",
     base.KUBERNETES_VERSION: "must be a Kubernetes version like v1.35.2",
+    base.KUBERNETES_MINOR: "must be a minor version of Kubernetes like v1.36",
     base.SHA256: "must be a SHA-256 digest, 64 lower-case hex digits",
     base.QUANTITY: "must be a size with a binary unit like 500Gi",
     base.HTTPS_URL: "must be a URL that starts with https://",

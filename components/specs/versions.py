@@ -8,6 +8,7 @@ from components.specs.base import (
     OCI_DIGEST,
     OCI_URL,
     DataFile,
+    KubernetesMinor,
     KubernetesVersion,
     Label,
     Registry,
@@ -29,6 +30,9 @@ class Chart(Spec):
     """Version of the chart, which people read; ``ref.tag`` of Flux's OCIRepository."""
     digest: str = Field(pattern=OCI_DIGEST)
     """Digest of the chart, which decides what is installed; ``ref.digest`` of Flux's OCIRepository."""
+    kubernetes: KubernetesMinor | None = None
+    """Newest minor version of Kubernetes that the release knows, for a chart that hosts control planes; None where
+    nobody looked it up."""
 
 
 class Tool(Spec):

@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from components.plan.build.control_planes import running_version
-from components.plan.intents.images import choose_image, minor, patch
-from components.plan.pools import PlacedCluster, clusters, pools, problem
+from components.plan.intents.images import choose_image, minor, objections, patch
+from components.plan.pools import PlacedCluster, clusters, most_nodes, place, pools, problem
 from components.render.backends import CONTROL_PLANES
 from components.specs.base import DEDICATED, KubernetesVersion
+from components.specs.catalog import GoldenImage
 from components.specs.environment import Environment
+from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.keys import pool_of
-from components.specs.loader import IMAGE_PINS, VERSIONS
+from components.specs.loader import IMAGE_PINS, IMAGES, VERSIONS
 from components.specs.lock_text import sealed
 from components.specs.locks import ImagesLock
+from components.specs.node_pool import NodePoolSpec
 from components.specs.problems import Problem, SpecError, listed, suggestion
 
 
@@ -22,13 +25,14 @@ def promote_control_plane(environment: Environment, cluster: str, version: Kuber
     """Return the pins of ``environment`` with the control plane of ``cluster`` at ``version``.
 
     Control planes go up one minor at a time and never down, before their nodes, and not before all nodes are at the
-    minor version they leave: Cluster API makes and repairs no node whose minor version is another.
+    minor version they leave: Cluster API makes and repairs no node whose minor version is another. For the same reason
+    none goes to a minor version before each of its pools has an image of it.
 
     Raises:
         SpecError: cluster or version is unknown, or it is not the next step; all reasons are told.
     """
     placed = _placed(environment, cluster)
-    reasons = [*_steps(environment, placed, version), *_pools_behind(environment, placed, version)]
+    reasons = [*_steps(environment, placed, version), *step_objections(environment, placed, version)]
     return _moved(environment, placed, reasons, version=version)
 
 
@@ -48,6 +52,52 @@ def move_data_store(environment: Environment, cluster: str, data_store: str) -> 
         text = f"this cluster names {wish}; write {data_store} here first"
         reasons.append(problem(environment, placed.file, path, text))
     return _moved(environment, placed, reasons, data_store=data_store)
+
+
+def step_objections(environment: Environment, placed: PlacedCluster, version: KubernetesVersion) -> Iterator[Problem]:
+    """Yield why the control plane of ``placed`` would be in a dead end at ``version``, or its nodes before that."""
+    unknown = backend_objection(environment, version)
+    if unknown is not None:
+        yield problem(environment, placed.file, (*placed.path, "version"), unknown)
+    yield from _pools_behind(environment, placed, version)
+    yield from _pools_without_image(environment, placed, version)
+
+
+def backend_objection(environment: Environment, version: KubernetesVersion) -> str | None:
+    """Return why the region's backend hosts no control plane of ``version``; None when it does, or nobody knows."""
+    backend = environment.region.control_planes.backend
+    charts = [chart for chart in environment.versions.charts if chart.name == CONTROL_PLANES[backend].versions_by]
+    for chart in charts:
+        if chart.kubernetes is not None and minor(version) > minor(chart.kubernetes):
+            there = place(environment, VERSIONS, ("charts", environment.versions.charts.index(chart), "kubernetes"))
+            return (
+                f"{backend} {chart.version} knows Kubernetes up to {chart.kubernetes} ({there}), and refuses {version};"
+                " take a newer release of it first, or write a version that it knows"
+            )
+    return None
+
+
+def newest_step(environment: Environment, running: KubernetesVersion) -> KubernetesVersion | None:
+    """Return the newest version of the catalogue that a control plane at ``running`` reaches in one step."""
+    known = environment.versions.kubernetes
+    steps = [one for one in known if one != running and version_objection(running, one) is None]
+    return max(steps, key=lambda one: (minor(one), patch(one)), default=None)
+
+
+def with_version(environment: Environment, cluster: str, version: KubernetesVersion) -> Environment:
+    """Return ``environment`` as if the control plane of ``cluster`` ran ``version``."""
+    pins = environment.image_pins.control_planes
+    if cluster not in pins:
+        return environment
+    moved = pins | {cluster: pins[cluster].model_copy(update={"version": version})}
+    lock = environment.image_pins.model_copy(update={"control_planes": moved})
+    return environment.model_copy(update={"image_pins": lock})
+
+
+def image_for(environment: Environment, cluster: ClusterSpec, pool: NodePoolSpec) -> GoldenImage | None:
+    """Return the newest image by which new nodes of ``pool`` could join, whichever the pool names now."""
+    fitting = [image for image in environment.images.images if not objections(environment, image, cluster, pool)]
+    return max(fitting, key=lambda image: (image.released, image.version), default=None)
 
 
 def version_objection(running: KubernetesVersion, version: KubernetesVersion) -> str | None:
@@ -101,6 +151,21 @@ def _steps(environment: Environment, placed: PlacedCluster, version: KubernetesV
     elif placed.cluster.version != version:
         text = f"this cluster names version {placed.cluster.version}; write {version} here first"
         yield problem(environment, placed.file, path, text)
+
+
+def _pools_without_image(
+    environment: Environment, placed: PlacedCluster, version: KubernetesVersion
+) -> Iterator[Problem]:
+    if minor(version) <= minor(running_version(environment, placed.cluster)):
+        return
+    moved, channel = with_version(environment, placed.cluster.name, version), environment.region.image_channel
+    for index, pool in enumerate(placed.cluster.pools):
+        if most_nodes(environment, pool) and image_for(moved, placed.cluster, pool) is None:
+            text = (
+                f"no image of channel {channel} for {pool.instance_type} has kubelet {version} or an older patch of it,"
+                f" so that no node of {pool.name} could be made or repaired there; add one to {IMAGES} first"
+            )
+            yield problem(environment, placed.file, (*placed.path, "pools", index, "image"), text)
 
 
 def _pools_behind(environment: Environment, placed: PlacedCluster, version: KubernetesVersion) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from components.plan.build.control_planes import standing_pins
 from components.plan.pools import PlacedCluster, clusters, place, problem
-from components.plan.rollout.upgrades import move_objections, version_objection
+from components.plan.rollout.upgrades import backend_objection, move_objections, version_objection
 from components.render.backends import CONTROL_PLANES
 from components.render.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL
 from components.specs.base import DEDICATED, PLACED
@@ -34,6 +34,14 @@ def steps(environment: Environment) -> Iterator[Problem]:
         if objection is not None:
             text = f"{objection} (it runs what {_pinned(environment, placed)} says)"
             yield problem(environment, placed.file, (*placed.path, "version"), text)
+
+
+def backend_versions(environment: Environment) -> Iterator[Problem]:
+    """Report versions that the region's backend does not know: it would refuse the control plane."""
+    for placed in clusters(environment):
+        objection = backend_objection(environment, placed.cluster.version)
+        if objection is not None:
+            yield problem(environment, placed.file, (*placed.path, "version"), objection)
 
 
 def migrations(environment: Environment) -> Iterator[Problem]:
@@ -171,5 +179,5 @@ def _pinned(environment: Environment, placed: PlacedCluster) -> str:
     return place(environment, IMAGE_PINS, ("control_planes", placed.cluster.name))
 
 
-RULES = (steps, migrations, data_stores_in_use, options, node_ports, kept, tools, endings)
+RULES = (steps, backend_versions, migrations, data_stores_in_use, options, node_ports, kept, tools, endings)
 """Rules that compare what people write with what runs; data must fit before anything is allocated."""

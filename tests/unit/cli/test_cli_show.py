@@ -214,3 +214,33 @@ def test_wrong_data_is_reported_as_by_check(invoke: Invoke, data_folder: Path, e
 
     assert result.exit_code == ExitCode.BAD_DATA
     assert result.stderr.startswith("environments/laptop: ")
+
+
+def test_upgrades_are_a_table_and_what_to_do(invoke: Invoke) -> None:
+    lines = invoke("show", "laptop", "upgrades").stdout.splitlines()
+
+    assert [line.split() for line in lines[:2]] == [
+        ["cluster", "runs", "next", "images", "blocked"],
+        ["acme-train", "v1.35.2", "v1.36.1", "ready", "no"],
+    ]
+    assert lines[-2:] == [
+        "globex-lab to v1.36.1",
+        "  write version: v1.36.1 in tenants/globex.yaml:19, then jacquard promote laptop globex-lab --to v1.36.1",
+    ]
+
+
+POOLS = ("system,", "train,", "infer")
+
+
+def test_upgrades_that_are_blocked_say_by_what(invoke: Invoke, data_folder: Path) -> None:
+    images = data_folder / "catalog" / "images.yaml"
+    images.write_text(images.read_text().replace("kubelet: v1.36.1", "kubelet: v1.35.2"))
+    lines = invoke("show", "laptop", "upgrades").stdout.splitlines()
+
+    assert lines[1].split() == ["acme-train", "v1.35.2", "v1.36.1", "none", "for", *POOLS, "3", "reasons"]
+    assert lines[5].startswith(
+        "  tenants/acme.yaml:26 clusters[0].pools[0].image: no image of channel stable for cpu-gen4 has kubelet"
+    )
+    [acme, _] = json.loads(invoke("show", "laptop", "upgrades", "--format", "json").stdout)["clusters"]
+    assert (acme["next"], len(acme["blocks"])) == ("v1.36.1", 3)
+    assert invoke("show", "laptop", "upgrades", "--format", "yaml").exit_code == ExitCode.BAD_DATA

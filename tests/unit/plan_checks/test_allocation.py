@@ -11,7 +11,7 @@ from components.plan.allocate.allocation import allocate
 from components.plan.allocate.assignment import spread
 from components.plan.allocate.spares import nodes_within, spares_for
 from components.plan.checks import check_data
-from components.plan.rollout.upgrades import promote_control_plane
+from components.plan.rollout.upgrades import with_version
 from components.plan.rules.names import group_names
 from components.specs.locks import GroupAllocation, ImagesLock
 from components.specs.problems import SpecError
@@ -148,7 +148,7 @@ def test_a_control_plane_may_go_ahead_of_its_nodes_but_new_nodes_join_at_its_min
     assert laptop.report() == ""
 
     environment = laptop.load()
-    ahead = environment.model_copy(update={"image_pins": promote_control_plane(environment, "globex-lab", "v1.36.0")})
+    ahead = with_version(environment, "globex-lab", "v1.36.0")
     with pytest.raises(SpecError, match=r"kubelet v1\.35\.2, and new nodes join control plane v1\.36\.0 only at"):
         promote(ahead, "globex-lab/lab", "gpu-2026.11.1")
     pins = ImagesLock(schema_version=3, groups={})

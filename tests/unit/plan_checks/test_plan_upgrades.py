@@ -12,6 +12,7 @@ from components.plan.build.slices import slices
 from components.plan.checks import check_data
 from components.plan.intents.images import objections
 from components.plan.pools import clusters
+from components.plan.report.upgrades import upgrades
 from components.plan.rollout.upgrades import move_data_store, promote_control_plane
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.node_pool import NodePoolInput
@@ -142,6 +143,70 @@ def test_a_control_plane_waits_for_pools_that_are_a_minor_version_behind(ready: 
         ": runs kubelet v1.34.6, a minor version behind control plane v1.35.2, where no node of it can be made or"
         " repaired; bring it there first: jacquard promote laptop acme-train/infer --to gpu-2026.11.1"
     )
+
+
+NO_IMAGE = (
+    "no image of channel stable for h100-ib-8 has kubelet v1.36.1 or an older patch of it, so that no node of {}"
+    " could be made or repaired there; add one to ../catalog/images.yaml first"
+)
+
+
+def test_a_control_plane_goes_to_no_minor_version_without_an_image_for_each_pool(ready: Any) -> None:
+    ready.edit("../catalog/images.yaml", "kubelet: v1.36.1", "kubelet: v1.35.2")
+
+    with pytest.raises(SpecError) as error:
+        promote_control_plane(ready.load(), "acme-train", "v1.36.1")
+
+    assert refusal(error) == [
+        f"  tenants/acme.yaml:30  clusters[0].pools[1].image: {NO_IMAGE.format('train')}",
+        f"  tenants/acme.yaml:35  clusters[0].pools[2].image: {NO_IMAGE.format('infer')}",
+    ]
+
+
+def test_an_image_of_another_channel_does_not_open_the_way(ready: Any) -> None:
+    ready.edit(
+        "../catalog/images.yaml",
+        "gpu-2026.11.3        # for control planes of the next minor version\n    channel: [stable]",
+        "gpu-2026.11.3\n    channel: [candidate]",
+    )
+
+    with pytest.raises(SpecError, match="no image of channel stable for h100-ib-8"):
+        promote_control_plane(ready.load(), "acme-train", "v1.36.1")
+
+
+def test_a_patch_of_the_minor_version_that_runs_needs_no_image(laptop: Any) -> None:
+    environment = running(laptop.load(), "acme-train", "v1.35.1")
+
+    lock = promote_control_plane(environment, "acme-train", "v1.35.2")
+    assert lock.control_planes["acme-train"].version == "v1.35.2"
+
+
+def test_upgrades_say_the_next_version_whether_images_are_ready_and_what_to_do(laptop: Any) -> None:
+    [acme, globex] = upgrades(laptop.load())
+
+    assert (acme.version, acme.next, acme.blocks) == ("v1.35.2", "v1.36.1", ())
+    assert acme.images == {"system": "cpu-2026.11.3", "train": "gpu-2026.11.3", "infer": "gpu-2026.11.3"}
+    assert globex.do == (
+        "write version: v1.36.1 in tenants/globex.yaml:19, then jacquard promote laptop globex-lab --to v1.36.1"
+    )
+
+
+def test_upgrades_say_what_blocks_as_the_promotion_would(ready: Any) -> None:
+    ready.edit("../catalog/images.yaml", "kubelet: v1.36.1", "kubelet: v1.35.2")
+
+    [acme, _] = upgrades(ready.load())
+    assert acme.images == {"system": "cpu-2026.11.3", "train": None, "infer": None}
+    assert acme.blocks == (
+        f"tenants/acme.yaml:30 clusters[0].pools[1].image: {NO_IMAGE.format('train')}",
+        f"tenants/acme.yaml:35 clusters[0].pools[2].image: {NO_IMAGE.format('infer')}",
+    )
+    assert acme.do == "jacquard promote laptop acme-train --to v1.36.1"
+
+
+def test_a_control_plane_at_the_newest_version_has_nowhere_to_go(ready: Any) -> None:
+    [acme, _] = upgrades(running(ready.load(), "acme-train", "v1.36.1"))
+
+    assert (acme.version, acme.next, acme.images, acme.blocks, acme.do) == ("v1.36.1", None, {}, (), None)
 
 
 def test_an_image_waits_for_the_control_plane_whose_version_it_needs(ready: Any) -> None:
