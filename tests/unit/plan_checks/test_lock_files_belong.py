@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from environment_data import ENVIRONMENTS
+from promoting import promote
 
 from components.plan.checks import check_data
 from components.plan.migrations import MIGRATIONS
-from components.plan.rollout.promotion import promote
 from components.specs.migrations import moves
 from components.specs.problems import SpecError
 from components.specs.store import write_locks
