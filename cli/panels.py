@@ -117,6 +117,15 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             ("jacquard allocate edge-1", "jacquard allocate edge-1 --replace-hosts first-train/train"),
         ),
         Verb(
+            "host",
+            "cli.verbs.host:host",
+            "Record that a host is out of service, or works again.",
+            (
+                'jacquard host edge-1 a01-u03 --out rma --reason "GPU 5 fell off the bus"',
+                "jacquard host edge-1 a01-u03 --back",
+            ),
+        ),
+        Verb(
             "promote",
             "cli.verbs.promote:promote",
             "Pin other nodes for a pool, other DPUs, or another version or data store for a cluster's control plane.",

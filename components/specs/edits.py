@@ -23,8 +23,13 @@ def edited(text: str, edit: Callable[[Any], Any]) -> str:
 def rewritten(text: str, edit: Callable[[Any], Any]) -> str:
     """Return ``text`` with an edit of its document, as the writer lays it out; comments and order stay."""
     stream = io.StringIO()
-    _round_trip().dump(edit(_round_trip().load(text)), stream)
+    _round_trip().dump(edit(loaded(text)), stream)
     return stream.getvalue()
+
+
+def loaded(text: str) -> Any:
+    """Return ``text`` as a value that an edit can put into a document, with its form and quotes."""
+    return _round_trip().load(text)
 
 
 def _round_trip() -> YAML:
