@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+
 from cli import interrupts
 
 
 def main() -> None:
     """Run the command line."""
     interrupts.end_at_once()
+    gc.disable()  # a tenth of loading would go into walks through modules, which are no garbage; on again with a verb
     from cli.command import run  # noqa: PLC0415 - loading takes time, in which Ctrl-C must be heard
 
     run()

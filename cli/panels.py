@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pkgutil
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,7 @@ class Verb:
         """Return the command itself."""
         with interrupts.ended_at_once():
             target = pkgutil.resolve_name(self.target)
+        gc.enable()
         if isinstance(target, typer.Typer):
             command = get_command(target)
         else:

@@ -42,6 +42,7 @@ class Spec(BaseModel):
     """Base of every spec: immutable, closed to unknown keys, documented under each field."""
 
     model_config = ConfigDict(
+        defer_build=True,
         frozen=True,
         extra="forbid",
         use_attribute_docstrings=True,
