@@ -102,6 +102,7 @@ DATA: tuple[Rule, ...] = (
     node_pools.restarts,
     node_pools.failure_domains,
     node_pools.instance_types,
+    node_pools.endings,
     clusters.quorums,
     clusters.endpoints,
     *control_planes.RULES,

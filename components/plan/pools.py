@@ -63,7 +63,7 @@ def inventory_file(hall: str) -> str:
 
 
 def clusters(environment: Environment) -> Iterator[PlacedCluster]:
-    """Yield all clusters in order of file and entry; pools of one that retires want no nodes."""
+    """Yield all clusters in order of file and entry; pools that retire, or whose cluster does, want no nodes."""
     for tenant in environment.tenants:
         yield from clusters_of(tenant)
 
@@ -71,8 +71,10 @@ def clusters(environment: Environment) -> Iterator[PlacedCluster]:
 def clusters_of(tenant: TenantSpec) -> Iterator[PlacedCluster]:
     """Yield the clusters of one tenant, as `clusters` does."""
     for index, cluster in enumerate(tenant.clusters):
-        left = _emptied(cluster) if cluster.retire else cluster
-        yield PlacedCluster(tenant=tenant, cluster=left, path=("clusters", index))
+        if cluster.retire or any(pool.retire for pool in cluster.pools):
+            left = (_emptied(pool) if pool.retire or cluster.retire else pool for pool in cluster.pools)
+            cluster = cluster.model_copy(update={"pools": tuple(left)})  # noqa: PLW2901 - the same, with fewer nodes
+        yield PlacedCluster(tenant=tenant, cluster=cluster, path=("clusters", index))
 
 
 def pools(environment: Environment) -> Iterator[PlacedPool]:
@@ -117,15 +119,11 @@ def declared_spares(environment: Environment, pool: NodePoolSpec) -> PercentOrCo
     return environment.region.spares if pool.spares is None else pool.spares
 
 
-def _emptied(cluster: ClusterSpec) -> ClusterSpec:
+def _emptied(pool: NodePoolSpec) -> NodePoolSpec:
+    size = {"nodes": 0} if pool.racks is None else {"racks": 0}
     nothing = {"min_nodes": None, "max_nodes": None, "autoscaling": False}
-
-    def emptied(pool: NodePoolSpec) -> NodePoolSpec:
-        size = {"nodes": 0} if pool.racks is None else {"racks": 0}
-        rollout = pool.rollout.model_copy(update={"canary": 0})
-        return pool.model_copy(update={**nothing, **size, "rollout": rollout})
-
-    return cluster.model_copy(update={"pools": tuple(map(emptied, cluster.pools))})
+    rollout = pool.rollout.model_copy(update={"canary": 0})
+    return pool.model_copy(update={**nothing, **size, "rollout": rollout})
 
 
 def problem(

@@ -176,6 +176,8 @@ class NodePoolSpec(CheckedSpec):
     """How the pool takes a new image."""
     health: HealthSpec = HealthSpec()
     """When a node of the pool counts as broken."""
+    retire: bool = False
+    """Whether the pool is about to end, the first of two steps: it has no nodes, whatever its size says."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield sizes that contradict each other."""

@@ -51,6 +51,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "health.max_unhealthy": ({}, {"max_unhealthy": 2}),
     "health.burn_in": ({}, {"burn_in": "gated"}),
     "health.min_ready_seconds": ({}, {"min_ready_seconds": 300}),
+    "retire": ({}, {"retire": True}),
 }
 """By field: the pool it is changed in, beyond two nodes, and its new value."""
 

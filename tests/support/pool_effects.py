@@ -34,6 +34,7 @@ FIELDS: Mapping[str, Effect] = {
     "health.max_unhealthy": Effect.IN_PLACE,
     "health.burn_in": Effect.IN_PLACE,
     "health.min_ready_seconds": Effect.IN_PLACE,
+    "retire": Effect.SCALES,
 }
 """Effect of an edit alone, by field of ``clusters[].pools[]``. What decides what a node is moves none by itself."""
 PROMOTED: Mapping[str, Effect] = dict.fromkeys(("image", "taints", "rollout.after"), Effect.REPLACED)

@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from components.plan.intents.boot import FIRST_REVISION
-from components.plan.pools import declared_spares, place, pools, problem
+from components.plan.pools import clusters, declared_spares, place, pools, problem
 from components.plan.rollout.limits import RolloutLimits
 from components.specs.catalog import Scale
 from components.specs.environment import Environment
-from components.specs.keys import group_key, pool_of
+from components.specs.keys import cluster_of, group_key, pool_key, pool_of
 from components.specs.loader import ALLOCATIONS, IMAGE_PINS, POLICY, REGION
 from components.specs.node_pool import BurnIn
 from components.specs.problems import Problem, listed
@@ -80,9 +80,7 @@ def failure_domains(environment: Environment) -> Iterator[Problem]:
 
 def instance_types(environment: Environment) -> Iterator[Problem]:
     """Report pools that would leave all their hosts at once for those of another instance type."""
-    running = Counter[str]()
-    for group, size in environment.allocations.groups.items():
-        running[pool_of(group)] += size.nodes
+    running = _running(environment)
     kinds: dict[str, set[str]] = defaultdict(set)
     for host in environment.hosts:
         kinds[environment.allocations.hosts.get(host.host, "")].add(host.instance_type)
@@ -96,6 +94,35 @@ def instance_types(environment: Environment) -> Iterator[Problem]:
                 f" once; write that, and add a pool for {kind}"
             )
             yield problem(environment, placed.file, (*placed.path, "instance_type"), text)
+
+
+def endings(environment: Environment) -> Iterator[Problem]:
+    """Report pools that left their cluster while nodes still run in them: a pool ends in two steps, like a cluster."""
+    running = _running(environment)
+    for placed in clusters(environment):
+        given = environment.allocations.clusters.get(placed.cluster.name)
+        there = {pool_key(placed.cluster.name, pool.name): pool.name for pool in placed.cluster.pools}
+        if given is None or given.tenant != placed.tenant.tenant or len(there) < len(placed.cluster.pools):
+            continue  # another tenant's cluster ends here, or a name stands twice, which is told already
+        new = [name for key, name in there.items() if key not in running]
+        for key, nodes in running.items():
+            if nodes and cluster_of(key) == placed.cluster.name and key not in there:
+                renamed = f"; it is not renamed to {listed(new)}, since other names are other pools" if new else ""
+                where = place(environment, ALLOCATIONS, ("groups",))
+                text = (
+                    f"{nodes} nodes run in {key} ({where}), which stands here no more; write it back with retire: true,"
+                    f" then jacquard allocate {environment.name} and jacquard up {environment.name}, and only then"
+                    f" remove it{renamed}"
+                )
+                yield problem(environment, placed.file, (*placed.path, "pools"), text)
+
+
+def _running(environment: Environment) -> Counter[str]:
+    """Return how many nodes run, by pool."""
+    nodes = Counter[str]()
+    for group, size in environment.allocations.groups.items():
+        nodes[pool_of(group)] += size.nodes
+    return nodes
 
 
 def rollout_limits(environment: Environment) -> Iterator[Problem]:

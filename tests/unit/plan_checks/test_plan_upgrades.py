@@ -291,6 +291,27 @@ def test_a_cluster_ends_in_two_steps(laptop: Any) -> None:
     assert set(ended.image_pins.control_planes) == {"acme-train"}
 
 
+def test_a_pool_ends_in_two_steps_and_its_hosts_can_then_go_to_one_of_another_name(laptop: Any) -> None:
+    laptop.edit(ACME, "name: infer\n", "name: infer\n        retire: true\n")
+    assert check_data(laptop.load()) == []
+    laptop.allocate()
+    retired = laptop.load().allocations
+
+    assert laptop.report() == ""
+    assert retired.groups["acme-train/infer/a03"].nodes == 0
+    assert list(retired.hosts.values()).count("acme-train/infer") == 5
+
+    laptop.edit(ACME, "name: infer\n        retire: true\n", "name: serve\n")
+    assert check_data(laptop.load()) == []
+    laptop.allocate()
+    ended = laptop.load().allocations
+    assert laptop.report() == ""
+    assert ended.groups["acme-train/serve/a03"].nodes == 4
+    assert {host for host, pool in ended.hosts.items() if pool == "acme-train/serve"} == {
+        host for host, pool in retired.hosts.items() if pool == "acme-train/infer"
+    }
+
+
 def test_node_ports_that_grow_are_allocated_and_kept(laptop: Any) -> None:
     laptop.edit(
         ACME, "    vpc: acme\n    control", "    vpc: acme\n    api_server: {node_ports: 20000-32767}\n    control"
