@@ -22,6 +22,22 @@ VIREO, SOLSTICE = (f"{ENVIRONMENT}/tenants/{tenant}.yaml" for tenant in ("vireo"
 VIREO_GPUS, SOLSTICE_GPUS = "vireo-train/h100", "solstice-lab/h100"
 IMAGE, NEXT_IMAGE = "eth-2026.11.1", "eth-2026.12.0"
 MINOR, NEXT_MINOR = "v1.35.2", "v1.36.1"
+NEXT_MINOR_IMAGE = f"""
+  - version: net-2026.12.1
+    channel: [stable]
+    released: 2026-11-20
+    supported: 2026-11-20
+    deprecated: 2027-03-20
+    expires: 2027-05-20
+    url: https://images.cloud.example/net-2026.12.1
+    sha256: {"c5" * 32}
+    signature: {{kind: cosign, url: "https://images.cloud.example/net-2026.12.1.sig"}}
+    contents:
+      {{kernel: 6.8.0-87, gpu_driver: 590.44.01, doca: 3.2.0, nfs_client: x, kubelet: {NEXT_MINOR}, containerd: 2.2.0}}
+    boot: netboot
+    fits: [h100-eth-8, l40s-8, cpu-gen5]
+"""
+"""Image of the next minor version for all pools; without one a control plane goes nowhere."""
 Machines = dict[str, set[str]]
 """By pool and failure domain, the uids of the machines."""
 
@@ -155,6 +171,7 @@ def test_its_evidence_lets_the_next_wave_roll_while_a_control_plane_goes_up_a_mi
     evidence = second.home / "evidence.json"
     evidence.write_text(json.dumps(second.status()))
     edited(second, "promote", ENVIRONMENT, VIREO_GPUS, "--to", NEXT_IMAGE, "--wave", "2", "--evidence", str(evidence))
+    second.edit("catalog/images.yaml", "\nimages:\n", f"\nimages:{NEXT_MINOR_IMAGE}")
     second.edit(SOLSTICE, f"version: {MINOR}", f"version: {NEXT_MINOR}")
     edited(second, "promote", ENVIRONMENT, "solstice-lab", "--to", NEXT_MINOR)
 
