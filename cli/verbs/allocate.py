@@ -17,6 +17,7 @@ from components.plan.allocate.allocation import ACCEPT_EDITS
 from components.plan.allocate.allocation import allocate as allocation
 from components.plan.checks import check_data
 from components.plan.report.contracts import unmet_contracts
+from components.plan.report.lock_changes import sentences
 from components.specs.problems import SpecError
 from components.specs.store import write_locks
 from toolchain import paths
@@ -81,12 +82,13 @@ def allocate(
     else:
         locks = allocation(wanted)
     diff = changes(spec, *locks)
-    unmet = list(unmet_contracts(spec.model_copy(update={"allocations": locks[0], "image_pins": locks[1]})))
+    after = spec.model_copy(update={"allocations": locks[0], "image_pins": locks[1]})
+    told, unmet = sentences(spec, after), list(unmet_contracts(after))
     if output is Format.JSON:
         answer = {"environment": environment, "changed": bool(diff), "written": bool(diff) and not check, "diff": diff}
-        print_json(answer | {"unmet_contracts": [asdict(item) for item in unmet]})
+        print_json(answer | {"summary": told, "unmet_contracts": [asdict(item) for item in unmet]})
     else:
-        show_diff(stdout(), diff)
+        show_diff(stdout(), diff, told)
         for line in [f"unmet: {item}" for item in unmet] + [_NOTHING] * (not diff):
             stdout().print(Text(f"{environment}: {line}"), soft_wrap=True)
     if diff and check:

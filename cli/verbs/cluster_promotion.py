@@ -7,6 +7,7 @@ from rich.text import Text
 from cli.console import Format, print_json, stdout
 from cli.errors import ExitCode, Stop
 from cli.views.lock_changes import changes, show_diff
+from components.plan.report.lock_changes import sentences
 from components.plan.rollout.upgrades import move_data_store, promote_control_plane
 from components.specs.environment import Environment
 from components.specs.store import write_locks
@@ -30,14 +31,15 @@ def promote_cluster(
         msg = f"{cluster} is a control plane: write --to VERSION or --data-store NAME, one of the two"
         raise Stop(msg, ExitCode.BAD_DATA)
     diff = changes(spec, spec.allocations, lock)
+    told = sentences(spec, spec.model_copy(update={"image_pins": lock}))
     write_locks(spec, paths.environments(), spec.allocations, lock)
     if output is Format.JSON:
         pin = lock.control_planes[cluster].model_dump(mode="json")
-        print_json({"environment": spec.name, "cluster": cluster, **pin, "diff": diff})
+        print_json({"environment": spec.name, "cluster": cluster, **pin, "summary": told, "diff": diff})
         return
     if not diff:
         stdout().print(Text(f"{cluster}: is pinned to {moved} already, nothing to change"))
         return
-    show_diff(stdout(), diff)
+    show_diff(stdout(), diff, told)
     text = f"{cluster}: control plane moved to {moved}; next: jacquard preview {spec.name}"
     stdout().print(Text(text), soft_wrap=True)

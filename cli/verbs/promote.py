@@ -18,6 +18,7 @@ from cli.views.lock_changes import changes, show_diff
 from components.plan.checks import check_promotable
 from components.plan.intents.differences import changes as changes_of
 from components.plan.pools import clusters, pools
+from components.plan.report.lock_changes import sentences
 from components.plan.rollout.promotion import Promotion
 from components.plan.rollout.subject import DATA
 from components.plan.rollout.waves import PlannedWave
@@ -140,16 +141,17 @@ def _write(spec: Environment, promotion: Promotion, lock: ImagesLock, output: Fo
     pool, image = promotion.pool, promotion.image
     groups = sorted(key for key, name in lock.moved.items() if name != spec.image_pins.moved[key])
     diff, is_open = changes(spec, spec.allocations, lock), pool in lock.rollouts
+    told = sentences(spec, spec.model_copy(update={"image_pins": lock}))
     write_locks(spec, paths.environments(), spec.allocations, lock)
     if output is Format.JSON:
         answer = {"environment": spec.name, "pool": pool, "version": image, "intent": promotion.target.name}
-        print_json({**answer, "groups": groups, "open": is_open, "diff": diff})
+        print_json({**answer, "groups": groups, "open": is_open, "summary": told, "diff": diff})
         return
     if not groups:
         said = "that wave has moved already" if is_open else f"every rollout group is what {image} and the data say"
         stdout().print(Text(f"{pool}: {said}, nothing to change"))
         return
-    show_diff(stdout(), diff)
+    show_diff(stdout(), diff, told)
     moved = f"{plural(len(groups), 'rollout group')} moved to {image}"
     target = promotion.target.name
     left = len([key for key, name in lock.moved.items() if pool_of(key) == pool and name != target])

@@ -28,10 +28,12 @@ def changes(environment: Environment, numbers: AllocationsLock, pins: ImagesLock
     return lines
 
 
-def show_diff(console: Console, lines: list[str]) -> None:
-    """Print a difference in the colours of one."""
+def show_diff(console: Console, lines: list[str], told: list[str]) -> None:
+    """Print a difference in the colours of one, and then what it means in the words of ``told``."""
     for line in lines:
         console.print(Text(line, _DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
+    for line in told:
+        console.print(Text(line), soft_wrap=True)
 
 
 def _text(path: Path) -> str:

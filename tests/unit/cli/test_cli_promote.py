@@ -64,6 +64,7 @@ def test_a_pool_moves_wave_by_wave_with_the_evidence_of_status(invoke: Invoke, d
     file = evidence(data_folder)
     second = invoke(*TO, "--wave", "2", "--evidence", str(file))
 
+    assert first.output.splitlines()[-2] == f"acme-train: 5 nodes of train are rolled to {NEW}"
     assert first.output.endswith(f"{TRAIN}: 1 rollout group moved to {NEW}, 1 to go; next: jacquard preview laptop\n")
     assert again.output == f"{TRAIN}: that wave has moved already, nothing to change\n"
     assert (unproven.exit_code, "nothing shows that wave 1 is settled" in unproven.stderr) == (2, True)

@@ -1,0 +1,74 @@
+"""What a change of lock files means: a sentence for each cluster that it touches, and none for others."""
+
+from __future__ import annotations
+
+from small_region import allocated, changed, nodes, small_region, tenant
+
+from components.plan.allocate.releases import release_hosts
+from components.plan.report.lock_changes import sentences
+from components.plan.rollout.promotion import promote
+from components.plan.rollout.upgrades import with_version
+
+ANT, BEE = tenant("ant", nodes(2), fabrics=("ib",)), tenant("bee", nodes(3))
+
+
+def test_nothing_is_said_of_what_stays() -> None:
+    region = allocated(small_region(), tenants=(ANT, BEE))
+
+    assert sentences(region, region) == []
+    assert [line.partition(":")[0] for line in sentences(region, allocated(region, tenants=(ANT,)))] == ["bee-one"]
+
+
+def test_a_cluster_that_comes_and_one_that_ends() -> None:
+    with_ant = allocated(small_region(), tenants=(ANT,))
+    with_bee = allocated(with_ant, tenants=(BEE,))
+
+    assert sentences(with_ant, with_bee) == [
+        (
+            "ant-one: ends, and its numbers stay in quarantine; lab has 0 nodes instead of 2;"
+            " 3 hosts (a1-u1, a1-u2, a1-u3) given back by ant-one/lab"
+        ),
+        "bee-one: is new; 3 new nodes in lab; 4 hosts (a2-u1, a2-u2, a2-u3, a2-u4) to bee-one/lab",
+    ]
+
+
+def test_a_cluster_that_grows_out_of_its_guids_is_told_both_ranges_and_why() -> None:
+    before = allocated(small_region(), tenants=(ANT,))
+    grown = allocated(before, tenants=(tenant("ant", nodes(3), fabrics=("ib",)),))
+
+    assert sentences(before, grown) == [
+        (
+            "ant-one: lab has 3 nodes instead of 2; 1 host (a1-u4) to ant-one/lab;"
+            " guids {ib: 0x0000000000001000-0x00000000000010ff} -> {ib: 0x0000000000001000-0x00000000000011ff},"
+            " as many as its nodes need, on the fabrics of its VPC"
+        )
+    ]
+
+
+def test_hosts_that_change_their_pool_or_are_released() -> None:
+    before = allocated(small_region(), tenants=(ANT,))
+    other = allocated(before, tenants=(tenant("ant", nodes(2, name="two"), fabrics=("ib",)),))
+    smaller = allocated(before, tenants=(tenant("ant", nodes(1), fabrics=("ib",)),))
+    numbers, pins = release_hosts(smaller, "ant-one/lab")
+
+    assert sentences(before, other) == [
+        (
+            "ant-one: lab has 0 nodes instead of 2; 2 new nodes in two;"
+            " 3 hosts (a1-u1, a1-u2, a1-u3) from ant-one/lab to ant-one/two"
+        )
+    ]
+    assert sentences(smaller, changed(smaller, allocations=numbers, image_pins=pins)) == [
+        "ant-one: 1 host (a1-u3) given back by ant-one/lab"
+    ]
+
+
+def test_a_promotion_says_how_many_nodes_it_rolls_and_that_a_control_plane_touches_none() -> None:
+    before = allocated(small_region(), tenants=(tenant("ant", nodes(2, image="gpu-2026.10.2")),))
+    pins = promote(changed(before, tenants=(tenant("ant", nodes(2)),)), "ant-one/lab", "gpu-2026.11.1")
+
+    assert sentences(before, changed(before, image_pins=pins)) == [
+        "ant-one: 2 nodes of lab are rolled to gpu-2026.11.1"
+    ]
+    assert sentences(before, with_version(before, "ant-one", "v1.36.1")) == [
+        "ant-one: its control plane goes from v1.35.2 to v1.36.1, which touches no node"
+    ]
