@@ -50,7 +50,8 @@ def lost(environment: Environment) -> Iterator[Problem]:
             path = f"environments/{environment.name}/{file}"
             text = (
                 f"is lost or empty, and {other} is not: {_LOSS[file]}; restore it from the last commit that has it,"
-                f" which git log -1 --diff-filter=AM -- {path} finds: git checkout COMMIT -- {path}"
+                f" which git log -1 --diff-filter=AM -- {path} finds: git checkout COMMIT -- {path}; in a region that"
+                " never ran remove both instead"
             )
             yield Problem(file, 0, "", text)
 

@@ -52,7 +52,8 @@ def test_a_lost_lock_file_is_not_written_anew(laptop: Any, file: str, left: str 
     path = f"environments/laptop/{file}"
     report = (
         f"environments/laptop: 1 problem\n  {file}  is lost or empty, and {LOST[file]}; restore it from the last commit"
-        f" that has it, which git log -1 --diff-filter=AM -- {path} finds: git checkout COMMIT -- {path}"
+        f" that has it, which git log -1 --diff-filter=AM -- {path} finds: git checkout COMMIT -- {path}; in a region"
+        " that never ran remove both instead"
     )
     assert laptop.report() == _refusal(laptop) == _refusal(laptop, edits_meant=True) == report
     _git(laptop, "checkout", "HEAD", "--", path)
