@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from functools import cache
 from typing import Any, TypeVar
 
@@ -17,7 +18,8 @@ from components.specs.inventory import HostSpec
 from components.specs.loader import load_environment
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.node_pool import NodePoolSpec
-from components.specs.tenant import TenantSpec
+from components.specs.out_of_service import HostState, OutOfServiceSpec
+from components.specs.tenant import ContractSpec, TenantSpec
 
 _Spec = TypeVar("_Spec", bound=Spec)
 NODE_TYPE, RACK_TYPE = "h100-ib-8", "nvl"
@@ -114,3 +116,23 @@ def allocated(region: Environment, **changes: Any) -> Environment:
     edited = changed(region, **changes)
     numbers, pins = allocate(edited)
     return changed(edited, allocations=numbers, image_pins=pins)
+
+
+def broken(region: Environment, *hosts: str) -> Environment:
+    """Return ``region`` with these hosts out of service."""
+    fault = OutOfServiceSpec(state=HostState.RMA, since=date(2026, 1, 1), reason="no fans")
+    return changed(region, out_of_service=dict.fromkeys(hosts, fault))
+
+
+def sold_to(name: str, pool: NodePoolSpec, contracted: int) -> TenantSpec:
+    """Return a tenant with one pool, and as many nodes of its instance type contracted."""
+    contract = ContractSpec(instance_type=pool.instance_type, nodes=contracted)
+    return changed(tenant(name, pool), contract=(contract,))
+
+
+def sold_out() -> Environment:
+    """Return a region whose two whole racks, and whose racks of nodes, are contracted to the last node."""
+    hosts = tuple(host for host in small_region().hosts if host.rack != "n3")
+    each = HOSTS_PER_RACK - 1  # a spare each
+    tenants = (sold_to("ant", racks(2, name="lab"), 2 * each), sold_to("bee", nodes(2 * each), 4 * each))
+    return allocated(changed(small_region(), hosts=hosts), tenants=tenants)

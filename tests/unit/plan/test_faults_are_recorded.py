@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 import pytest
-from small_region import HOSTS_PER_RACK, NODE_TYPE, RACK_TYPE, allocated, changed, nodes, racks, small_region, tenant
+from small_region import NODE_TYPE, RACK_TYPE, allocated, broken, changed, nodes, racks, small_region, sold_out, sold_to
 
 from components.plan.checks import check, check_data
 from components.plan.report.contracts import unmet_contracts
 from components.specs.environment import Environment
-from components.specs.node_pool import NodePoolSpec
-from components.specs.out_of_service import HostState, OutOfServiceSpec
-from components.specs.tenant import ContractSpec, TenantSpec
-
-
-def _broken(region: Environment, *hosts: str) -> Environment:
-    fault = OutOfServiceSpec(state=HostState.RMA, since=date(2026, 1, 1), reason="no fans")
-    return changed(region, out_of_service=dict.fromkeys(hosts, fault))
-
-
-def _sold(name: str, pool: NodePoolSpec, contracted: int) -> TenantSpec:
-    return changed(tenant(name, pool), contract=(ContractSpec(instance_type=pool.instance_type, nodes=contracted),))
-
-
-def _sold_out() -> Environment:
-    """Return a region whose two whole racks, and whose racks of nodes, are contracted to the last node."""
-    hosts = tuple(host for host in small_region().hosts if host.rack != "n3")
-    each = HOSTS_PER_RACK - 1  # a spare each
-    tenants = (_sold("ant", racks(2, name="lab"), 2 * each), _sold("bee", nodes(2 * each), 4 * each))
-    return allocated(changed(small_region(), hosts=hosts), tenants=tenants)
 
 
 def _told(region: Environment) -> list[str]:
@@ -40,31 +18,31 @@ def _refused(region: Environment) -> set[str]:
     return {problem.rule for problem in (*check(region), *check_data(region))} - _AS_BEFORE
 
 
-_AS_BEFORE = {problem.rule for problem in (*check(_sold_out()), *check_data(_sold_out()))}
+_AS_BEFORE = {problem.rule for problem in (*check(sold_out()), *check_data(sold_out()))}
 
 
-@pytest.mark.parametrize("hosts", [("n1-u1",), ("n1-u1", "n1-u2"), tuple(host.host for host in _sold_out().hosts)])
+@pytest.mark.parametrize("hosts", [("n1-u1",), ("n1-u1", "n1-u2"), tuple(host.host for host in sold_out().hosts)])
 def test_no_fault_is_refused_in_a_region_that_is_sold_out(hosts: tuple[str, ...]) -> None:
-    sold = _sold_out()
-    broken = _broken(sold, *hosts)
+    sold = sold_out()
+    faulty = broken(sold, *hosts)
 
     assert not {rule for rule in _AS_BEFORE if rule.startswith("contracts.")}
-    assert _refused(broken) == set()
-    assert allocated(broken).allocations == sold.allocations
+    assert _refused(faulty) == set()
+    assert allocated(faulty).allocations == sold.allocations
 
 
 def test_a_pool_that_grows_by_itself_is_not_refused_for_a_fault() -> None:
     pool = nodes(2, min_nodes=1, max_nodes=12, autoscaling=True)
-    grown = allocated(small_region(), tenants=(_sold("ant", pool, 12),))
+    grown = allocated(small_region(), tenants=(sold_to("ant", pool, 12),))
 
-    assert _refused(_broken(grown, "a1-u1", "a2-u1", "b1-u1")) == set()
+    assert _refused(broken(grown, "a1-u1", "a2-u1", "b1-u1")) == set()
 
 
 def test_a_spare_stands_in_and_what_it_cannot_is_told() -> None:
-    sold = _sold_out()
+    sold = sold_out()
 
-    assert _told(sold) == _told(_broken(sold, "n1-u1")) == _told(_broken(sold, "n1-u1", "n2-u3")) == []
-    [told] = _told(_broken(sold, "n1-u1", "n1-u2", "n2-u3"))
+    assert _told(sold) == _told(broken(sold, "n1-u1")) == _told(broken(sold, "n1-u1", "n2-u3")) == []
+    [told] = _told(broken(sold, "n1-u1", "n1-u2", "n2-u3"))
     assert told == (
         f"6 {RACK_TYPE} are contracted, 5 can run, as many as hosts in service and their spares allow; out of service:"
         " n1-u1, n1-u2"
@@ -72,13 +50,13 @@ def test_a_spare_stands_in_and_what_it_cannot_is_told() -> None:
 
 
 def test_what_was_promised_and_is_not_asked_for_yet_can_be_short_too() -> None:
-    sold = _sold_out()
+    sold = sold_out()
     free = [
         host.host for host in sold.hosts if host.instance_type == NODE_TYPE and host.host not in sold.allocations.hosts
     ]
 
-    assert _told(_broken(sold, *free[:2])) == []
-    [told] = _told(_broken(sold, *free))
+    assert _told(broken(sold, *free[:2])) == []
+    [told] = _told(broken(sold, *free))
     assert told == (
         f"12 {NODE_TYPE} are contracted, 8 can run, as many as hosts in service and their spares allow; out of service:"
         f" {', '.join(free[:5])} and {len(free) - 5} more"
@@ -86,6 +64,6 @@ def test_what_was_promised_and_is_not_asked_for_yet_can_be_short_too() -> None:
 
 
 def test_a_contract_beyond_the_inventory_is_not_a_fault() -> None:
-    sold = changed(_sold_out(), tenants=(_sold("ant", racks(2, name="lab"), 99),))
+    sold = changed(sold_out(), tenants=(sold_to("ant", racks(2, name="lab"), 99),))
 
     assert _told(sold) == []

@@ -1,0 +1,27 @@
+"""Whatever breaks in a region that is sold out: it can be recorded, moves nothing, and is counted once."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from small_region import HOSTS_PER_RACK, allocated, broken, sold_out
+
+from components.plan.checks import check
+from components.plan.report.contracts import unmet_contracts
+
+SOLD = sold_out()
+HOSTS = sorted(host.host for host in SOLD.hosts)
+RACKS = len({host.rack for host in SOLD.hosts})
+
+
+@given(st.sets(st.sampled_from(HOSTS)))
+def test_every_set_of_faults_is_recorded_and_no_contract_misses_more_than_broke(faults: set[str]) -> None:
+    faulty = broken(SOLD, *faults)
+    missed = sum(item.contracted - item.running for item in unmet_contracts(faulty))
+
+    assert {problem.rule for problem in check(faulty)} == {problem.rule for problem in check(SOLD)}
+    assert allocated(faulty).allocations == SOLD.allocations
+    assert missed <= len(faults)
+    assert missed >= len(faults) - RACKS  # a spare in each rack stands in at most
+    if len(faults) == len(HOSTS):
+        assert missed == RACKS * (HOSTS_PER_RACK - 1)
