@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+import unicodedata
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
 
 from components.specs.base import BMC_ADDRESS, DnsLabel, HostName, IpAddress, Label, MacAddress, Spec, Text
+from components.specs.bmc import bmc_address
 from components.specs.region import FailureDomain
+
+
+def _serial(value: str) -> str:
+    if value.isascii() and " " not in value:
+        return value
+    plain = "".join(unicodedata.normalize("NFKC", value).split())
+    remedy = f"write {plain}" if plain.isascii() and plain else "correct it"
+    msg = f"must be plain letters, digits and marks without blanks, as the BMC reports it; {remedy}"
+    raise ValueError(msg)
+
+
+Serial = Annotated[Text, AfterValidator(_serial)]
+"""Serial number, in ASCII: what only looks like another one would be another machine."""
 
 
 class HostSpec(Spec):
@@ -19,15 +36,15 @@ class HostSpec(Spec):
     """Name of the host, unique in the region. It is no UUID, which Metal3 takes for Ironic's own name of a host."""
     instance_type: Label
     """Hardware class of the host, an entry of ``catalog/instance_types.yaml``."""
-    serial: Text
+    serial: Serial
     """Serial number of the chassis, as the BMC reports it."""
-    bmc: str = Field(pattern=BMC_ADDRESS)
-    """Address of the BMC in Metal3's form, with the driver as scheme."""
+    bmc: Annotated[str, Field(pattern=BMC_ADDRESS), AfterValidator(bmc_address)]
+    """Address of the BMC in Metal3's form, with the driver as scheme. An address is one machine's, at any port."""
     bmc_secret: DnsLabel
     """Secret with username and password in the host's namespace. It is a reference, never a value."""
     boot_mac: MacAddress
     """MAC address of the port that the host boots from, in quotes."""
-    dpu_serial: Text
+    dpu_serial: Serial
     """Serial number of the DPU, as DPF finds it."""
     leaf: Label
     """Leaf switch that the host's DPU ports are connected to."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from operator import attrgetter
 
 from components.plan.allocate.intervals import bounds
 from components.plan.pools import DataPath, inventory_file, place, problem
@@ -19,35 +18,51 @@ from components.specs.problems import Problem, listed, suggestion
 
 HARDWARE = ("serial", "boot_mac", "dpu_serial")
 """Columns that say which machine a host is, wherever it stands."""
-_IDENTITIES: dict[str, Callable[[HostSpec], object]] = {
-    **{column: attrgetter(column) for column in ("host", *HARDWARE)},
-    "bmc": lambda host: parse_bmc(host.bmc).machine,
-    "slot": attrgetter("hall", "rack", "slot"),
-    "dpu_bmc": lambda host: None if host.dpu_bmc is None else int(host.dpu_bmc),
+_IDENTITIES: dict[tuple[str, ...], Callable[[HostSpec, str], object]] = {
+    ("host",): getattr,
+    ("boot_mac",): getattr,
+    ("serial", "dpu_serial"): lambda host, column: getattr(host, column).upper(),
+    ("bmc",): lambda host, _: parse_bmc(host.bmc).machine,
+    ("slot",): lambda host, _: (host.hall, host.rack, host.slot),
+    ("dpu_bmc",): lambda host, _: None if host.dpu_bmc is None else int(host.dpu_bmc),
 }
-"""Marks that no two hosts share, by the column that is to be corrected."""
+"""Marks that are there once, by the columns that hold them."""
 _GROUP_BIT = 1
 """Bit of a MAC address's first byte that makes it an address of many ports (IEEE 802)."""
 _NO_MAC = "00:00:00:00:00:00"
 
 
 def host_duplicates(environment: Environment) -> Iterator[Problem]:
-    """Report identities and slots that two hosts share."""
+    """Report identities and slots that stand twice, be it in other letters or for another driver."""
     rows: list[tuple[str, DataPath]] = []
-    for column, identity in _IDENTITIES.items():
-        values = [identity(host) for host in environment.hosts]
-        given = [value for value in values if value is not None]
+    for columns, identity in _IDENTITIES.items():
+        marks = [identity(host, column) for host in environment.hosts for column in columns]
+        given = [mark for mark in marks if mark is not None]
         if len(given) == len(set(given)):
             continue
         rows = rows or _rows(environment)
         first: dict[object, int] = {}
-        for at, (host, value) in enumerate(zip(environment.hosts, values, strict=True)):
-            other = at if value is None else first.setdefault(value, at)
-            if other != at:
-                got = f"slot {host.slot} of rack {host.rack}" if column == "slot" else f"'{getattr(host, column)}'"
-                text = f"{got} stands twice, first in {place(environment, *rows[other])}; correct one of the two"
-                file, path = rows[at]
-                yield Problem(file, environment.positions.line(file, path), column, text)
+        for at, mark in enumerate(marks):
+            other = at if mark is None else first.setdefault(mark, at)
+            if other == at:
+                continue
+            (row, which), (there, other_which) = divmod(at, len(columns)), divmod(other, len(columns))
+            column = columns[which]
+            got = _written(environment.hosts[row], column)
+            before = _written(environment.hosts[there], columns[other_which])
+            as_ = "" if got == before else f" as {before}"
+            text = f"{got} stands twice, first{as_} in {place(environment, *rows[there])}; correct one of the two"
+            file, path = rows[row]
+            yield Problem(file, environment.positions.line(file, path), column, text)
+
+
+def _written(host: HostSpec, column: str) -> str:
+    match column:
+        case "slot":
+            return f"slot {host.slot} of rack {host.rack}"
+        case "bmc":
+            return f"'{parse_bmc(host.bmc).without_login}'"
+    return f"'{getattr(host, column)}'"
 
 
 def _rows(environment: Environment) -> list[tuple[str, DataPath]]:

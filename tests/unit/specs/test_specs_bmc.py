@@ -42,8 +42,8 @@ def test_a_name_is_no_address() -> None:
     assert parse_bmc("redfish://bmc-a01/x").address is None
 
 
-def test_one_machine_is_the_same_by_every_driver() -> None:
-    assert parse_bmc("redfish://10.1.1.1/Systems/1/").machine == parse_bmc("ipmi://10.1.1.1/Systems/1").machine
+def test_one_machine_is_the_same_by_every_driver_port_and_path() -> None:
+    assert parse_bmc("redfish://10.1.1.1/Systems/1/").machine == parse_bmc("ipmi://10.1.1.1:623").machine
 
 
 @pytest.mark.parametrize(
