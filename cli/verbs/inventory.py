@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from cli import arguments, data
+from cli import arguments, data, outputs
 from cli.console import Format, plural, print_json, stdout
 from cli.errors import ExitCode, Stop, show
 from cli.views import inventory as inventory_view
@@ -157,18 +157,21 @@ def export(
     eks-a-csv, netbox (CSV for its bulk import of devices) and nico (expected machines) can be imported again and give
     the same hosts. What the other system needs and an inventory does not know comes from --set and --with.
 
+    A file that is there already stays, unless it is empty: these formats have no room to say who wrote it.
+
     The file holds no secret: columns of user names and passwords stay empty, and bmc_secret names the Secret that
     holds them.
     """
     region = data.load(environment)
     table = None if with_ is None else (str(with_), _text(environment, str(with_)))
     done = export_hosts(region, hall, TARGETS[target], _pairs("--set", fixed), table)
+    if out is not None:
+        outputs.write("--out", out, done.text)
     for note in done.notes:
         show(note, "note")
     if out is None:
         sys.stdout.write(done.text)
         return
-    replace_text(out, done.text)
     stdout().print(Text(f"{environment}: {plural(done.hosts, 'host')} in {out}"), soft_wrap=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from cli import arguments, data
+from cli import arguments, data, outputs
 from cli.console import Format, plural, print_json, stdout
 from cli.views import render_tree
 from components.plan.build.manifests import manifests
@@ -22,6 +22,7 @@ def render(
     Files are CLUSTER/NAMESPACE/KIND-NAME.yaml, with _cluster for what has no namespace, and the same to the byte each
     time. Files of objects that are gone are removed; a folder that holds anything else is refused.
     """
+    outputs.refuse_data("--out", out)
     spec = data.checked(environment)
     bodies = [item for piece in slices(spec) for item in objects(manifests(spec, piece))]
     outcome = render_tree.write(out, environment, render_tree.files(bodies))

@@ -8,15 +8,15 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from cli import arguments
+from cli import arguments, outputs
 from cli.console import Format, plural, print_json, stdout
-from cli.errors import Stop
+from cli.errors import ExitCode, Stop
 from cli.views import commands
 from components.specs import reference
 from components.specs import schema as schemas
 from components.specs.files import read_text
 from components.specs.kinds import KINDS, data_files
-from components.specs.problems import SpecError
+from components.specs.problems import SpecError, listed
 from policies import page
 from toolchain import paths
 from toolchain.files import replace_text
@@ -38,6 +38,7 @@ def schema(
     stale = sorted(path for path, text in wanted.items() if not path.exists() or path.read_bytes() != text.encode())
     gone = sorted(_leftovers(root) - wanted.keys())
     if write:
+        _refuse_foreign(root, stale)
         for path in stale:
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_text(path, wanted[path])
@@ -81,9 +82,21 @@ def _text(path: Path, folder: Path) -> str:
 
 def _leftovers(root: Path) -> set[Path]:
     """Return the files that an older version generated, perhaps for a kind that is gone."""
-    pages = {
-        path
-        for path in (root / reference.FOLDER).glob("*.md")
-        if path.read_text(encoding="utf-8").startswith(reference.MARK)
-    }
-    return pages | set((root / schemas.FOLDER).glob("*.schema.json"))
+    found = {*(root / reference.FOLDER).glob("*.md"), *(root / schemas.FOLDER).glob("*.schema.json")}
+    return {path for path in found if not outputs.foreign(path, schemas.MARK)}
+
+
+def _refuse_foreign(root: Path, stale: list[Path]) -> None:
+    """Refuse to write over files of somebody else; of a data file only the first line is written anew.
+
+    Raises:
+        Stop: there are such files.
+    """
+    names = [
+        path.relative_to(root).as_posix()
+        for path in stale
+        if not path.is_relative_to(paths.environments()) and outputs.foreign(path, schemas.MARK)
+    ]
+    if names:
+        msg = f"{listed(names)}: there already, and not written by jacquard schema; move or remove first"
+        raise Stop(msg, ExitCode.BAD_DATA)

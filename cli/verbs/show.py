@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from cli import arguments, data
+from cli import arguments, data, outputs
 from cli.console import plural, print_json, stdout
 from cli.errors import ExitCode, Stop
 from cli.views import capacity as capacity_view
@@ -19,7 +19,7 @@ from cli.views import images as image_view
 from cli.views import resolved as show_view
 from cli.views import uniformity as uniformity_view
 from cli.views import upgrades as upgrade_view
-from cli.views.capacity_map import capacity_map
+from cli.views.capacity_map import MARK, capacity_map
 from components.plan.report.capacity import capacity
 from components.plan.report.images import image_report
 from components.plan.report.resolved import UnknownPathError, resolved
@@ -31,7 +31,6 @@ from components.specs.problems import listed, suggestion
 from observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
 from observe.observation import observe
 from toolchain import settings
-from toolchain.files import replace_text
 
 CAPACITY, IMAGES, UNIFORMITY, UPGRADES = "capacity", "images", "uniformity", "upgrades"
 """Words in place of a path."""
@@ -110,7 +109,7 @@ def _show_values(environment: Environment, path: str, output: ShowFormat) -> Non
 def _show_capacity(environment: Environment, output: ShowFormat, svg: Path | None) -> None:
     table = capacity(environment)
     if svg is not None:
-        replace_text(svg, capacity_map(environment))
+        outputs.write("--svg", svg, capacity_map(environment), MARK)
     if output is ShowFormat.JSON:
         print_json(table.to_json())
         return

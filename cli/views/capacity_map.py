@@ -27,6 +27,8 @@ _USES = {
     HostUse.OUT_OF_SERVICE: "out of service",
     HostUse.FREE: "free",
 }
+MARK = "written by jacquard show ENV capacity"
+"""Says in a map what wrote it."""
 _STYLE = """
 text{font:11px sans-serif;fill:#808080}
 .h{font-size:13px;font-weight:bold}
@@ -48,6 +50,7 @@ def capacity_map(environment: Environment) -> str:
     title = f"{environment.name}: {len(hosts)} hosts by pool"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {bottom}" role="img">',
+        f"<!-- {MARK}; do not edit -->",
         f"<title>{escape(title)}</title>",
         f"<style>{style}</style>",
         _text(_MARGIN, _MARGIN + 10, title, "h"),

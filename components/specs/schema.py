@@ -24,6 +24,9 @@ from components.specs.kinds import FileKind
 FOLDER = "schemas"
 """Folder beside that of all environments."""
 HEADER = "# yaml-language-server: $schema="
+MARK = "written by jacquard schema --write"
+"""Says in a file what wrote it."""
+_WRITTEN = f"{MARK} from the models in components/specs; do not edit"
 _DRAFT = "http://json-schema.org/draft-07/schema#"
 _NETWORK = {"pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/([0-9]|[12][0-9]|3[0-2])$", "examples": ["10.64.0.0/16"]}
 _ENTRIES = {"properties", "definitions", "patternProperties"}
@@ -53,7 +56,7 @@ def schema_text(kind: FileKind) -> str:
 
 def schema(kind: FileKind) -> dict[str, Any]:
     """Return the schema of ``kind``: closed mappings, titles and descriptions from docstrings."""
-    return {"$schema": _DRAFT, "title": kind.path, **model_schema(kind.model)}
+    return {"$schema": _DRAFT, "$comment": _WRITTEN, "title": kind.path, **model_schema(kind.model)}
 
 
 def model_schema(model: type[Spec]) -> dict[str, Any]:

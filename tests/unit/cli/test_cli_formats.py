@@ -15,6 +15,7 @@ from components.specs import migrations, reference, schema
 from components.specs.kinds import KINDS, data_files
 from components.specs.migrations import Around, Migrations
 
+MADE = f'{{"$comment": "{schema.MARK}"}}\n'
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
 
@@ -40,8 +41,8 @@ def test_schema_writes_all_that_is_made_from_the_models_and_then_has_nothing_to_
 def test_schema_without_write_names_what_is_not_current_and_changes_nothing(invoke: Invoke, data_folder: Path) -> None:
     root = data_folder.parent
     invoke("schema", "--write")
-    (root / "schemas" / "region.schema.json").write_text("{}\n")
-    (root / "schemas" / "old.schema.json").write_text("{}\n")
+    (root / "schemas" / "region.schema.json").write_text(MADE)
+    (root / "schemas" / "old.schema.json").write_text(MADE)
     tenant = data_folder / "laptop" / "tenants" / "acme.yaml"
     tenant.write_text(tenant.read_text().partition("\n")[2])
     before = tree(root)
@@ -62,7 +63,7 @@ def test_schema_writes_a_missing_header_and_removes_what_has_no_kind(invoke: Inv
     root = data_folder.parent
     invoke("schema", "--write")
     before = tree(root)
-    (root / "schemas" / "old.schema.json").write_text("{}\n")
+    (root / "schemas" / "old.schema.json").write_text(MADE)
     (root / "docs" / "reference" / "old.md").write_text(reference.MARK)
     (root / "docs" / "reference" / "mine.md").write_text("# by hand\n")
     tenant = data_folder / "laptop" / "tenants" / "acme.yaml"
@@ -75,6 +76,31 @@ def test_schema_writes_a_missing_header_and_removes_what_has_no_kind(invoke: Inv
     ]  # fmt: skip
     assert answer["written"] is True
     assert tree(root) == {**before, "docs/reference/mine.md": b"# by hand\n"}
+
+
+@pytest.mark.parametrize("name", ["schemas/region.schema.json", "docs/reference/README.md", "docs/policies.md"])
+def test_schema_writes_over_no_file_of_somebody_else(invoke: Invoke, data_folder: Path, name: str) -> None:
+    root = data_folder.parent
+    (root / name).parent.mkdir(parents=True)
+    (root / name).write_text("# mine\n")
+    (root / "schemas").mkdir(exist_ok=True)
+    (root / "schemas" / "mine.schema.json").write_text("{}\n")
+    before = tree(root)
+
+    result = invoke("schema", "--write")
+
+    text = f"error: {name}: there already, and not written by jacquard schema; move or remove first\n"
+    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, text)
+    assert tree(root) == before
+
+
+def test_schema_leaves_schemas_of_somebody_else_alone(invoke: Invoke, data_folder: Path) -> None:
+    mine = data_folder.parent / "schemas" / "mine.schema.json"
+    mine.parent.mkdir()
+    mine.write_text("{}\n")
+
+    assert invoke("schema", "--write").exit_code == ExitCode.OK
+    assert mine.read_text() == "{}\n"
 
 
 def test_schema_leaves_lock_files_alone(invoke: Invoke, data_folder: Path) -> None:
