@@ -134,6 +134,7 @@ DATA: tuple[Rule, ...] = (
     storage.local_disks,
     storage.durable_volumes,
     storage.mount_options,
+    storage.shared_secrets,
     storage.reachable,
     add_ons.add_on_references,
     add_ons.add_on_cycles,

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
-import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
 from components.specs.base import Address
+from components.specs.host_text import plain_host
 
 _WELL_FORMED = re.compile(r"(\[[^\]/]*\]|[^/:@\[\]?#]+)(:(?P<port>[0-9]{1,9}))?(/[^?#]*)?")
 """Location without a login: an address or a name, a port, a path."""
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_NUMBER = re.compile(r"0x[0-9a-f]{1,9}|[0-9]{1,12}")
 _MAX_PORT = 65535
 _HOST = re.compile(r"(?:[^/]*@)?(\[[^\]/]*\]|[^/:]*)(?::([0-9]{1,5}))?")
 _PORTS = {"http": 80, "https": 443}
@@ -90,27 +87,6 @@ def parse_bmc(text: str) -> BmcAddress:
     )
 
 
-def plain_host(host: str) -> str | None:
-    """Return the one form of an IPv4 address, or of a name, that ``host`` is in some other one; None for neither.
-
-    Computers read many forms: ``167837953``, ``0xa.1.1.1``, ``10.01.1.1``, ``::ffff:10.1.1.1``, full-width digits.
-    Numbers with leading zeros are taken for decimal ones, as people fill them up.
-    """
-    text = "".join(unicodedata.normalize("NFKC", host).split()).lower().removesuffix(".")
-    if ":" in text:
-        return _mapped(text)
-    parts = text.split(".")
-    if not parts[-1].isdecimal() and not _NUMBER.fullmatch(parts[-1]):
-        return text if _NAME.fullmatch(text) else None
-    if not all(map(_NUMBER.fullmatch, parts)):
-        return None
-    *first, last = (int(part, 16) if part.startswith("0x") else int(part) for part in parts)
-    free = 4 - len(first)  # the last number stands for all bytes that are not written
-    if free < 1 or any(byte >> 8 for byte in first) or last >= 1 << 8 * free:
-        return None
-    return str(Address(int.from_bytes(bytes(first)) << 8 * free | last))
-
-
 def bmc_address(text: str) -> str:
     """Return ``text``, an address of a BMC, when each reader of it would come to the same machine.
 
@@ -133,11 +109,3 @@ def bmc_address(text: str) -> str:
         msg = f"writes the address in a form that is read in many ways; write {host}"
         raise ValueError(msg)
     return text
-
-
-def _mapped(text: str) -> str | None:
-    try:
-        mapped = ipaddress.IPv6Address(text).ipv4_mapped
-    except ValueError:
-        return None
-    return None if mapped is None else str(mapped)

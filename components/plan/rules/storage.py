@@ -14,13 +14,12 @@ from components.specs.catalog import GoldenImage
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
 from components.specs.loader import IMAGES, REGION
+from components.specs.mount_options import VAST_OPTIONS
 from components.specs.problems import Problem, listed
 from components.specs.storage import StorageClassSpec, TopolvmClassSpec, VastClassSpec
 from components.specs.tenant_network import Egress
 
 VAST_CLIENT = "vastnfs"
-VAST_OPTIONS = ("remoteports", "localports", "spread_reads", "spread_writes", "mdconnect", "pconnect", "noextend")
-"""Mount options that only VAST's NFS client knows (vastnfs documentation)."""
 MAX_CONNECTIONS = 16
 """Highest ``nconnect`` of Linux' own NFS client (its NFS_MAX_CONNECTIONS)."""
 _DENIED = ("management", "bmc", "control_plane_vips", "dpu_loopbacks")
@@ -93,6 +92,22 @@ def mount_options(environment: Environment) -> Iterator[Problem]:
                 f" can do ({clients}, {IMAGES}); promote to an image that has it, or offer another class"
             )
             yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+
+
+def shared_secrets(environment: Environment) -> Iterator[Problem]:
+    """Report classes with another endpoint behind one secret: it holds one, and volumes would come from there."""
+    first: dict[str, tuple[int, str]] = {}
+    for index, entry in enumerate(environment.region.storage):
+        if not isinstance(entry, VastClassSpec):
+            continue
+        other, endpoint = first.setdefault(entry.secret, (index, entry.endpoint))
+        if endpoint != entry.endpoint:
+            there = place(environment, REGION, ("storage", other, "endpoint"))
+            text = (
+                f"'{entry.secret}' holds the endpoint of {environment.region.storage[other].name} ({endpoint},"
+                f" {there}), and this class is at {entry.endpoint}; name a secret of its own"
+            )
+            yield problem(environment, REGION, ("storage", index, "secret"), text)
 
 
 def reachable(environment: Environment) -> Iterator[Problem]:

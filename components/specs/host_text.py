@@ -1,0 +1,55 @@
+"""Addresses and names of machines in the one form that every reader takes for the same machine."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import unicodedata
+
+from components.specs.base import Address
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_NUMBER = re.compile(r"0x[0-9a-f]{1,9}|[0-9]{1,12}")
+_URL = re.compile(
+    r"(?:[a-z][a-z0-9+.-]*://)?/*([^/@?#]*@)?(?P<host>\[[^\]/]*\]|[^/:?#]*)(?P<port>:[0-9]{1,5})?.*", re.IGNORECASE
+)
+_MAX_PORT = 65535
+
+
+def nearest_host(text: str, *, port: bool) -> str:
+    """Return the host that ``text`` was probably meant to be, with its port if it may have one; else an example."""
+    found = _URL.fullmatch("".join(text.split()))
+    host = plain_host(found["host"].strip("[]")) if found else None
+    if found is None or host is None:
+        return "storage.cloud.example"
+    written = found["port"] if port else None
+    return f"{host}{written}" if written and 1 <= int(written[1:]) <= _MAX_PORT else host
+
+
+def plain_host(host: str) -> str | None:
+    """Return the one form of an IPv4 address, or of a name, that ``host`` is in some other one; None for neither.
+
+    Computers read many forms: ``167837953``, ``0xa.1.1.1``, ``10.01.1.1``, ``::ffff:10.1.1.1``, full-width digits.
+    Numbers with leading zeros are taken for decimal ones, as people fill them up.
+    """
+    text = "".join(unicodedata.normalize("NFKC", host).split()).lower().removesuffix(".")
+    if ":" in text:
+        return _mapped(text)
+    parts = text.split(".")
+    if not parts[-1].isdecimal() and not _NUMBER.fullmatch(parts[-1]):
+        return text if _NAME.fullmatch(text) else None
+    if not all(map(_NUMBER.fullmatch, parts)):
+        return None
+    *first, last = (int(part, 16) if part.startswith("0x") else int(part) for part in parts)
+    free = 4 - len(first)  # the last number stands for all bytes that are not written
+    if free < 1 or any(byte >> 8 for byte in first) or last >= 1 << 8 * free:
+        return None
+    return str(Address(int.from_bytes(bytes(first)) << 8 * free | last))
+
+
+def _mapped(text: str) -> str | None:
+    try:
+        mapped = ipaddress.IPv6Address(text).ipv4_mapped
+    except ValueError:
+        return None
+    return None if mapped is None else str(mapped)
