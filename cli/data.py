@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cli.errors import ExitCode, Stop, unknown
-from components.plan.checks import check, rule_name
+from components.plan.checks import check, check_neighbours, rule_name
 from components.plan.rules.rollouts import mixed
 from components.specs.environment import Environment
 from components.specs.loader import environments, load_environment
@@ -75,6 +75,7 @@ def comparable(name: str) -> Environment:
 
 def _without(environment: Environment, *tolerated: str) -> Environment:
     problems = [problem for problem in check(environment) if problem.rule not in tolerated]
+    problems += check_neighbours(environment, paths.environments())
     if problems:
         raise SpecError(environment.name, problems)
     return environment

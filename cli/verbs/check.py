@@ -43,11 +43,13 @@ def check(
     """Check data and policies; no engine, no cluster.
 
     Prints one line for each environment, or the report of all its problems. Environments are also compared with each
-    other: regions must not share a host, nor numbers on one backbone. Ends with 2 when data is wrong, with 4 when only
-    a policy refuses it.
+    other: regions must not share a host, nor numbers on one backbone. One that is checked alone is compared with the
+    inventories beside it. Ends with 2 when data is wrong, with 4 when only a policy refuses it.
     """
     now = today.replace(tzinfo=dt.UTC) if today else settings.now()
-    results = compared([examine(name, now) for name in data.chosen(environments)])
+    names = data.chosen(environments)
+    results = [examine(name, now) for name in names]
+    results = compared(results) if len(names) == len(data.names()) else beside(compared(results))
     match output:
         case CheckFormat.JSON:
             print_json([result.to_json() for result in results])
@@ -85,6 +87,16 @@ def compared(results: Sequence[Result]) -> list[Result]:
     """Return ``results`` with what is wrong between their environments."""
     between = checks.check_regions([result.spec for result in results if result.spec])
     return [replace(result, problems=(*result.problems, *between.get(result.name, ()))) for result in results]
+
+
+def beside(results: Sequence[Result]) -> list[Result]:
+    """Return ``results`` with the machines that stand in a region which nobody asked for, too."""
+    folder = paths.environments()
+    found = {result.name: checks.check_neighbours(result.spec, folder) for result in results if result.spec}
+    return [
+        replace(result, problems=tuple(dict.fromkeys((*result.problems, *found.get(result.name, ())))))
+        for result in results
+    ]
 
 
 def _report(results: Sequence[Result]) -> None:

@@ -6,6 +6,7 @@ import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from components.plan.rules import (
     add_ons,
@@ -32,6 +33,8 @@ from components.plan.rules import (
     storage,
     vms,
 )
+from components.specs import neighbours
+from components.specs.base import Stage
 from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS, IMAGE_PINS
@@ -70,10 +73,12 @@ DATA: tuple[Rule, ...] = (
     names.release_names,
     names.stack_names,
     inventory.halls,
+    inventory.hall_files,
     inventory.racks,
     inventory.bmc_addresses,
     inventory.mac_addresses,
     inventory.bmc_logins,
+    networks.unusable,
     networks.networks_disjoint,
     networks.number_ranges,
     networks.asn_capacity,
@@ -128,6 +133,7 @@ DATA: tuple[Rule, ...] = (
     images.pool_images,
     images.doca,
     images.drivers,
+    images.architectures,
     images.firmware,
     images.firmware_instance_types,
     storage.default_storage_class,
@@ -273,6 +279,17 @@ def check_regions(environments: Sequence[Environment]) -> dict[str, list[Problem
         for environment, problem in rule(ordered):
             found[environment.name].add(_named(rule, problem))
     return {name: sorted(problems) for name, problems in found.items()}
+
+
+def check_neighbours(environment: Environment, folder: Path) -> list[Problem]:
+    """Return which machines of ``environment`` stand in another region of ``folder``, for one that is checked alone.
+
+    Only inventories are read there, and nothing for a rehearsal.
+    """
+    if environment.region.stage is Stage.REHEARSAL:
+        return []
+    marks = neighbours.marks(folder, environment.name, inventory.HARDWARE)
+    return sorted(_bounded(regions.neighbours(environment, marks)))
 
 
 def rule_name(rule: Callable[..., object]) -> str:

@@ -28,6 +28,8 @@ REFUSED_GATES: Mapping[str, str] = {
     "AllBeta": "would turn on other gates with each minor version; name the gates one by one",
 }
 """Feature gates that nobody may set, each with what to write instead."""
+_RESERVED = "system:"
+"""Beginning of the users and groups that Kubernetes itself knows."""
 _FIRST_PORT = 1024
 _LAST_PORT = 65535
 _NODE_SERVICES = {10250: "the kubelet", 10256: "kube-proxy"}
@@ -84,11 +86,19 @@ class OidcSpec(CheckedSpec):
     """Group of the identity provider, without ``groups_prefix``, whose members may do everything in the cluster."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield what says something about groups that no token would name."""
+        """Yield what says something about groups that no token would name, and names of Kubernetes' own groups."""
         for key in ("groups_prefix", "admin_group"):
             got = getattr(self, key)
             if got is not None and self.groups_claim is None:
                 yield Misfit("has no meaning without groups_claim; add the claim that lists groups", (key,), got)
+
+        for key in ("groups_prefix", "username_prefix"):
+            prefix = getattr(self, key)
+            if prefix is not None and (prefix.startswith(_RESERVED) or _RESERVED.startswith(prefix)):
+                rule = f"makes names that begin with {_RESERVED}, which are Kubernetes' own, like {_RESERVED}masters"
+                yield Misfit(f'{rule}; write a prefix of the tenant, like "oidc:"', (key,), prefix)
+        if self.groups_prefix is None and (self.admin_group or "").startswith(_RESERVED):
+            yield Misfit("is a group of Kubernetes' own; write one of the tenant", ("admin_group",), self.admin_group)
 
     @property
     def admins(self) -> str | None:

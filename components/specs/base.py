@@ -205,6 +205,7 @@ _PORT = r"([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2]
 ENDPOINT = rf"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?:{_PORT}$"
 DOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$"
 REGISTRY = rf"^[a-z0-9]([-.a-z0-9]*[a-z0-9])?(:{_PORT})?(/[^\s]+)?$"
+INTERFACE = r"^[^\s/:.][^\s/:]{0,14}$"
 CRON_SCHEDULE = r"^[-0-9*/,]+( [-0-9*/,]+){4}$"
 PCI_SELECTOR = r"^[0-9A-F]{4}:[0-9A-F]{4}$"
 
@@ -264,6 +265,8 @@ Cidr = Annotated[Network, BeforeValidator(_cidr)]
 """A network in a spec: ``Network`` with an error text for people."""
 IpAddress = Annotated[Address, WrapValidator(_ip)]
 """An address in a spec: ``Address`` with an error text for people."""
+InterfaceName = Annotated[str, StringConstraints(pattern=INTERFACE)]
+"""Name of a network interface of Linux, which has at most 15 characters (``IFNAMSIZ``)."""
 CronSchedule = Annotated[str, StringConstraints(pattern=CRON_SCHEDULE)]
 """Minute, hour, day of month, month, day of week, as cron reads them."""
 AnnotationText = Annotated[str, StringConstraints(max_length=4096)]

@@ -23,7 +23,11 @@ from components.specs.base import (
     Spec,
     Text,
     VersionName,
+    bytes_of,
 )
+
+_MEMORY, _DISK = ("4Gi", "64Ti"), ("16Gi", "256Ti")
+"""Least and most that one node has, or one disk: what is beyond has the wrong unit."""
 
 
 class Channel(StrEnum):
@@ -35,6 +39,15 @@ class Channel(StrEnum):
     """The channel offers images that are more proven than candidates and newer than those of ``stable``."""
     STABLE = "stable"
     """The channel offers the images that are proven most."""
+
+
+class Architecture(StrEnum):
+    """Instruction set of a CPU, by the name that container images and Kubernetes' nodes use."""
+
+    AMD64 = "amd64"
+    """The CPU is an x86-64, of Intel or AMD."""
+    ARM64 = "arm64"
+    """The CPU is an Arm, such as NVIDIA Grace."""
 
 
 class BootMode(StrEnum):
@@ -138,6 +151,8 @@ class GoldenImage(CheckedSpec):
     """Versions that are baked into the image."""
     profile: KernelProfile = KernelProfile()
     """Kernel settings that are baked into the image."""
+    architecture: Architecture = Architecture.AMD64
+    """Instruction set that the image is built for, that of all instance types it fits."""
     boot: BootMode = BootMode.DISK
     """How nodes get the image; the bare-metal backend of the region must be able to."""
     fits: tuple[Label, ...] = Field(min_length=1)
@@ -219,7 +234,7 @@ class Scale(StrEnum):
     """A rack is one NVLink domain of ``nodes_per_rack`` nodes, such as NVL72 with 18 nodes of 4 GPUs."""
 
 
-class InstanceType(Spec):
+class InstanceType(CheckedSpec):
     """A hardware class. Hosts that differ in anything but identity are another instance type."""
 
     name: Label
@@ -228,6 +243,8 @@ class InstanceType(Spec):
     """Whether nodes of the type fail one by one or with their rack."""
     cpu_model: Text
     """Model of the CPU as its vendor writes it, for people."""
+    architecture: Architecture = Architecture.AMD64
+    """Instruction set of the CPU; images for another do not boot."""
     cpus: int = Field(ge=1, le=1024)
     """Number of hardware threads of one node."""
     memory: Quantity
@@ -253,6 +270,15 @@ class InstanceType(Spec):
     domain."""
     max_pods: int = Field(default=110, ge=16, le=1024)
     """Most pods that a node may run; a cluster may say otherwise."""
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield sizes that no machine has."""
+        sizes = {"memory": (self.memory, _MEMORY), "nvme_disk_size": (self.nvme_disk_size, _DISK)}
+        for key, (size, (least, most)) in sizes.items():
+            if size is not None and not bytes_of(least) <= bytes_of(size) <= bytes_of(most):
+                other = {"P": "T", "T": "G"}.get(size[-2], "G")
+                text = f"no machine has that, but {least} to {most}; is {size[:-2]}{other}i meant?"
+                yield Misfit(text, (key,), size)
 
 
 class ImageCatalog(DataFile):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from components.specs.base import CheckedSpec, Cidr, IpAddress, Label, Misfit, Text, VersionName
+from components.specs.base import CheckedSpec, Cidr, InterfaceName, IpAddress, Label, Misfit, VersionName
 
 DPU_CLUSTER_NAME = r"^[a-z][a-z0-9]{0,3}$"
 ONLY = "dpus"
@@ -54,7 +54,7 @@ class DpuControlSpec(CheckedSpec):
     """Version of a DPU image of ``catalog/images.yaml``, which all DPUs of the region are flashed with."""
     vip: IpAddress | None = None
     """Address of the only DPU cluster's API, which Keepalived holds; required unless ``clusters`` have theirs."""
-    vip_interface: Text
+    vip_interface: InterfaceName
     """Interface of the management cluster's hosts that holds the addresses of DPU clusters, and that the Ironic of a
     bare-metal controller listens on."""
     virtual_router_id: VirtualRouterId | None = None
@@ -68,7 +68,7 @@ class DpuControlSpec(CheckedSpec):
     """Largest packet of the fabric and of tenants' networks, in bytes (DPF allows 1280 to 9216)."""
     management_api: IpAddress
     """Address of the management cluster's API as DPUs reach it; DPF needs it to flash over Redfish."""
-    host_interface: Text = "eth0"
+    host_interface: InterfaceName = "eth0"
     """Name that golden images give the host's port on its DPU; load balancers of tenants announce through it."""
     ovn_central: IpAddress | None = None
     """Address of OVN's northbound database; needed when a VPC uses ``dpf-ovn``."""

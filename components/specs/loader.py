@@ -1,4 +1,4 @@
-"""The only reader of ``environments/``: strict, complete (all problems of all files at once), with positions."""
+"""The only reader of an environment: strict, complete (all problems of all files at once), with positions."""
 
 from __future__ import annotations
 

@@ -39,6 +39,7 @@ PATTERN_RULES = {
     base.ENDPOINT: "must be host and port, at most 65535, without a scheme like etcd-0.etcd.svc:2379",
     base.DOMAIN: "must be a domain with a dot like cluster.local",
     base.REGISTRY: "must be a host without a scheme like registry.cloud.example, its port at most 65535",
+    base.INTERFACE: "must be the name of a network interface, at most 15 characters without blanks, '/' and ':'",
     base.CRON_SCHEDULE: 'must be a cron schedule of five fields like "15 3 * * *"',
     dpus.DPU_CLUSTER_NAME: "must be a name of at most 4 lower-case letters and digits that starts with a letter",
     api_server.FEATURE_GATE: "must be a feature gate like InPlacePodVerticalScaling",

@@ -57,6 +57,21 @@ def drivers(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, IMAGES, ("images", index, "contents", "gpu_driver"), text)
 
 
+def architectures(environment: Environment) -> Iterator[Problem]:
+    """Report images for another instruction set than instance types have that they claim to fit."""
+    for index, image in enumerate(environment.images.images):
+        for at, name in enumerate(image.fits):
+            kind = environment.instance_types.by_name.get(name)
+            if kind and kind.architecture is not image.architecture:
+                which = environment.instance_types.instance_types.index(kind)
+                there = place(environment, INSTANCE_TYPES, ("instance_types", which, "architecture"))
+                text = (
+                    f"{name} is {kind.architecture} ({there}) and the image {image.architecture}, which it cannot boot;"
+                    " remove it, or correct architecture"
+                )
+                yield problem(environment, IMAGES, ("images", index, "fits", at), text)
+
+
 def firmware(environment: Environment) -> Iterator[Problem]:
     """Report firmware baselines that images name in vain, that are meant for other hardware, or for other drivers."""
     baselines = {entry.name: entry for entry in environment.firmware.firmware_baselines}

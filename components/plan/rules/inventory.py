@@ -86,6 +86,25 @@ def halls(environment: Environment) -> Iterator[Problem]:
             yield Problem(inventory_file(hall), 0, "", text)
 
 
+def hall_files(environment: Environment) -> Iterator[Problem]:
+    """Report halls without their inventory: a file that is lost would only look like hosts that are gone.
+
+    A hall that was renamed is told by `halls`.
+    """
+    declared = {hall for site in environment.region.sites for hall in site.halls}
+    if any(host.hall not in declared for host in environment.hosts):
+        return
+    for index, site in enumerate(environment.region.sites):
+        for at, hall in enumerate(site.halls):
+            file = inventory_file(hall)
+            if not environment.positions.line(file):
+                text = (
+                    f"hall '{hall}' has no {file}; restore it (git checkout), begin it with its first line alone while"
+                    " the hall is empty, or remove the hall here"
+                )
+                yield problem(environment, REGION, ("sites", index, "halls", at), text)
+
+
 def racks(environment: Environment) -> Iterator[Problem]:
     """Report racks that stand in two halls, hold more hosts than their type allows, or others than a rack-scale one."""
     hall_of: dict[str, str] = {}

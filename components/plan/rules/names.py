@@ -149,6 +149,12 @@ def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
     yield from _twice(environment, "image", _entries(IMAGES, ("images",), "version", images.images))
     digests = _entries(IMAGES, ("images",), "sha256", images.images)
     yield from _twice(environment, "digest", digests, "write the digest of each image")
+    for key, what in (("url", "URL"), ("sha256", "digest")):
+        bundles = _entries(IMAGES, ("dpu_images",), key, images.dpu_images)
+        disks = _entries(IMAGES, ("images",), key, images.images) if key == "url" else ()
+        yield from _twice(environment, what, (*disks, *bundles), f"write the {what} of each image")
+        systems = _entries(VM_OFFERINGS, ("images",), key, vms.images)
+        yield from _twice(environment, what, systems, f"write the {what} of each image")
     yield from _twice(environment, "DPU image", _entries(IMAGES, ("dpu_images",), "version", images.dpu_images))
     kinds = environment.instance_types.instance_types
     yield from _twice(environment, "instance type", _entries(INSTANCE_TYPES, ("instance_types",), "name", kinds))

@@ -28,6 +28,25 @@ SERVICE_PREFIXES = range(12, 29)
 address for the cluster's DNS."""
 
 
+_UNUSABLE = {
+    "0.0.0.0/8": "stands for this network",
+    "127.0.0.0/8": "never leaves a machine (loopback)",
+    "169.254.0.0/16": "never leaves a link (link-local)",
+    "224.0.0.0/4": "is for groups (multicast)",
+    "240.0.0.0/4": "is reserved, and routers drop it",
+}
+"""Networks that no machine has an address in (IANA's special-purpose addresses), with why."""
+
+
+def unusable(environment: Environment) -> Iterator[Problem]:
+    """Report networks that machines cannot have addresses in: loopback, link-local, multicast, reserved."""
+    for path, _, network in region_networks(environment):
+        for special, why in _UNUSABLE.items():
+            if network.overlaps(Network(special)):
+                text = f"{network} reaches into {special}, which {why}; write a network of machines, like 10.64.0.0/16"
+                yield problem(environment, REGION, path, text)
+
+
 def networks_disjoint(environment: Environment) -> Iterator[Problem]:
     """Report networks of a region that overlap."""
     named = region_networks(environment)

@@ -6,7 +6,8 @@ Networks of regions that no backbone connects may repeat: nothing routes from on
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.pools import DataPath, inventory_file, place, problem
@@ -15,6 +16,7 @@ from components.plan.rules.networks import region_networks
 from components.plan.rules.references import host_problem
 from components.specs.base import Stage
 from components.specs.environment import Environment
+from components.specs.inventory import HostSpec
 from components.specs.loader import REGION
 from components.specs.problems import Problem
 
@@ -79,25 +81,37 @@ def ownership(environments: Sequence[Environment]) -> Iterator[Found]:
 def hosts(environments: Sequence[Environment]) -> Iterator[Found]:
     """Report hardware that stands in the inventory of two regions. Rehearsals have none."""
     first: dict[tuple[str, str], tuple[Environment, str, str]] = {}
-    for environment in environments:
-        if environment.region.stage is Stage.REHEARSAL:
-            continue
-        for host in environment.hosts:
-            for column in HARDWARE:
-                value = getattr(host, column)
-                other, file, name = first.setdefault(
-                    (column, value), (environment, inventory_file(host.hall), host.host)
-                )
-                if other is not environment:
-                    text = (
-                        f"'{value}' is also in {other.name} ({_elsewhere(other, file, (name,))}), and a machine stands"
-                        " in one region; remove it from the other"
-                    )
-                    yield environment, host_problem(environment, host, column, text)
+    for environment, host, column, mark in _marked(environments):
+        other, file, name = first.setdefault((column, mark), (environment, inventory_file(host.hall), host.host))
+        if other is not environment:
+            there = f"{other.name} ({_elsewhere(other, file, (name,))})"
+            yield environment, _shared(environment, host, column, there)
+
+
+def neighbours(environment: Environment, marks: Mapping[tuple[str, str], str]) -> Iterator[Problem]:
+    """Report hardware of ``environment`` that stands beside it, where ``marks`` say; for a region checked alone."""
+    for _, host, column, mark in _marked([environment]):
+        if (column, mark) in marks:
+            problem = _shared(environment, host, column, marks[column, mark])
+            yield replace(problem, rule="regions.hosts")
 
 
 RULES: tuple[RegionsRule, ...] = (number_ranges, networks, ownership, hosts)
 """All rules over several regions."""
+
+
+def _marked(environments: Sequence[Environment]) -> Iterator[tuple[Environment, HostSpec, str, str]]:
+    """Yield what tells the real machines of ``environments``, in one case."""
+    for environment in environments:
+        if environment.region.stage is not Stage.REHEARSAL:
+            for host in environment.hosts:
+                for column in HARDWARE:
+                    yield environment, host, column, getattr(host, column).upper()
+
+
+def _shared(environment: Environment, host: HostSpec, column: str, there: str) -> Problem:
+    text = f"'{getattr(host, column)}' is also in {there}, and a machine stands in one region; remove it from the other"
+    return host_problem(environment, host, column, text)
 
 
 def _backbones(environments: Sequence[Environment]) -> dict[str, list[Environment]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from components.plan.pools import problem, tenant_file
@@ -60,7 +61,7 @@ def vm_gpu_selectors(environment: Environment) -> Iterator[Problem]:
 
 
 def vm_sizes(environment: Environment) -> Iterator[Problem]:
-    """Report VM sizes that no node of the cluster they are offered in could hold."""
+    """Report VM sizes that no node of the cluster they are offered in could hold, or that want another GPU."""
     sizes = {size.name: size for size in environment.vm_catalog.sizes}
     for tenant in environment.tenants:
         for cluster in tenant.clusters:
@@ -71,11 +72,13 @@ def vm_sizes(environment: Environment) -> Iterator[Problem]:
             for index, name in enumerate(tenant.vms.offerings):
                 if name in sizes and kinds and not any(_holds(kind, sizes[name]) for kind in kinds):
                     there = f"{cluster.name} ({listed(kind.name for kind in kinds)})"
-                    text = f"'{name}' fits on no node of {there}; remove it, or add a pool of larger nodes"
+                    text = f"'{name}' fits on no node of {there}; remove it, or add a pool of nodes that hold it"
                     yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
 
 
 def _holds(kind: InstanceType, size: VmSizeSpec) -> bool:
+    if size.gpu and kind.gpu and kind.gpu.model.partition("-")[0] not in re.split("[^a-z0-9]", size.gpu.device.lower()):
+        return False  # another GPU than the one that the VM is given by name
     gpus = kind.gpu.count if kind.gpu else 0
     enough = kind.cpus >= size.cpus and bytes_of(kind.memory) >= bytes_of(size.memory)
     # The root of a VM is an overlay on the disks of its node.

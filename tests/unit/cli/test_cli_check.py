@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -195,3 +196,26 @@ def test_every_rule_says_what_it_reports() -> None:
 
     assert [name for name, text in texts.items() if not text] == []
     assert "locks.pins" in texts
+
+
+def test_a_region_checked_alone_shares_no_machine_with_those_beside_it(invoke: Invoke, two: Path, edit: Edit) -> None:
+    for name in ("laptop", "desk"):
+        edit(two / name / "region.yaml", "stage: rehearsal", "stage: development")
+    hall = two / "desk" / "inventory" / "hall-a.csv"
+    hall.write_text(re.sub(r",([A-Z]+26)", r",X\1", hall.read_text()).replace('"02:00', '"06:00'))
+    edit(hall, ",XG26A0101,", ",g26a0102,")
+
+    alone = {name: invoke("check", name).stderr for name in ("laptop", "desk")}
+
+    text = "and a machine stands in one region; remove it from the other"
+    assert f"serial: 'G26A0102' is also in desk (../desk/inventory/hall-a.csv:2), {text}" in alone["laptop"]
+    assert f"serial: 'g26a0102' is also in laptop (../laptop/inventory/hall-a.csv:3), {text}" in alone["desk"]
+    assert [report.count("is also in") for report in alone.values()] == [1, 1], alone
+
+
+def test_an_inventory_beside_that_cannot_be_read_is_for_its_own_check(invoke: Invoke, two: Path, edit: Edit) -> None:
+    edit(two / "laptop" / "region.yaml", "stage: rehearsal", "stage: development")
+    edit(two / "desk" / "region.yaml", "stage: rehearsal", "stage: development")
+    (two / "desk" / "inventory" / "hall-a.csv").write_bytes(b'rack,"\n\xff\0"')
+
+    assert "desk" not in invoke("check", "laptop").stderr
