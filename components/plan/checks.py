@@ -12,6 +12,7 @@ from components.plan.rules import (
     add_ons,
     bare_metal,
     capacity,
+    causes,
     cluster_api,
     clusters,
     contracts,
@@ -222,7 +223,19 @@ def check(environment: Environment) -> list[Problem]:
     forbidding = {rule_name(rule) for rule in _GIVEN}
     if data or any(problem.rule in forbidding for problem in locked):
         locked = [problem for problem in locked if not _outdated(problem)]
-    return sorted({*dangling, *data, *locked})
+    return _causes_first(environment, sorted({*dangling, *data, *locked}))
+
+
+def _causes_first(environment: Environment, found: list[Problem]) -> list[Problem]:
+    """Return ``found`` without what only follows from files, folders or rows of the inventory that are not there."""
+    follows = [rule_name(rule) for rule in causes.FOLLOWS]
+    lost = {rule_name(inventory.hall_files)} & {problem.rule for problem in found}
+    if not any(causes.is_consequence(problem, follows) for problem in found):
+        return found
+    rows = [] if lost else _run((causes.changed_rows,), environment)
+    if not lost and not rows:
+        return found
+    return sorted({*rows, *(problem for problem in found if not causes.is_consequence(problem, follows))})
 
 
 def _strange(environment: Environment) -> list[Problem]:
@@ -252,7 +265,10 @@ def check_data(environment: Environment, *, edits_meant: bool = False) -> list[P
     if strange:
         return strange
     given = [rule for rule in _GIVEN if rule not in _MEANT or not edits_meant]
-    return sorted({*_run((*REFERENCES, *DATA, *given), environment)})
+    found = _run((*REFERENCES, *DATA, *given), environment)
+    if causes.changed_rows(environment):  # seldom: else a shortage is told where it is met, by the allocation itself
+        found += [problem for problem in _run((locks.allocations,), environment) if not _outdated(problem)]
+    return _causes_first(environment, sorted({*found}))
 
 
 def waived(environment: Environment) -> list[tuple[Problem, WaiverSpec]]:
@@ -299,7 +315,8 @@ def rule_name(rule: Callable[..., object]) -> str:
 
 def descriptions() -> dict[str, str]:
     """Return what each rule reports, by its name."""
-    every: tuple[Callable[..., object], ...] = (*REFERENCES, *DATA, *BELONGING, *LOCKS, *regions.RULES)
+    rules: tuple[Callable[..., object], ...] = (*REFERENCES, *DATA, *BELONGING, *LOCKS, *regions.RULES)
+    every = (*rules, causes.changed_rows)
     return {rule_name(rule): inspect.getdoc(rule) or "" for rule in every}
 
 

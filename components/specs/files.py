@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from pathlib import Path
@@ -41,6 +42,19 @@ def read_text(path: Path, file: str, root: Path) -> tuple[str, Problem | None]:
         return _decoded(path.read_bytes(), file)
     except OSError as error:
         return "", Problem(file, 0, "", f"cannot be read: {(error.strerror or str(error)).lower()}; correct its mode")
+
+
+def unreadable(folder: Path) -> str:
+    """Return why the files of ``folder`` cannot be listed; nothing when they can, or when there is no such folder."""
+    try:
+        os.listdir(folder)  # noqa: PTH208 - a Path's glob finds nothing where it may not look
+    except FileNotFoundError:
+        return "is a symbolic link to nothing; restore the folder (git checkout)" if folder.is_symlink() else ""
+    except NotADirectoryError:
+        return "is a file and must be a folder; restore the folder (git checkout)"
+    except OSError as error:
+        return f"cannot be read: {(error.strerror or str(error)).lower()}; correct its mode"
+    return ""
 
 
 def _misplaced(path: Path, root: Path) -> str | None:

@@ -16,7 +16,7 @@ from components.specs.base import DataFile
 from components.specs.catalog import ImageCatalog, InstanceTypeCatalog
 from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
-from components.specs.files import read_text
+from components.specs.files import read_text, unreadable
 from components.specs.firmware import FirmwareCatalog
 from components.specs.inventory import HostSpec
 from components.specs.inventory_csv import InventoryReader
@@ -131,10 +131,13 @@ class _Loader:
     def _refuse_unknown_files(self) -> None:
         """A misspelt file would be skipped without a word."""
         for path in self._listing("", "*"):
-            if path.name not in _TOP_FILES and not (path.is_dir() and path.name in _FOLDERS):
+            if path.name not in _TOP_FILES and path.name not in _FOLDERS:
                 text = f"is no file of an environment ({', '.join(_TOP_FILES)}){suggestion(path.name, _TOP_FILES)}"
                 self._problem(path.name, 0, text)
         for folder, suffix in _FOLDERS.items():
+            fault = unreadable(self._folder / folder)
+            if fault:
+                self._problem(folder, 0, fault)
             for path in self._listing(folder, "*"):
                 if path.suffix != suffix:
                     text = f"is not read; rename it to {path.stem}{suffix} or remove it"

@@ -157,6 +157,14 @@ def endings(environment: Environment) -> Iterator[Problem]:
     nodes = Counter[str]()
     for key, group in lock.groups.items():
         nodes[cluster_of(key)] += group.nodes
+    running = [name for name in lock.clusters if nodes[name]]
+    if running and not environment.tenants:
+        text = (
+            f"has no file, and {nodes.total()} nodes run in {listed(running)}"
+            f" ({place(environment, ALLOCATIONS, ('clusters',))}); restore the folder (git checkout)"
+        )
+        yield Problem("tenants", 0, "", text)
+        return
     for name, given in lock.clusters.items():
         if nodes[name] and (given.tenant, name) not in there:
             text = (

@@ -11,7 +11,11 @@ from promoting import promote
 
 from components.specs.store import write_locks
 
-_CASES: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "bad_regions.yaml").read_text(encoding="utf-8"))
+_CASES: list[dict[str, Any]] = [
+    case
+    for path in sorted(Path(__file__).parent.glob("bad_*.yaml"))
+    for case in yaml.safe_load(path.read_text(encoding="utf-8"))
+]
 
 
 @pytest.mark.parametrize("case", _CASES, ids=[case["name"] for case in _CASES])

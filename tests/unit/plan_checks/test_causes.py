@@ -1,0 +1,112 @@
+"""Files and folders that are lost: what was lost is told, and nothing that only follows from it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.plan.checks import check_data
+from components.specs.problems import SpecError
+
+A_FILE = "is a file and must be a folder; restore the folder (git checkout)"
+
+
+def _lose(path: Path) -> None:
+    shutil.rmtree(path)
+
+
+def _replace_by_a_file(path: Path) -> None:
+    shutil.rmtree(path)
+    path.touch()
+
+
+def _replace_by_a_link_to_nothing(path: Path) -> None:
+    shutil.rmtree(path)
+    path.symlink_to("/nowhere")
+
+
+def _lose_all_rows(path: Path) -> None:
+    hall = path / "hall-a.csv"
+    hall.write_text(hall.read_text().partition("\n")[0] + "\n")
+
+
+@pytest.mark.parametrize(
+    ("folder", "edit", "text"),
+    [
+        (
+            "inventory",
+            _lose,
+            (
+                "region.yaml:8  sites[0].halls[0]: hall 'a' has no inventory/hall-a.csv; restore it (git checkout),"
+                " begin it with its first line alone while the hall is empty, or remove the hall here"
+            ),
+        ),
+        (
+            "tenants",
+            _lose,
+            (
+                "tenants  has no file, and 20 nodes run in acme-train, globex-lab (allocations.lock.yaml:LINE); restore"
+                " the folder (git checkout)"
+            ),
+        ),
+        ("inventory", _replace_by_a_file, f"inventory  {A_FILE}"),
+        ("tenants", _replace_by_a_file, f"tenants  {A_FILE}"),
+        (
+            "inventory",
+            _replace_by_a_link_to_nothing,
+            "inventory  is a symbolic link to nothing; restore the folder (git checkout)",
+        ),
+    ],
+)
+def test_what_is_lost_is_told_alone(laptop: Any, folder: str, edit: Any, text: str) -> None:
+    line = next(
+        number
+        for number, line in enumerate((laptop.folder / "allocations.lock.yaml").read_text().splitlines(), start=1)
+        if line.strip().startswith("acme-train: {")
+    )
+    edit(laptop.folder / folder)
+
+    assert laptop.report() == f"environments/laptop: 1 problem\n  {text.replace('LINE', str(line - 1))}"
+
+
+def test_a_folder_that_may_not_be_listed_is_not_empty(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(folder: Path) -> list[str]:
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr("components.specs.files.os.listdir", refuse)
+
+    assert laptop.report() == (
+        "environments/laptop: 2 problems\n"
+        "  inventory  cannot be read: permission denied; correct its mode\n"
+        "  tenants    cannot be read: permission denied; correct its mode"
+    )
+
+
+def test_rows_that_are_lost_are_told_once_a_pool(laptop: Any) -> None:
+    _lose_all_rows(laptop.folder / "inventory")
+
+    report = laptop.report()
+
+    assert report.startswith("environments/laptop: 4 problems\n")
+    assert report.count("in no inventory/hall-*.csv any more") == 4
+    assert "a01-u01, a01-u02, a01-u03 and 9 more of acme-train/train are in" in report
+    assert "lower nodes to" not in report
+
+
+def test_an_allocation_is_refused_with_the_same_words(laptop: Any) -> None:
+    laptop.edit("inventory/hall-a.csv", "a01-u01,h100-ib-8", "a01-u01,cpu-gen4")
+
+    assert str(SpecError("laptop", check_data(laptop.load()))) == laptop.report()
+
+
+def test_another_instance_type_of_a_pool_is_its_tenants_edit(laptop: Any) -> None:
+    lab = "name: lab, instance_type: "
+    laptop.edit("tenants/globex.yaml", f"{lab}h100-ib-8", f"{lab}cpu-gen4")
+
+    report = laptop.report()
+
+    assert "tenants/globex.yaml:23  clusters[0].pools[0].instance_type: 4 nodes run on h100-ib-8" in report
+    assert "hall-a.csv:" not in report
