@@ -6,7 +6,6 @@ import difflib
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from cli import arguments, data
 from cli.console import Format, print_json, stdout
@@ -74,8 +73,7 @@ def host(
         told = {"environment": environment, "host": name, "out": out, "pool": done.pool, "stand_ins": done.stand_ins}
         print_json(told | {"why_none": done.why_none, "diff": diff})
         return
-    show_diff(stdout(), diff)
-    stdout().print(Text(f"{name} {_sentence(environment, done, back=back)}"), soft_wrap=True)
+    show_diff(stdout(), diff, [f"{name} {_sentence(environment, done, back=back)}"])
     if done.why_none:
         show(done.why_none, "note")
 

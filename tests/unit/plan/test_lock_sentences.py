@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from promoting import promote
 from small_region import allocated, changed, nodes, small_region, tenant
 
 from components.plan.allocate.releases import release_hosts
 from components.plan.report.lock_changes import sentences
-from components.plan.rollout.promotion import promote
 from components.plan.rollout.upgrades import with_version
 
 ANT, BEE = tenant("ant", nodes(2), fabrics=("ib",)), tenant("bee", nodes(3))
