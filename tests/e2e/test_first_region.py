@@ -9,6 +9,8 @@ import pytest
 from local_region import JACQUARD, LocalRegion, processes_of
 from walkthrough import Command, Edit, steps
 
+from toolchain import paths
+
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 
@@ -28,4 +30,6 @@ def test_the_page_does_as_it_says(tmp_path_factory: pytest.TempPathFactory) -> N
     finally:
         region.kill_what_still_runs()
         region.jacquard("down", "edge-1")
+        for written in (paths.ROOT / "environments").glob("Pulumi.edge-1*.yaml"):
+            written.unlink()  # where Pulumi.yaml of this clone says
     assert processes_of(region.home) == []
