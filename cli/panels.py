@@ -107,6 +107,12 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             ("jacquard check", "jacquard check edge-1 --format sarif > check.sarif"),
         ),
         Verb(
+            "explain",
+            "cli.verbs.explain:explain",
+            "Tell what a rule is about: what it reports, why, how strict it is, whether it can be waived.",
+            ("jacquard explain unpinned-image", "jacquard explain"),
+        ),
+        Verb(
             "render",
             "cli.verbs.render:render",
             "Write every object as YAML, one file each.",

@@ -13,7 +13,7 @@ from components.plan.report.contracts import Unmet
 from components.plan.report.images import Behind
 from components.specs.environment import Environment
 from components.specs.loader import WAIVERS
-from components.specs.problems import Problem, SpecError
+from components.specs.problems import FORM, Problem, SpecError
 from policies import Judgement, Violation
 from policies.rules import RULES
 
@@ -42,7 +42,7 @@ class Result:
 
     def __str__(self) -> str:
         if self.problems:
-            return str(SpecError(self.name, self.problems))
+            return "\n".join([str(SpecError(self.name, self.problems)), *self._rules()])
         refused = self.judgement.refused
         lines = [f"  {line}" for item in refused for line in str(item).splitlines()] + list(self._told())
         return "\n".join([f"{self.name}: {', '.join(self._summary())}", *lines])
@@ -71,6 +71,12 @@ class Result:
             ],
             "unmet_contracts": [asdict(item) for item in self.unmet],
         }
+
+    def _rules(self) -> Iterator[str]:
+        """Yield which cross-checks report the problems; of a file's own form there is no more to say."""
+        names = sorted({problem.rule for problem in self.problems} - {FORM})
+        if names:
+            yield f"  by {', '.join(names)}; what a rule is about: jacquard explain {names[0]}"
 
     def _summary(self) -> Iterator[str]:
         judgement = self.judgement

@@ -67,7 +67,7 @@ def refused(region: LocalRegion, *command: str) -> str:
     """Return why a command is refused: one problem, and nothing is written."""
     outcome = region.jacquard(*command)
     assert outcome.code == 2, outcome.text
-    title, problem = outcome.stderr.splitlines()
+    title, problem, *_ = outcome.stderr.splitlines()
     assert title == f"environments/{ENVIRONMENT}: 1 problem"
     return problem.strip()
 
@@ -117,6 +117,7 @@ def test_a_wrong_order_is_refused_with_what_comes_first(region: LocalRegion) -> 
     )
 
     region.edit("catalog/versions.yaml", "v1.36.1]", "v1.36.1, v1.37.0]")
+    region.edit("catalog/versions.yaml", "kubernetes: v1.36}", "kubernetes: v1.37}")
     region.edit(GLOBEX, f"version: {NEXT_MINOR}", "version: v1.37.0")
     assert refused(region, "check", ENVIRONMENT).partition(": ")[2] == (
         "v1.37.0 is 2 minor versions above v1.35.2, it goes up one at a time; write a v1.36 first (it runs what"

@@ -27,7 +27,7 @@ def test_what_two_regions_must_not_share_is_told_and_counted(invoke: Invoke) -> 
 
     assert alone.exit_code == ExitCode.OK, alone.output
     assert together.exit_code == ExitCode.BAD_DATA
-    problems = together.stderr.count("\n  ")
+    problems = together.stderr.count("\n  ") - together.stderr.count("\n  by ")
     assert problems > 0
     assert together.stdout.splitlines()[-1] == f"2 environments: 1 ok, {problems} problems"
 
@@ -155,6 +155,7 @@ def test_rules_that_do_not_exist_are_named_with_the_nearest_one(invoke: Invoke, 
         "did you mean 'unpinned-image'?\n"
         f"  waivers.yaml:3  waivers[0].rule: 'host-beyond' is no rule (rules: {waivable}); remove it or pick one; did "
         "you mean 'host-beyond-identity'?\n"
+        "  by policies.unknown-rule; what a rule is about: jacquard explain policies.unknown-rule\n"
     )
 
 

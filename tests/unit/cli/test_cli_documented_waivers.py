@@ -166,6 +166,7 @@ def test_a_cross_check_that_nothing_waives_is_refused_as_such(invoke: Invoke, da
         "  waivers.yaml:3  waivers[0].rule: 'networks.networks-disjoint' is a cross-check that nothing waives"
         f" (rules: {policies}, uniformity, {checks}); remove it or pick one;"
         " did you mean 'networks.without-isolation'?\n"
+        "  by policies.unknown-rule; what a rule is about: jacquard explain policies.unknown-rule\n"
     )
 
 

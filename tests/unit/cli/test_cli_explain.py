@@ -1,0 +1,71 @@
+"""``jacquard explain``: every rule that a report can name is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from components.plan import checks
+from components.specs.problems import FORM
+from policies import levels
+from policies.rules import RULES
+
+Invoke = Callable[..., Result]
+
+
+def test_a_policy_with_its_levels_and_reason(invoke: Invoke) -> None:
+    result = invoke("explain", "unpinned-image")
+
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "unpinned-image: A node image is pinned by the SHA-256 that the catalogue has for it.",
+        "  why: what is not pinned can change under us, and two nodes of one pool would boot different software",
+        "  levels: rehearsal mandatory, development mandatory, staging mandatory, production mandatory",
+        "  waivers.yaml can give leave: yes",
+    ]
+
+
+@pytest.mark.parametrize("name", [FORM, *(rule.name for rule in RULES), *levels.DESCRIPTIONS, *checks.descriptions()])
+def test_every_name_of_a_report_is_told(name: str, invoke: Invoke) -> None:
+    result = invoke("explain", name)
+
+    assert result.exit_code == 0
+    first, *_, last = result.stdout.splitlines()
+    assert first.startswith(f"{name}: ")
+    assert first.endswith(".")
+    assert last in {"  waivers.yaml can give leave: yes", "  waivers.yaml can give leave: no"}
+
+
+def test_all_rules_as_a_list_and_as_data(invoke: Invoke) -> None:
+    told, listed = json.loads(invoke("explain", "--format", "json").stdout), invoke("explain").stdout
+
+    assert len(told) == 1 + len(RULES) + len(levels.DESCRIPTIONS) + len(checks.descriptions())
+    assert [one["name"] for one in told if one["name"] not in listed] == []
+    assert told[0].keys() == {"name", "text", "why", "levels", "waivable"}
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("unpined-image", "error: rule 'unpined-image' is unknown; did you mean 'unpinned-image'?\n"),
+        ("nonsense", "error: rule 'nonsense' is unknown; jacquard explain lists all\n"),
+    ],
+)
+def test_an_unknown_name(name: str, told: str, invoke: Invoke) -> None:
+    result = invoke("explain", name)
+
+    assert (result.exit_code, result.stderr) == (2, told)
+
+
+def test_check_names_the_rules_behind_its_problems(
+    invoke: Invoke, data_folder: Path, edit: Callable[[Path, str, str], None]
+) -> None:
+    edit(data_folder / "laptop" / "tenants" / "acme.yaml", "image_storage_class: shared-vast", "image_storage_class: x")
+
+    last = invoke("check", "laptop").stderr.splitlines()[-1]
+
+    assert last == "  by references.vm-references; what a rule is about: jacquard explain references.vm-references"
