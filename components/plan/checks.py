@@ -30,6 +30,7 @@ from components.plan.rules import (
     references,
     regions,
     rollouts,
+    running,
     sites,
     storage,
     vms,
@@ -179,6 +180,7 @@ LOCKS: tuple[Rule, ...] = (
     locks.hand_edits,
     locks.unpaired,
     locks.numbers,
+    running.numbers_gone,
     locks.allocations,
     locks.pins,
     locks.intents,
@@ -199,7 +201,7 @@ Each of their problems has a subject that a waiver names. Whatever breaks anothe
 never come to be, or would mean nothing.
 """
 
-_GIVEN: tuple[Rule, ...] = (locks.numbers, locks.hand_edits, locks.unpaired)
+_GIVEN: tuple[Rule, ...] = (locks.numbers, running.numbers_gone, locks.hand_edits, locks.unpaired)
 """Rules about what of lock files must be sound before anything is allocated."""
 _MEANT: tuple[Rule, ...] = (locks.hand_edits, locks.unpaired)
 """Rules about lock files as they are that ``--accept-edits`` lets pass."""

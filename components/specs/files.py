@@ -22,6 +22,8 @@ _UNWANTED = {
 }
 _CONFLICT = re.compile(r"^<<<<<<< ", re.MULTILINE)
 """How git begins what it could not merge."""
+TAKE_ONE_SIDE = "take either side of the whole file, git checkout --ours or --theirs, and run jacquard allocate"
+"""What to do about a lock file that a merge put together."""
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
@@ -91,10 +93,7 @@ def _decoded(raw: bytes, file: str) -> tuple[str, Problem | None]:
 
 
 def _unmerged(file: str, line: int) -> Problem:
-    if file.endswith(".lock.yaml"):
-        remedy = "take either side, git checkout --ours or --theirs, and run jacquard allocate"
-    else:
-        remedy = "write what is right and remove the marks"
+    remedy = TAKE_ONE_SIDE if file.endswith(".lock.yaml") else "write what is right and remove the marks"
     return Problem(file, line, "", f"is in conflict after a merge; {remedy}")
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from components.specs.add_ons import AddOnCatalog
-from components.specs.base import DataFile
+from components.specs.base import SHORT_NAME, DataFile
 from components.specs.catalog import ImageCatalog, InstanceTypeCatalog
 from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
@@ -140,15 +140,22 @@ class _Loader:
                 self._problem(folder, 0, fault)
             for path in self._listing(folder, "*"):
                 if path.suffix != suffix:
-                    text = f"is not read; rename it to {path.stem}{suffix} or remove it"
-                    self._problem(f"{folder}/{path.name}", 0, text)
+                    meant = path.with_suffix(suffix)
+                    remedy = f"; rename it to {meant.name} or remove it"
+                    if meant.exists():
+                        remedy = f", and {meant.name} is there; remove it"
+                    self._problem(f"{folder}/{path.name}", 0, f"is not read{remedy}")
 
     def _tenant(self, path: Path) -> TenantSpec | None:
         file = f"tenants/{path.name}"
         tenant = self._yaml(file, TenantSpec)
         if tenant and tenant.tenant != path.stem:
             line = self._places[file].inner["tenant"].line
-            text = f"is '{tenant.tenant}' in {file}; write {path.stem}, or rename the file to {tenant.tenant}.yaml"
+            remedies = [f"write {path.stem}"] if re.fullmatch(SHORT_NAME, path.stem) else []
+            if not path.with_stem(tenant.tenant).exists():
+                remedies.append(f"rename the file to {tenant.tenant}.yaml")
+            told = ", or ".join(remedies) or "give the tenant and its file a name that no other has"
+            text = f"is '{tenant.tenant}' in {file}; {told}"
             self._problems.append(Problem(file, line, "tenant", text))
         return tenant
 

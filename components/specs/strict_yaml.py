@@ -20,6 +20,7 @@ from yaml.events import (
     SequenceEndEvent,
 )
 
+from components.specs.files import TAKE_ONE_SIDE
 from components.specs.positions import Place
 from components.specs.problems import MAX_PROBLEMS, Problem, dotted, shortened, shown
 
@@ -138,7 +139,8 @@ class StrictYamlReader:
             key = self._key(event)
             value = self._value(self._next(), inner)
             if key in result:
-                self._problem(event, f"stands twice, first on line {places[key].line}; keep one of the two")
+                remedy = TAKE_ONE_SIDE if self.file.endswith(".lock.yaml") else "keep one of the two"
+                self._problem(event, f"stands twice, first on line {places[key].line}; {remedy}")
                 continue
             result[key], places[key] = value, inner
         return result

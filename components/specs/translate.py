@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -75,6 +75,8 @@ _RULES = {
 }
 
 
+_MAX_DIGITS = 9
+"""Digits of a number that a text quotes; no count or port here has more."""
 _BOOLEANS = dict.fromkeys(("yes", "on", "y", "true"), "true") | dict.fromkeys(("no", "off", "n", "false"), "false")
 
 
@@ -155,7 +157,10 @@ def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data:
         case base.MISFIT:
             return context["text"] if got is None else _with_got(context["text"], got)
     rules = dict.fromkeys(_rule(detail["type"], detail.get("ctx", {})) for detail in details)
-    hint = _hint(kind, context, got) or _keys_to_write(kind, model, path, data)
+    if kind == "int_type" and isinstance(got, str) and got.isascii() and got.isdecimal():
+        hint = _number(got, _wanted(model, path[:-1], data).get(str(path[-1])))
+    else:
+        hint = _hint(kind, context, got) or _keys_to_write(kind, model, path, data)
     return f"{' or '.join(rules).replace('or must be', 'or')} (got {shown(got)}){hint}"
 
 
@@ -185,11 +190,23 @@ def _expected(context: dict[str, Any]) -> list[str]:
     return text.replace(" or ", ", ").replace("'", "").split(", ")
 
 
+def _number(got: str, field: FieldInfo | None) -> str:
+    """Return the remedy for a number in quotes, which is quoted only where it could stand without them."""
+    if len(got) > _MAX_DIGITS:
+        return f"; write one without quotes, of at most {_MAX_DIGITS} digits"
+    try:
+        if field is not None:
+            adapter: TypeAdapter[Any] = TypeAdapter(Annotated[field.annotation, field])  # type: ignore[arg-type]
+            adapter.validate_python(int(got))
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        return f"; write one without quotes, which {_rule(detail['type'], detail.get('ctx', {}))}"
+    return f"; write {int(got)}"
+
+
 def _hint(kind: str, context: dict[str, Any], got: Any) -> str:
     if kind == "string_type" and isinstance(got, int):
         return f'; write "{shown(got)}" in quotes'
-    if kind == "int_type" and isinstance(got, str) and got.isdecimal():
-        return f"; write {int(got)}"
     if kind == "bool_type" and isinstance(got, str) and got.lower() in _BOOLEANS:
         return f"; write {_BOOLEANS[got.lower()]}"
     if kind in {"enum", "literal_error"} and isinstance(got, str):

@@ -21,6 +21,7 @@ from components.plan.intents.pins import knowing
 from components.plan.pools import PlacedPool, pools, problem
 from components.plan.rollout.waves import carried
 from components.specs.base import Network
+from components.specs.catalog import Channel
 from components.specs.environment import Environment
 from components.specs.intents import NodeIntent
 from components.specs.keys import pool_of
@@ -88,6 +89,13 @@ def attempt(environment: Environment, released: Collection[str] = ()) -> Allocat
     return Allocation(lock, pins, [*assignment.problems, *numbers.problems, *crowded, *homeless, *problems])
 
 
+def _offers(environment: Environment, channel: Channel, placed: PlacedPool) -> bool:
+    """Tell whether ``channel`` has an image for ``placed``."""
+    region = environment.region.model_copy(update={"image_channel": channel})
+    followed = environment.model_copy(update={"region": region})
+    return choose_image(followed, placed.cluster, placed.pool) is not None
+
+
 def prefixes(vpc: VpcAllocation) -> dict[str, Network]:
     """Return the prefixes of ``vpc`` by their key."""
     return {"hosts": vpc.hosts, "pods": vpc.pods, "services": vpc.services, "load_balancers": vpc.load_balancers}
@@ -134,8 +142,11 @@ def _fits(environment: Environment, placed: PlacedPool, intent: NodeIntent) -> b
 
 def _no_image(environment: Environment, placed: PlacedPool) -> Problem:
     channel = environment.region.image_channel
+    others = [str(other) for other in Channel if _offers(environment, other, placed)]
     text = (
         f"no image of channel {channel} fits {placed.pool.instance_type} with a kubelet for {placed.cluster.version};"
-        f" add one to {IMAGES}, or follow another channel in {REGION}"
+        f" add one to {IMAGES}"
     )
+    if others:
+        text += f", or follow channel {' or '.join(others)} in {REGION}"
     return problem(environment, placed.file, (*placed.path, "image"), text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from components.plan.build.control_planes import running_version
@@ -100,14 +100,21 @@ def image_for(environment: Environment, cluster: ClusterSpec, pool: NodePoolSpec
     return max(fitting, key=lambda image: (image.released, image.version), default=None)
 
 
-def version_objection(running: KubernetesVersion, version: KubernetesVersion) -> str | None:
-    """Return why a control plane at ``running`` may not go to ``version`` in one step; None when it may."""
+def version_objection(
+    running: KubernetesVersion, version: KubernetesVersion, known: Iterable[KubernetesVersion] = ()
+) -> str | None:
+    """Return why a control plane at ``running`` may not go to ``version`` in one step; None when it may.
+
+    Of the ``known`` versions the text names the one to go to first.
+    """
     if (minor(version), patch(version)) < (minor(running), patch(running)):
         return f"{version} is older than {running}, and a control plane never goes down; write {running}"
     ahead = minor(version) - minor(running)
     if ahead > 1:
-        between = f"v1.{minor(running) + 1}"
-        return f"{version} is {ahead} minor versions above {running}, it goes up one at a time; write a {between} first"
+        steps = [one for one in known if minor(one) == minor(running) + 1]
+        between = f"add a v1.{minor(running) + 1} to {VERSIONS}, and write it first"
+        remedy = f"write {max(steps, key=patch)} first" if steps else between
+        return f"{version} is {ahead} minor versions above {running}, it goes up one at a time; {remedy}"
     return None
 
 
@@ -145,7 +152,7 @@ def _steps(environment: Environment, placed: PlacedCluster, version: KubernetesV
         text = f"{version} is no version of {VERSIONS} ({listed(known)}); add it there{suggestion(version, known)}"
         yield problem(environment, placed.file, path, text)
         return
-    objection = version_objection(running_version(environment, placed.cluster), version)
+    objection = version_objection(running_version(environment, placed.cluster), version, known)
     if objection is not None:
         yield problem(environment, placed.file, path, objection)
     elif placed.cluster.version != version:

@@ -11,11 +11,12 @@ from components.plan.pools import clusters, place, problem
 from components.plan.report.capacity import most_hosts
 from components.render.backends import BARE_METAL, BORDERS
 from components.render.dpf_hbn import POINT_TO_POINT
-from components.specs.base import DEDICATED, PLACED
+from components.specs.base import DEDICATED, PLACED, Network
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of, domain_of
 from components.specs.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
 from components.specs.problems import Problem, listed
+from components.specs.tenant_network import VpcSpec
 
 POD_PREFIX_PER_NODE = 24
 MAX_PODS = 254
@@ -42,19 +43,33 @@ def vpc_capacity(environment: Environment) -> Iterator[Problem]:
                 continue
             pods = _subnets(vpc.pods, POD_PREFIX_PER_NODE)
             if pods < nodes:
+                remedy = _wider(environment, vpc, "pods", wide_enough(POD_PREFIX_PER_NODE, nodes))
                 text = (
                     f"/{vpc.pods} holds the pods of {pods} nodes (a /{POD_PREFIX_PER_NODE} each),"
-                    f" {placed.cluster.name} has {nodes}; write /{wide_enough(POD_PREFIX_PER_NODE, nodes)}"
+                    f" {placed.cluster.name} has {nodes}; {remedy}"
                 )
                 yield problem(environment, placed.file, ("vpcs", index, "pods"), text)
             each, reserved = _POINT_TO_POINT if BORDERS[vpc.isolation].link_per_host else _BRIDGED
             room = max(0, _subnets(vpc.hosts, each) - reserved)
             if room < hosts:
+                remedy = _wider(environment, vpc, "hosts", wide_enough(each, hosts + reserved))
                 text = (
                     f"/{vpc.hosts} has room for {room} hosts (a /{each} each), {placed.cluster.name} has {hosts} with"
-                    f" its spares; write /{wide_enough(each, hosts + reserved)}"
+                    f" its spares; {remedy}"
                 )
                 yield problem(environment, placed.file, ("vpcs", index, "hosts"), text)
+
+
+def _wider(environment: Environment, vpc: VpcSpec, key: str, length: int) -> str:
+    """Return what to write for a prefix of ``vpc``; one that is given stays as it is, be it wide enough or not."""
+    given = environment.allocations.vpcs.get(vpc.name)
+    if given is None:
+        return f"write /{length}"
+    has: Network = getattr(given, key)
+    if has.prefixlen <= length:
+        return f"write /{has.prefixlen}"
+    there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
+    return f"make its pools smaller, or a cluster in a new VPC with /{length}, since this one keeps {has} ({there})"
 
 
 def pods_per_node(environment: Environment) -> Iterator[Problem]:
@@ -100,10 +115,13 @@ def dedicated_data_stores(environment: Environment) -> Iterator[Problem]:
         if store == PLACED and placed.cluster.name in pins:
             store = pins[placed.cluster.name].data_store
         if nodes > limit and store not in {DEDICATED, PLACED}:
+            remedy = f"write {DEDICATED}"
+            if environment.region.control_planes.dedicated is None:
+                remedy = f"add control_planes.{DEDICATED} there, and {remedy} here"
             text = (
                 f"'{store}' is shared, and a cluster of more than {limit} nodes"
                 f" (dedicated_above_nodes, {place(environment, REGION, above)}) has its own; {placed.cluster.name} has"
-                f" {nodes}, write {DEDICATED}"
+                f" {nodes}, {remedy}"
             )
             path = (*placed.path, "control_plane", "data_store")
             yield problem(environment, placed.file, path, text, placed.cluster.name)
@@ -186,7 +204,7 @@ def loopbacks(environment: Environment) -> Iterator[Problem]:
     if usable(network) < needed:
         text = (
             f"{network} has {usable(network)} addresses, {needed} are needed: {count} DPUs and {HEADROOM_PERCENT} %"
-            f" for those to come; write a prefix of /{wide_enough(32, needed + 2)} or wider"
+            f" for those to come; write {network.supernet(new_prefix=wide_enough(32, needed + 2))} or wider"
         )
         yield problem(environment, REGION, ("networks", "dpu_loopbacks"), text)
 

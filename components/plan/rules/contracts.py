@@ -18,7 +18,8 @@ _PLACE = attrgetter("instance_type", "hall", "rack", "leaf")
 def contracted_nodes(environment: Environment) -> Iterator[Problem]:
     """Report tenants whose pools of a contracted instance type come to more nodes than the contract."""
     planned = Counter[tuple[str, str]]()
-    last = {}
+    last, left = {}, usable_nodes(environment)
+    left.subtract(_promised(environment))
     for placed in pools(environment):
         key = (placed.tenant.tenant, placed.pool.instance_type)
         planned[key] += most_nodes(environment, placed.pool)
@@ -28,9 +29,13 @@ def contracted_nodes(environment: Environment) -> Iterator[Problem]:
             key = (tenant.tenant, contract.instance_type)
             if planned[key] > contract.nodes:
                 there = place(environment, last[key].file, last[key].path)
+                more = planned[key] - contract.nodes
+                remedy = f"write {planned[key]}, or make the pools smaller"
+                if more > left[contract.instance_type]:
+                    remedy = f"make the pools smaller by {more}, since no more can be promised without racks to come"
                 text = (
                     f"{contract.nodes} {contract.instance_type} are contracted, the pools up to {there} come to"
-                    f" {planned[key]}; write {planned[key]}, or make the pools smaller"
+                    f" {planned[key]}; {remedy}"
                 )
                 yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text, tenant.tenant)
 
@@ -48,9 +53,10 @@ def contracted_capacity(environment: Environment) -> Iterator[Problem]:
             before, promised[kind] = promised[kind], promised[kind] + contract.nodes
             if kind in environment.instance_types.by_name and before <= room[kind] < promised[kind]:
                 short = promised[kind] - room[kind]
+                remedy = f"lower it by {short}" if short < contract.nodes else "remove the contract"
                 text = (
                     f"with these {contract.nodes} tenants are promised {promised[kind]} {kind}, the inventory has room"
-                    f" for {room[kind]} beside spares; lower it by {short} or add racks"
+                    f" for {room[kind]} beside spares; {remedy} or add racks"
                 )
                 yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text, tenant.tenant)
 
@@ -67,6 +73,13 @@ def autoscaling(environment: Environment) -> Iterator[Problem]:
                 f" {room[pool.instance_type]} beside spares; write at most that"
             )
             yield problem(environment, placed.file, (*placed.path, "max_nodes"), text)
+
+
+def _promised(environment: Environment) -> Counter[str]:
+    found = Counter[str]()
+    for contract in (contract for tenant in environment.tenants for contract in tenant.contract):
+        found[contract.instance_type] += contract.nodes
+    return found
 
 
 def usable_nodes(environment: Environment) -> Counter[str]:

@@ -18,6 +18,7 @@ from components.specs.loader import ALLOCATIONS, IMAGE_PINS, REGION, VERSIONS
 from components.specs.locks import ClusterAllocation
 from components.specs.problems import Problem, listed
 
+_DEDICATED = f"control_planes.{DEDICATED}"
 _KEPT = {
     "vpc": "pods and services of a cluster keep the prefixes they were made with",
     "service_domain": "backends refuse another, and pods know each other by it",
@@ -30,7 +31,7 @@ def steps(environment: Environment) -> Iterator[Problem]:
     pins, known = standing_pins(environment), environment.versions.kubernetes
     for placed in clusters(environment):
         pin, version = pins.get(placed.cluster.name), placed.cluster.version
-        objection = version_objection(pin.version, version) if pin and version in known else None
+        objection = version_objection(pin.version, version, known) if pin and version in known else None
         if objection is not None:
             text = f"{objection} (it runs what {_pinned(environment, placed)} says)"
             yield problem(environment, placed.file, (*placed.path, "version"), text)
@@ -81,9 +82,10 @@ def options(environment: Environment) -> Iterator[Problem]:
                 text = f"{backend} ({there}) keeps events with everything else; write {Events.TOGETHER}"
                 yield problem(environment, placed.file, (*path, "events"), text)
             elif store not in {DEDICATED, PLACED}:
+                apart = "" if environment.region.control_planes.dedicated else f" once {REGION} has {_DEDICATED}"
                 text = (
                     f"'{store}' is shared, and only beside a data store of its own can a cluster keep events"
-                    f" apart; write data_store: {DEDICATED}, or events: {Events.TOGETHER}"
+                    f" apart; write events: {Events.TOGETHER}, or data_store: {DEDICATED}{apart}"
                 )
                 yield problem(environment, placed.file, (*path, "events"), text)
         if wish.konnectivity_agents is not None and not CONTROL_PLANES[backend].counts_konnectivity_agents:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from ipaddress import IPv4Network
 
 from components.plan.allocate.allocation import ACCEPT_EDITS
 from components.plan.allocate.dpu_clusters import DpuClusters, first_rack
 from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.pools import place, problem, tenant_file
+from components.plan.rules.running import Entry, restored, running_nodes
 from components.render.backends import BORDERS
 from components.specs.dpus import DpuClusterSpec
 from components.specs.environment import Environment
@@ -100,12 +102,22 @@ def loopbacks(environment: Environment) -> Iterator[Problem]:
         if own.num_addresses < dpus.max_dpus:
             text = (
                 f"{own} has {own.num_addresses} addresses, {cluster.name} may have {dpus.max_dpus} DPUs (max_dpus);"
-                f" write a /{own.max_prefixlen - (dpus.max_dpus - 1).bit_length()} or wider"
+                f" {_more_loopbacks(environment, own)}"
             )
             yield problem(environment, REGION, path, text)
     for other, index in overlaps((*bounds(cluster.loopbacks), index) for index, cluster in enumerate(dpus.clusters)):
         text = f"{dpus.clusters[index].loopbacks} overlaps that of {_shown(environment, other)}; move one"
         yield problem(environment, REGION, ("dpus", "clusters", index, "loopbacks"), text)
+
+
+def _more_loopbacks(environment: Environment, own: IPv4Network) -> str:
+    """Return what to write where ``own`` has too few addresses: a wider part, if each DPU cluster can have one."""
+    dpus, network = environment.region.dpus, environment.region.networks.dpu_loopbacks
+    length = own.max_prefixlen - (dpus.max_dpus - 1).bit_length()
+    if len(dpus.clusters) <= 2 ** (length - network.prefixlen):
+        return f"write {own.supernet(new_prefix=length)} or wider"
+    there = place(environment, REGION, ("networks", "dpu_loopbacks"))
+    return f"lower max_dpus to {own.num_addresses} or less, or widen networks.dpu_loopbacks ({there})"
 
 
 def router_ids(environment: Environment) -> Iterator[Problem]:
@@ -134,13 +146,15 @@ def isolation(environment: Environment) -> Iterator[Problem]:
 
 def links(environment: Environment) -> Iterator[Problem]:
     """Report links to hosts in the lock file that two DPU clusters would give out."""
+    nodes = running_nodes(environment)
     for name, vpc in environment.allocations.vpcs.items():
+        entry: Entry = ("vpcs", name)
         given = [(part.first, part.last, (at, part)) for at, parts in vpc.links.items() for part in parts]
         for (other, _), (at, part) in overlaps(given):
-            text = (
-                f"{part} overlaps links of {other}; remove vpcs.{name}.links.{at} and run jacquard allocate"
-                f" {environment.name} {ACCEPT_EDITS}"
-            )
+            remedy = f"remove vpcs.{name}.links.{at} and run jacquard allocate {environment.name} {ACCEPT_EDITS}"
+            if nodes[entry]:
+                remedy = restored(entry, nodes[entry])
+            text = f"{part} overlaps links of {other}; {remedy}"
             yield problem(environment, ALLOCATIONS, ("vpcs", name, "links", at), text)
 
 

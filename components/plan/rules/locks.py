@@ -20,6 +20,7 @@ from components.plan.allocate.numbers import Block, as_block
 from components.plan.intents.images import choose_image, standing_objections
 from components.plan.intents.nodes import pinned_image
 from components.plan.pools import DataPath, PlacedPool, place, pools, problem
+from components.plan.rules.running import Entry, restored, running_nodes
 from components.render.dpu_templates import NEWEST as DPUS_NEWEST
 from components.render.template_revisions import NEWEST as NODES_NEWEST
 from components.specs.catalog import DpuImage, GoldenImage
@@ -112,7 +113,7 @@ def _locks(environment: Environment) -> tuple[tuple[str, LockFile], ...]:
 def numbers(environment: Environment) -> Iterator[Problem]:
     """Report numbers, addresses and prefixes in the lock file that are out of range, or given twice."""
     given: dict[Kind, list[Interval[Given]]] = defaultdict(list)
-    allowed = ranges(environment)
+    allowed, running = ranges(environment), running_nodes(environment)
     for kind, path, block in _given(environment):
         if kind not in allowed:
             continue
@@ -121,12 +122,13 @@ def numbers(environment: Environment) -> Iterator[Problem]:
             where, size = written(environment, kind)
             text = (
                 f"{shown(kind, block)} is outside {dotted(where)} ({size or 'empty'},"
-                f" {place(environment, REGION, where)}); widen it there, or {_redo(environment, path)}"
+                f" {place(environment, REGION, where)}); widen it there, or"
+                f" {_redo(environment, path, running)}"
             )
             yield problem(environment, ALLOCATIONS, path, text)
     for (kind, other, first), (_, path, second) in (pair for one in given.values() for pair in overlaps(one)):
         what = f"is also given to {other[1]}" if first == second else f"overlaps {dotted(other)} ({shown(kind, first)})"
-        text = f"{shown(kind, second)} {what}; {_redo(environment, path)}"
+        text = f"{shown(kind, second)} {what}; {_redo(environment, path, running)}"
         yield problem(environment, ALLOCATIONS, path, text)
 
 
@@ -266,5 +268,8 @@ def _remedy(environment: Environment) -> str:
     return f"run jacquard allocate {environment.name}"
 
 
-def _redo(environment: Environment, path: DataPath) -> str:
+def _redo(environment: Environment, path: DataPath, running: Mapping[Entry, int]) -> str:
+    """Return how to have a number given anew, or back where nodes run by it, which another would cut off."""
+    if running[path[:2]]:
+        return restored(path[:2], running[path[:2]])
     return f"remove {dotted(path[:2])} and {_remedy(environment)} {ACCEPT_EDITS}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from components.plan.build.charts import needed_charts
+from components.plan.build.control_planes import standing_pins
 from components.plan.intents.images import CHANNEL
 from components.plan.pools import DataPath, clusters, inventory_file, pools, problem, tenant_file
 from components.specs.base import DEDICATED, PLACED
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.loader import IMAGES, INSTANCE_TYPES, REGION, VERSIONS, VM_OFFERINGS
-from components.specs.problems import Problem, listed, suggestion
+from components.specs.problems import Problem, listed, nearest, suggestion
 from components.specs.tenant import TenantSpec
 
 
@@ -57,16 +58,23 @@ def cluster_references(environment: Environment) -> Iterator[Problem]:
     if control_planes.dedicated:
         stores.append(DEDICATED)
     classes = [entry.name for entry in environment.region.storage]
+    pins = standing_pins(environment)
     for placed in clusters(environment):
         cluster, file, path = placed.cluster, placed.file, placed.path
         vpcs = [vpc.name for vpc in placed.tenant.vpcs]
         yield from _missing(
             environment, file, (*path, "version"), cluster.version, environment.versions.kubernetes, VERSIONS
         )
-        yield from _missing(environment, file, (*path, "vpc"), cluster.vpc, vpcs, "vpcs of this file")
-        store_path = (*path, "control_plane", "data_store")
-        if cluster.control_plane.data_store != PLACED:
-            yield from _missing(environment, file, store_path, cluster.control_plane.data_store, stores, REGION)
+        had = environment.allocations.clusters.get(cluster.name)
+        if had is not None and had.tenant == placed.tenant.tenant and had.vpc == cluster.vpc not in vpcs:
+            yield problem(environment, file, (*path, "vpc"), _gone(cluster.vpc, "vpcs of this file", cluster.name))
+        else:
+            yield from _missing(environment, file, (*path, "vpc"), cluster.vpc, vpcs, "vpcs of this file")
+        store, store_path = cluster.control_plane.data_store, (*path, "control_plane", "data_store")
+        if cluster.name in pins and pins[cluster.name].data_store == store not in stores:
+            yield problem(environment, file, store_path, _gone(store, f"control_planes of {REGION}", cluster.name))
+        elif store != PLACED:
+            yield from _missing(environment, file, store_path, store, stores, REGION)
         for index, name in enumerate(cluster.storage):
             yield from _missing(environment, file, (*path, "storage", index), name, classes, REGION)
 
@@ -122,10 +130,12 @@ def _platform_vms(environment: Environment, tenant: TenantSpec) -> Iterator[Prob
 def charts(environment: Environment) -> Iterator[Problem]:
     """Report operators and drivers that the data needs and the version vector lacks."""
     declared = [chart.name for chart in environment.versions.charts]
-    for name, (file, path) in needed_charts(environment).items():
+    needed = needed_charts(environment)
+    for name, (file, path) in needed.items():
         if name not in declared:
             text = f"needs chart '{name}', which is not in charts of {VERSIONS} ({listed(declared)}); add it there"
-            text += suggestion(name, declared)
+            near = nearest(name, (one for one in declared if one not in needed))
+            text += f", or call '{near}' that if it is the same" if near else ""
             yield problem(environment, file, path, text)
 
 
@@ -152,6 +162,11 @@ def _missing(
     declared = list(declared)
     if name not in declared:
         yield problem(environment, file, path, undeclared(name, declared, where))
+
+
+def _gone(name: str, where: str, cluster: str) -> str:
+    """Return the text about what a cluster is in, and no other may be picked for: it must come back."""
+    return f"'{name}' is no more in {where}, and {cluster} is in it; write it back there"
 
 
 def undeclared(name: str, declared: Iterable[str], where: str) -> str:

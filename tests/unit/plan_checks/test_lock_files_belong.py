@@ -129,3 +129,18 @@ def test_lock_files_of_the_formats_before_come_to_name_their_region_and_each_oth
 
     assert problems == []
     assert {move.file: move.text for move in found if move.file in now} == now
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "nodes"), [("vpcs", "acme", 16), ("vpcs", "globex", 4), ("clusters", "globex-lab", 4)]
+)
+def test_numbers_that_nodes_run_by_are_never_given_anew(laptop: Any, section: str, name: str, nodes: int) -> None:
+    text = (laptop.folder / ALLOCATIONS).read_text()
+    (laptop.folder / ALLOCATIONS).write_text(re.sub(rf"(?m)^  {name}: .*\n", "", text))
+
+    told = (
+        f"{section}.{name}: is missing; restore the file with git checkout, since {nodes} nodes run by what"
+        f" {section}.{name} says"
+    )
+    assert told in _refusal(laptop)
+    assert told in _refusal(laptop, edits_meant=True)

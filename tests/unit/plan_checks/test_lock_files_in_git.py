@@ -69,7 +69,7 @@ def test_a_file_in_conflict_says_how_to_resolve_it(laptop: Any) -> None:
     (laptop.folder / GLOBEX).write_text("<<<<<<< ours\n", encoding="utf-8")
     lines = [(laptop.root / file).read_text(encoding="utf-8").split("<<<<<<< ")[0].count("\n") + 1 for file in files]
 
-    remedy = "take either side, git checkout --ours or --theirs, and run jacquard allocate"
+    remedy = "take either side of the whole file, git checkout --ours or --theirs, and run jacquard allocate"
     [allocations, pins] = [f"{line}  is in conflict after a merge; {remedy}" for line in lines]
     report = [" ".join(line.split()) for line in laptop.report().splitlines()]
     assert report[1:] == [

@@ -121,7 +121,7 @@ def test_a_minor_version_is_not_left_out(ready: Any) -> None:
     assert refusal(error) == [
         (
             "  tenants/acme.yaml:21  clusters[0].version: v1.36.1 is 2 minor versions above v1.34.6, it goes up one at"
-            " a time; write a v1.35 first"
+            " a time; write v1.35.2 first"
         )
     ]
 

@@ -138,7 +138,7 @@ def test_a_name_that_steers_a_terminal_is_shown_as_an_escape(laptop: Any) -> Non
 
 
 def test_files_that_nobody_would_read_are_reported(laptop: Any) -> None:
-    for name in ("regoin.yaml", "tenants/initech.yml", "inventory/hall-b.tsv", "inventory/b.csv"):
+    for name in ("regoin.yaml", "tenants/acme.yml", "tenants/initech.yml", "inventory/hall-b.tsv", "inventory/b.csv"):
         (laptop.folder / name).write_text("", encoding="utf-8")
     (laptop.folder / ".region.yaml.swp").write_text("", encoding="utf-8")
 
@@ -152,6 +152,7 @@ def test_files_that_nobody_would_read_are_reported(laptop: Any) -> None:
                 " allocations.lock.yaml, images.lock.yaml, README.md); did you mean 'region.yaml'?"
             ),
         ),
+        ("tenants/acme.yml", "is not read, and acme.yaml is there; remove it"),
         ("tenants/initech.yml", "is not read; rename it to initech.yaml or remove it"),
     ]
 

@@ -1,0 +1,69 @@
+"""The corpus of mistakes: what a person may write, what is said to it, and the remedy, as data beside the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import yaml
+from workbench import Workbench
+
+from components.specs.problems import SpecError
+from toolchain import paths
+
+_UNIT = paths.ROOT / "tests" / "unit"
+FOLDERS = (_UNIT / "specs", _UNIT / "plan_checks")
+
+Case = dict[str, Any]
+
+
+def cases(folder: Path, pattern: str) -> list[Case]:
+    """Return the cases of the files in ``folder`` that are called like ``pattern``."""
+    files = sorted(folder.glob(pattern))
+    return [case for path in files for case in yaml.safe_load(path.read_text(encoding="utf-8"))]
+
+
+def title(case: Case) -> str:
+    """Return what a test of ``case`` is called."""
+    return f"{case['rule']}: {case['name']}" if "rule" in case else case["name"]
+
+
+def spoil(bench: Workbench, case: Case) -> None:
+    """Make the mistakes of ``case``."""
+    add_dpu_bmcs(bench, case.get("dpu_bmcs", {}))
+    for file, text in case.get("files", {}).items():
+        (bench.folder / file).write_text(text, encoding="utf-8")
+    apply(bench, case["edits"])
+
+
+def apply(bench: Workbench, steps: Iterable[list[str] | str]) -> None:
+    """Do ``steps``: ``[file, text]`` writes a file, ``[file, old, new]`` edits one, a line of words is a command."""
+    edited = []
+    for step in steps:
+        match step if isinstance(step, list) else step.split():
+            case ["allocate"]:
+                bench.allocate()
+            case ["promote", pool, version]:
+                bench.promote(pool, version)
+            case ["intent", name, field, value]:
+                bench.intend(name, field, yaml.safe_load(value))
+            case [file, text]:
+                (bench.folder / file).write_text(text, encoding="utf-8")
+            case [file, old, new]:
+                edited.append(file)
+                bench.edit(file, old, new)
+    if any(file.endswith(".lock.yaml") for file in edited):
+        with suppress(SpecError):
+            bench.sign()  # what is wrong beside the digest is the matter here
+
+
+def add_dpu_bmcs(bench: Workbench, addresses: dict[str, str]) -> None:
+    """Add the optional column to the inventory, empty but for ``addresses`` by host."""
+    if not addresses:
+        return
+    path = bench.folder / "inventory" / "hall-a.csv"
+    header, *rows = path.read_text(encoding="utf-8").splitlines()
+    lines = [f"{header},dpu_bmc", *(f"{row},{addresses.get(row.split(',')[2], '')}" for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")

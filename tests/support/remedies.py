@@ -1,0 +1,259 @@
+"""What a person does who takes a report at its word: the edit or the command that the text of a problem names.
+
+A text either tells what to write, remove, rename or run, and ``follow`` does just that; or it asks for what no text can
+know, and ``asks_for`` says what that is. A text that is neither tells nobody what to do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from spans import NotThereError, cell, find, removed, renamed, written
+from workbench import Workbench
+
+from components.specs.problems import Problem, SpecError
+
+_IN_MAPPING = re.compile(r"\.(?:labels|annotations)\.")
+Remedy = Callable[[Workbench, Problem, re.Match[str]], None]
+_MAX_STEPS = 40
+
+
+@dataclass
+class Followed:
+    """What came of following reports until they were silent, or asked for what no text can know."""
+
+    done: list[Problem] = field(default_factory=list)
+    """The problems whose remedy was applied, in turn."""
+    left: tuple[Problem, ...] = ()
+    """What the last report says."""
+
+
+def follow_all(bench: Workbench) -> Followed:
+    """Follow the remedies of one report after the other, the first that can be followed each time.
+
+    Raises:
+        AssertionError: a message comes back that was gone, or stays although its remedy was applied.
+    """
+    found, gone = Followed(left=bench.problems()), set[tuple[str, str, str]]()
+    while (problem := _follow_first(bench, found.left)) is not None:
+        found.done.append(problem)
+        before, found.left = {_said(one) for one in found.left}, bench.problems()
+        now = {_said(one) for one in found.left}
+        assert _said(problem) not in now or len(now) < len(before), (
+            f"the remedy was applied, and the same is said: {_told(found)}"
+        )
+        assert not gone & now or len(now) < len(before), f"remedies lead in a circle: {_told(found)}"
+        gone |= before - now
+        assert len(found.done) < _MAX_STEPS, f"remedies lead on and on: {_told(found)}"
+    return found
+
+
+def asks_for(problem: Problem) -> str:
+    """Return what only a person can give to mend ``problem``, in a word; empty when the text does not say."""
+    return next((what for what, told in _ASKS.items() if told.search(problem.text)), "")
+
+
+def _follow_first(bench: Workbench, problems: tuple[Problem, ...]) -> Problem | None:
+    return next((problem for problem in problems if _follow(bench, problem)), None)
+
+
+def _follow(bench: Workbench, problem: Problem) -> bool:
+    """Apply the remedy of ``problem``, and tell whether its text names one that can be."""
+    for told, remedy in _REMEDIES:
+        match = told.search(problem.text)
+        if match:
+            try:
+                remedy(bench, problem, match)
+            except (NotThereError, SpecError):
+                continue
+            return True
+    return False
+
+
+def _said(problem: Problem) -> tuple[str, str, str]:
+    return problem.file, problem.path, problem.text
+
+
+def _told(found: Followed) -> str:
+    said = [f"did: {one.place} {one.path}: {one.text}" for one in found.done]
+    return "\n".join(["", *said, *(f"now: {one.place} {one.path}: {one.text}" for one in found.left)])
+
+
+def _change(bench: Workbench, problem: Problem, edit: Callable[[str], str]) -> None:
+    path = bench.folder / problem.file
+    if not problem.path or not path.is_file():
+        raise NotThereError(problem.place)
+    path.write_text(edit(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def _write(bench: Workbench, problem: Problem, value: str) -> None:
+    if problem.file.endswith(".csv"):
+        _change(bench, problem, lambda text: cell(text, problem.line, problem.path, value))
+    else:
+        _change(bench, problem, lambda text: written(text, problem.path, value))
+
+
+def _write_quoted(bench: Workbench, problem: Problem, match: re.Match[str]) -> None:
+    if problem.path.endswith("." + match[1].strip('"')):
+        _change(bench, problem, lambda text: renamed(text, problem.path, match[1]))
+    else:
+        _write(bench, problem, match[1])
+
+
+def _write_meant(bench: Workbench, problem: Problem, match: re.Match[str]) -> None:
+    """Write the name that was meant, for the key if it is the key that nobody knows."""
+    quoted = re.match(r"'([^']*)'", problem.text)
+    is_key = "is not a key here" in problem.text or (quoted and problem.path.endswith(f".{quoted[1]}"))
+    if is_key:
+        _change(bench, problem, lambda text: renamed(text, problem.path, match[1]))
+    else:
+        _write(bench, problem, match[1])
+
+
+def _write_value(bench: Workbench, problem: Problem, match: re.Match[str]) -> None:
+    _write(bench, problem, match[1])
+
+
+def _write_key(bench: Workbench, problem: Problem, match: re.Match[str]) -> None:
+    """Write another key beside the one that is wrong, or instead of it."""
+    key, value, instead = match.groups()
+    beside = f"{problem.path.rpartition('.')[0]}.{key}".removeprefix(".")
+    if instead:
+        _remove(bench, problem, match)
+    _change(bench, problem, lambda text: written(text, beside, value))
+
+
+def _write_less(bench: Workbench, problem: Problem, match: re.Match[str]) -> None:
+    def lowered(text: str) -> str:
+        return written(text, problem.path, str(int(find(text, problem.path).value.value) - int(match[1])))
+
+    _change(bench, problem, lowered)
+
+
+def _remove(bench: Workbench, problem: Problem, _: re.Match[str]) -> None:
+    if problem.file.endswith(".csv"):
+        raise NotThereError(problem.place)
+    _change(bench, problem, lambda text: removed(text, problem.path))
+
+
+def _remove_around(bench: Workbench, problem: Problem, _: re.Match[str]) -> None:
+    _change(bench, problem, lambda text: removed(text, problem.path.rpartition(".")[0]))
+
+
+def _remove_line(bench: Workbench, problem: Problem, _: re.Match[str]) -> None:
+    path = bench.folder / problem.file
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join([*lines[: problem.line - 1], *lines[problem.line :]]), encoding="utf-8")
+
+
+def _rename(bench: Workbench, problem: Problem, _: re.Match[str]) -> None:
+    def other(text: str) -> str:
+        if _IN_MAPPING.search(problem.path):
+            return renamed(text, problem.path, "own")
+        return written(text, problem.path, f"my-{find(text, problem.path).value.value[:12]}")
+
+    _change(bench, problem, other)
+
+
+def _allocate(bench: Workbench, _: Problem, match: re.Match[str]) -> None:
+    bench.allocate_checked(edits_meant=bool(match[1]))
+
+
+def _allocate_anew(bench: Workbench, problem: Problem, match: re.Match[str]) -> None:
+    """Remove an entry of a lock file and have it allocated anew; the file stays as it was when that is refused."""
+    path = bench.folder / problem.file
+    before = path.read_text(encoding="utf-8")
+    path.write_text(removed(before, match[1]), encoding="utf-8")
+    try:
+        bench.allocate_checked(edits_meant=True)
+    except SpecError:
+        path.write_text(before, encoding="utf-8")
+        raise
+
+
+def _promote(bench: Workbench, _: Problem, match: re.Match[str]) -> None:
+    bench.promote(match[1], match[2])
+
+
+_LITERAL = r"([-\w./:\[\]]*[\d/:\[\]{}.][-\w./:\[\]]*|[a-z0-9]+(?:-[a-z0-9]+)*)"
+_PROSE = r"(?!(?:an?|the|one|two|it|its|that|them|and|another|other|less|more|back|what|each|spaces)\b)"
+_STOP = r"(?=$|[;,] | or | \(| where | first\b)"
+
+_REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
+    (re.compile(told), remedy)
+    for told, remedy in (
+        (r"did you mean '([^']+)'\?$", _write_meant),
+        (r"; is (\S+) meant\?$", _write_value),
+        (r'; write a prefix of the tenant, like (".+")$', _write_value),
+        (r"; write (\w+=[^ ,]+|[^ ,]*\$\{[^ ,]+)", _write_value),
+        (r'write (".+") in quotes$', _write_quoted),
+        (r'; write (".+")$', _write_value),
+        (r"remove (\S+) and run jacquard allocate \S+ --accept-edits", _allocate_anew),
+        (r"; run jacquard allocate \S+( --accept-edits)?$", _allocate),
+        (r"jacquard promote \S+ (\S+) --to (\S+)", _promote),
+        (r"; (?:write|add) (\w+): ([^;,]+?)( instead)?(?:, or .*)?$", _write_key),
+        (r"(?:; |, )write (?:at (?:least|most) |one of |one from )?" + _PROSE + _LITERAL + _STOP, _write_value),
+        (r"; write one of ([-\w./]+)", _write_value),
+        (r"; write a range without it, such as (\S+)", _write_value),
+        (r"; write (\S+) or later$", _write_value),
+        (r", or write (\w+): (\[\])()$", _write_key),
+        (r", or write ([a-z]+)$", _write_value),
+        (r"lower nodes to (\d+)", _write_value),
+        (r"lower it by (\d+)", _write_less),
+        (r"; (?:remove or )?pick one of ([-\w.]+)", _write_value),
+        (r"\(declared: ([-\w.]+).*pick one", _write_value),
+        (r"; remove the (?:pool|contract)", _remove_around),
+        (r"; remove (?:it|one)(?:$| or |,)", _remove),
+        (r"or remove it$", _remove),
+        (r"stands twice, first on line \d+; keep one of the two$", _remove_line),
+        (r"is empty; remove the line$", _remove_line),
+        (r"; rename (?:it|one)$", _rename),
+        (r"^must be one of ([-\w./]+)", _write_value),
+        (r"^must be (?:at least|at most) (\d+)", _write_value),
+        (r"^must be (true) or false", _write_value),
+        (r"\blike (\S+) \(got", _write_value),
+    )
+)
+"""What a text may tell to do, by how it says so; the first that fits is done."""
+
+_ASKS = {
+    what: re.compile("|".join(told.split(" | ")))
+    for what, told in {
+        "hardware": ("add (a rack|racks|a controller|one there) | raise it as far as | racks to come | another rack"),
+        "a fact of a machine": (
+            "names no host | correct (it|the address|one of the two|fits) | remove '[=+@-]' | write the BMC as | "
+            "its IPv4 | "
+            "keep it in Secret | must not be a UUID | list each member"
+        ),
+        "a free number or network": (
+            "move (one|it) | write a network | pick (another|an address) | write a (range within|wider range) | "
+            "a part of it | widen "
+        ),
+        "an entry of the catalogue": (
+            "add (it there|a data store|one to|an image|one of the two|the version) | take a newer release | "
+            "write two of one minor | restore the digest | the (digest|URL) of each | write a release of | "
+            "update jacquard | newer release"
+        ),
+        "the file as it was": ("with git checkout | take either side | write it back | restore "),
+        "well-formed text": (
+            "close it | align the key | put the text | one plain document | save the file | a key needs | "
+            "anchors | tags | merge keys | a key must be | write its name | names the columns | one for each "
+            "| whole values | plain space | a comma | in column | in quotes"
+        ),
+        "a value": (
+            "is required | must (be|look|not be|have)  | write { | needs at least | another (name|time) | "
+            "a later | shorten | a key of your own | belongs to the golden image | starts pods | "
+            "tells anybody"
+        ),
+        "a decision": (
+            "make (a new|two|one of|the pools|its pools) | list  | raise  | lower  | one of the needs | "
+            "other hours | write one from | split | write (that|at most that|at least that|less) | promote to "
+            "| of its own | leave  | move it there | pick one | instead | remove one | "
+            "a cluster (for each|without) | rename | may have at most | is not a key here | let another | "
+            "beside kubelet | such as | one by one | add the claim | is what a"
+        ),
+    }.items()
+}
+"""What a text may ask for that no text can know, by how it does."""

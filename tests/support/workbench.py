@@ -1,0 +1,91 @@
+"""A copy of an example environment, to be spoilt and mended as people do it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from promoting import promote
+
+from components.plan.allocate.allocation import allocate
+from components.plan.checks import check, check_data
+from components.specs.environment import Environment
+from components.specs.intents import NodeIntent
+from components.specs.loader import ALLOCATIONS, IMAGE_PINS, load_environment
+from components.specs.lock_text import paired
+from components.specs.locks import AllocationsLock
+from components.specs.problems import Problem, SpecError
+from components.specs.store import write_locks
+
+
+class Workbench:
+    """The files of one environment in a folder of their own."""
+
+    def __init__(self, root: Path, name: str = "laptop") -> None:
+        self.root = root
+        self.name = name
+
+    @property
+    def folder(self) -> Path:
+        return self.root / self.name
+
+    def load(self) -> Environment:
+        return load_environment(self.name, self.root)
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace the first ``old`` in ``file`` (relative to the environment), which must be there."""
+        path = self.folder / file
+        text = path.read_text(encoding="utf-8")
+        assert old in text, f"{file} does not contain {old!r}"
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def sign(self) -> None:
+        """Give lock files that were edited the seals that fit, as a command would, and leave the edit as it is."""
+        environment = self.load()
+        before = (environment.allocations, environment.image_pins)
+        for lock, after in zip(before, paired(self.name, *before), strict=True):
+            path = self.folder / (ALLOCATIONS if isinstance(lock, AllocationsLock) else IMAGE_PINS)
+            text = path.read_text(encoding="utf-8")
+            for key in ("beside", "digest"):
+                text = text.replace(f"{key}: {getattr(lock, key)}", f"{key}: {getattr(after, key)}")
+            path.write_text(text, encoding="utf-8")
+
+    def intend(self, name: str, field: str, value: Any) -> None:
+        """Make an intent of the lock file another one, under the name that it has then."""
+        environment = self.load()
+        pins = environment.image_pins
+        said = pins.intents[name].model_dump(mode="json") | {field: value}
+        moved = NodeIntent.model_validate_json(json.dumps(said))
+        groups = {key: moved.name if one == name else one for key, one in pins.groups.items()}
+        intents = {one: intent for one, intent in pins.intents.items() if one != name} | {moved.name: moved}
+        changed = pins.model_copy(update={"intents": intents, "groups": groups})
+        write_locks(environment, self.root, environment.allocations, changed)
+
+    def allocate(self) -> None:
+        """Write what ``jacquard allocate`` would, whatever is wrong with the data."""
+        environment = self.load()
+        write_locks(environment, self.root, *allocate(environment))
+
+    def allocate_checked(self, *, edits_meant: bool = False) -> None:
+        """Do what ``jacquard allocate`` does, and refuse what it refuses."""
+        if problems := check_data(self.load(), edits_meant=edits_meant):
+            raise SpecError(self.name, problems)
+        self.allocate()
+
+    def promote(self, pool: str, version: str) -> None:
+        """Do what ``jacquard promote`` does, at once."""
+        environment = self.load()
+        write_locks(environment, self.root, environment.allocations, promote(environment, pool, version))
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Return what ``jacquard check`` would report; empty when all is well."""
+        try:
+            return tuple(check(self.load()))
+        except SpecError as error:
+            return error.problems
+
+    def report(self) -> str:
+        """Return what ``jacquard check`` would say; empty when all is well."""
+        problems = self.problems()
+        return str(SpecError(self.name, problems)) if problems else ""

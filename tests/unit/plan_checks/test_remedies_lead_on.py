@@ -1,0 +1,21 @@
+"""Who takes each report at its word ends where nothing is wrong, or where only a person knows what is right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from corpus import FOLDERS, Case, cases, spoil, title
+from remedies import asks_for, follow_all
+
+_CASES = [case for folder in FOLDERS for case in cases(folder, "*.yaml")]
+
+
+@pytest.mark.parametrize("case", _CASES, ids=map(title, _CASES))
+def test_no_remedy_leads_back_to_what_was_said_before(laptop: Any, case: Case) -> None:
+    spoil(laptop, case)
+
+    left = follow_all(laptop).left
+
+    nobody_knows = [f"{one.place} {one.path}: {one.text}" for one in left if not asks_for(one)]
+    assert nobody_knows == [], "a text says what to write, or what only a person can know"
