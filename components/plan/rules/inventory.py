@@ -177,7 +177,8 @@ def mac_addresses(environment: Environment) -> Iterator[Problem]:
 def out_of_service(environment: Environment) -> Iterator[Problem]:
     """Report hosts that are out of service and in no inventory."""
     known = {host.host for host in environment.hosts}
+    others = [host.host for host in environment.hosts if host.host not in environment.out_of_service]
     for name in environment.out_of_service:
         if name not in known:
-            text = f"'{name}' is in no inventory/hall-*.csv; remove it{suggestion(name, known)}"
+            text = f"'{name}' is in no inventory/hall-*.csv; remove it{suggestion(name, others)}"
             yield problem(environment, OUT_OF_SERVICE, ("hosts", name), text)

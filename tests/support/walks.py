@@ -1,0 +1,168 @@
+"""Edits of an environment as people make them in a hurry, right or wrong; each is drawn and applied to the files."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+from hypothesis import strategies as st
+from workbench import Workbench
+
+from components.specs.loader import ALLOCATIONS, IMAGE_PINS, OUT_OF_SERVICE, REGION
+
+Edit = Callable[[Workbench, st.DataObject], None]
+_NAMES = st.sampled_from(("acme", "globex", "research", "infer", "train", "lab", "system", "new"))
+
+
+def _tenant(bench: Workbench, data: st.DataObject, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change the file of one tenant, if there is one that can be read."""
+    files = sorted((bench.folder / "tenants").glob("*.yaml"))
+    if not files:
+        return
+    path = data.draw(st.sampled_from(files))
+    try:
+        said = yaml.safe_load(path.read_text(encoding="utf-8"))
+        change(said)
+    except (yaml.YAMLError, LookupError, TypeError, AttributeError):
+        return
+    path.write_text(yaml.safe_dump(said, sort_keys=False, width=1000), encoding="utf-8")
+
+
+def resize(bench: Workbench, data: st.DataObject) -> None:
+    """Give a pool another number of nodes."""
+    nodes, index = data.draw(st.integers(1, 14)), data.draw(st.integers(0, 2))
+    _tenant(bench, data, lambda said: said["clusters"][0]["pools"][index].update(nodes=nodes))
+
+
+def rename(bench: Workbench, data: st.DataObject) -> None:
+    """Give a pool, a cluster, a VPC or a tenant another name, wherever else it is written."""
+    what, name = data.draw(st.sampled_from(("pool", "cluster", "vpc", "tenant"))), data.draw(_NAMES)
+
+    def change(said: dict[str, Any]) -> None:
+        cluster = said["clusters"][0]
+        named = {"pool": cluster["pools"][-1], "cluster": cluster, "vpc": said["vpcs"][0], "tenant": said}[what]
+        named["tenant" if what == "tenant" else "name"] = name
+
+    _tenant(bench, data, change)
+
+
+def remove(bench: Workbench, data: st.DataObject) -> None:
+    """Remove a pool or a cluster, or say that a cluster is to end."""
+    what = data.draw(st.sampled_from(("pool", "cluster", "retire", "contract")))
+
+    def change(said: dict[str, Any]) -> None:
+        if what == "pool":
+            said["clusters"][0]["pools"].pop()
+        elif what == "retire":
+            said["clusters"][0]["retire"] = True
+        else:
+            said[{"cluster": "clusters"}.get(what, what)].pop()
+
+    _tenant(bench, data, change)
+
+
+def add_tenant(bench: Workbench, data: st.DataObject) -> None:
+    """Write the file of a tenant after that of another."""
+    name = data.draw(_NAMES)
+    files = sorted((bench.folder / "tenants").glob("*.yaml"))
+    if files:
+        path = data.draw(st.sampled_from(files))
+        text = path.read_text(encoding="utf-8").replace(path.stem, name)
+        (path.parent / f"{name}.yaml").write_text(text, encoding="utf-8")
+
+
+def lose(bench: Workbench, data: st.DataObject) -> None:
+    """Remove a file."""
+    files = sorted(path for path in bench.folder.rglob("*") if path.suffix in {".yaml", ".csv"})
+    if files:
+        data.draw(st.sampled_from(files)).unlink()
+
+
+def move_file(bench: Workbench, data: st.DataObject) -> None:
+    """Call a file otherwise."""
+    files = sorted(path for path in bench.folder.rglob("*") if path.suffix in {".yaml", ".csv"})
+    if files:
+        path, name = data.draw(st.sampled_from(files)), data.draw(_NAMES)
+        path.rename(path.with_name(data.draw(st.sampled_from((f"{name}{path.suffix}", f"{path.name}.bak")))))
+
+
+def merge(bench: Workbench, data: st.DataObject) -> None:
+    """Leave in a file what git does when it cannot merge, or both sides of a line."""
+    files = sorted(path for path in bench.folder.rglob("*") if path.suffix in {".yaml", ".csv"})
+    if not files:
+        return
+    path = data.draw(st.sampled_from(files))
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    at = data.draw(st.integers(0, max(0, len(lines) - 1)))
+    both = [*lines[:at], *lines[at : at + 1] * 2, *lines[at + 1 :]]
+    marked = [*lines[:at], "<<<<<<< ours\n", *lines[at : at + 1], "=======\n", ">>>>>>> theirs\n", *lines[at + 1 :]]
+    path.write_text("".join(data.draw(st.sampled_from((both, marked)))), encoding="utf-8")
+
+
+def edit_hosts(bench: Workbench, data: st.DataObject) -> None:
+    """Remove a row of an inventory file, or put the host into another rack or under another name."""
+    files = sorted((bench.folder / "inventory").glob("*.csv"))
+    if not files:
+        return
+    path = data.draw(st.sampled_from(files))
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    if len(lines) < 3:
+        return
+    at = data.draw(st.integers(1, len(lines) - 1))
+    row = lines[at].split(",")
+    changed = {
+        "remove": "",
+        "rack": ",".join([data.draw(st.sampled_from(("a01", "a09"))), *row[1:]]),
+        "host": ",".join([*row[:2], "x01-u01", *row[3:]]),
+    }
+    lines[at] = changed[data.draw(st.sampled_from(sorted(changed)))]
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def break_hosts(bench: Workbench, data: st.DataObject) -> None:
+    """Take hosts out of service, or all back."""
+    racks = data.draw(st.lists(st.sampled_from(("a01", "a02", "a03", "a04")), max_size=2, unique=True))
+    count = data.draw(st.integers(1, 8))
+    hosts = "".join(
+        f"  {rack}-u{unit:02}: {{state: rma, since: 2026-11-01, reason: fans}}\n"
+        for rack in racks
+        for unit in range(1, count + 1)
+    )
+    path = bench.folder / OUT_OF_SERVICE
+    if hosts:
+        path.write_text(f"schema_version: 1\nhosts:\n{hosts}", encoding="utf-8")
+    else:
+        path.unlink(missing_ok=True)
+
+
+def narrow(bench: Workbench, data: st.DataObject) -> None:
+    """Make a range of the region narrower, or a network another one."""
+    path = bench.folder / REGION
+    if path.is_file():
+        old, new = data.draw(st.sampled_from((("10000-19999", "10001-19999"), ("10.3.0.0/24", "10.3.1.0/24"))))
+        path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+
+
+def swap_locks(bench: Workbench, data: st.DataObject) -> None:
+    """Lose an entry of a lock file, or take the file of another region."""
+    path = bench.folder / data.draw(st.sampled_from((ALLOCATIONS, IMAGE_PINS)))
+    other = bench.root / ("lab" if bench.name == "laptop" else "laptop") / path.name
+    if data.draw(st.booleans()):
+        shutil.copy(other, path)
+    elif path.is_file():
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        at = data.draw(st.integers(0, max(0, len(lines) - 1)))
+        path.write_text("".join([*lines[:at], *lines[at + 1 :]]), encoding="utf-8")
+
+
+EDITS: tuple[Edit, ...] = (
+    resize, rename, remove, add_tenant, lose, move_file, merge, edit_hosts, break_hosts, narrow, swap_locks,
+)  # fmt: skip
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return the content of each file of an environment by its path."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
