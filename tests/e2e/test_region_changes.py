@@ -120,7 +120,7 @@ def test_a_wrong_order_is_refused_with_what_comes_first(region: LocalRegion) -> 
     region.edit("catalog/versions.yaml", "kubernetes: v1.36}", "kubernetes: v1.37}")
     region.edit(GLOBEX, f"version: {NEXT_MINOR}", "version: v1.37.0")
     assert refused(region, "check", ENVIRONMENT).partition(": ")[2] == (
-        "v1.37.0 is 2 minor versions above v1.35.2, it goes up one at a time; write a v1.36 first (it runs what"
+        "v1.37.0 is 2 minor versions above v1.35.2, it goes up one at a time; write v1.36.1 first (it runs what"
         " images.lock.yaml:5 says)"
     )
     region.edit(GLOBEX, "version: v1.37.0", f"version: {NEXT_MINOR}")
