@@ -1,4 +1,4 @@
-"""Pulumi programs run without an engine: what they register is returned, so that tests assert in their own body."""
+"""What all tests share: examples that are drawn alike each time, and programs that run without an engine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from typing import Any
 
 import pulumi
 import pytest
+from hypothesis import settings
 from pulumi.runtime import mocks, rpc
+
+settings.register_profile("alike", deadline=None, derandomize=True)
+settings.register_profile("anew", deadline=None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw anew for nightly proofs only: no change is refused for what a new example found in another's code."""
+    settings.load_profile("anew" if config.option.markexpr == "nightly" else "alike")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +42,10 @@ Run = Callable[..., list[Registered]]
 
 @pytest.fixture(scope="session")
 def run() -> Run:
-    """Return a function that runs a program under mocks and returns its resources in order of registration."""
+    """Return a function that runs a program under mocks and returns its resources in order of registration.
+
+    What they register is returned, so that tests assert in their own body.
+    """
 
     class Echo(mocks.Mocks):
         def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:

@@ -33,7 +33,7 @@ _NULL = re.compile(r"|~|null|Null|NULL")
 _BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
 _OLD_BOOLEAN = re.compile(r"y|n|yes|no|on|off", re.IGNORECASE)
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}|0x[0-9a-fA-F]{1,15}")
-_OTHER_INTEGER = re.compile(r"[-+]?([0-9][0-9_]*|0[oO][0-7_]+|0b[01_]+|0[xX][0-9a-fA-F_]+)")
+_OTHER_INTEGER = re.compile(r"[-+]_[0-9_]*|[-+]?([0-9][0-9_]*|0[oO][0-7_]+|0b[01_]+|0[xX][0-9a-fA-F_]+)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9_]+|[0-9][0-9_]*(\.[0-9_]*|(?=[eE])))([eE][-+]?[0-9_]+)?|[-+]?\.(?i:inf|nan)")
 _MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?")
@@ -89,6 +89,8 @@ class StrictYamlReader:
         self.max_values = max_values
         self.problems: dict[tuple[str | int, ...], Problem] = {}
         """By path."""
+        self._twins: dict[tuple[str | int, ...], int] = {}
+        """How often a key stands that stands more than once, by path."""
         self._path: list[str | int] = []
         self._values = 0
 
@@ -139,11 +141,19 @@ class StrictYamlReader:
             key = self._key(event)
             value = self._value(self._next(), inner)
             if key in result:
-                remedy = TAKE_ONE_SIDE if self.file.endswith(".lock.yaml") else "keep one of the two"
-                self._problem(event, f"stands twice, first on line {places[key].line}; {remedy}")
+                self._twin(event, places[key].line)
                 continue
             result[key], places[key] = value, inner
         return result
+
+    def _twin(self, event: Any, first: int) -> None:
+        path = tuple(self._path)
+        self._twins[path] = count = self._twins.get(path, 1) + 1
+        often, them = ("twice", "the two") if count == 2 else (f"{count} times", "them")
+        remedy = TAKE_ONE_SIDE if self.file.endswith(".lock.yaml") else f"keep one of {them}"
+        if count > 2:
+            self.problems.pop(path, None)  # told already, with fewer
+        self._problem(event, f"stands {often}, first on line {first}; {remedy}")
 
     def _sequence(self, places: dict[str | int, Place]) -> list[Any]:
         result: list[Any] = []
