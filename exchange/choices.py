@@ -84,6 +84,5 @@ def _unknown_key(option: str, key: str, keys: list[str]) -> Iterator[Problem]:
 def _unknown(option: str, what: str, name: str, names: Iterable[str]) -> Iterator[Problem]:
     known = list(names)
     if name not in known:
-        more = f" and {len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
         near = suggestion(name, known) or "; write one of them"
-        yield Problem(option, 0, "", f"'{name}' is no {what} ({listed(known[:MAX_LISTED])}{more}){near}")
+        yield Problem(option, 0, "", f"'{name}' is no {what} ({listed(known, MAX_LISTED)}){near}")

@@ -79,5 +79,5 @@ def frozen(environment: Environment, stack: str, now: dt.datetime) -> list[Viola
 def _judgeable(environment: Environment) -> Iterator[WaiverSpec]:
     """Yield the waivers of rules that can be judged without an engine and without a look at nodes."""
     judged = {rule.name for rule in RULES if not rule.kinds & _ENGINE_ONLY}
-    judged |= set(map(checks.rule_name, checks.WAIVABLE))
+    judged |= set(checks.waivable())
     yield from (waiver for waiver in environment.waivers.waivers if waiver.rule in judged)

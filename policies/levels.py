@@ -29,7 +29,7 @@ def problems(environment: Environment, now: dt.datetime) -> list[Problem]:
 
 def _unknown(environment: Environment) -> Iterator[Problem]:
     policies = [rule.name for rule in RULES]
-    waivable = [*policies, RuleId.UNIFORMITY, *map(checks.rule_name, checks.WAIVABLE)]
+    waivable = [*policies, RuleId.UNIFORMITY, *checks.waivable()]
     named: list[tuple[str, DataPath, str, list[str]]] = [
         (POLICY, ("rules", name), name, policies) for name in environment.policy.rules
     ]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from components.specs import problems
 from components.specs.base import Stage
 from components.specs.policy import Enforcement
 from policies.facts import Context, Fact, Unknown
@@ -113,5 +114,4 @@ def _broken(error: Exception) -> Finding:
 
 def listed(names: Sequence[str]) -> str:
     """Return ``names`` for a message, cut at ten with a count."""
-    rest = len(names) - MAX_LISTED
-    return ", ".join(names[:MAX_LISTED]) + (f" and {rest} more" if rest > 0 else "") if names else "none"
+    return problems.listed(names, MAX_LISTED)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Annotated
 
 import typer
@@ -10,7 +9,7 @@ import typer
 from cli import arguments, data
 from cli.console import Format, print_json, stdout
 from cli.errors import ExitCode, Stop, show
-from cli.views.lock_changes import changes, show_diff
+from cli.views.lock_changes import changes, file_changes, show_diff
 from components.plan.allocate.faults import Exchange, exchange, with_fault, with_faults_of, without_fault
 from components.specs.loader import OUT_OF_SERVICE
 from components.specs.out_of_service import HostState
@@ -63,8 +62,7 @@ def host(
     fields = {key: value for key, value in entry.items() if value}
     after = without_fault(before, name) if back else with_fault(before, name, fields)
     done = exchange(with_faults_of(spec, after), name)
-    label = f"{environment}/{OUT_OF_SERVICE}"
-    diff = list(difflib.unified_diff(before.splitlines(), after.splitlines(), label, label, lineterm="", n=0))
+    diff = file_changes(f"{environment}/{OUT_OF_SERVICE}", before, after)
     diff += changes(spec, *done.locks) if done.locks else []
     replace_text(path, after)
     if done.locks:

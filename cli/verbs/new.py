@@ -15,13 +15,11 @@ from cli import arguments, data
 from cli.console import Format, plural, print_json, stdout
 from cli.errors import ExitCode, Stop, show
 from components.specs.base import DNS_LABEL, LABEL
-from components.specs.loader import load_environment
+from components.specs.loader import CATALOG, load_environment
 from components.specs.problems import listed
 from starters.hosts import MAX_HALLS
 from starters.region import example, like
 from toolchain import paths
-
-CATALOG = "catalog"
 
 _Region = Annotated[str, typer.Argument(metavar="REGION", help="Name of the region, and of its folder.")]
 _Like = Annotated[

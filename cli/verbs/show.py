@@ -164,7 +164,6 @@ def _refuse_contradictions(environment: str, path: str, svg: Path | None, *, liv
 def _unknown_path(path: str, error: UnknownPathError) -> Stop:
     prefix = f"{error.found}." if error.found else ""
     wrong = path.removeprefix(prefix)
-    more = len(error.known) - _MAX_LISTED
-    known = listed(error.known[:_MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
+    known = listed(error.known, _MAX_LISTED)
     where = f"in {error.found}" if error.found else "in a region"
     return Stop(f"'{wrong}' is unknown {where} (known: {known}){suggestion(wrong, error.known)}", ExitCode.BAD_DATA)

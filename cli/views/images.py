@@ -11,6 +11,7 @@ from rich.text import Text
 from cli.console import plural
 from components.plan.report.images import ImageReport, Match
 from components.specs.catalog import Lifecycle
+from components.specs.problems import listed
 
 _STYLES = {Lifecycle.PREVIEW: "cyan", Lifecycle.DEPRECATED: "yellow", Lifecycle.EXPIRED: "red"}
 _POOLS_NAMED = 3
@@ -63,8 +64,7 @@ def _refused(match: Match) -> str:
 
 
 def _some(items: list[str]) -> str:
-    more = len(items) - _POOLS_NAMED
-    return ", ".join(items[:_POOLS_NAMED]) + (f" and {more} more" if more > 0 else "") or "-"
+    return listed(items, _POOLS_NAMED) if items else "-"
 
 
 def _table(*columns: str) -> Table:

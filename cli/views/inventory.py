@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from rich.text import Text
@@ -28,7 +28,7 @@ def lines(file: str, source: str, done: Import) -> Iterator[Text]:
         if len(hosts) > MAX_SHOWN:
             yield Text(f"{mark} and {len(hosts) - MAX_SHOWN} more; --format json names all", style=style)
     if done.kept:
-        yield Text(f"not in {source} and kept: {_some(done.kept)}; --prune removes")
+        yield Text(f"not in {source} and kept: {listed(done.kept, MAX_SHOWN)}; --prune removes")
 
 
 def to_json(done: Import) -> dict[str, Any]:
@@ -53,8 +53,3 @@ def _columns(change: Change) -> str:
 
 def _said(value: str) -> str:
     return shown(value or None)
-
-
-def _some(hosts: Sequence[str]) -> str:
-    more = f" and {len(hosts) - MAX_SHOWN} more" if len(hosts) > MAX_SHOWN else ""
-    return f"{listed(hosts[:MAX_SHOWN])}{more}"

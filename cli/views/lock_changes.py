@@ -22,10 +22,13 @@ def changes(environment: Environment, numbers: AllocationsLock, pins: ImagesLock
     folder = paths.environments() / environment.name
     lines: list[str] = []
     for name, lock in zip((ALLOCATIONS, IMAGE_PINS), paired(environment.name, numbers, pins), strict=True):
-        before = _text(folder / name).splitlines()
-        label = f"{environment.name}/{name}"
-        lines += difflib.unified_diff(before, lock_text(lock).splitlines(), label, label, lineterm="", n=0)
+        lines += file_changes(f"{environment.name}/{name}", _text(folder / name), lock_text(lock))
     return lines
+
+
+def file_changes(label: str, before: str, after: str) -> list[str]:
+    """Return the difference between two texts of the file ``label``, line by line; empty when there is none."""
+    return list(difflib.unified_diff(before.splitlines(), after.splitlines(), label, label, lineterm="", n=0))
 
 
 def show_diff(console: Console, lines: list[str], told: list[str]) -> None:

@@ -50,12 +50,11 @@ class Explained:
 
 
 def rules() -> dict[str, Explained]:
-    """Return every rule by its name: the form of files, then policies, then cross-checks."""
-    waivable = {checks.rule_name(rule) for rule in checks.WAIVABLE}
-    found = [_plain(FORM, _FORM, waivable=False), *map(_policy, RULES)]
-    texts = levels.DESCRIPTIONS | checks.descriptions()
-    found += [_plain(name, text, waivable=name in waivable) for name, text in texts.items()]
-    return {one.name: one for one in found}
+    """Return every rule by its name: the form of files, then cross-checks, then policies."""
+    waivable = set(checks.waivable())
+    texts = {FORM: _FORM} | checks.descriptions() | levels.DESCRIPTIONS
+    found = [_plain(name, text, waivable=name in waivable) for name, text in texts.items()]
+    return {one.name: one for one in (*found, *map(_policy, RULES))}
 
 
 def _plain(name: str, text: str, *, waivable: bool) -> Explained:

@@ -11,13 +11,12 @@ from typing import Any
 from urllib.parse import quote
 
 from cli.views.check_result import idle
-from components.plan import checks
+from cli.views.rules import rules
 from components.plan.pools import clusters
 from components.specs.environment import Environment
 from components.specs.loader import REGION, WAIVERS
 from components.specs.problems import FORM, Problem
-from policies import Judgement, Violation, levels
-from policies.rules import RULES
+from policies import Judgement, Violation
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _MISFORMED = "A data file does not have the form that its model asks for."
@@ -113,19 +112,17 @@ def report(findings: Iterable[Finding]) -> dict[str, Any]:
 
 
 def _rules() -> list[dict[str, Any]]:
-    texts = {FORM: (_MISFORMED, _HELP), _IDLE: (_UNUSED, _HELP)}
-    texts |= {name: (text, _HELP) for name, text in checks.descriptions().items()}
-    texts |= {name: (text, _HELP) for name, text in levels.DESCRIPTIONS.items()}
-    texts |= {rule.name: (f"{rule.description}\n\n{rule.why}", _HELP) for rule in RULES}
+    known = {name: f"{rule.text}\n\n{rule.why}" if rule.why else rule.text for name, rule in rules().items()}
+    texts = {FORM: _MISFORMED, _IDLE: _UNUSED} | {name: text for name, text in known.items() if name != FORM}
     return [
         {
             "id": name,
             "shortDescription": {"text": text.partition("\n")[0]},
             "fullDescription": {"text": text},
-            "help": {"text": remedy},
+            "help": {"text": _HELP},
             "defaultConfiguration": {"level": "error"},
         }
-        for name, (text, remedy) in texts.items()
+        for name, text in texts.items()
     ]
 
 

@@ -8,33 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from components.plan.rules import (
-    add_ons,
-    bare_metal,
-    capacity,
-    causes,
-    cluster_api,
-    clusters,
-    contracts,
-    control_planes,
-    dpus,
-    fabrics,
-    governance,
-    images,
-    inventory,
-    locks,
-    names,
-    networks,
-    node_pools,
-    quotas,
-    references,
-    regions,
-    rollouts,
-    running,
-    sites,
-    storage,
-    vms,
-)
+from components.plan.rules import causes, inventory, locks, node_pools, regions, rollouts, running
+from components.plan.rules.tables import BELONGING, DATA, LOCKS, REFERENCES, WAIVABLE, Rule
 from components.specs import neighbours
 from components.specs.base import Stage
 from components.specs.cycle_collector import without_cycle_collector
@@ -43,163 +18,6 @@ from components.specs.loader import ALLOCATIONS, IMAGE_PINS
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.policy import RuleId, WaiverSpec, longest_waiver
 from components.specs.problems import FORM, MAX_PROBLEMS, Problem
-
-Rule = Callable[[Environment], Iterable[Problem]]
-
-REFERENCES: tuple[Rule, ...] = (
-    references.dpu_image,
-    references.image_instance_types,
-    references.host_instance_types,
-    references.contracts,
-    references.cluster_references,
-    references.pool_references,
-    references.vm_references,
-    references.charts,
-    names.region_duplicates,
-    names.catalog_duplicates,
-    names.list_duplicates,
-    names.joined_names,
-    names.reserved_names,
-    inventory.host_duplicates,
-    inventory.out_of_service,
-    sites.cluster_sites,
-    fabrics.fabric_references,
-    fabrics.fabric_halls,
-    dpus.served,
-    clusters.pool_racks,
-)
-"""Rules about names that refer to something; an allocation means nothing while one dangles."""
-
-DATA: tuple[Rule, ...] = (
-    names.region_name,
-    names.release_names,
-    names.stack_names,
-    inventory.halls,
-    inventory.hall_files,
-    inventory.racks,
-    inventory.bmc_addresses,
-    inventory.mac_addresses,
-    inventory.bmc_logins,
-    networks.unusable,
-    networks.networks_disjoint,
-    networks.number_ranges,
-    networks.asn_capacity,
-    networks.service_addresses,
-    networks.service_prefixes,
-    networks.ovn_central,
-    networks.isolation_kept,
-    networks.without_isolation,
-    dpus.room,
-    dpus.loopbacks,
-    dpus.router_ids,
-    dpus.isolation,
-    fabrics.fabric_capacity,
-    fabrics.guid_ranges,
-    fabrics.one_fabric,
-    fabrics.adapters,
-    fabrics.partition_limit,
-    clusters.state_and_context,
-    clusters.one_cluster_per_vpc,
-    clusters.rollouts,
-    clusters.canaries,
-    clusters.pool_labels,
-    clusters.pool_annotations,
-    node_pools.burn_ins,
-    node_pools.surges,
-    node_pools.restarts,
-    node_pools.failure_domains,
-    node_pools.instance_types,
-    node_pools.endings,
-    clusters.quorums,
-    clusters.endpoints,
-    *control_planes.RULES,
-    capacity.vpc_capacity,
-    capacity.pods_per_node,
-    capacity.cluster_size,
-    capacity.data_store_capacity,
-    capacity.dedicated_data_stores,
-    capacity.control_planes,
-    capacity.controllers,
-    bare_metal.drivers,
-    bare_metal.boot_networks,
-    cluster_api.releases,
-    cluster_api.fit,
-    capacity.loopbacks,
-    contracts.contracted_nodes,
-    contracts.contracted_capacity,
-    contracts.autoscaling,
-    quotas.quota_classes,
-    quotas.public_addresses,
-    quotas.load_balancers,
-    quotas.storage,
-    images.pool_images,
-    images.doca,
-    images.drivers,
-    images.architectures,
-    images.firmware,
-    images.firmware_instance_types,
-    storage.default_storage_class,
-    storage.local_disks,
-    storage.durable_volumes,
-    storage.mount_options,
-    storage.shared_secrets,
-    storage.reachable,
-    add_ons.add_on_references,
-    add_ons.add_on_cycles,
-    add_ons.add_on_needs,
-    add_ons.system_pools,
-    vms.vm_public_ips,
-    vms.vm_root_disks,
-    vms.vm_gpu_selectors,
-    vms.vm_sizes,
-    governance.tenants,
-    governance.windows,
-    governance.window_tools,
-    governance.window_turns,
-    governance.twice,
-)
-"""Rules about what people write."""
-
-BELONGING: tuple[Rule, ...] = (locks.lost, locks.foreign)
-"""Rules about whose lock files there are; while they report any, nothing is said about what lock files hold."""
-
-LOCKS: tuple[Rule, ...] = (
-    networks.vpc_sizes,
-    names.group_names,
-    fabrics.partitions,
-    dpus.links,
-    capacity.controller_load,
-    capacity.failure_domains,
-    bare_metal.boot_methods,
-    bare_metal.free_hosts,
-    node_pools.rollout_limits,
-    node_pools.template_revisions,
-    rollouts.mixed,
-    rollouts.mixed_dpus,
-    rollouts.in_motion_together,
-    locks.hand_edits,
-    locks.unpaired,
-    locks.numbers,
-    running.numbers_gone,
-    locks.allocations,
-    locks.pins,
-    locks.intents,
-)
-"""Rules about what machines write, which mean nothing while a reference dangles."""
-
-WAIVABLE: tuple[Rule, ...] = (
-    capacity.cluster_size,
-    capacity.dedicated_data_stores,
-    contracts.contracted_nodes,
-    contracts.contracted_capacity,
-    networks.without_isolation,
-    governance.windows,
-)
-"""Limits of experience and of promises: what breaks one can be applied all the same, and may be for a time.
-
-Each of their problems has a subject that a waiver names. Whatever breaks another rule would be refused upstream, would
-never come to be, or would mean nothing.
-"""
 
 _GIVEN: tuple[Rule, ...] = (locks.numbers, running.numbers_gone, locks.hand_edits, locks.unpaired)
 """Rules about what of lock files must be sound before anything is allocated."""
@@ -313,6 +131,11 @@ def check_neighbours(environment: Environment, folder: Path) -> list[Problem]:
 def rule_name(rule: Callable[..., object]) -> str:
     """Return what reports call ``rule``: module and function, such as ``networks.vpc-sizes``."""
     return f"{rule.__module__.rpartition('.')[2]}.{rule.__name__}".replace("_", "-")
+
+
+def waivable() -> list[str]:
+    """Return the names of the rules that ``waivers.yaml`` can give leave from."""
+    return [rule_name(rule) for rule in WAIVABLE]
 
 
 def descriptions() -> dict[str, str]:

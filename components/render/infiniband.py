@@ -26,8 +26,8 @@ from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import manifest, namespace
 from components.render.operators import Operator, tenant_release
-from components.specs.catalog import InstanceType
 from components.specs.fabric import FabricSpec, GuidNumbers
+from components.specs.instance_types import InstanceType
 
 CHART = "network-operator"
 DAEMON = "ib-kubernetes"

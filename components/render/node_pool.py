@@ -20,7 +20,8 @@ from components.render.pool_health import health_check, readiness
 from components.render.pool_rollout import drain_rules, rollout_section, window_text
 from components.render.template_revisions import REVISIONS, fingerprint
 from components.specs.bare_metal import BareMetalBackend
-from components.specs.catalog import BootMode, InstanceType
+from components.specs.catalog import BootMode
+from components.specs.instance_types import InstanceType
 from components.specs.intents import NodeIntent
 from components.specs.locks import GroupAllocation
 from components.specs.node_pool import BurnIn, NodePoolSpec, PoolRole

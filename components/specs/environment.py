@@ -6,8 +6,9 @@ from pydantic import ConfigDict, Field
 
 from components.specs.add_ons import AddOnCatalog
 from components.specs.base import SCHEMA_VERSION, Spec
-from components.specs.catalog import ImageCatalog, InstanceTypeCatalog, Scale
+from components.specs.catalog import ImageCatalog
 from components.specs.firmware import FirmwareCatalog
+from components.specs.instance_types import InstanceTypeCatalog, Scale
 from components.specs.inventory import HostSpec
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.out_of_service import OutOfServiceSpec

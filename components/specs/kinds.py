@@ -8,8 +8,9 @@ from pathlib import Path
 
 from components.specs.add_ons import AddOnCatalog
 from components.specs.base import DataFile
-from components.specs.catalog import ImageCatalog, InstanceTypeCatalog
+from components.specs.catalog import ImageCatalog
 from components.specs.firmware import FirmwareCatalog
+from components.specs.instance_types import InstanceTypeCatalog
 from components.specs.loader import (
     ALLOCATIONS,
     CATALOG,

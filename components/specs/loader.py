@@ -13,11 +13,12 @@ from pydantic import ValidationError
 
 from components.specs.add_ons import AddOnCatalog
 from components.specs.base import SHORT_NAME, DataFile
-from components.specs.catalog import ImageCatalog, InstanceTypeCatalog
+from components.specs.catalog import ImageCatalog
 from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
 from components.specs.files import read_text, unreadable
 from components.specs.firmware import FirmwareCatalog
+from components.specs.instance_types import InstanceTypeCatalog
 from components.specs.inventory import HostSpec
 from components.specs.inventory_csv import InventoryReader
 from components.specs.locks import AllocationsLock, ImagesLock, LockFile

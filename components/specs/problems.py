@@ -146,9 +146,11 @@ def visible(text: str) -> str:
     )
 
 
-def listed(names: Iterable[str]) -> str:
-    """Return ``names`` as a list for an error text, or ``none``."""
-    return ", ".join(names) or "none"
+def listed(names: Iterable[str], most: int | None = None) -> str:
+    """Return ``names`` as a list for an error text, or ``none``; beyond the first ``most`` only how many more."""
+    every = list(names)
+    rest = len(every) - len(every[:most])
+    return (", ".join(every[:most]) or "none") + (f" and {rest} more" if rest else "")
 
 
 def nearest(wrong: str, names: Iterable[str]) -> str | None:

@@ -11,9 +11,9 @@ from environment_data import ENVIRONMENTS
 from components.plan.allocate.allocation import allocate
 from components.specs.bare_metal import BootMethod, ControllerSpec
 from components.specs.base import Spec
-from components.specs.catalog import Scale
 from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec
+from components.specs.instance_types import Scale
 from components.specs.inventory import HostSpec
 from components.specs.loader import load_environment
 from components.specs.locks import AllocationsLock, ImagesLock
@@ -120,8 +120,12 @@ def allocated(region: Environment, **changes: Any) -> Environment:
 
 def broken(region: Environment, *hosts: str) -> Environment:
     """Return ``region`` with these hosts out of service."""
-    fault = OutOfServiceSpec(state=HostState.RMA, since=date(2026, 1, 1), reason="no fans")
-    return changed(region, out_of_service=dict.fromkeys(hosts, fault))
+    return changed(region, out_of_service=faults(*hosts))
+
+
+def faults(*hosts: str) -> dict[str, OutOfServiceSpec]:
+    """Return what ``out_of_service.yaml`` says of ``hosts`` that are broken."""
+    return dict.fromkeys(hosts, OutOfServiceSpec(state=HostState.RMA, since=date(2026, 1, 1), reason="no fans"))
 
 
 def sold_to(name: str, pool: NodePoolSpec, contracted: int) -> TenantSpec:

@@ -14,8 +14,8 @@ from components.plan.allocate.shortage import Account, too_few_nodes, too_few_ra
 from components.plan.allocate.spares import nodes_within, spares_for
 from components.plan.build.fabrics import halls_for
 from components.plan.pools import PlacedPool, clusters, declared_spares, most_nodes, pools, wanted_nodes
-from components.specs.catalog import Scale
 from components.specs.environment import Environment
+from components.specs.instance_types import Scale
 from components.specs.inventory import HostSpec
 from components.specs.keys import cluster_of, group_key
 from components.specs.locks import GroupAllocation

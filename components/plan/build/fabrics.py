@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from components.plan.pools import PlacedCluster
 from components.render.infiniband import CHART, DAEMON, Partition
-from components.specs.catalog import InstanceType
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind, FabricSpec
 from components.specs.hosted_control_plane import ClusterSpec
+from components.specs.instance_types import InstanceType
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import VpcSpec
 

@@ -30,8 +30,7 @@ class Unmet:
 
     def __str__(self) -> str:
         """Return what is told, in one line."""
-        more = len(self.out_of_service) - MAX_HOSTS_SHOWN
-        hosts = listed(self.out_of_service[:MAX_HOSTS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        hosts = listed(self.out_of_service, MAX_HOSTS_SHOWN)
         return (
             f"{self.place}: {self.contracted} {self.instance_type} are contracted, {self.running} can run, as many as"
             f" hosts in service and their spares allow; out of service: {hosts}"

@@ -10,6 +10,7 @@ from components.specs.keys import cluster_of, parts_of
 from components.specs.lock_text import entry_text
 from components.specs.locks import ClusterAllocation, VpcAllocation
 from components.specs.natural import naturally
+from components.specs.problems import listed
 
 MAX_HOSTS_NAMED = 5
 _WHY = {
@@ -99,9 +100,7 @@ def _sizes(environment: Environment, cluster: str) -> Counter[str]:
 
 
 def _counted(hosts: list[str]) -> str:
-    more = len(hosts) - MAX_HOSTS_NAMED
-    names = ", ".join(hosts[:MAX_HOSTS_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return f"{len(hosts)} host{'' if len(hosts) == 1 else 's'} ({names})"
+    return f"{len(hosts)} host{'' if len(hosts) == 1 else 's'} ({listed(hosts, MAX_HOSTS_NAMED)})"
 
 
 def _numbers(old: _Entry, new: _Entry) -> Iterator[str]:

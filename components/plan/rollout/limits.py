@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from components.plan.pools import PlacedPool, pools
 from components.plan.rollout.replacement import replacements
 from components.specs.base import PercentOrCount, limit_of
-from components.specs.catalog import Scale
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind
+from components.specs.instance_types import Scale
 from components.specs.keys import group_key, pool_of
 
 PER_POOL = "max_unavailable_per_pool"

@@ -87,9 +87,7 @@ def _is_older(environment: Environment, placed: PlacedPool, now: str) -> bool:
 
 def _told(environment: Environment, change: _Change, rows: dict[str, HostSpec]) -> Problem:
     placed, first = change.placed, change.hosts[0]
-    some = listed(change.hosts[:_MAX_NAMES])
-    more = len(change.hosts) - _MAX_NAMES
-    names = f"{some} and {more} more" if more > 0 else some
+    names = listed(change.hosts, _MAX_NAMES)
     wanted = place(environment, placed.file, (*placed.path, "nodes" if placed.pool.racks is None else "racks"))
     follows = f"and the nodes of {wanted} need them" if len(change.hosts) > 1 else f"and the nodes of {wanted} need it"
     if change.column == "host":

@@ -9,8 +9,8 @@ from components.render import labels as keys
 from components.render.backends import CONTROL_PLANES
 from components.render.node_pool import NODE_DOMAIN
 from components.specs.base import DEDICATED, Stage, limit_of
-from components.specs.catalog import Scale
 from components.specs.environment import Environment
+from components.specs.instance_types import Scale
 from components.specs.loader import INSTANCE_TYPES, REGION
 from components.specs.problems import Problem, listed
 from components.specs.region import RegionSpec

@@ -45,10 +45,8 @@ def served(environment: Environment) -> Iterator[Problem]:
     running = DpuClusters(clusters)
     racks = {host.rack for host in environment.hosts if clusters and running.of(host) is None}
     if racks:
-        names = naturally(racks)
-        more = f" and {len(names) - MAX_RACKS_SHOWN} more" if len(names) > MAX_RACKS_SHOWN else ""
         text = (
-            f"none runs the DPUs of racks {', '.join(names[:MAX_RACKS_SHOWN])}{more}; add their hall to one, or a"
+            f"none runs the DPUs of racks {listed(naturally(racks), MAX_RACKS_SHOWN)}; add their hall to one, or a"
             " cluster without from_rack"
         )
         yield problem(environment, REGION, ("dpus", "clusters"), text)

@@ -10,8 +10,8 @@ from components.plan.pools import DataPath, inventory_file, place, problem
 from components.plan.rules.references import host_problem
 from components.specs.base import Address
 from components.specs.bmc import parse_bmc
-from components.specs.catalog import Scale
 from components.specs.environment import Environment
+from components.specs.instance_types import Scale
 from components.specs.inventory import HostSpec
 from components.specs.loader import OUT_OF_SERVICE, REGION
 from components.specs.problems import Problem, listed, suggestion

@@ -251,17 +251,13 @@ def _hosts(environment: Environment, have: Mapping[str, str], wanted: Mapping[st
         elif host not in wanted:
             superfluous.append(host)
     for key, names in missing.items():
-        text = f"lacks {len(names)} of {key} ({_some(names)}); {_remedy(environment)}"
+        text = f"lacks {len(names)} of {key} ({listed(names, MAX_NAMES_SHOWN)}); {_remedy(environment)}"
         yield problem(environment, ALLOCATIONS, ("hosts",), text)
     if superfluous:
-        text = f"has {len(superfluous)} that no pool can have ({_some(superfluous)}); {_remedy(environment)}"
+        told = listed(superfluous, MAX_NAMES_SHOWN)
+        text = f"has {len(superfluous)} that no pool can have ({told}); {_remedy(environment)}"
         line = environment.positions.line(ALLOCATIONS, ("hosts", superfluous[0]))
         yield Problem(ALLOCATIONS, line, "hosts", text)
-
-
-def _some(names: list[str]) -> str:
-    more = len(names) - MAX_NAMES_SHOWN
-    return ", ".join(names[:MAX_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _remedy(environment: Environment) -> str:

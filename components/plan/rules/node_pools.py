@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from components.plan.intents.boot import FIRST_REVISION
 from components.plan.pools import clusters, declared_spares, place, pools, problem
 from components.plan.rollout.limits import RolloutLimits
-from components.specs.catalog import Scale
 from components.specs.environment import Environment
+from components.specs.instance_types import Scale
 from components.specs.keys import cluster_of, group_key, pool_key, pool_of
 from components.specs.loader import ALLOCATIONS, IMAGE_PINS, POLICY, REGION
 from components.specs.node_pool import BurnIn

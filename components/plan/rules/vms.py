@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from components.plan.pools import problem, tenant_file
 from components.specs.base import bytes_of
-from components.specs.catalog import InstanceType
 from components.specs.environment import Environment
+from components.specs.instance_types import InstanceType
 from components.specs.loader import VM_OFFERINGS
 from components.specs.problems import Problem, listed
 from components.specs.vm_offering import VmSizeSpec

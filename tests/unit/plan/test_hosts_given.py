@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import date
 
 import pytest
-from small_region import allocated, changed, nodes, rack, racks, small_region, tenant
+from small_region import allocated, changed, faults, nodes, rack, racks, small_region, tenant
 
 from components.plan.allocate.allocation import attempt
 from components.plan.allocate.releases import release_hosts, replace_hosts
 from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, GroupAllocation
-from components.specs.out_of_service import HostState, OutOfServiceSpec
 from components.specs.problems import SpecError
 from components.specs.region import SiteSpec
-
-
-def _broken(*hosts: str) -> dict[str, OutOfServiceSpec]:
-    return dict.fromkeys(hosts, OutOfServiceSpec(state=HostState.RMA, since=date(2026, 1, 1), reason="no fans"))
 
 
 def _hosts(lock: AllocationsLock) -> dict[str, int]:
@@ -46,7 +40,7 @@ def test_a_pool_may_have_other_spares_than_its_region() -> None:
 
 
 def test_a_host_out_of_service_is_not_given() -> None:
-    region = changed(small_region(), out_of_service=_broken("a1-u1"))
+    region = changed(small_region(), out_of_service=faults("a1-u1"))
     lock = allocated(region, tenants=(tenant("ant", nodes(3)), tenant("bee", nodes(2)))).allocations
 
     assert "a1-u1" not in lock.hosts
@@ -55,7 +49,7 @@ def test_a_host_out_of_service_is_not_given() -> None:
 
 def test_a_host_that_breaks_stays_and_is_replaced_on_request() -> None:
     before = allocated(small_region(), tenants=(tenant("ant", nodes(2)), tenant("bee", nodes(3))))
-    broken = changed(before, out_of_service=_broken("a1-u1", "a2-u1"))
+    broken = changed(before, out_of_service=faults("a1-u1", "a2-u1"))
     assert allocated(broken).allocations == before.allocations
 
     numbers, pins = replace_hosts(broken, "ant-one/lab")
@@ -68,8 +62,8 @@ def test_a_host_that_breaks_stays_and_is_replaced_on_request() -> None:
 
 
 def test_a_pool_without_a_free_host_beside_its_broken_one_is_told() -> None:
-    before = allocated(small_region(), tenants=(tenant("ant", nodes(3)),), out_of_service=_broken("b1-u1"))
-    broken = changed(before, out_of_service=_broken("a1-u1", "b1-u1"))
+    before = allocated(small_region(), tenants=(tenant("ant", nodes(3)),), out_of_service=faults("b1-u1"))
+    broken = changed(before, out_of_service=faults("a1-u1", "b1-u1"))
     with pytest.raises(SpecError) as caught:
         replace_hosts(broken, "ant-one/lab")
     assert caught.value.problems[0].text == (
@@ -85,7 +79,7 @@ def test_a_pool_without_a_free_host_beside_its_broken_one_is_told() -> None:
 
 def test_a_group_that_grows_does_not_count_on_a_broken_host() -> None:
     before = allocated(small_region(), tenants=(tenant("ant", nodes(2)),))
-    edits = {"tenants": (tenant("ant", nodes(3)),), "out_of_service": _broken("a1-u1")}
+    edits = {"tenants": (tenant("ant", nodes(3)),), "out_of_service": faults("a1-u1")}
 
     grown = allocated(before, **edits).allocations
     assert _nodes(grown) == {"ant-one/lab/a1": 2, "ant-one/lab/a2": 1}
@@ -93,7 +87,7 @@ def test_a_group_that_grows_does_not_count_on_a_broken_host() -> None:
 
 
 def test_a_shortage_counts_what_is_out_of_service() -> None:
-    region = changed(small_region(), out_of_service=_broken("a1-u1", "a1-u2", "a2-u1"))
+    region = changed(small_region(), out_of_service=faults("a1-u1", "a1-u2", "a2-u1"))
     [problem] = attempt(changed(region, tenants=(tenant("ant", nodes(30)),))).problems
 
     assert problem.text == (
@@ -111,16 +105,16 @@ def test_a_pool_of_racks_takes_them_whole_with_its_spares_inside() -> None:
 
 
 def test_a_rack_with_a_host_out_of_service_is_not_newly_given_but_stays() -> None:
-    region = changed(small_region(), out_of_service=_broken("n1-u1"))
+    region = changed(small_region(), out_of_service=faults("n1-u1"))
     lock = allocated(region, tenants=(tenant("ant", racks(2)),)).allocations
     assert _hosts(lock) == {"ant-one/rack/n2": 4, "ant-one/rack/n3": 4}
 
     before = allocated(small_region(), tenants=(tenant("ant", racks(2)),))
-    assert allocated(before, out_of_service=_broken("n1-u1", "n1-u2")).allocations == before.allocations
+    assert allocated(before, out_of_service=faults("n1-u1", "n1-u2")).allocations == before.allocations
 
 
 def test_too_few_whole_racks_are_told_with_the_reason() -> None:
-    region = changed(small_region(), out_of_service=_broken("n1-u1"))
+    region = changed(small_region(), out_of_service=faults("n1-u1"))
     wanted = (tenant("ant", racks(1)), tenant("bee", racks(3)))
     [problem] = attempt(changed(region, tenants=wanted)).problems
 
@@ -169,7 +163,7 @@ def test_a_pool_that_shrank_gives_up_what_it_does_not_need_when_asked() -> None:
 
 
 def test_hosts_out_of_service_are_given_up_first_then_the_last_of_the_last_rack() -> None:
-    broken = changed(_shrunk(4), out_of_service=_broken("a1-u1"))
+    broken = changed(_shrunk(4), out_of_service=faults("a1-u1"))
     before = broken.allocations.hosts.keys()
     one, _ = release_hosts(broken, "ant-one/lab", 1)
     three, _ = release_hosts(broken, "ant-one/lab", 3)

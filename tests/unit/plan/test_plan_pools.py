@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from components.plan.pools import declared_spares, rack_hosts, wanted_nodes
-from components.specs.catalog import Scale
 from components.specs.environment import Environment
+from components.specs.instance_types import Scale
 from components.specs.region import FailureDomain
 
 

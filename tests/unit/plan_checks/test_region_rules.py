@@ -9,10 +9,11 @@ import pytest
 from corpus import Case, apply, cases, spoil, title
 
 from components.plan import checks
+from components.plan.rules import tables
 from components.specs.problems import SpecError
 
 _CASES = cases(Path(__file__).parent, "*_rules.yaml")
-_RULES = {checks.rule_name(rule): rule for rule in (*checks.REFERENCES, *checks.DATA, *checks.LOCKS)}
+_RULES = {checks.rule_name(rule): rule for rule in (*tables.REFERENCES, *tables.DATA, *tables.LOCKS)}
 
 
 @pytest.mark.parametrize("case", _CASES, ids=map(title, _CASES))

@@ -23,8 +23,8 @@ from components.plan.rules import (
 from components.render.node_pool import NodePoolInput
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.base import StackLayout
-from components.specs.catalog import Scale
 from components.specs.environment import Environment
+from components.specs.instance_types import Scale
 from components.specs.locks import GroupAllocation
 from components.specs.node_pool import PoolRole
 from components.specs.ranges import NumberRange

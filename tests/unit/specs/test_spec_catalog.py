@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from components.specs.catalog import Channel, GoldenImage, Lifecycle, Scale
+from components.specs.catalog import Channel, GoldenImage, Lifecycle
+from components.specs.instance_types import Scale
 
 DAY = dt.timedelta(days=1)
 

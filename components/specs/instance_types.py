@@ -1,0 +1,128 @@
+"""The instance types of the catalogue that all environments share: hardware classes of hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from functools import cached_property
+from typing import Self
+
+from pydantic import Field
+
+from components.specs.base import CheckedSpec, DataFile, Label, Misfit, Quantity, Spec, Text, bytes_of
+
+_MEMORY, _DISK = ("4Gi", "64Ti"), ("16Gi", "256Ti")
+"""Least and most that one node has, or one disk: what is beyond has the wrong unit."""
+
+
+class Architecture(StrEnum):
+    """Instruction set of a CPU, by the name that container images and Kubernetes' nodes use."""
+
+    AMD64 = "amd64"
+    """The CPU is an x86-64, of Intel or AMD."""
+    ARM64 = "arm64"
+    """The CPU is an Arm, such as NVIDIA Grace."""
+
+
+class GpuSpec(Spec):
+    """GPUs of a node."""
+
+    model: Label
+    """Model of the GPU, such as ``h100-sxm5-80gb``, for people."""
+    count: int = Field(ge=1, le=72)
+    """Number of GPUs in one node."""
+
+
+class DpuSpec(Spec):
+    """The DPU of a node."""
+
+    model: Label
+    """Model of the DPU, such as ``bluefield-3``, for people."""
+    host_functions: int = Field(ge=1, le=2)
+    """Number of physical functions that the host sees."""
+    virtual_functions: int = Field(default=16, ge=1, le=126)
+    """Number of virtual functions of one physical function; VMs and InfiniBand GUIDs are counted by them."""
+
+
+class NicsSpec(Spec):
+    """Network adapters of a node beside its DPU."""
+
+    model: Text
+    """Model of the adapter, such as ``connectx-7``. On InfiniBand it selects the PCI device of SriovNetworkNodePolicies
+    and must be known."""
+    gbits: int = Field(ge=1, le=3200)
+    """Rate of one port in Gbit/s."""
+
+
+class Scale(StrEnum):
+    """What an instance type is bought and fails in."""
+
+    NODE = "node"
+    """Each node is bought alone and fails alone."""
+    RACK = "rack"
+    """A rack is one NVLink domain of ``nodes_per_rack`` nodes, such as NVL72 with 18 nodes of 4 GPUs."""
+
+
+class InstanceType(CheckedSpec):
+    """A hardware class. Hosts that differ in anything but identity are another instance type."""
+
+    name: Label
+    """Unique name of the hardware class, which inventory, images and pools refer to."""
+    scale: Scale = Scale.NODE
+    """Whether nodes of the type fail one by one or with their rack."""
+    cpu_model: Text
+    """Model of the CPU as its vendor writes it, for people."""
+    architecture: Architecture = Architecture.AMD64
+    """Instruction set of the CPU; images for another do not boot."""
+    cpus: int = Field(ge=1, le=1024)
+    """Number of hardware threads of one node."""
+    memory: Quantity
+    """Memory of one node, in bytes with a binary unit such as ``2048Gi``. VM sizes must fit it, and the cluster
+    autoscaler is told."""
+    gpu: GpuSpec | None = None
+    """GPUs of one node; left out for nodes without."""
+    nics: NicsSpec | None = None
+    """Network adapters of one node beside its DPU; required for types on InfiniBand."""
+    infiniband_ports: int = Field(default=0, ge=0, le=16)
+    """Number of ports of one node on the InfiniBand fabric of the host's hall."""
+    ethernet_ports: int = Field(default=2, ge=1, le=8)
+    """Number of ports of one node to leaf switches."""
+    dpu: DpuSpec
+    """The DPU of one node; every host has one."""
+    nvme_disks: int = Field(ge=0, le=32)
+    """Number of local disks of one node for scratch volumes, beside the one it boots from."""
+    nvme_disk_size: Quantity | None = None
+    """Size of one local disk, such as ``3576Gi``; nothing that lies on the disks is checked against it when it is left
+    out."""
+    nodes_per_rack: int = Field(ge=1, le=48)
+    """Number of nodes a rack has room, power and ports for. For a rack-scale type it is exactly the nodes of its NVLink
+    domain."""
+    max_pods: int = Field(default=110, ge=16, le=1024)
+    """Most pods that a node may run; a cluster may say otherwise."""
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield sizes that no machine has."""
+        sizes = {"memory": (self.memory, _MEMORY), "nvme_disk_size": (self.nvme_disk_size, _DISK)}
+        for key, (size, (least, most)) in sizes.items():
+            if size is not None and not bytes_of(least) <= bytes_of(size) <= bytes_of(most):
+                other = {"P": "T", "T": "G"}.get(size[-2], "G")
+                text = f"no machine has that, but {least} to {most}; is {size[:-2]}{other}i meant?"
+                yield Misfit(text, (key,), size)
+
+
+class InstanceTypeCatalog(DataFile):
+    """``catalog/instance_types.yaml``."""
+
+    instance_types: tuple[InstanceType, ...] = Field(min_length=1)
+    """Hardware classes that hosts and pools of any environment may be of."""
+
+    @cached_property
+    def by_name(self) -> dict[str, InstanceType]:
+        """Return the instance types by their names."""
+        return {kind.name: kind for kind in self.instance_types}
+
+    def __copy__(self) -> Self:
+        """Copy without what is remembered, since a copy may get other instance types."""
+        copied = super().__copy__()
+        copied.__dict__.pop("by_name", None)
+        return copied
