@@ -90,7 +90,7 @@ class StrictYamlReader:
         self.problems: dict[tuple[str | int, ...], Problem] = {}
         """By path."""
         self._twins: dict[tuple[str | int, ...], int] = {}
-        """How often a key stands that stands more than once, by path."""
+        """How often a key stands beyond twice, by path."""
         self._path: list[str | int] = []
         self._values = 0
 
@@ -148,10 +148,10 @@ class StrictYamlReader:
 
     def _twin(self, event: Any, first: int) -> None:
         path = tuple(self._path)
-        self._twins[path] = count = self._twins.get(path, 1) + 1
-        often, them = ("twice", "the two") if count == 2 else (f"{count} times", "them")
+        more = self._twins[path] = self._twins.get(path, -1) + 1
+        often, them = (f"{more + 2} times", "them") if more else ("twice", "the two")
         remedy = TAKE_ONE_SIDE if self.file.endswith(".lock.yaml") else f"keep one of {them}"
-        if count > 2:
+        if more:
             self.problems.pop(path, None)  # told already, with fewer
         self._problem(event, f"stands {often}, first on line {first}; {remedy}")
 
