@@ -55,6 +55,12 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             ("jacquard preview edge-1 --diff",),
         ),
         Verb(
+            "impact",
+            "cli.verbs.impact:impact",
+            "Tell what a change does to nodes, tenants and the rest of a region, before it is merged.",
+            ("jacquard impact", "jacquard impact edge-1 --base origin/main --format json"),
+        ),
+        Verb(
             "gc",
             "cli.verbs.gc:gc",
             "Delete templates of earlier rollouts that nothing refers to any more.",

@@ -18,6 +18,7 @@ from components.specs.files import read_text
 from components.specs.kinds import KINDS, data_files
 from components.specs.problems import SpecError, listed
 from policies import page
+from previews.impact import Impact
 from toolchain import paths
 from toolchain.files import replace_text
 
@@ -64,6 +65,7 @@ def generated(root: Path) -> dict[Path, str]:
     """
     folder = root / paths.environments().name
     texts = {root / schemas.FOLDER / schemas.file_name(kind): schemas.schema_text(kind) for kind in KINDS}
+    texts[root / schemas.FOLDER / "impact.schema.json"] = schemas.output_text("what a change does", Impact)
     texts |= {root / reference.FOLDER / name: text for name, text in reference.pages().items()}
     texts |= {root / made.FILE: made.text() for made in (page, commands)}
     for path, kind in data_files(folder):

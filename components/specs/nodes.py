@@ -64,6 +64,22 @@ class JoinServiceSpec(Spec):
     """Address at which nodes find the service, one of ``networks.management``; it is baked into ISOs."""
 
 
+class StepDurationsSpec(Spec):
+    """How long a node takes through each step of being made anew, as the region measured it.
+
+    Nothing waits by them: they tell reviewers how long a roll takes (``jacquard impact``).
+    """
+
+    drain_minutes: int = Field(ge=0, le=10_080)
+    """Minutes until the pods of a node have gone or ended; the pool's ``rollout.drain_timeout_seconds`` bounds it."""
+    deprovision_minutes: int = Field(ge=1, le=1440)
+    """Minutes until a host that is given back is wiped and free."""
+    boot_minutes: int = Field(ge=1, le=1440)
+    """Minutes until a free host has its image and has booted it."""
+    join_minutes: int = Field(ge=1, le=1440)
+    """Minutes until a host that has booted is a Node that is ready, its burn-in included."""
+
+
 class NodesSpec(Spec):
     """How the nodes of a region are rolled, tested and joined."""
 
@@ -78,3 +94,5 @@ class NodesSpec(Spec):
     join_service: JoinServiceSpec | None = None
     """Service that diskless nodes ask how to join. Without one, images that boot by ``live-iso`` are unproven, and no
     pool may run one."""
+    durations: StepDurationsSpec | None = None
+    """How long the steps of a roll take here; how long a change takes is unknown when it is left out."""

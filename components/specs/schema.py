@@ -27,6 +27,7 @@ HEADER = "# yaml-language-server: $schema="
 MARK = "written by jacquard schema --write"
 """Says in a file what wrote it."""
 _WRITTEN = f"{MARK} from the models in components/specs; do not edit"
+_WRITTEN_OF_OUTPUT = f"{MARK} from the model of the answer; do not edit"
 _DRAFT = "http://json-schema.org/draft-07/schema#"
 _NETWORK = {"pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/([0-9]|[12][0-9]|3[0-2])$", "examples": ["10.64.0.0/16"]}
 _ENTRIES = {"properties", "definitions", "patternProperties"}
@@ -52,6 +53,12 @@ def with_header(text: str, line: str) -> str:
 def schema_text(kind: FileKind) -> str:
     """Return the schema of ``kind`` as the text of its file."""
     return json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
+
+
+def output_text(title: str, model: type[Spec]) -> str:
+    """Return the schema of what a command answers with, as the text of its file."""
+    found = {"$schema": _DRAFT, "$comment": _WRITTEN_OF_OUTPUT, "title": title, **model_schema(model)}
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
 def schema(kind: FileKind) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import components.specs
 from components.specs.base import Spec
 from toolchain import paths
 
-READERS = ("components", "cli", "engine", "exchange", "observe", "policies", "stacks", "rehearsal")
+READERS = ("components", "cli", "engine", "exchange", "observe", "policies", "previews", "stacks", "rehearsal")
 SPECS = paths.ROOT / "components" / "specs"
 PRINTED = "jacquard show capacity|images --format json prints the entry of the catalogue whole"
 BY_LOOP = "read by a loop over the fields of its model"

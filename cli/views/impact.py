@@ -1,0 +1,166 @@
+"""What a change does, for people: the verdict, a table of what it touches, and below it causes, losses and waits."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from cli.console import plural
+from components.plan.effects.effect import Effect, Subject
+from components.specs.keys import pool_of
+from components.specs.problems import listed
+from previews.impact import DISRUPTIVE, Cause, Forced, Impact, Roll, Row
+from previews.nodes import out_at_once
+
+_COLOURS = dict.fromkeys((*DISRUPTIVE, Effect.REFUSED), "red") | {Effect.UNKNOWN: "magenta"}
+_TOLD = (Effect.UNKNOWN, Effect.REFUSED, *reversed(DISRUPTIVE), Effect.RESTARTED)
+"""Effects that the verdict names, the worst first; what scales is told beside."""
+_MOST = 10
+_MOST_CAUSES = 3
+
+
+def lines(impact: Impact) -> Iterator[RenderableType]:
+    """Yield what a person reads."""
+    yield Text(f"{impact.environment}: {impact.base} -> {impact.head}", "bold")
+    for sentence in verdict(impact):
+        yield Text(f"  {sentence}")
+    parts = _parts(impact.rows)
+    if parts:
+        yield ""
+        yield _table(parts)
+    for part in parts:
+        yield from _reasons(part)
+    yield from _lost(impact)
+    yield from _behind(impact)
+
+
+def verdict(impact: Impact) -> Iterator[str]:
+    """Yield in sentences what happens to machines and what else is lost or undecided, the worst first."""
+    told = False
+    for effect in _TOLD:
+        rows = [row for row in impact.rows if row.effect is effect]
+        nodes = [row for row in rows if row.falls_on is Subject.NODES]
+        others = [f"{row.falls_on} of {row.part}" for row in rows if row.falls_on is not Subject.NODES]
+        if nodes:
+            yield _of_nodes(effect, nodes)
+        if others:
+            yield f"{effect}: {listed(others, _MOST)}"
+        told = told or bool(rows)
+    if scaled := [row for row in impact.rows if row.change is not None]:
+        yield _of_sizes(scaled)
+    elif not told:
+        yield "no node, host or DPU is touched" if impact.rows else "nothing happens to anything that runs"
+
+
+def _of_nodes(effect: Effect, rows: list[Row]) -> str:
+    pools = listed(dict.fromkeys(pool_of(row.part) or row.part for row in rows), _MOST)
+    if effect is Effect.UNKNOWN:
+        return f"unknown: what happens to nodes of {pools}"
+    count, gpus = sum(row.count or 0 for row in rows), sum(row.gpus or 0 for row in rows)
+    away = f", at most {sum(out_at_once(rows).values())} away at once" if effect is Effect.REPLACED else ""
+    with_gpus = f" ({plural(gpus, 'GPU')})" if gpus else ""
+    return f"{effect}: {plural(count, 'node')}{with_gpus} of {pools}{away}"
+
+
+def _of_sizes(rows: list[Row]) -> str:
+    pools = listed(dict.fromkeys(pool_of(row.part) for row in rows), _MOST)
+    come = sum(max(0, row.change or 0) for row in rows)
+    go = sum(max(0, -(row.change or 0)) for row in rows)
+    moves = [plural(come, "node comes", "nodes come")] * bool(come) + [plural(go, "node goes", "nodes go")] * bool(go)
+    return f"scales: {' and '.join(moves) or 'bounds of autoscaling move'} in {pools}"
+
+
+def _parts(rows: Iterable[Row]) -> list[list[Row]]:
+    """Return rows with the same to be said of them together: the rollout groups of a pool."""
+    found: dict[object, list[Row]] = defaultdict(list)
+    for row in rows:
+        is_group = row.falls_on is Subject.NODES and row.part.count("/") > 1
+        found[pool_of(row.part) if is_group else row.part, row.falls_on, row.effect, row.when].append(row)
+    return list(found.values())
+
+
+def _name(part: Sequence[Row]) -> str:
+    return part[0].part if len(part) == 1 else f"{pool_of(part[0].part)}, {len(part)} groups"
+
+
+def _table(parts: Sequence[Sequence[Row]]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for column in ("effect", "on", "part", "tenant", "when"):
+        table.add_column(column, overflow="fold")
+    for column in ("count", "GPUs", "away", "spares left", "minutes"):
+        table.add_column(column, justify="right")
+    for part in parts:
+        row = part[0]
+        table.add_row(
+            Text(row.effect, _COLOURS.get(row.effect, "")),
+            row.falls_on,
+            _name(part),
+            row.tenant or "-",
+            row.when,
+            _count(part),
+            str(gpus) if (gpus := sum(one.gpus or 0 for one in part)) else "-",
+            *_rolls([one.roll for one in part if one.roll]),
+        )
+    return table
+
+
+def _count(part: Sequence[Row]) -> str:
+    if any(row.change is not None for row in part):
+        return f"{sum(row.change or 0 for row in part):+d}"
+    if all(row.count is None for row in part):
+        return "?" if part[0].effect is Effect.UNKNOWN else "-"
+    return str(sum(row.count or 0 for row in part))
+
+
+def _rolls(rolls: Sequence[Roll]) -> tuple[str, str, str]:
+    """Return how many nodes are away, the spares of the group nearest to its floor, and how long it takes."""
+    if not rolls:
+        return "-", "-", "-"
+    least = min(rolls, key=lambda roll: roll.spares_left - roll.spares_floor)
+    timed = [(roll.minutes, roll.minutes_most) for roll in rolls if roll.minutes is not None]
+    longest = max((most or 0 for _, most in timed), default=0)
+    minutes = "unknown" if len(timed) < len(rolls) else f"{max(timed)[0]} (at most {longest})"
+    return str(sum(roll.out_at_once for roll in rolls)), f"{least.spares_left} of {least.spares_floor}", minutes
+
+
+def _reasons(part: Sequence[Row]) -> Iterator[Text]:
+    """Yield why a part is touched: what that does, the fields, and the edits."""
+    yield Text("")
+    yield Text(f"{_name(part)}: {part[0].falls_on}", "bold")
+    by_reason: dict[tuple[Effect, str, str], list[Forced]] = defaultdict(list)
+    for forced in (one for row in part for one in row.forced_by):
+        by_reason[forced.effect, forced.kind.rpartition("/")[2], forced.why].append(forced)
+    for (effect, kind, why), found in list(by_reason.items())[:_MOST_CAUSES]:
+        paths = listed(dict.fromkeys(one.path for one in found), _MOST_CAUSES)
+        yield Text(f"  {effect}: {kind} {paths}, such as {found[0].first}")
+        yield Text(f"    {why}")
+    if len(by_reason) > _MOST_CAUSES:
+        yield Text(f"  and {plural(len(by_reason) - _MOST_CAUSES, 'milder reason')}")
+    causes = list(dict.fromkeys(cause for row in part for cause in row.causes))
+    yield from (Text(f"  by {_told(cause)}") for cause in causes[:_MOST_CAUSES])
+    if len(causes) > _MOST_CAUSES:
+        yield Text(f"  and {plural(len(causes) - _MOST_CAUSES, 'more edit')} like these")
+
+
+def _told(cause: Cause) -> str:
+    return f"{cause.file}:{cause.line} {cause.path}: {cause.old or 'nothing'} -> {cause.new or 'nothing'}"
+
+
+def _lost(impact: Impact) -> Iterator[Text]:
+    for outcome in dict.fromkeys(one.outcome for one in impact.lost):
+        names = [f"{one.kind.rpartition('/')[2]} {one.name}" for one in impact.lost if one.outcome == outcome]
+        yield Text("")
+        yield Text(f"{plural(len(names), 'object')} {outcome}: {listed(names, _MOST)}")
+
+
+def _behind(impact: Impact) -> Iterator[Text]:
+    if impact.behind:
+        yield Text("")
+        yield Text("waits for a promotion:")
+    for one in impact.behind:
+        since = "since this change" if one.new else "as before"
+        yield Text(f"  {one.pool} ({listed(one.fields)}), {since}: {one.command}")

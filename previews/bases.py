@@ -1,0 +1,114 @@
+"""The base that a change is compared with: data of an earlier commit, by git, in a folder that goes away again."""
+
+from __future__ import annotations
+
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+LIBRARY = "components"
+"""What renders objects, at the top of its repository."""
+_SHORT = 9
+
+
+class BaseError(Exception):
+    """There is nothing to compare with; the text says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """An earlier commit."""
+
+    environments: Path
+    """Folder of all environments, as they were."""
+    commit: str
+    """Name of the commit, shortened."""
+    head: str
+    """Name of the commit that is compared, shortened, or ``work tree`` if something is not committed."""
+    library: Path | None
+    """Root of the library as it was, if it was another; None if the same one renders both sides."""
+
+
+@contextmanager
+def base_at(environments: Path, root: Path, ref: str) -> Iterator[Base]:
+    """Give the files of the last commit that ``ref`` and the work tree share, until the block ends.
+
+    Args:
+        environments: folder of all environments, in a git repository.
+        root: root of the library.
+        ref: branch, tag or commit.
+
+    Raises:
+        BaseError: git is missing, there is no repository, ``ref`` is no commit, or it has no environments.
+    """
+    home = environments.resolve()
+    top = Path(_git(home.parent, "rev-parse", "--show-toplevel", what="find the repository of the environments"))
+    commit = _commit(top, ref)
+    data = home.relative_to(top).as_posix()
+    inside = root.resolve() == top
+    other = inside and _differs(top, commit, LIBRARY)
+    with tempfile.TemporaryDirectory(prefix="jacquard-base-") as name:
+        folder = Path(name)
+        _extract(top, commit, None if other else data, folder)
+        if not (folder / data).is_dir():
+            msg = f"{ref} has no {data}; name a commit that has it with --base"
+            raise BaseError(msg)
+        yield Base(
+            environments=folder / data,
+            commit=commit[:_SHORT],
+            head=_head(top, data, *([LIBRARY] if inside else [])),
+            library=folder if other else None,
+        )
+
+
+def _commit(top: Path, ref: str) -> str:
+    try:
+        return _git(top, "merge-base", f"{ref}^{{commit}}", "HEAD", what=f"find {ref}")
+    except BaseError as error:
+        msg = f"{ref} is no commit that the work tree has anything in common with; name another one with --base"
+        raise BaseError(msg) from error
+
+
+def _head(top: Path, *parts: str) -> str:
+    if _git(top, "status", "--porcelain", "--", *parts, what="look for changes"):
+        return "work tree"
+    return _git(top, "rev-parse", f"--short={_SHORT}", "HEAD", what="name the commit")
+
+
+def _differs(top: Path, commit: str, part: str) -> bool:
+    changed = _git(top, "diff", "--name-only", commit, "--", part, what="compare the library")
+    return bool(changed or _git(top, "ls-files", "--others", "--exclude-standard", "--", part, what="list files"))
+
+
+def _extract(top: Path, commit: str, part: str | None, folder: Path) -> None:
+    """Write the files of ``commit``, or of one folder of it, into ``folder``."""
+    command = ["git", "-C", str(top), "archive", "--format=tar", commit, *(["--", part] if part else [])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        if process.stdout:
+            try:
+                with tarfile.open(fileobj=process.stdout, mode="r|") as archive:
+                    archive.extractall(folder, filter="data")
+            except tarfile.ReadError:
+                pass  # nothing is there, which is told by who looks
+
+
+def _git(folder: Path, *arguments: str, what: str) -> str:
+    try:
+        found = subprocess.run(
+            ["git", "-C", str(folder), *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        msg = f"git is not there to {what}; install it"
+        raise BaseError(msg) from None
+    if found.returncode:
+        said = found.stderr.strip().splitlines()
+        msg = f"git could not {what}: {said[-1] if said else 'it said nothing'}"
+        raise BaseError(msg)
+    return found.stdout.strip()

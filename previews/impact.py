@@ -1,0 +1,162 @@
+"""What a change does, as data: a line for each part of a region that it touches, with its numbers and its cause."""
+
+from __future__ import annotations
+
+from components.plan.effects.effect import Effect, Subject, When
+from components.specs.base import Spec
+
+FORMAT = 1
+
+
+class Cause(Spec):
+    """An edit that made a part of a region another one."""
+
+    file: str
+    """File relative to the environment's folder."""
+    line: int
+    """Line in the head, or in the base where the value is gone; 0 for a whole file."""
+    path: str
+    """Key in the file, with dots; an entry of a list by its name."""
+    old: str | None = None
+    """Value in the base; None if there was none."""
+    new: str | None = None
+    """Value in the head; None if there is none."""
+
+
+class Forced(Spec):
+    """A field of an object, or a whole object, whose change has the effect."""
+
+    kind: str
+    """Kind of the object as the table of effects spells it, ``<API group>/<Kind>``."""
+    path: str
+    """The field, or ``created``, ``deleted``, ``retained`` or ``protected`` for a whole object."""
+    effect: Effect
+    """What the change does."""
+    objects: int
+    """How many objects change in this way."""
+    first: str
+    """The first of these objects, as ``cluster/namespace/name``."""
+    why: str
+    """What happens, or why nobody can tell."""
+    source: str | None
+    """Where that was read; None where nobody has decided it."""
+
+
+class Roll(Spec):
+    """How the nodes of a rollout group are replaced."""
+
+    out_at_once: int
+    """Most nodes that are away at the same time because of the change; 0 where spares come first."""
+    surge: int
+    """Nodes that are made on spares before old ones go."""
+    spares_left: int
+    """Free hosts of the failure domain at the lowest point of the roll."""
+    spares_floor: int
+    """Spares that the data ask for in the failure domain."""
+    minutes: int | None
+    """How long the roll takes once it has begun, by ``nodes.durations`` of ``region.yaml``; None where that is not
+    given."""
+    minutes_most: int | None
+    """The same if each drain takes as long as ``rollout.drain_timeout_seconds`` lets it."""
+    gpu_hours: float | None
+    """GPUs that are away times the hours they are; None where durations are not given."""
+    paused: bool
+    """Whether the pool's rolls stand still until somebody says otherwise."""
+
+
+class Row(Spec):
+    """One part of a region that the change touches."""
+
+    falls_on: Subject
+    """What the effect falls on."""
+    part: str
+    """The part, as lock files and data call it: ``cluster/pool/failure-domain``, a cluster, a VPC, a hall."""
+    tenant: str | None
+    """Tenant whose part it is; None for what all share."""
+    effect: Effect
+    """The worst that happens to it; unknown if any of it is."""
+    when: When
+    """Moment from which on the worst happens."""
+    count: int | None
+    """How many nodes, hosts or DPUs it happens to; None where something else is touched, or nobody can tell."""
+    change: int | None = None
+    """How many nodes come, or with a minus go."""
+    gpus: int | None
+    """GPUs in these nodes or hosts; None where ``count`` is."""
+    roll: Roll | None = None
+    """How nodes are replaced; None where none are."""
+    forced_by: tuple[Forced, ...]
+    """What changes in objects, the worst first."""
+    causes: tuple[Cause, ...]
+    """Edits that did it, the nearest ones; nothing where the library itself is another."""
+
+
+class Lost(Spec):
+    """An object that is declared no more."""
+
+    kind: str
+    """Kind of the object as the table of effects spells it."""
+    name: str
+    """The object, as ``cluster/namespace/name``."""
+    outcome: str
+    """What becomes of it: ``deleted``, ``retained`` in the cluster, or ``protected``, which refuses the change."""
+
+
+class StillBehind(Spec):
+    """A pool, or all DPUs, that data want otherwise than lock files pin: nothing moves before it is promoted."""
+
+    pool: str
+    """Pool as ``cluster/pool``, or ``dpus``."""
+    fields: tuple[str, ...]
+    """What data want otherwise."""
+    new: bool
+    """Whether that is so since this change."""
+    command: str
+    """What would move it."""
+
+
+class Shared(Spec):
+    """Another environment that the change touches as well, since the catalogue is everybody's."""
+
+    environment: str
+    """Name of the environment."""
+    effect: Effect
+    """The worst that happens to any part of it."""
+    nodes: int
+    """Nodes that are replaced, rebooted or deleted there."""
+
+
+class Impact(Spec):
+    """What the change between a base and a head does to one environment."""
+
+    schema_version: int = FORMAT
+    """Version of this form."""
+    environment: str
+    """Name of the environment."""
+    base: str
+    """Commit that is compared with."""
+    head: str
+    """Commit, or ``work tree`` where something is not committed."""
+    effect: Effect
+    """The worst that happens to any part; unknown if that of any part is."""
+    edits: int
+    """How many values of data files are others."""
+    library: bool
+    """Whether Jacquard itself is another than in the base. What that alone does to objects is not in here."""
+    rows: tuple[Row, ...]
+    """Parts that are touched, the worst first."""
+    lost: tuple[Lost, ...]
+    """Objects that go, by name."""
+    behind: tuple[StillBehind, ...]
+    """What waits for a promotion once this is merged."""
+    shared: tuple[Shared, ...] = ()
+    """Other environments that the change touches."""
+
+    @property
+    def gone(self) -> int:
+        """Return how many nodes are replaced, rebooted, re-flashed or deleted."""
+        return sum(row.count or 0 for row in self.rows if row.effect in DISRUPTIVE)
+
+
+DISRUPTIVE = (Effect.REBOOTED, Effect.RE_FLASHED, Effect.REPLACED, Effect.DELETED)
+"""Effects after which a job that ran there does so no more."""

@@ -1,0 +1,67 @@
+"""``python -m previews.rendered ENVIRONMENTS NAME``: all objects of an environment, by component, as JSON lines.
+
+A comparison runs it in the files of an earlier commit, so that the library of that time renders its own objects.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from components.render.manifest import Manifest
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from previews.sides import Key, rendered
+
+_FIELDS = ("body", "cluster", "retain", "protect")
+"""What of an object decides what a change of it does."""
+
+
+def rendered_by(library: Path, environments: Path, name: str) -> Mapping[Key, tuple[Manifest, ...]] | None:
+    """Return the objects of environment ``name`` as the ``library`` of an earlier commit renders them.
+
+    None if it cannot: it is too old to be asked, or refuses its own data.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", __name__, str(environments), name],
+        cwd=library,
+        env={**os.environ, "PYTHONPATH": str(library)},
+        capture_output=True,
+        check=False,
+    )
+    return None if done.returncode else _read(done.stdout.splitlines())
+
+
+def rendered_here(environment: Environment) -> Mapping[Key, tuple[Manifest, ...]]:
+    """Return the objects of ``environment`` as this library renders them, in the form in which others are read."""
+    return _read(_written(environment))
+
+
+def _written(environment: Environment) -> Iterator[str]:
+    for key, items in rendered(environment).items():
+        fields = [{name: getattr(item, name) for name in _FIELDS} for item in items]
+        yield json.dumps({"component": key, "objects": fields})
+
+
+def _read(lines: Iterable[str | bytes]) -> dict[Key, tuple[Manifest, ...]]:
+    found: dict[Key, tuple[Manifest, ...]] = {}
+    for line in lines:
+        said = json.loads(line)
+        piece, kind, component = said["component"]
+        found[piece, kind, component] = tuple(Manifest(**fields) for fields in said["objects"])
+    return found
+
+
+def main() -> None:
+    """Write the objects."""
+    folder, name = sys.argv[1:]
+    for line in _written(load_environment(name, Path(folder))):
+        sys.stdout.write(f"{line}\n")
+
+
+if __name__ == "__main__":
+    main()

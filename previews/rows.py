@@ -1,0 +1,121 @@
+"""The lines of an impact that are not about the nodes of a pool: one for each part and what the effect falls on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from components.plan.effects.changes import Change, worst
+from components.plan.effects.effect import Effect, Subject, When
+from components.plan.effects.table import CREATED, DELETED, PROTECTED, RETAINED
+from components.plan.intents.dpus import deployments, ordered_dpus
+from components.render.manifest import Manifest
+from components.specs.environment import Environment
+from previews.causes import Causes
+from previews.impact import Forced, Lost, Row
+from previews.scopes import Scope, is_hall, vpc_scope
+from previews.sides import Part
+
+_MACHINES = (Subject.HOSTS, Subject.DPUS)
+_UNDECIDED = "nobody has decided what it does: the table of effects has no row for it"
+_GONE = (DELETED, RETAINED, PROTECTED)
+
+
+class Rows:
+    """Makes rows of changes, with the numbers of one environment and the edits that were made to it."""
+
+    def __init__(self, environment: Environment, causes: Causes) -> None:
+        self._causes = causes
+        self._tenants = {tenant.tenant for tenant in environment.tenants}
+        kinds = environment.instance_types.by_name
+        self._gpus = {
+            host.host: kind.gpu.count if (kind := kinds.get(host.instance_type)) and kind.gpu else 0
+            for host in environment.hosts
+        }
+        self._dpus = ordered_dpus(environment)
+        every = deployments(environment, environment.allocations.vpcs)
+        self._vpc_of = {one.key: one.vpc for one in every}
+
+    def of_part(self, part: Part, changes: Iterable[Change]) -> Iterator[Row]:
+        """Yield a row for each kind of thing that ``changes`` of one component fall on, and that notices them."""
+        alike: dict[tuple[Subject, Effect | None], list[Change]] = defaultdict(list)
+        for change in changes:
+            subject = change.row.falls_on if change.row else Subject.PLATFORM
+            alike[subject, change.effect if subject in _MACHINES else None].append(change)
+        for (subject, _), found in alike.items():
+            if worst(found) is not Effect.NONE:
+                count, gpus = self._counted(part.about, subject, found)
+                yield self.row(part, subject, found, count=count, gpus=gpus)
+
+    def row(
+        self, part: Part, subject: Subject, changes: Sequence[Change], *, count: int | None, gpus: int | None
+    ) -> Row:
+        """Return the row of one part."""
+        effect = worst(changes)
+        worst_ones = [change for change in changes if change.effect is effect]
+        row = next((change.row for change in worst_ones if change.row), None)
+        return Row(
+            falls_on=subject,
+            part=part.label,
+            tenant=part.about[0] if part.about and part.about[0] in self._tenants else None,
+            effect=effect,
+            when=row.when if row else When.AT_ONCE,
+            count=count,
+            gpus=gpus,
+            forced_by=forced_by(changes),
+            causes=self._causes.of(part.about, part.key, worst_ones),
+        )
+
+    def _counted(self, about: Scope, subject: Subject, changes: Sequence[Change]) -> tuple[int | None, int | None]:
+        """Return how many machines changes fall on and their GPUs; None for both where they fall on none."""
+        if subject not in _MACHINES:
+            return None, None
+        names = {change.manifest.name for change in changes}
+        if hosts := names & self._gpus.keys():
+            return len(hosts), sum(self._gpus[name] for name in hosts)
+        if is_hall(about):
+            return len(names), None
+        return sum(count for key, count in self._dpus.items() if self._is_of(key, about)), None
+
+    def _is_of(self, deployment: str, about: Scope) -> bool:
+        """Tell whether the DPUs of a DPUDeployment are those of a VPC; those of free hosts are the region's."""
+        vpc = self._vpc_of[deployment]
+        return about == () if vpc is None else about[1:] == vpc_scope("", vpc)[1:]
+
+
+def forced_by(changes: Iterable[Change]) -> tuple[Forced, ...]:
+    """Return what changes in which way, equal changes of many objects as one, the worst first."""
+    alike: dict[tuple[str, str, Effect], list[Change]] = defaultdict(list)
+    for change in changes:
+        alike[change.kind, change.path, change.effect].append(change)
+    found = [
+        Forced(
+            kind=kind,
+            path=path,
+            effect=effect,
+            objects=len(same),
+            first=name_of(same[0].manifest),
+            why=same[0].row.why if same[0].row else _UNDECIDED,
+            source=same[0].row.source if same[0].row else None,
+        )
+        for (kind, path, effect), same in alike.items()
+        if effect is not Effect.NONE
+    ]
+    return tuple(sorted(found, key=lambda one: -one.effect.severity))
+
+
+def lost(changes: Iterable[Change]) -> Iterator[Lost]:
+    """Yield the objects that are declared no more."""
+    for change in changes:
+        if change.path in _GONE:
+            yield Lost(kind=change.kind, name=name_of(change.manifest), outcome=change.path)
+
+
+def is_whole(change: Change) -> bool:
+    """Tell whether an object comes or goes, whole."""
+    return change.path in {CREATED, *_GONE}
+
+
+def name_of(manifest: Manifest) -> str:
+    """Return ``cluster/namespace/name`` of an object, ``cluster/name`` of one that has no namespace."""
+    return "/".join(filter(None, (manifest.cluster, manifest.namespace, manifest.name)))

@@ -1,0 +1,70 @@
+"""What an edit of an example environment does, as lines that a table can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from environment_data import ENVIRONMENTS, copy_data
+from workbench import Workbench
+
+from components.specs.loader import load_environment
+from previews.alone import Alone
+from previews.compare import impact
+from previews.edits import edits
+from previews.impact import Impact, Row
+from previews.sides import side
+
+
+def edited(folder: Path, name: str, changes: Sequence[Sequence[str]], then: Sequence[str]) -> Workbench:
+    """Return a copy of environment ``name`` in ``folder`` with edits, after commands that follow them.
+
+    An edit is a file with an old and a new text, or with a text that is added at its end; or a file that goes.
+    """
+    bench = Workbench(copy_data(folder / "environments", name), name)
+    for file, *texts in changes:
+        path = bench.folder / file
+        match texts:
+            case [old, new]:
+                bench.edit(file, old, new)
+            case [more]:
+                path.write_text((path.read_text(encoding="utf-8") if path.exists() else "") + more, encoding="utf-8")
+            case _:
+                path.unlink()
+    for command in then:
+        verb, *rest = command.split()
+        getattr(bench, verb)(*rest)
+    return bench
+
+
+def impact_of(bench: Workbench, base: Path = ENVIRONMENTS) -> Impact:
+    """Return what the environment of ``bench`` does to the one that lies in ``base``."""
+    before = side(load_environment(bench.name, base))
+    return impact(
+        before,
+        side(bench.load()),
+        edits(base, bench.root, bench.name),
+        names=("base", "head"),
+        alone=Alone(before, base),
+    )
+
+
+def lines(found: Impact) -> list[str]:
+    """Return an impact with a line for each row, each kind of loss, and what newly waits for a promotion."""
+    lost = [f"{one.outcome}: {one.kind.rpartition('/')[2]} {one.name}" for one in found.lost]
+    behind = [f"behind: {one.pool} {', '.join(one.fields)}" for one in found.behind if one.new]
+    return [*map(_line, found.rows), *lost, *behind]
+
+
+def _line(row: Row) -> str:
+    parts = [f"{row.effect} {row.falls_on} {row.part}"]
+    if row.change is not None:
+        parts.append(f"{row.change:+d}")
+    elif row.count is not None:
+        parts.append(str(row.count))
+    if row.gpus:
+        parts.append(f"{row.gpus} GPUs")
+    if row.roll:
+        parts.append(f"{row.roll.out_at_once} away, {row.roll.spares_left} of {row.roll.spares_floor} spares")
+    places = sorted({f"{cause.file}:{cause.line}" for cause in row.causes})
+    return f"{', '.join(parts)}; by {' '.join(places[:3])}{' and more' if len(places) > 3 else ''}"

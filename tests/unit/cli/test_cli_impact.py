@@ -1,0 +1,195 @@
+"""``jacquard impact`` in a repository: against a commit, for people and programs, with another library, and refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from cli.errors import ExitCode
+from toolchain import paths
+
+Invoke = Callable[..., Result]
+COMMIT = ("-c", "user.name=a", "-c", "user.email=a@example", "commit", "-q", "-m", "data")
+NO_COMMIT = "is no commit that the work tree has anything in common with; name another one with --base"
+VERDICT = "replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 away at once"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(data_folder: Path) -> Path:
+    """A repository whose only commit has the data."""
+    git(data_folder.parent, "init", "-q", "-b", "main")
+    git(data_folder.parent, "add", "environments")
+    git(data_folder.parent, *COMMIT)
+    return data_folder
+
+
+def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repository: Path, invoke: Invoke) -> None:
+    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1")
+    commit = git(repository, "rev-parse", "HEAD")[:9]
+
+    assert invoke("impact", "laptop").stdout.splitlines() == [
+        f"laptop: {commit} -> work tree",
+        f"  {VERDICT}",
+        "",
+        "effect    on     part                        tenant  when     count  GPUs  away  spares left  minutes",
+        "replaced  nodes  acme-train/train, 2 groups  acme    at once     10    80     2       1 of 1  unknown",
+        "",
+        "acme-train/train, 2 groups: nodes",
+        (
+            "  replaced: MachineDeployment spec.template.spec.version, spec.template.spec.bootstrap.configRef.name, "
+            "spec.template.spec.infrastructureRef.name, such as management/acme-train/acme-train-train-a01"
+        ),
+        "    Cluster API makes every Machine of the group anew, within maxSurge and maxUnavailable.",
+        (
+            "  by images.lock.yaml:62 groups.acme-train/train/a01: gpu-2026.10.2@869a40df17452a4c -> "
+            "gpu-2026.11.1@56b35156fd407653"
+        ),
+        (
+            "  by images.lock.yaml:63 groups.acme-train/train/a02: gpu-2026.10.2@869a40df17452a4c -> "
+            "gpu-2026.11.1@56b35156fd407653"
+        ),
+        "",
+        (
+            "4 objects retained: Metal3MachineTemplate management/acme-train/acme-train-train-a01-ca24621faf, "
+            "KubeadmConfigTemplate management/acme-train/acme-train-train-a01-11f43d6dcc, "
+            "Metal3MachineTemplate management/acme-train/acme-train-train-a02-c56a5f60db, "
+            "KubeadmConfigTemplate management/acme-train/acme-train-train-a02-11f43d6dcc"
+        ),
+        "",
+        "waits for a promotion:",
+        "  acme-train/infer (image), as before: jacquard promote laptop acme-train/infer --to data",
+    ]
+
+
+def test_durations_of_the_region_say_how_long_it_takes(repository: Path, invoke: Invoke) -> None:
+    region = repository / "laptop" / "region.yaml"
+    steps = "{drain_minutes: 10, deprovision_minutes: 5, boot_minutes: 15, join_minutes: 5}"
+    region.write_text(f"{region.read_text()}nodes:\n  durations: {steps}\n", encoding="utf-8")
+    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1")
+
+    text = invoke("impact", "laptop").stdout
+    [found] = json.loads(invoke("impact", "laptop", "--format", "json").stdout)
+
+    assert (
+        "175 (at most 425)" in text
+    )  # five nodes one after the other, 35 minutes each; 85 if each drain takes an hour
+    rolls = [row["roll"] for row in found["rows"]]
+    assert [(roll["minutes"], roll["minutes_most"], roll["gpu_hours"]) for roll in rolls] == [(175, 425, 23.3)] * 2
+
+
+def test_nothing_is_said_to_be_nothing(repository: Path, invoke: Invoke) -> None:
+    commit = git(repository, "rev-parse", "HEAD")[:9]
+    verdict = ["  nothing happens to anything that runs"]
+    assert invoke("impact", "laptop").stdout.splitlines()[:2] == [f"laptop: {commit} -> {commit}", *verdict]
+
+
+def test_what_the_other_side_merged_meanwhile_is_no_part_of_the_change(repository: Path, invoke: Invoke) -> None:
+    home = repository.parent
+    git(home, "checkout", "-q", "-b", "change")
+    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1")
+    git(home, "add", "."), git(home, *COMMIT), git(home, "checkout", "-q", "main")
+    region = repository / "laptop" / "region.yaml"
+    region.write_text(region.read_text().replace("nconnect=8]", "nconnect=4]"), encoding="utf-8")
+    git(home, "add", "."), git(home, *COMMIT), git(home, "checkout", "-q", "change")
+
+    [found] = json.loads(invoke("impact", "laptop", "--base", "main", "--format", "json").stdout)
+
+    assert {row["effect"] for row in found["rows"]} == {"replaced"}
+    assert found["head"] == git(home, "rev-parse", "HEAD")[:9]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("--base", "nowhere"),
+            f"error: nowhere {NO_COMMIT}\n",
+        ),
+        (("--base", "empty"), "error: empty has no environments; name a commit that has it with --base\n"),
+    ],
+    ids=["no commit", "no environments"],
+)
+def test_a_base_that_cannot_be_is_refused(
+    repository: Path, invoke: Invoke, arguments: tuple[str, str], message: str
+) -> None:
+    home = repository.parent
+    git(home, "checkout", "-q", "--orphan", "bare"), git(home, "rm", "-rq", "--cached", ".")
+    git(home, *COMMIT, "--allow-empty"), git(home, "tag", "empty")
+    git(home, "add", "environments"), git(home, *COMMIT)
+
+    result = invoke("impact", "laptop", *arguments)
+
+    assert (result.stderr, result.exit_code) == (message, ExitCode.BAD_DATA)
+
+
+def test_data_that_are_in_no_repository_are_refused(invoke: Invoke) -> None:
+    result = invoke("impact", "laptop")
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert result.stderr.startswith("error: git could not find the repository of the environments: fatal: not a git")
+
+
+def test_an_environment_that_is_new_has_nothing_that_runs(repository: Path, invoke: Invoke) -> None:
+    shutil.copytree(paths.ROOT / "environments" / "lab", repository / "lab")
+
+    result = invoke("impact", "lab")
+
+    commit = git(repository, "rev-parse", "HEAD")[:9]
+    message = f"error: lab is new: {commit} has no such environment, so that nothing of it can run yet\n"
+    assert (result.stderr, result.exit_code) == (message, ExitCode.FAILED)
+
+
+@pytest.fixture
+def clone(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository that has the library beside the data, and is where the library is taken from."""
+    folder = data_folder.parent / "clone"
+    for part in ("components", "previews", "toolchain"):
+        shutil.copytree(paths.ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for part in ("catalog", "laptop"):
+        shutil.copytree(paths.ROOT / "environments" / part, folder / "environments" / part)
+    git(folder, "init", "-q", "-b", "main"), git(folder, "add", "."), git(folder, *COMMIT)
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(folder / "environments"))
+    monkeypatch.setattr(paths, "ROOT", folder)
+    return folder
+
+
+def test_a_library_that_renders_otherwise_is_asked_what_it_rendered(clone: Path, invoke: Invoke) -> None:
+    """The library of the base is the other one here: what runs in this process is the head's."""
+    module = clone / "components" / "render" / "pool_health.py"
+    text = module.read_text(encoding="utf-8")
+    module.write_text(text.replace('EqualTo": brake', 'EqualTo": brake + 1'), encoding="utf-8")
+    git(clone, "add", "."), git(clone, *COMMIT)
+    module.write_text(text, encoding="utf-8")
+
+    [found] = json.loads(invoke("impact", "laptop", "--format", "json").stdout)
+
+    assert found["library"] is True
+    assert {row["part"] for row in found["rows"]} == {
+        "acme-train/infer", "acme-train/system", "acme-train/train", "globex-lab/lab"
+    }  # fmt: skip
+    assert {row["effect"] for row in found["rows"]} == {"in place"}
+    assert all(row["causes"] == [] for row in found["rows"])
+
+
+def test_a_library_that_cannot_be_asked_leaves_everything_unknown(clone: Path, invoke: Invoke) -> None:
+    module = clone / "components" / "render" / "pool_health.py"
+    text = module.read_text(encoding="utf-8")
+    module.write_text(f"{text}\nraise SystemExit(1)\n", encoding="utf-8")
+    git(clone, "add", "."), git(clone, *COMMIT)
+    module.write_text(text, encoding="utf-8")
+
+    result = invoke("impact", "laptop")
+
+    assert "unknown: platform of everything" in result.stdout
+    assert "Jacquard is another one than in the base, which could not be asked what it rendered" in result.stdout

@@ -1,0 +1,68 @@
+"""Edits between two folders: each value with its line, entries of lists by name, nothing for what means the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from environment_data import ENVIRONMENTS, copy_data
+
+from previews.edits import edits, with_edit
+
+
+@pytest.fixture
+def head(tmp_path: Path) -> Path:
+    return copy_data(tmp_path / "environments", "laptop")
+
+
+def changed(head: Path, file: str, old: str, new: str) -> list[tuple[str, str, object, object]]:
+    """Return place, path and both values of what differs once ``old`` is ``new`` in a file."""
+    path = head / "laptop" / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return [(edit.place, edit.path, edit.old, edit.new) for edit in edits(ENVIRONMENTS, head, "laptop")]
+
+
+def test_equal_folders_have_no_edits(head: Path) -> None:
+    assert edits(ENVIRONMENTS, head, "laptop") == ()
+
+
+def test_a_comment_and_another_order_of_keys_are_no_edit(head: Path) -> None:
+    found = changed(head, "tenants/acme.yaml", "{alerts: oncall@acme.example, changes: platform@acme.example}",
+                    "{changes: platform@acme.example, alerts: oncall@acme.example}  # people")  # fmt: skip
+    assert found == []
+
+
+def test_an_entry_of_a_list_is_called_by_its_name(head: Path) -> None:
+    path = "clusters.acme-train.pools.train.nodes"
+    assert changed(head, "tenants/acme.yaml", "nodes: 10", "nodes: 9") == [("tenants/acme.yaml:29", path, 10, 9)]
+
+
+def test_what_is_gone_has_the_line_that_it_had(head: Path) -> None:
+    found = changed(head, "tenants/acme.yaml", "    egress: public\n", "")
+    assert found == [("tenants/acme.yaml:17", "vpcs.acme.egress", "public", None)]
+
+
+def test_a_cell_of_the_inventory_has_the_line_of_its_host(head: Path) -> None:
+    found = changed(head, "inventory/hall-a.csv", "MT26A0102", "MT26A9102")
+    assert found == [("inventory/hall-a.csv:3", "a01-u02.dpu_serial", "MT26A0102", "MT26A9102")]
+
+
+def test_a_file_of_the_catalogue_and_one_that_is_new_are_named_as_reports_name_them(head: Path) -> None:
+    (head / "laptop" / "waivers.yaml").write_text("schema_version: 1\n", encoding="utf-8")
+    found = changed(head, "../catalog/versions.yaml", "version: v1.19.2", "version: v1.19.3")
+    assert found == [
+        ("../catalog/versions.yaml:7", "charts.cert-manager.version", "v1.19.2", "v1.19.3"),
+        ("waivers.yaml:1", "", None, {"schema_version": 1}),
+    ]
+
+
+def test_an_edit_is_written_where_its_names_lead() -> None:
+    document = {"pools": [{"name": "a", "nodes": 1}, {"name": "b", "nodes": 2}], "kept": True}
+
+    assert with_edit(document, ("pools", "b", "nodes"), 3)["pools"][1] == {"name": "b", "nodes": 3}
+    assert with_edit(document, ("pools", "a"), None)["pools"] == [{"name": "b", "nodes": 2}]
+    assert with_edit(document, ("pools", "c"), {"name": "c"})["pools"][2] == {"name": "c"}
+    assert with_edit(document, ("kept",), None) == {"pools": document["pools"]}
+    assert document["kept"] is True

@@ -1,0 +1,24 @@
+"""What edits do, one after the other: the table is what a reviewer would read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from impacts import edited, impact_of, lines
+
+TABLE: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "impacts.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", TABLE, ids=lambda case: case["name"])
+def test_an_edit_does_what_the_table_says(case: dict[str, Any], tmp_path: Path) -> None:
+    bench = edited(tmp_path, case.get("environment", "laptop"), case.get("edits", ()), case.get("then", ()))
+
+    assert lines(impact_of(bench)) == case["impact"]
+
+
+def test_no_two_cases_are_one() -> None:
+    names = [case["name"] for case in TABLE]
+    assert len(set(names)) == len(names)
