@@ -37,7 +37,12 @@ NODES = "kwok.x-k8s.io/node=fake"
 _ATTEMPTS = 5
 _READY_SECONDS = 90.0
 _POLL_SECONDS = 0.1
-_TAKEN = "address already in use"
+_AGAIN = {
+    "address already in use": "a port was taken meanwhile; choosing others",
+    # kube-controller-manager 1.36 ends 20 s after it began to wait for the API server's /healthz.
+    "failed to wait for apiserver being healthy": "the API server was slow to get healthy; starting again",
+}
+"""What goes wrong on a busy machine and may go well the next time, and what is said of it."""
 
 Say = Callable[[str], None]
 
@@ -66,7 +71,7 @@ def ensure(region: Region, cluster: str, say: Say) -> None:
             return
         why = _failure(region, cluster)
         processes.kill(_alive(region, cluster).values())
-        if _TAKEN not in why:
+        if not _passing(why):
             break
     raise RehearsalError(why)
 
@@ -104,10 +109,16 @@ def _try_to_make(region: Region, cluster: str, say: Say) -> None:
             _made(region, cluster).touch()
             return
         why = _failure(region, cluster)
-        if _TAKEN not in why:
+        said = _passing(why)
+        if not said:
             break
-        say(f"{cluster}: a port was taken meanwhile; choosing others")
+        say(f"{cluster}: {said}")
     raise RehearsalError(why)
+
+
+def _passing(why: str) -> str:
+    """Return what is to be said of a failure that may not come again; nothing for one that will."""
+    return next((said for part, said in _AGAIN.items() if part in why), "")
 
 
 def configuration(chosen: list[int]) -> dict[str, Any]:

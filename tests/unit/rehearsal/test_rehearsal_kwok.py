@@ -83,6 +83,19 @@ def test_a_port_taken_meanwhile_is_tried_again_with_others(region: Region, monke
     assert not region.cluster_folder("acme").exists()
 
 
+def test_a_part_that_gave_up_on_a_busy_machine_is_tried_again(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A region failed to come up at load 16: its controller manager had waited for a slow API server."""
+    reason = "failed to wait for apiserver being healthy: timed out waiting for the condition"
+    monkeypatch.setenv("REASON", f'"command failed" err="{reason}: failed to get apiserver /healthz status"')
+    said: list[str] = []
+
+    with pytest.raises(RehearsalError, match=reason):
+        kwok.ensure(region, "acme", said.append)
+
+    assert said == ["acme: the API server was slow to get healthy; starting again"] * 5
+    assert (region.workdir / "calls").read_text().count("create cluster") == 5
+
+
 def test_another_failure_is_told_at_once(region: Region, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REASON", "unknown flag: --frob")
 
