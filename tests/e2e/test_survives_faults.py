@@ -1,4 +1,7 @@
-"""Down leaves nothing; and killed in the middle: whatever dies while a region comes up, the next ``up`` finishes it."""
+"""Down leaves nothing; and killed in the middle: whatever dies while a region comes up, the next ``up`` finishes it.
+
+That ``down`` leaves nothing after all that, the fixture of the region sees.
+"""
 
 from __future__ import annotations
 
@@ -111,11 +114,3 @@ def test_after_all_parts_of_a_cluster_were_killed_it_moves_again_at_other_ports(
         timeout_seconds=120,
         what="Cluster API, which follows the API server to its other port, replaced a machine",
     )
-
-
-def test_down_after_faults_leaves_nothing(region: LocalRegion) -> None:
-    outcome = region.jacquard("down", ENVIRONMENT)
-
-    assert outcome.code == 0, outcome.text
-    time.sleep(1)
-    assert processes_of(region.home) == []
