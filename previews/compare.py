@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Sequence
 
 from components.plan.effects.changes import Change, changes
@@ -17,6 +18,7 @@ from previews.nodes import Nodes
 from previews.rows import Rows, lost
 from previews.scopes import Scopes
 from previews.sides import Part, Side
+from previews.tenants import tenants
 
 _POOL = "NodePoolInput"
 _UNDECIDED = Row(
@@ -50,6 +52,7 @@ def impact(
     edits: Sequence[Edit],
     *,
     names: tuple[str, str],
+    now: dt.datetime,
     alone: Alone | None,
     undecided: bool = False,
 ) -> Impact:
@@ -60,6 +63,7 @@ def impact(
         head: the region as it will be.
         edits: what was edited in its files.
         names: what base and head are called.
+        now: the moment from which on freezes count.
         alone: tries edits one at a time; None where Jacquard itself is another, so that edits are not all there is.
         undecided: whether Jacquard is another and that of the base could not say what it rendered.
     """
@@ -81,6 +85,7 @@ def impact(
         rows=tuple(made),
         lost=tuple(gone),
         behind=_behind(base.environment, head.environment),
+        tenants=tuple(tenants(head.environment, made, now)),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 from components.plan.effects.effect import Effect, Subject, When
 from components.specs.base import Spec
 
@@ -115,6 +117,58 @@ class StillBehind(Spec):
     """What would move it."""
 
 
+class Freeze(Spec):
+    """A time in which nothing of a tenant may be applied."""
+
+    name: str
+    """Name of the freeze."""
+    begins: dt.datetime
+    """Moment at which it begins."""
+    ends: dt.datetime
+    """Moment at which it ends, not included."""
+
+
+class TenantWindow(Spec):
+    """When a tenant lets its nodes be drained."""
+
+    text: str
+    """Days, hours and time zone."""
+    held: bool
+    """Whether the region holds rolls outside of it (``nodes.windows: enforce``), or only writes it down."""
+    openings: int | None
+    """How often it opens until the longest roll has ended; None where rolls are not held, or take an unknown time."""
+
+
+class Contracted(Spec):
+    """Nodes that a tenant paid for, and those it has at the lowest point."""
+
+    instance_type: str
+    """Hardware class that was paid for."""
+    contracted: int
+    """Nodes that were paid for."""
+    lowest: int
+    """Nodes that the tenant's pools have while most of them are away."""
+
+
+class TenantImpact(Spec):
+    """What the change means to one tenant."""
+
+    tenant: str
+    """Name of the tenant."""
+    effect: Effect
+    """The worst that happens to any part of it."""
+    nodes: int
+    """How many nodes, hosts and DPUs are replaced, rebooted, re-flashed or deleted."""
+    asks: str | None
+    """Who has to agree, where the tenant's data ask for that and something disruptive or unknown happens; else None."""
+    window: TenantWindow | None
+    """When its nodes may be drained; None where it says nothing, or none is."""
+    freezes: tuple[Freeze, ...]
+    """Freezes that protect it and are not over."""
+    capacity: tuple[Contracted, ...]
+    """What it has left of each instance type that it paid for and that is touched."""
+
+
 class Shared(Spec):
     """Another environment that the change touches as well, since the catalogue is everybody's."""
 
@@ -122,8 +176,8 @@ class Shared(Spec):
     """Name of the environment."""
     effect: Effect
     """The worst that happens to any part of it."""
-    nodes: int
-    """Nodes that are replaced, rebooted or deleted there."""
+    nodes: int | None
+    """Machines that are replaced, rebooted, re-flashed or deleted there; None where its data cannot be compared."""
 
 
 class Impact(Spec):
@@ -149,6 +203,8 @@ class Impact(Spec):
     """Objects that go, by name."""
     behind: tuple[StillBehind, ...]
     """What waits for a promotion once this is merged."""
+    tenants: tuple[TenantImpact, ...]
+    """Tenants whose parts are touched."""
     shared: tuple[Shared, ...] = ()
     """Other environments that the change touches."""
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from cli import arguments, data
-from cli.console import Format, print_json, stdout
+from cli.console import print_json, stdout
 from cli.errors import ExitCode, Stop
 from cli.views import impact as impact_view
+from cli.views.impact_comment import comment
+from components.plan.effects.effect import Effect
 from components.specs.environment import Environment
 from components.specs.loader import environments, load_environment
 from components.specs.problems import SpecError
@@ -17,10 +21,20 @@ from previews.alone import Alone
 from previews.bases import Base, BaseError, base_at
 from previews.compare import impact as compared
 from previews.edits import edits
-from previews.impact import Impact
+from previews.impact import Impact, Shared
 from previews.rendered import rendered_by, rendered_here
 from previews.sides import side
-from toolchain import paths
+from toolchain import paths, settings
+
+
+class ImpactFormat(StrEnum):
+    """How ``impact`` answers."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    """The text of a comment of a pull request."""
+
 
 BaseOption = Annotated[
     str, typer.Option("--base", metavar="REF", help="Branch, tag or commit to compare with, where it was left.")
@@ -31,7 +45,7 @@ def impact(
     chosen: arguments.Envs = None,
     *,
     base: BaseOption = "HEAD",
-    output: arguments.FormatOption = Format.TEXT,
+    output: Annotated[ImpactFormat, typer.Option("--format", help="How to answer.")] = ImpactFormat.TEXT,
 ) -> None:
     """Tell what a change does to nodes, tenants and the rest of a region, before it is merged.
 
@@ -42,11 +56,17 @@ def impact(
     """
     try:
         with base_at(paths.environments(), paths.ROOT, base) as earlier:
-            found = [_of(name, earlier) for name in data.chosen(chosen)]
+            names = data.chosen(chosen)
+            found = [_of(name, earlier) for name in names]
+            shared = _elsewhere(names, earlier)
     except BaseError as error:
         raise Stop(str(error), ExitCode.BAD_DATA) from None
-    if output is Format.JSON:
+    found = [one.model_copy(update={"shared": shared}) for one in found]
+    if output is ImpactFormat.JSON:
         print_json([one.model_dump(mode="json") for one in found])
+        return
+    if output is ImpactFormat.MARKDOWN:
+        sys.stdout.write(comment(found))
         return
     for one in found:
         for line in impact_view.lines(one):
@@ -65,9 +85,27 @@ def _of(name: str, base: Base) -> Impact:
         *sides,
         edits(base.environments, paths.environments(), name),
         names=(base.commit, base.head),
+        now=settings.now(),
         alone=None if base.library else Alone(sides[0], base.environments),
         undecided=base.library is not None and objects is None,
     )
+
+
+def _elsewhere(names: list[str], base: Base) -> tuple[Shared, ...]:
+    """Return what happens to other environments, which read the same catalogue; nothing where it is as it was."""
+    before, after = base.environments, paths.environments()
+    if not any(edit.file.startswith("../") for edit in edits(before, after, names[0])):
+        return ()
+    others = [name for name in data.names() if name not in names and name in environments(before)]
+    return tuple(_shared(name, base) for name in others)
+
+
+def _shared(name: str, base: Base) -> Shared:
+    try:
+        found = _of(name, base)
+    except (SpecError, Stop):
+        return Shared(environment=name, effect=Effect.UNKNOWN, nodes=None)
+    return Shared(environment=name, effect=found.effect, nodes=found.gone)
 
 
 def _before(name: str, base: Base) -> Environment:

@@ -19,6 +19,8 @@ from previews.nodes import out_at_once
 _COLOURS = dict.fromkeys((*DISRUPTIVE, Effect.REFUSED), "red") | {Effect.UNKNOWN: "magenta"}
 _TOLD = (Effect.UNKNOWN, Effect.REFUSED, *reversed(DISRUPTIVE), Effect.RESTARTED)
 """Effects that the verdict names, the worst first; what scales is told beside."""
+COLUMNS = ("effect", "on", "part", "tenant", "when", "count", "GPUs", "away", "spares left", "minutes")
+_NUMBERS = COLUMNS[5:]
 _MOST = 10
 _MOST_CAUSES = 3
 
@@ -28,14 +30,20 @@ def lines(impact: Impact) -> Iterator[RenderableType]:
     yield Text(f"{impact.environment}: {impact.base} -> {impact.head}", "bold")
     for sentence in verdict(impact):
         yield Text(f"  {sentence}")
-    parts = _parts(impact.rows)
-    if parts:
+    found = parts(impact.rows)
+    if found:
         yield ""
-        yield _table(parts)
-    for part in parts:
-        yield from _reasons(part)
-    yield from _lost(impact)
-    yield from _behind(impact)
+        yield _table(found)
+    for part in found:
+        yield from reasons(part)
+    told = list(tenants(impact))
+    if told:
+        yield Text("")
+        yield Text("tenants:")
+    yield from (Text(f"  {line}") for line in told)
+    yield from lost(impact)
+    yield from behind(impact)
+    yield from elsewhere(impact)
 
 
 def verdict(impact: Impact) -> Iterator[str]:
@@ -74,7 +82,7 @@ def _of_sizes(rows: list[Row]) -> str:
     return f"scales: {' and '.join(moves) or 'bounds of autoscaling move'} in {pools}"
 
 
-def _parts(rows: Iterable[Row]) -> list[list[Row]]:
+def parts(rows: Iterable[Row]) -> list[list[Row]]:
     """Return rows with the same to be said of them together: the rollout groups of a pool."""
     found: dict[object, list[Row]] = defaultdict(list)
     for row in rows:
@@ -87,25 +95,39 @@ def _name(part: Sequence[Row]) -> str:
     return part[0].part if len(part) == 1 else f"{pool_of(part[0].part)}, {len(part)} groups"
 
 
-def _table(parts: Sequence[Sequence[Row]]) -> Table:
+def tenants(impact: Impact) -> Iterator[str]:
+    """Yield a line for each tenant that feels something: who is asked, what it has left, when that may be."""
+    for tenant in impact.tenants:
+        told = [f"{tenant.asks} has to agree"] if tenant.asks else []
+        told += [
+            f"{one.lowest} of {one.contracted} {one.instance_type} that are paid for at the lowest point"
+            for one in tenant.capacity
+        ]
+        if tenant.window:
+            held = "" if tenant.window.held else ", which nothing holds rolls to"
+            opens = f", {plural(tenant.window.openings, 'opening')}" if tenant.window.openings else ""
+            told.append(f"window {tenant.window.text}{opens}{held}")
+        told += [f"freeze {one.name} {one.begins:%Y-%m-%d} to {one.ends:%Y-%m-%d}" for one in tenant.freezes]
+        if told:
+            yield f"{tenant.tenant}: {'; '.join(told)}"
+
+
+def _table(found: Sequence[Sequence[Row]]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for column in ("effect", "on", "part", "tenant", "when"):
-        table.add_column(column, overflow="fold")
-    for column in ("count", "GPUs", "away", "spares left", "minutes"):
-        table.add_column(column, justify="right")
-    for part in parts:
-        row = part[0]
-        table.add_row(
-            Text(row.effect, _COLOURS.get(row.effect, "")),
-            row.falls_on,
-            _name(part),
-            row.tenant or "-",
-            row.when,
-            _count(part),
-            str(gpus) if (gpus := sum(one.gpus or 0 for one in part)) else "-",
-            *_rolls([one.roll for one in part if one.roll]),
-        )
+    for column in COLUMNS:
+        table.add_column(column, overflow="fold", justify="right" if column in _NUMBERS else "left")
+    for part in found:
+        effect, *others = cells(part)
+        table.add_row(Text(effect, _COLOURS.get(part[0].effect, "")), *others)
     return table
+
+
+def cells(part: Sequence[Row]) -> tuple[str, ...]:
+    """Return what stands below `COLUMNS` of one part."""
+    row, gpus = part[0], sum(one.gpus or 0 for one in part)
+    rolls = _rolls([one.roll for one in part if one.roll])
+    named = (row.effect, row.falls_on, _name(part), row.tenant or "-", row.when)
+    return (*named, _count(part), str(gpus) if gpus else "-", *rolls)
 
 
 def _count(part: Sequence[Row]) -> str:
@@ -127,7 +149,7 @@ def _rolls(rolls: Sequence[Roll]) -> tuple[str, str, str]:
     return str(sum(roll.out_at_once for roll in rolls)), f"{least.spares_left} of {least.spares_floor}", minutes
 
 
-def _reasons(part: Sequence[Row]) -> Iterator[Text]:
+def reasons(part: Sequence[Row]) -> Iterator[Text]:
     """Yield why a part is touched: what that does, the fields, and the edits."""
     yield Text("")
     yield Text(f"{_name(part)}: {part[0].falls_on}", "bold")
@@ -150,17 +172,30 @@ def _told(cause: Cause) -> str:
     return f"{cause.file}:{cause.line} {cause.path}: {cause.old or 'nothing'} -> {cause.new or 'nothing'}"
 
 
-def _lost(impact: Impact) -> Iterator[Text]:
+def lost(impact: Impact) -> Iterator[Text]:
+    """Yield the objects that are declared no more, by what becomes of them."""
     for outcome in dict.fromkeys(one.outcome for one in impact.lost):
         names = [f"{one.kind.rpartition('/')[2]} {one.name}" for one in impact.lost if one.outcome == outcome]
         yield Text("")
         yield Text(f"{plural(len(names), 'object')} {outcome}: {listed(names, _MOST)}")
 
 
-def _behind(impact: Impact) -> Iterator[Text]:
+def behind(impact: Impact) -> Iterator[Text]:
+    """Yield what waits for a promotion, and the command that moves it."""
     if impact.behind:
         yield Text("")
         yield Text("waits for a promotion:")
     for one in impact.behind:
         since = "since this change" if one.new else "as before"
         yield Text(f"  {one.pool} ({listed(one.fields)}), {since}: {one.command}")
+
+
+def elsewhere(impact: Impact) -> Iterator[Text]:
+    """Yield the other environments that the catalogue changes for."""
+    if impact.shared:
+        yield Text("")
+        yield Text("other environments read the same catalogue:")
+    for one in impact.shared:
+        machines = f", {plural(one.nodes, 'machine')}" if one.nodes else ""
+        told = "what happens is unknown" if one.effect is Effect.UNKNOWN else f"worst: {one.effect}"
+        yield Text(f"  {one.environment}: {told}{machines}; jacquard impact {one.environment}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from previews.compare import impact
 from previews.edits import edits
 from previews.impact import Impact, Row
 from previews.sides import side
+
+NOW = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
 
 
 def edited(folder: Path, name: str, changes: Sequence[Sequence[str]], then: Sequence[str]) -> Workbench:
@@ -45,6 +48,7 @@ def impact_of(bench: Workbench, base: Path = ENVIRONMENTS) -> Impact:
         side(bench.load()),
         edits(base, bench.root, bench.name),
         names=("base", "head"),
+        now=NOW,
         alone=Alone(before, base),
     )
 

@@ -60,6 +60,9 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
             "gpu-2026.11.1@56b35156fd407653"
         ),
         "",
+        "tenants:",
+        "  acme: platform@acme.example has to agree; 12 of 14 h100-ib-8 that are paid for at the lowest point",
+        "",
         (
             "4 objects retained: Metal3MachineTemplate management/acme-train/acme-train-train-a01-ca24621faf, "
             "KubeadmConfigTemplate management/acme-train/acme-train-train-a01-11f43d6dcc, "
@@ -148,6 +151,21 @@ def test_an_environment_that_is_new_has_nothing_that_runs(repository: Path, invo
     commit = git(repository, "rev-parse", "HEAD")[:9]
     message = f"error: lab is new: {commit} has no such environment, so that nothing of it can run yet\n"
     assert (result.stderr, result.exit_code) == (message, ExitCode.FAILED)
+
+
+def test_what_the_catalogue_does_elsewhere_is_told_too(repository: Path, invoke: Invoke) -> None:
+    shutil.copytree(paths.ROOT / "environments" / "lab", repository / "lab")
+    git(repository.parent, "add", "."), git(repository.parent, *COMMIT)
+    versions = repository / "catalog" / "versions.yaml"
+    versions.write_text(versions.read_text().replace("version: v1.19.2", "version: v1.19.3"), encoding="utf-8")
+
+    told = invoke("impact", "laptop").stdout
+    all_of_them = json.loads(invoke("impact", "--format", "json").stdout)
+
+    assert told.endswith(
+        "\nother environments read the same catalogue:\n  lab: what happens is unknown; jacquard impact lab\n"
+    )
+    assert [(one["environment"], one["shared"]) for one in all_of_them] == [("lab", []), ("laptop", [])]
 
 
 @pytest.fixture

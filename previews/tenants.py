@@ -1,0 +1,88 @@
+"""What a change means to each tenant: whether it is asked, when that may happen, what is left of its contract."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from components.plan.effects.effect import Effect
+from components.plan.pools import pools
+from components.render.pool_rollout import window_text
+from components.specs.environment import Environment
+from components.specs.keys import pool_of
+from components.specs.nodes import Windows
+from components.specs.tenant import Approval, TenantSpec
+from previews.impact import DISRUPTIVE, Contracted, Freeze, Row, TenantImpact, TenantWindow
+from previews.nodes import out_at_once
+
+
+def tenants(environment: Environment, rows: Sequence[Row], now: dt.datetime) -> Iterator[TenantImpact]:
+    """Yield what ``rows`` mean to each tenant that any of them is about, in order of tenants.
+
+    Args:
+        environment: the head.
+        rows: all that happens.
+        now: the moment from which on freezes count.
+    """
+    for tenant in environment.tenants:
+        mine = [row for row in rows if row.tenant == tenant.tenant]
+        if mine:
+            yield _of_tenant(environment, tenant, mine, now)
+
+
+def _of_tenant(environment: Environment, tenant: TenantSpec, rows: Sequence[Row], now: dt.datetime) -> TenantImpact:
+    felt = [row for row in rows if row.effect in (*DISRUPTIVE, Effect.UNKNOWN)]
+    return TenantImpact(
+        tenant=tenant.tenant,
+        effect=max((row.effect for row in rows), key=lambda effect: effect.severity),
+        nodes=sum(row.count or 0 for row in felt),
+        asks=tenant.contacts.changes if felt and tenant.changes.approval is Approval.REQUIRED else None,
+        window=_window(environment, tenant, felt),
+        freezes=tuple(
+            Freeze(name=freeze.name, begins=freeze.from_, ends=freeze.to)
+            for freeze in environment.policy.freezes
+            if felt and freeze.to > now and (not freeze.tenants or tenant.tenant in freeze.tenants)
+        ),
+        capacity=tuple(_contracted(environment, tenant, rows)),
+    )
+
+
+def _window(environment: Environment, tenant: TenantSpec, rows: Sequence[Row]) -> TenantWindow | None:
+    """Return the window in which nodes may be drained; None where there is none, or nothing is drained."""
+    window = tenant.changes.window
+    rolls = [row.roll for row in rows if row.roll]
+    if window is None or not rolls:
+        return None
+    longest = max((roll.minutes for roll in rolls if roll.minutes is not None), default=None)
+    held = environment.region.nodes.windows is Windows.ENFORCE
+    return TenantWindow(
+        text=window_text(window),
+        held=held,
+        openings=math.ceil(longest / window.minutes) if held and longest is not None else None,
+    )
+
+
+def _contracted(environment: Environment, tenant: TenantSpec, rows: Sequence[Row]) -> Iterator[Contracted]:
+    """Yield what a tenant has at the lowest point of the change of each instance type that it paid for."""
+    away, moved = out_at_once(rows), {pool_of(row.part) for row in rows if row.roll or row.change}
+    nodes, gone, touched = Counter[str](), Counter[str](), set[str]()
+    for placed in pools(environment):
+        if placed.tenant.tenant == tenant.tenant:
+            kind = placed.pool.instance_type
+            nodes[kind] += _nodes(environment, placed.key)
+            gone[kind] += away[placed.key]
+            touched |= {kind} if placed.key in moved else set()
+    for contract in tenant.contract:
+        if contract.instance_type in touched:
+            yield Contracted(
+                instance_type=contract.instance_type,
+                contracted=contract.nodes,
+                lowest=nodes[contract.instance_type] - gone[contract.instance_type],
+            )
+
+
+def _nodes(environment: Environment, pool: str) -> int:
+    groups = environment.allocations.groups
+    return sum(group.nodes for key, group in groups.items() if pool_of(key) == pool)

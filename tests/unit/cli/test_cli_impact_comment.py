@@ -1,0 +1,91 @@
+"""The comment of an impact: bounded however much changes, inert whatever values say, equal for equal input."""
+
+from __future__ import annotations
+
+import pytest
+from impacts import edited, impact_of
+
+from cli.views.impact_comment import LIMIT_BYTES, MARK, code, comment
+from components.plan.effects.effect import Effect, Subject, When
+from previews.impact import Cause, Impact, Row
+
+HOSTILE = "``` </details> @team <img src=x> [a](javascript:b) \x1b[31m \u202e ` end\nnext"
+
+
+@pytest.fixture(scope="module")
+def promoted(tmp_path_factory: pytest.TempPathFactory) -> Impact:
+    bench = edited(tmp_path_factory.mktemp("data"), "laptop", (), ("promote acme-train/train gpu-2026.11.1",))
+    return impact_of(bench)
+
+
+def row(part: str, cause: Cause) -> Row:
+    return Row(
+        falls_on=Subject.NODES, part=part, tenant=None, effect=Effect.UNKNOWN, when=When.AT_ONCE, count=None, gpus=None,
+        forced_by=(), causes=(cause,),
+    )  # fmt: skip
+
+
+def test_it_says_first_who_must_agree_and_what_happens(promoted: Impact) -> None:
+    lines = comment([promoted]).splitlines()
+
+    assert lines[:6] == [
+        MARK,
+        "### Needs the word of `acme`",
+        "",
+        "**`laptop`**",
+        "",
+        "- `replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 away at once`",
+    ]
+    assert (
+        "- `acme: platform@acme.example has to agree; 12 of 14 h100-ib-8 that are paid for at the lowest point`"
+        in lines
+    )
+
+
+def test_equal_input_gives_equal_bytes(promoted: Impact) -> None:
+    assert comment([promoted]) == comment([promoted.model_copy()])
+
+
+def test_nothing_that_happens_has_a_headline_too(promoted: Impact) -> None:
+    nothing = promoted.model_copy(update={"rows": (), "tenants": (), "lost": (), "behind": (), "effect": Effect.NONE})
+
+    assert comment([nothing]).splitlines()[1] == "### Nothing that runs is disturbed"
+
+
+def test_however_much_changes_whole_sections_are_left_out_and_counted(promoted: Impact) -> None:
+    cause = Cause(file="images.lock.yaml", line=1, path="groups", old="a" * 200, new="b" * 200)
+    many = promoted.model_copy(update={"rows": tuple(row(f"c/p{number}/a", cause) for number in range(500))})
+
+    text = comment([many])
+
+    assert 0.9 * LIMIT_BYTES < len(text.encode()) <= LIMIT_BYTES
+    assert text.count("<details>") == text.count("</details>") > 10
+    assert text.endswith(
+        "sections left out, since a comment has its limit: `jacquard impact --format json` tells all.\n"
+    )
+
+
+def test_values_stay_within_their_code_spans(promoted: Impact) -> None:
+    cause = Cause(file="tenants/acme.yaml", line=3, path="x", old=HOSTILE, new=None)
+
+    [line] = [
+        line for line in comment([promoted.model_copy(update={"rows": (row("c/p/a", cause),)})]).splitlines()
+        if "acme.yaml:3" in line
+    ]  # fmt: skip
+
+    assert line.startswith("- ````by tenants/acme.yaml:3 x: ``` </details> @team")
+    assert line.endswith("end\\nnext -> nothing````")
+    assert "\\x1b" in line
+    assert "\\u202e" in line
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("a", "`a`"), ("`a`", "`` `a` ``"), ("a``b", "```a``b```"), ("a\nb", "`a\\nb`")]
+)
+def test_a_code_span_is_closed_by_its_own_end_only(text: str, expected: str) -> None:
+    assert code(text) == expected
+
+
+def test_all_verdicts_stand_before_any_detail(promoted: Impact) -> None:
+    both = comment([promoted, promoted.model_copy(update={"environment": "lab"})])
+    assert both.index("**`laptop`**") < both.index("**`lab`**") < both.index("| effect |")
