@@ -46,13 +46,13 @@ def main() -> int:
             run(*rehearsal, "down", REGION)
     codes += [
         run(sys.executable, FOLDER / name, *_options(name, chosen.json))
-        for name in ("region_model.py", "render_tree.py", "make_up.py", "inventory_scale.py")
+        for name in ("region_model.py", "impact.py", "render_tree.py", "make_up.py", "inventory_scale.py")
     ]
     return int(any(codes))
 
 
 def _options(name: str, folder: Path | None) -> list[str | Path]:
-    bare = name in {"start_up.py", "region_model.py", "render_tree.py", "make_up.py", "inventory_scale.py"}
+    bare = name in {"start_up.py", "region_model.py", "impact.py", "render_tree.py", "make_up.py", "inventory_scale.py"}
     kubeconfig = [] if bare else ["--kubeconfig", paths.kubeconfig(REGION, "management")]
     return [*kubeconfig, *(["--json", folder / f"{Path(name).stem}.json"] if folder else [])]
 

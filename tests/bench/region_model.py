@@ -14,7 +14,6 @@ import csv
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import yaml
-from support import ENVIRONMENTS, grow
+from support import ENVIRONMENTS, grow, measured
 
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import slices
@@ -43,12 +42,6 @@ BARS = {
 }
 
 T = TypeVar("T")
-_MEASURED = """
-import resource, subprocess, sys, time
-start = time.perf_counter()
-subprocess.run(sys.argv[1:], check=True, stdout=sys.stderr)
-print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-"""
 
 
 def floor(name: str, folder: Path) -> None:
@@ -102,13 +95,8 @@ def seconds(task: Callable[[T], object], prepare: Callable[[], T]) -> float:
 
 def command(name: str) -> tuple[float, float]:
     """Return the seconds and the peak MB of the whole ``jacquard check``."""
-    program = str(paths.VENV / "bin" / "jacquard")
-    # Through a small process: a child's peak begins with that of the process it was forked from.
-    answer = subprocess.run(
-        [sys.executable, "-c", _MEASURED, program, "check", name], check=True, capture_output=True, text=True
-    )
-    duration, peak = answer.stdout.split()
-    return float(duration), float(peak) / (1e6 if sys.platform == "darwin" else 1e3)
+    whole = measured(str(paths.VENV / "bin" / "jacquard"), "check", name)
+    return whole.seconds, whole.megabytes
 
 
 def main() -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parent.parent / "support"))
@@ -12,4 +14,33 @@ from environment_data import ENVIRONMENTS
 from grown_region import grow
 from piped import piped
 
-__all__ = ["ENVIRONMENTS", "LocalApiServer", "grow", "piped"]
+__all__ = ["ENVIRONMENTS", "LocalApiServer", "Measured", "grow", "measured", "piped"]
+
+# Through a small process: a child's peak begins with that of the process it was forked from.
+_SMALL = """
+import resource, subprocess, sys, time
+start = time.perf_counter()
+done = subprocess.run(sys.argv[1:], check=True, stdout=subprocess.PIPE)
+seconds, used = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+print(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss, flush=True)
+sys.stdout.buffer.write(done.stdout)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A whole command."""
+
+    seconds: float
+    processor_seconds: float
+    megabytes: float
+    """Peak of its memory."""
+    output: str
+
+
+def measured(*command: str) -> Measured:
+    """Run a command to its end."""
+    answer = subprocess.run([sys.executable, "-c", _SMALL, *command], check=True, capture_output=True, text=True)
+    figures, _, output = answer.stdout.partition("\n")
+    seconds, processor, peak = map(float, figures.split())
+    return Measured(seconds, processor, peak / (1e6 if sys.platform == "darwin" else 1e3), output)
