@@ -16,6 +16,7 @@ TABLE: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "impacts.y
 def test_an_edit_does_what_the_table_says(case: dict[str, Any], tmp_path: Path) -> None:
     bench = edited(tmp_path, case.get("environment", "laptop"), case.get("edits", ()), case.get("then", ()))
 
+    assert bench.report() == ""
     assert lines(impact_of(bench)) == case["impact"]
 
 
