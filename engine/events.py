@@ -11,37 +11,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.plan import Plan
+from engine.urns import STACK, Urn, is_object
+
 _MARKUP = re.compile(r"<\{%[^%]*%\}>")
 _QUIET = frozenset({"same", "read", "discard", "refresh"})
-_STACK = "pulumi:pulumi:Stack"
-_PROVIDER = "pulumi:providers:"
-
-
-@dataclass(frozen=True, slots=True)
-class Urn:
-    """A resource's name in the engine."""
-
-    text: str
-
-    @property
-    def type(self) -> str:
-        """Return the resource's own type, without its parents'."""
-        parts = self.text.split("::")
-        return parts[2].rsplit("$", 1)[-1] if len(parts) > 2 else ""  # noqa: PLR2004 - urn:pulumi:stack::project::type::name
-
-    @property
-    def name(self) -> str:
-        """Return the resource's name."""
-        return self.text.split("::", 3)[-1]
-
-    @property
-    def kind(self) -> str:
-        """Return the last word of the type, such as ``MachineDeployment``."""
-        return self.type.rsplit(":", 1)[-1]
-
-    def __str__(self) -> str:
-        """Return kind and name, as messages quote a resource."""
-        return f"{self.kind} {self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +59,7 @@ class Progress:
     """URN to the URN of its parent."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
+    plan: Plan = field(default_factory=Plan)
     finished: bool = False
     preview: bool = False
 
@@ -100,6 +75,8 @@ class Progress:
                     self._begin(body["metadata"], now)
                 case "resOutputsEvent":
                     self._end(body["metadata"], self.done)
+                    if body.get("planning"):
+                        self.plan.see(body["metadata"])
                 case "resOpFailedEvent":
                     self._end(body["metadata"], self.failed)
                 case "diagnosticEvent":
@@ -139,7 +116,7 @@ class Progress:
     def component(self, urn: str) -> Urn:
         """Return the component that a resource belongs to; a resource without one stands for itself."""
         parent = self.parents.get(urn, "")
-        return Urn(urn) if not parent or Urn(parent).type == _STACK else Urn(parent)
+        return Urn(urn) if not parent or Urn(parent).type == STACK else Urn(parent)
 
     def _begin(self, metadata: dict[str, Any], now: float) -> None:
         self._adopt(metadata)
@@ -172,11 +149,6 @@ class Progress:
         )
         if violation not in self.violations:
             self.violations.append(violation)
-
-
-def is_object(urn: Urn) -> bool:
-    """Tell whether a resource is more than a frame for others: no stack, component or provider."""
-    return urn.type != _STACK and not urn.type.startswith((_PROVIDER, "jacquard:components:"))
 
 
 def _word(metadata: dict[str, Any]) -> str:

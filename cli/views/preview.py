@@ -12,7 +12,8 @@ from rich.text import Text
 
 from cli.console import seconds
 from engine.driver import Run
-from engine.events import Progress, Urn, is_object
+from engine.events import Progress
+from engine.urns import Urn, is_object
 
 _WORDS = {
     "create": "create",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TypeAlias
 
@@ -55,6 +55,8 @@ class Row(Spec):
 
     ``jacquard`` stands for a file of this repository.
     """
+    guarded: bool = False
+    """Whether an object of the kind goes, or is made anew, only when somebody says so: on rows of what is deleted."""
     unrendered: str | None = None
     """Why the row is here although no reference environment has such a field."""
 
@@ -81,6 +83,11 @@ class Table:
         self.sources = sources
         self._fallback = _tree(self.for_every_kind)
         self._trees = {kind: _tree(rows) for kind, rows in self.kinds.items()}
+
+    @cached_property
+    def guarded(self) -> frozenset[str]:
+        """Return the kinds whose objects go only when somebody says so."""
+        return frozenset(kind for kind, rows in self.kinds.items() if any(row.guarded for row in rows))
 
     def row(self, kind: str, path: Steps) -> Row | None:
         """Return what a change at ``path`` of an object of ``kind`` does; None if nobody decided that."""

@@ -1,0 +1,113 @@
+"""Which losses that a plan brings need a person's word first.
+
+An object whose declaration did not change is never deleted or replaced without one, whatever the engine makes of it;
+and an object of a guarded kind is not, unless the data itself is the word: what it belonged to has left the data, which
+`jacquard check` lets happen only after it was retired. A group of nodes must have been applied without any.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from components.plan.effects.changes import kind_of
+from components.plan.effects.table import effects_table
+from components.render import labels
+from components.render.manifest import MANAGEMENT, Manifest
+from components.specs.environment import Environment
+from engine.plan import Json, Loss, Plan
+
+_DIGEST_LENGTH = 12
+_GROUP = "cluster.x-k8s.io/MachineDeployment"
+_NETWORKS = frozenset({"vpc.dpu.nvidia.com/DPUVPC", "kubeovn.io/Vpc"})
+"""Kinds whose objects are called like the VPC that they are."""
+
+
+class Reason(StrEnum):
+    """Why a loss needs a word."""
+
+    UNCHANGED = "nobody changed what is declared of it"
+    RENAMED = "it is still declared, by a resource of another name"
+    GUARDED = "its kind is guarded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """An object that a plan would delete or replace, and that is held until somebody says so."""
+
+    loss: Loss
+    reason: Reason
+
+    @property
+    def operation(self) -> str:
+        """Return what would be done to it."""
+        return "replace" if self.loss.replaced else "delete"
+
+    def __str__(self) -> str:
+        """Return a line for a person: what would happen to which object, what forces it, and why it is held."""
+        forced = f", forced by {', '.join(self.loss.forced_by)}" if self.loss.forced_by else ""
+        return f"{self.operation} {self.loss}{forced}: {self.reason}"
+
+
+def held(plan: Plan, environment: Environment) -> list[Held]:
+    """Return the losses of ``plan`` that need a word, in order of kind and name.
+
+    Args:
+        plan: of one stack.
+        environment: what the stack is to be.
+    """
+    owners = frozenset(_owners(environment))
+    found = (_judged(loss, plan, owners) for loss in plan.losses.values())
+    return sorted((one for one in found if one), key=lambda one: (str(one.loss), one.loss.urn.text))
+
+
+def digest(stack: str, found: Sequence[Held]) -> str:
+    """Return the word that lets exactly these losses of ``stack`` pass: another object or cause has another one."""
+    named = [[one.operation, one.loss.urn.text, *one.loss.forced_by, one.reason] for one in found]
+    text = json.dumps([stack, sorted(named)], separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
+
+
+def _judged(loss: Loss, plan: Plan, owners: frozenset[str]) -> Held | None:
+    if loss.replaced and not loss.changed:
+        return Held(loss=loss, reason=Reason.UNCHANGED)
+    if not loss.replaced and loss.identity in plan.declared:
+        return Held(loss=loss, reason=Reason.RENAMED)
+    if _kind(loss.recorded) in effects_table().guarded and (loss.replaced or not _has_ended(loss, owners)):
+        return Held(loss=loss, reason=Reason.GUARDED)
+    return None
+
+
+def _kind(recorded: Json) -> str:
+    return kind_of(Manifest(body=recorded)) if recorded.keys() >= {"apiVersion", "kind"} else ""
+
+
+def _has_ended(loss: Loss, owners: frozenset[str]) -> bool:
+    """Tell whether the data says that an object goes: nothing runs in it, or what it belonged to has left the data."""
+    kind, metadata = _kind(loss.recorded), loss.recorded.get("metadata") or {}
+    if kind == _GROUP:  # its pool may have left the data before an `up` has emptied it
+        return (loss.recorded.get("spec") or {}).get("replicas") == 0
+    if kind in _NETWORKS and _network(str(metadata.get("name"))) not in owners:
+        return True
+    marks = metadata.get("labels") or {}
+    named = [str(marks[key]) for key in (labels.TENANT, labels.CLUSTER, labels.POOL) if marks.get(key)]
+    return loss.cluster not in owners or (bool(named) and "/".join(named) not in owners)
+
+
+def _owners(environment: Environment) -> Iterator[str]:
+    """Yield what objects are in or belong to: clusters, VPCs, and paths such as ``tenant/cluster/pool``."""
+    yield MANAGEMENT
+    for tenant in environment.tenants:
+        yield tenant.tenant
+        yield from (_network(vpc.name) for vpc in tenant.vpcs)
+        for cluster in tenant.clusters:
+            yield cluster.name
+            yield f"{tenant.tenant}/{cluster.name}"
+            yield from (f"{tenant.tenant}/{cluster.name}/{pool.name}" for pool in cluster.pools)
+
+
+def _network(vpc: str) -> str:
+    return f"vpc {vpc}"

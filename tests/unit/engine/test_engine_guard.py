@@ -1,0 +1,163 @@
+"""Which losses need a person's word: by what is declared, by kind, and by what the data says has ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from planned_steps import deleted, replaced, same
+
+from components.plan.effects.changes import kind_of
+from components.plan.effects.table import effects_table
+from components.render.manifest import Manifest
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from engine.guard import Held, Reason, digest, held
+from engine.plan import Plan
+from toolchain import paths
+
+CAPI, KAMAJI = "cluster.x-k8s.io/v1beta2", "controlplane.cluster.x-k8s.io/v1alpha2"
+DPU_VPC = "vpc.dpu.nvidia.com/v1alpha1"
+
+
+@pytest.fixture(scope="module")
+def laptop() -> Environment:
+    return load_environment("laptop", paths.ROOT / "environments")
+
+
+def judged(environment: Environment, *steps: dict[str, Any]) -> list[Held]:
+    plan = Plan()
+    for step in steps:
+        plan.see(step)
+    return held(plan, environment)
+
+
+def owned(*path: str) -> dict[str, Any]:
+    keys = ("jacquard.dev/tenant", "jacquard.dev/cluster", "jacquard.dev/pool")
+    return {"labels": dict(zip(keys, path, strict=False))}
+
+
+def test_these_kinds_are_guarded() -> None:
+    assert effects_table().guarded == {
+        "Namespace",
+        "cluster.x-k8s.io/Cluster",
+        "cluster.x-k8s.io/MachineDeployment",
+        "controlplane.cluster.x-k8s.io/K0smotronControlPlane",
+        "controlplane.cluster.x-k8s.io/KamajiControlPlane",
+        "kamaji.clastix.io/DataStore",
+        "kubeovn.io/Vpc",
+        "vpc.dpu.nvidia.com/DPUVPC",
+    }
+
+
+REPLACEMENTS = {
+    "any kind, unchanged": (replaced("Secret", "a", namespace="n"), Reason.UNCHANGED),
+    "any kind, its provider made anew": (replaced("Secret", "a", forced_by=("provider",)), Reason.UNCHANGED),
+    "any kind, another field changed": (
+        replaced("Secret", "a", before={"data": {"x": "1"}}, now={"data": {"x": "2"}}, forced_by=("type",)),
+        Reason.UNCHANGED,
+    ),
+    "any kind, as declared": (
+        replaced("Secret", "a", before={"type": "a"}, now={"type": "b"}, forced_by=("type",)),
+        None,
+    ),
+    "guarded, as declared": (
+        replaced("Cluster", "c", api_version=CAPI, before={"spec": 1}, now={"spec": 2}, forced_by=("spec",)),
+        Reason.GUARDED,
+    ),
+    "guarded, as declared, its owner gone": (
+        replaced(
+            "Cluster", "c", api_version=CAPI, metadata=owned("x", "c"), before={"s": 1}, now={"s": 2}, forced_by=("s",)
+        ),
+        Reason.GUARDED,
+    ),
+}
+
+
+@pytest.mark.parametrize(("step", "reason"), REPLACEMENTS.values(), ids=REPLACEMENTS)
+def test_a_replacement_is_held(laptop: Environment, step: dict[str, Any], reason: Reason | None) -> None:
+    assert [one.reason for one in judged(laptop, step)] == ([reason] if reason else [])
+
+
+def deployment(name: str, replicas: int | None, *owner: str) -> dict[str, Any]:
+    spec = {} if replicas is None else {"replicas": replicas}
+    metadata = owned(*owner)
+    return deleted("MachineDeployment", name, api_version=CAPI, namespace="n", metadata=metadata, spec=spec)
+
+
+TRAIN = ("acme", "acme-train", "train")
+DELETIONS = {
+    "any kind": (deleted("Secret", "a", namespace="n"), False),
+    "a namespace of nobody's": (deleted("Namespace", "operators"), True),
+    "a namespace of a cluster that stands in the data": (
+        deleted("Namespace", "acme-train", metadata=owned("acme", "acme-train")),
+        True,
+    ),
+    "a namespace of a cluster that has left the data": (
+        deleted("Namespace", "acme-old", metadata=owned("acme", "acme-old")),
+        False,
+    ),
+    "a namespace of a tenant that has left the data": (deleted("Namespace", "tenant-x", metadata=owned("x")), False),
+    "a namespace inside a cluster": (deleted("Namespace", "csi", cluster="acme-train"), True),
+    "a namespace inside a cluster that has left the data": (deleted("Namespace", "csi", cluster="acme-old"), False),
+    "a control plane": (
+        deleted("KamajiControlPlane", "c", api_version=KAMAJI, metadata=owned("acme", "acme-train")),
+        True,
+    ),
+    "a control plane that has left the data": (
+        deleted("KamajiControlPlane", "c", api_version=KAMAJI, metadata=owned("acme", "acme-old")),
+        False,
+    ),
+    "a data store": (deleted("DataStore", "shared-a", api_version="kamaji.clastix.io/v1alpha1"), True),
+    "a group with nodes": (deployment("g", 4, *TRAIN), True),
+    "a group whose size an autoscaler keeps": (deployment("g", None, *TRAIN), True),
+    "a group without nodes": (deployment("g", 0, *TRAIN), False),
+    "a group with nodes of a pool that has left the data": (deployment("g", 4, "acme", "acme-train", "old"), True),
+    "a group without nodes of a pool that has left the data": (deployment("g", 0, "acme", "acme-train", "old"), False),
+    "a VPC": (deleted("DPUVPC", "globex", api_version=DPU_VPC, metadata=owned("globex")), True),
+    "a VPC that has left the data": (deleted("DPUVPC", "old", api_version=DPU_VPC, metadata=owned("globex")), False),
+}
+
+
+@pytest.mark.parametrize(("step", "is_held"), DELETIONS.values(), ids=DELETIONS)
+def test_a_deletion_is_held_unless_the_data_says_it(
+    laptop: Environment, step: dict[str, Any], *, is_held: bool
+) -> None:
+    assert [one.reason for one in judged(laptop, step)] == ([Reason.GUARDED] if is_held else [])
+
+
+def test_an_object_that_another_resource_declares_is_held_whatever_its_kind(laptop: Environment) -> None:
+    moved = judged(laptop, deleted("Secret", "a", urn="old"), same("Secret", "a", urn="new"))
+    elsewhere = judged(laptop, deleted("Secret", "a", urn="old"), same("Secret", "a", urn="new", cluster="acme-train"))
+
+    assert [one.reason for one in moved] == [Reason.RENAMED]
+    assert elsewhere == []
+
+
+def test_a_line_says_what_would_happen_to_which_object_what_forces_it_and_why_it_is_held(laptop: Environment) -> None:
+    found = judged(laptop, replaced("Secret", "b", namespace="n"), deleted("Namespace", "a"))
+
+    assert [str(one) for one in found] == [
+        "delete Namespace a: its kind is guarded",
+        "replace Secret n/b, forced by metadata.namespace: nobody changed what is declared of it",
+    ]
+
+
+def test_a_word_stands_for_these_losses_of_this_stack_in_whatever_order_and_for_no_others(laptop: Environment) -> None:
+    a, b = replaced("Secret", "a", namespace="n"), deleted("Namespace", "b")
+    word = digest("laptop", judged(laptop, a, b))
+
+    assert digest("laptop", judged(laptop, b, a)) == word
+    others = (
+        digest("laptop.foundation", judged(laptop, a, b)),
+        digest("laptop", judged(laptop, a)),
+        digest("laptop", judged(laptop, a, b, deleted("Namespace", "c"))),
+        digest("laptop", judged(laptop, replaced("Secret", "a", namespace="n", forced_by=("type",)), b)),
+        digest("laptop", judged(laptop, replaced("Namespace", "b"), a)),
+    )
+    assert len({word, *others}) == 6
+
+
+def test_the_kinds_are_spelt_as_rendered_objects_are() -> None:
+    body = {"apiVersion": CAPI, "kind": "Cluster", "metadata": {"name": "c"}}
+    assert kind_of(Manifest(body=body)) in effects_table().guarded

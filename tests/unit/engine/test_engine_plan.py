@@ -1,0 +1,127 @@
+"""What a preview's steps say of objects that are there: which are lost, what forces it, whether anybody declared so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from planned_steps import deleted, replaced, same
+
+from engine.plan import Plan
+
+
+def plan(*steps: dict[str, Any]) -> Plan:
+    planned = Plan()
+    for step in steps:
+        planned.see(step)
+    return planned
+
+
+def test_a_plan_without_a_step_says_nothing_of_what_is_to_be_applied() -> None:
+    assert plan().empty is False
+
+
+def test_a_plan_is_empty_when_every_resource_stays_as_recorded() -> None:
+    assert plan(same("Namespace", "a"), same("Namespace", "b")).empty is True
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("protect", True),
+        ("retainOnDelete", True),
+        ("outputs", {"vni": 2}),
+        ("parent", "urn:pulumi:x"),
+        ("provider", "p"),
+    ],
+)
+def test_a_plan_that_changes_the_record_of_a_resource_alone_is_not_empty(field: str, value: object) -> None:
+    step = same("Namespace", "a")
+    step["new"][field] = value
+
+    assert plan(step).empty is False
+
+
+@pytest.mark.parametrize("operation", ["create", "update", "delete", "replace", "import"])
+def test_a_plan_with_any_other_step_is_not_empty(operation: str) -> None:
+    assert plan(same("Namespace", "a"), {**same("Namespace", "b"), "op": operation}).empty is False
+
+
+def test_what_is_deleted_or_replaced_is_lost_and_quoted_by_its_own_name() -> None:
+    planned = plan(deleted("Namespace", "a"), replaced("Secret", "b", namespace="n"), same("Namespace", "c"))
+
+    assert [(str(loss), loss.replaced) for loss in planned.losses.values()] == [
+        ("Namespace a", False),
+        ("Secret n/b", True),
+    ]
+
+
+def test_what_stays_in_the_cluster_is_not_lost_and_neither_is_a_component_or_provider() -> None:
+    kept = deleted("Secret", "a")
+    kept["old"]["retainOnDelete"] = True
+    component = deleted("x", "b")
+    component["urn"] = "urn:pulumi:laptop::jacquard::jacquard:components:NodePool::b"
+    provider = replaced("x", "c")
+    provider["urn"] = "urn:pulumi:laptop::jacquard::pulumi:providers:kubernetes::management"
+
+    assert plan(kept, component, provider).losses == {}
+
+
+def test_the_rest_of_an_earlier_replacement_is_no_new_loss() -> None:
+    assert plan({**deleted("Secret", "a"), "op": "delete-replaced"}).losses == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "now", "changed"),
+    [
+        ("metadata.namespace", {}, {}, False),
+        ("spec", {"spec": {"a": 1}}, {"spec": {"a": 2}}, True),
+        ("spec.a", {"spec": {"a": 1, "b": 1}}, {"spec": {"a": 1, "b": 2}}, False),
+        ("spec.list[1].x", {"spec": {"list": [{}, {"x": 1}]}}, {"spec": {"list": [{}, {"x": 2}]}}, True),
+        ("spec.list[1]", {"spec": {"list": [1]}}, {"spec": {"list": [1, 2]}}, True),
+        ("spec.list[3]", {"spec": {"list": [1]}}, {"spec": {"list": [1, 2]}}, False),
+        ('data["a.b"]', {"data": {"a.b": 1}}, {"data": {"a.b": 2}}, True),
+        ('data["a.b"]', {"data": {"a.b": 1, "c": 1}}, {"data": {"a.b": 1, "c": 2}}, False),
+        ("provider", {"spec": {}}, {"spec": {}}, False),
+        ("spec.text.deeper", {"spec": {"text": "a"}}, {"spec": {"text": "b"}}, False),
+    ],
+)
+def test_a_replacement_was_declared_when_what_forces_it_was(
+    path: str, before: dict[str, Any], now: dict[str, Any], *, changed: bool
+) -> None:
+    [loss] = plan(replaced("Secret", "a", before=before, now=now, forced_by=(path,))).losses.values()
+
+    assert (loss.forced_by, loss.changed) == ((path,), changed)
+
+
+def test_without_a_cause_all_that_is_declared_is_compared() -> None:
+    unchanged = replaced("Secret", "a", forced_by=())
+    changed = replaced("Secret", "b", before={"data": {"x": "1"}}, now={"data": {"x": "2"}}, forced_by=())
+
+    assert [loss.changed for loss in plan(unchanged, changed).losses.values()] == [False, True]
+
+
+def test_properties_that_change_and_force_nothing_are_no_cause() -> None:
+    step = replaced("Secret", "a", forced_by=("type",))
+    step["detailedDiff"]["data.x"] = {"diffKind": "update", "inputDiff": True}
+
+    [loss] = plan(step).losses.values()
+
+    assert loss.forced_by == ("type",)
+
+
+def test_an_engine_that_gives_no_detail_still_names_the_cause() -> None:
+    step = replaced("Secret", "a") | {"detailedDiff": None, "keys": ["provider"]}
+
+    [loss] = plan(step).losses.values()
+
+    assert loss.forced_by == ("provider",)
+
+
+def test_an_object_is_known_by_its_provider_and_its_own_name_whatever_its_resource_is_called() -> None:
+    planned = plan(deleted("Namespace", "a", urn="old"), same("Namespace", "a", urn="new"), same("Namespace", "b"))
+
+    [loss] = planned.losses.values()
+
+    assert loss.identity in planned.declared
+    assert (loss.cluster, len(planned.declared)) == ("management", 2)
