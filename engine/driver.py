@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,10 @@ from components.specs.region import StateSpec
 from engine import ends_with_parent, locks
 from engine.errors import EngineError, EngineStopped
 from engine.events import Progress
+from stacks.plug_ins import PlugIns, writers
 from toolchain import environment as machine
 from toolchain import paths
+from toolchain.serving import PlugIn, serving
 
 POLICY_PACK = "policies"
 _POLL_SECONDS = 0.1
@@ -43,6 +45,22 @@ class Run:
         """Return the end of what the engine printed, for failures that no event tells of."""
         lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
         return "\n".join([line for line in lines if line.strip()][-_TAIL_LINES:])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """A stack that an operation may begin on."""
+
+    stack: str
+    repairs: list[str] = field(default_factory=list)
+    """What had to be done to that end, in words."""
+    resources: list[dict[str, Any]]
+    """What its state has."""
+
+    @property
+    def writers(self) -> PlugIns:
+        """Return which plug-ins wrote it last."""
+        return writers((item["type"], item.get("outputs") or {}) for item in self.resources)
 
 
 class Engine:
@@ -69,8 +87,13 @@ class Engine:
         url = self.variables["PULUMI_BACKEND_URL"]
         return Path(url.removeprefix("file://").partition("?")[0]) if url.startswith("file://") else None
 
-    def prepare(self, stack: str) -> list[str]:
-        """Make ``stack`` ready for an operation and return what had to be repaired, in words.
+    @property
+    def serving(self) -> dict[str, PlugIn]:
+        """Return the plug-ins that it would start."""
+        return serving(self.variables)
+
+    def prepare(self, stack: str) -> Ready:
+        """Make ``stack`` ready for an operation and return what is recorded of it, and what had to be repaired.
 
         Creates a missing stack, removes the lock of a dead engine, and forgets operations that an engine killed
         half-way left open: what it created without recording is adopted by the next ``up``, which finds its mark on it.
@@ -92,7 +115,16 @@ class Engine:
             repairs.append(
                 f"{stack}: an earlier run was killed with {len(pending)} operation(s) open; they are taken up again"
             )
-        return repairs
+        return Ready(stack=stack, repairs=repairs, resources=_resources(state))
+
+    def look(self, stack: str) -> Ready:
+        """Create ``stack`` if it is missing, and return what is recorded of it; nothing is repaired.
+
+        Raises:
+            EngineError: it cannot be created or read.
+        """
+        self.select(stack)
+        return Ready(stack=stack, resources=_resources(self.export(stack)))
 
     def select(self, stack: str) -> None:
         """Create ``stack`` if it is missing.
@@ -200,6 +232,10 @@ class Engine:
 def log_folder() -> Path:
     """Return where the engine's output and events are kept, beside the region: they outlive it."""
     return paths.home() / "pulumi" / "logs"
+
+
+def _resources(state: dict[str, Any]) -> list[dict[str, Any]]:
+    return state.get("deployment", {}).get("resources") or []
 
 
 def _lines(file: Any) -> Iterator[str | None]:

@@ -12,8 +12,10 @@ from stacks.bootstrap import deploy_clusters
 from stacks.deploy import Deployment
 from stacks.errors import StackError
 from stacks.gates import pass_gates
+from stacks.plug_in_record import keep
 from stacks.target import load_target
 from toolchain import paths
+from toolchain.errors import SettingError
 
 
 def main() -> None:
@@ -24,6 +26,7 @@ def main() -> None:
     """
     stack = pulumi.get_stack()
     target = load_target(stack, paths.environments())
+    keep(stack)
     if target.bootstrap:
         deploy_clusters(target.environment)
         return
@@ -40,5 +43,5 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except (StackError, SpecError, ProviderError) as error:
+    except (StackError, SpecError, ProviderError, SettingError) as error:
         raise pulumi.RunError(str(error)) from None

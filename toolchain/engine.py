@@ -108,7 +108,7 @@ def _plugin(provider: str, pulumi: Path, *, fetch: bool, again: bool) -> Path:
     cached = paths.cache() / "plugins" / plugin(provider)
     homes = [os.environ.get("PULUMI_HOME"), Path.home() / ".pulumi"]
     for folder in (cached, *(Path(home, "plugins", plugin(provider)) for home in homes if home)):
-        if _is_vendors(folder, provider):
+        if is_vendors(folder, provider):
             return folder
     note = cached.with_suffix(".unavailable")
     remedy = f"install it: {' '.join(_install(provider, pulumi))}"
@@ -146,7 +146,7 @@ def _fetch(provider: str, pulumi: Path, cached: Path) -> str:
             said = answer.stderr.strip() or answer.stdout.strip() or "no output"
             return said.splitlines()[-1]
         fetched = staging / "plugins" / plugin(provider)
-        if not _is_vendors(fetched, provider):
+        if not is_vendors(fetched, provider):
             return f"pulumi made no {plugin(provider)}"
         if not cached.exists():
             fetched.rename(cached)
@@ -164,7 +164,7 @@ def _install(provider: str, pulumi: Path) -> list[str]:
     return [str(pulumi), "plugin", "install", "resource", provider, f"v{_provider_version(provider)}"]
 
 
-def _is_vendors(folder: Path, provider: str) -> bool:
+def is_vendors(folder: Path, provider: str) -> bool:
     """Tell whether a plugin is there, whole (pulumi marks one that it is still unpacking), and not a stand-in."""
     executable = folder / f"pulumi-resource-{provider}"
     if not executable.is_file() or folder.with_name(f"{folder.name}.partial").exists():

@@ -10,12 +10,14 @@ import math
 import os
 
 from toolchain.errors import SettingError
+from toolchain.kind import Kind
 
 TOOLCHAIN = "JACQUARD_TOOLCHAIN"
 TOOLCHAINS = ("auto", "vendor", "build")
 CLUSTER = "JACQUARD_CLUSTER"
 SPEED = "JACQUARD_SPEED"
 NOW = "JACQUARD_NOW"
+SWITCH_TO = "JACQUARD_SWITCH_TO"
 
 
 def toolchain() -> str:
@@ -86,10 +88,31 @@ def now() -> dt.datetime:
     raise SettingError(message)
 
 
+def switch_to() -> Kind | None:
+    """Return whose plug-ins may take over a stack that others wrote, None if nobody's may.
+
+    Raises:
+        SettingError: it is none of them.
+    """
+    chosen = os.environ.get(SWITCH_TO)
+    if not chosen:
+        return None
+    if chosen in set(Kind):
+        return Kind(chosen)
+    message = f"{SWITCH_TO}: '{chosen}' is unknown; write {' or '.join(Kind)}"
+    raise SettingError(message)
+
+
 def problems() -> dict[str, str]:
     """Return what is wrong with the settings, by the name of the variable."""
     found = {}
-    for name, setting in ((TOOLCHAIN, toolchain), (CLUSTER, cluster), (SPEED, speed), (NOW, now)):
+    for name, setting in (
+        (TOOLCHAIN, toolchain),
+        (CLUSTER, cluster),
+        (SPEED, speed),
+        (NOW, now),
+        (SWITCH_TO, switch_to),
+    ):
         try:
             setting()
         except SettingError as error:

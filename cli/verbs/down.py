@@ -84,7 +84,7 @@ def _empty(console: Console, engine: Engine, spec: Environment, stack: str) -> N
         show(f"{stack}: its clusters do not answer ({error}); what was in them goes with them", "note")
         engine.forget(stack)
         return
-    for repair in engine.prepare(stack):
+    for repair in engine.prepare(stack).repairs:
         show(repair, "note")
     # Protection guards what tenants would miss; in a rehearsal nobody does.
     engine.unprotect(stack)
@@ -94,7 +94,7 @@ def _empty(console: Console, engine: Engine, spec: Environment, stack: str) -> N
 def _try(console: Console, engine: Engine, stack: str, title: str) -> None:
     """Destroy a stack of a rehearsal; if that fails say why and forget it, since its clusters end anyway."""
     try:
-        for repair in engine.prepare(stack):
+        for repair in engine.prepare(stack).repairs:
             show(repair, "note")
         _destroy(console, engine, stack, title)
     except (Stop, EngineError) as failure:
@@ -112,7 +112,7 @@ def _destroy_region(console: Console, spec: Environment, typed: str | None) -> N
         raise Stop(msg, ExitCode.BAD_DATA)
     engine = Engine(spec.name, spec.region.state, {})
     for stack in reversed(stack_names(spec)):
-        for repair in engine.prepare(stack):
+        for repair in engine.prepare(stack).repairs:
             show(repair, "note")
         _destroy(console, engine, stack, stack.partition(".")[2] or "region")
 

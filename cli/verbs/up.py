@@ -66,7 +66,7 @@ class Up:
             EngineError: it is locked, or cannot be made ready.
             Stop: it is refused, waits at a gate, or failed.
         """
-        for repair in self.engine.prepare(stack):
+        for repair in self.engine.prepare(stack).repairs:
             show(repair, "note")
         options = ("--yes", "--skip-preview", "--policy-pack", POLICY_PACK)
         run = watched(

@@ -29,7 +29,7 @@ def engine(state: StateSpec | None = None) -> Engine:
 
 
 def test_a_stack_is_created_once_selected(pulumi: Any) -> None:
-    assert engine().prepare("laptop") == []
+    assert engine().prepare("laptop").repairs == []
 
     assert pulumi.calls[0][:4] == ["stack", "select", "--create", "laptop"]
     assert [call[:2] for call in pulumi.calls] == [["stack", "select"], ["stack", "export"]]
@@ -44,7 +44,7 @@ def test_the_secrets_provider_of_the_region_is_used_for_a_new_stack(pulumi: Any)
 def test_operations_that_a_killed_engine_left_open_are_forgotten(pulumi: Any) -> None:
     pulumi.answer("stack export", stdout=json.dumps(PENDING))
 
-    [repair] = engine().prepare("laptop")
+    [repair] = engine().prepare("laptop").repairs
 
     assert repair == "laptop: an earlier run was killed with 1 operation(s) open; they are taken up again"
     assert [call[:2] for call in pulumi.calls][-1] == ["stack", "import"]
@@ -61,7 +61,7 @@ def test_the_lock_of_a_killed_engine_is_removed_and_told(pulumi: Any, home: Path
     content = {"pid": ended.pid, "username": "ada", "hostname": socket.gethostname(), "timestamp": since.isoformat()}
     lock.write_text(json.dumps(content))
 
-    [repair] = engine().prepare("laptop")
+    [repair] = engine().prepare("laptop").repairs
 
     assert repair == (
         f"laptop: removed the lock of an engine that was killed (process {ended.pid} of ada on {socket.gethostname()}, "

@@ -1,0 +1,60 @@
+"""The program's own look at its state, before it registers anything, and the record that it leaves there.
+
+Nothing but the program is run by every ``jacquard`` and by every plain ``pulumi``. It asks the engine for the state, so
+that this holds for all backends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pulumi
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.struct_pb2 import Struct
+from pulumi.runtime.proto import resource_pb2
+from pulumi.runtime.settings import get_monitor
+
+from stacks.errors import StackError
+from stacks.plug_ins import RECORD, PlugIns, refusal, writers
+from toolchain import settings
+from toolchain.serving import serving
+
+_READ = "pulumi:pulumi:readStackResourceOutputs"
+
+
+class PlugInRecord(pulumi.ComponentResource):
+    """Which plug-ins applied the stack: no object, a note in its state."""
+
+    def __init__(self, plug_ins: PlugIns) -> None:
+        told = {provider: str(one) for provider, one in plug_ins.items()}
+        super().__init__(RECORD, "plug-ins", told)
+        self.register_outputs(told)
+
+
+def keep(stack: str) -> None:
+    """Pass when the plug-ins of this run may go on with ``stack``, and record them.
+
+    Raises:
+        StackError: others wrote it, and nobody said that these may take over.
+    """
+    here = serving()
+    problem = refusal(stack, writers(_recorded(stack)), here, switch_to=settings.switch_to())
+    if problem:
+        raise StackError(problem)
+    PlugInRecord(here)
+
+
+def _recorded(stack: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield types and outputs of what the state of ``stack`` has; of all but the record only the outputs' names."""
+    monitor = get_monitor()
+    if monitor is None:
+        return  # no engine runs the program
+    arguments = Struct()
+    arguments["stackName"] = stack
+    answer: Any = monitor.Invoke(resource_pb2.ResourceInvokeRequest(tok=_READ, args=arguments))
+    found = getattr(answer, "return").fields["outputs"].struct_value.fields
+    for resource in found.values():
+        type_ = resource.struct_value.fields["type"].string_value
+        outputs = resource.struct_value.fields["outputs"].struct_value
+        yield type_, MessageToDict(outputs) if type_ == RECORD else dict.fromkeys(outputs.fields)

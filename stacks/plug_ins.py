@@ -1,0 +1,68 @@
+"""Which plug-ins wrote a stack last, and whether others may go on with it.
+
+The program records them as a component of its own, the first thing that it registers: so the record is in the state,
+whatever backend keeps it, and is there before anything is applied. Stacks that were made before that tell by what their
+objects look like: the vendor's provider always wrote ``__initialApiVersion``, and stand-ins did not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+from toolchain import settings
+from toolchain.kind import Kind
+from toolchain.serving import PlugIn
+
+RECORD = "jacquard:components:PlugIns"
+"""Type of the component that tells."""
+_OBJECT = "kubernetes:"
+_VENDORS_MARK = "__initialApiVersion"
+
+PlugIns: TypeAlias = Mapping[str, PlugIn]
+"""Plug-ins by the name of their provider."""
+Recorded: TypeAlias = Iterable[tuple[str, Mapping[str, Any]]]
+"""Resources of a state: their types and outputs."""
+
+
+def writers(resources: Recorded) -> PlugIns:
+    """Return which plug-ins wrote a stack last; none for one that nobody wrote."""
+    objects: list[bool] = []
+    for type_, outputs in resources:
+        if type_ == RECORD:
+            found = {provider: PlugIn.parse(str(text)) for provider, text in outputs.items()}
+            return {provider: one for provider, one in found.items() if one}
+        if type_.startswith(_OBJECT):
+            objects.append(_VENDORS_MARK in outputs)
+    # Where both wrote, what the stand-ins made is what the vendor's provider would replace.
+    return {"kubernetes": PlugIn(kind=Kind.VENDOR if all(objects) else Kind.STAND_IN)} if objects else {}
+
+
+def others(wrote: PlugIns, serving: PlugIns) -> Kind | None:
+    """Return which kind would go on where the other kind wrote; None if nothing changes hands."""
+    pairs = ((wrote[provider], serving[provider]) for provider in serving if provider in wrote)
+    return next((now.kind for before, now in pairs if before.kind is not now.kind), None)
+
+
+def refusal(stack: str, wrote: PlugIns, serving: PlugIns, *, switch_to: Kind | None = None) -> str | None:
+    """Return why ``stack`` is not gone on with, and what to do; None if it may be.
+
+    Args:
+        stack: its name.
+        wrote: which plug-ins wrote it last.
+        serving: which would go on.
+        switch_to: the kind that somebody said may take over.
+    """
+    now = others(wrote, serving)
+    if now is None or now is switch_to:
+        return None
+    before = Kind.STAND_IN if now is Kind.VENDOR else Kind.VENDOR
+    ours = "build" if before is Kind.STAND_IN else "vendor"
+    environment = stack.partition(".")[0]
+    told = ", ".join(f"{provider} {one.version}" for provider, one in wrote.items() if one.version)
+    return (
+        f"stack {stack} was last written by {before.words}{f' ({told})' if told else ''}, and here {now.words} would go"
+        f" on, which may replace what nobody changed; go on with what wrote it: {settings.TOOLCHAIN}={ours} jacquard up"
+        f" {environment} (for plain pulumi: {settings.TOOLCHAIN}={ours} jacquard env {environment}); or hand it over,"
+        f" after a look: jacquard up {environment} --switch-to {now}"
+    )

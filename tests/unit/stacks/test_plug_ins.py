@@ -1,0 +1,121 @@
+"""Who wrote a stack last, by its record or by what its objects look like, and who may go on with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stacks import plug_in_record
+from stacks.errors import StackError
+from stacks.plug_ins import RECORD, others, refusal, writers
+from toolchain import paths
+from toolchain.kind import Kind
+from toolchain.serving import PlugIn
+
+STATES = paths.ROOT / "tests" / "support" / "recorded_states"
+VENDOR = {
+    "kubernetes": PlugIn(kind=Kind.VENDOR, version="4.34.2"),
+    "command": PlugIn(kind=Kind.VENDOR, version="1.2.1"),
+}
+STAND_INS = {name: PlugIn(kind=Kind.STAND_IN, version=one.version) for name, one in VENDOR.items()}
+
+
+def resources(name: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return what a state has that was recorded before there was any record of plug-ins."""
+    state = json.loads((STATES / f"{name}.json").read_text())
+    return [(item["type"], item.get("outputs") or {}) for item in state["deployment"]["resources"]]
+
+
+def note(**outputs: str) -> tuple[str, dict[str, Any]]:
+    return RECORD, dict(outputs)
+
+
+def test_a_state_without_a_record_tells_by_its_objects() -> None:
+    assert writers(resources("stand_ins")) == {"kubernetes": PlugIn(kind=Kind.STAND_IN)}
+    assert writers(resources("vendor")) == {"kubernetes": PlugIn(kind=Kind.VENDOR)}
+
+
+def test_a_state_of_both_is_the_stand_ins_whose_objects_the_vendors_provider_would_replace() -> None:
+    mixed = [*resources("vendor"), *resources("stand_ins")]
+
+    assert writers(mixed) == {"kubernetes": PlugIn(kind=Kind.STAND_IN)}
+
+
+@pytest.mark.parametrize("state", [[], [("pulumi:pulumi:Stack", {})], [("command:local:Command", {"stdout": ""})]])
+def test_nobody_wrote_a_state_without_objects(state: list[tuple[str, dict[str, Any]]]) -> None:
+    assert writers(state) == {}
+
+
+def test_a_record_counts_more_than_what_objects_look_like() -> None:
+    told = note(kubernetes="vendor 4.34.2", command="vendor 1.2.1")
+
+    assert writers([*resources("stand_ins"), told]) == VENDOR
+
+
+def test_what_a_later_version_may_record_is_not_understood_and_no_mistake() -> None:
+    assert writers([note(kubernetes="somebody's 5.0.0", command="vendor 1.2.1")]) == {"command": VENDOR["command"]}
+
+
+def test_another_version_of_the_same_kind_goes_on() -> None:
+    newer = VENDOR | {"kubernetes": PlugIn(kind=Kind.VENDOR, version="4.35.0")}
+
+    assert others(VENDOR, newer) is None
+    assert refusal("laptop", VENDOR, newer) is None
+
+
+def test_another_kind_is_refused_with_both_ways_on() -> None:
+    assert refusal("laptop.foundation", STAND_INS, VENDOR) == (
+        "stack laptop.foundation was last written by the stand-ins (kubernetes 4.34.2, command 1.2.1), and here the "
+        "vendor's plug-ins would go on, which may replace what nobody changed; go on with what wrote it: "
+        "JACQUARD_TOOLCHAIN=build jacquard up laptop (for plain pulumi: JACQUARD_TOOLCHAIN=build jacquard env laptop); "
+        "or hand it over, after a look: jacquard up laptop --switch-to vendor"
+    )
+    unrecorded = refusal("laptop", writers(resources("vendor")), STAND_INS)
+    assert unrecorded is not None
+    assert unrecorded.startswith("stack laptop was last written by the vendor's plug-ins, and here the stand-ins would")
+    assert "JACQUARD_TOOLCHAIN=vendor jacquard up laptop (" in unrecorded
+    assert unrecorded.endswith("jacquard up laptop --switch-to stand-in")
+
+
+def test_the_kind_that_somebody_named_takes_over_and_no_other() -> None:
+    assert refusal("laptop", STAND_INS, VENDOR, switch_to=Kind.VENDOR) is None
+    assert refusal("laptop", STAND_INS, VENDOR, switch_to=Kind.STAND_IN) is not None
+
+
+def test_one_provider_of_another_kind_is_enough() -> None:
+    assert others(STAND_INS, STAND_INS | {"command": VENDOR["command"]}) is Kind.VENDOR
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[tuple[str, dict[str, Any]]]], None]:
+    """Let the vendor's plug-ins serve, and the state be as told."""
+
+    def state(found: list[tuple[str, dict[str, Any]]]) -> None:
+        monkeypatch.setattr(plug_in_record, "serving", lambda: VENDOR)
+        monkeypatch.setattr(plug_in_record, "_recorded", lambda _: iter(found))
+
+    return state
+
+
+def test_the_program_registers_nothing_of_a_stack_that_others_wrote(
+    recorded: Any, run: Callable[..., list[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded(resources("stand_ins"))
+    monkeypatch.delenv("JACQUARD_SWITCH_TO", raising=False)
+
+    with pytest.raises(StackError, match="last written by the stand-ins, and here"):
+        run(lambda: plug_in_record.keep("laptop"))
+
+    monkeypatch.setenv("JACQUARD_SWITCH_TO", "vendor")
+    [made] = run(lambda: plug_in_record.keep("laptop"))
+    assert (made.type, made.inputs) == (RECORD, {"kubernetes": "vendor 4.34.2", "command": "vendor 1.2.1"})
+
+
+def test_the_program_looks_before_it_asks_any_cluster() -> None:
+    text = Path(paths.ROOT / "stacks" / "__main__.py").read_text()
+
+    assert text.index("keep(stack)") < min(text.index("deploy_clusters(target"), text.index("pass_gates(stack"))
