@@ -10,6 +10,7 @@ import typer
 
 from cli import data
 from cli.console import Format
+from toolchain.kind import Kind
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -43,6 +44,23 @@ TimeoutOption = Annotated[
         min=0,
         metavar="SECONDS",
         help="How long to wait for the node pools; default 600 for a rehearsal, else 0.",
+        show_default=False,
+    ),
+]
+AcceptOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept",
+        metavar="WORD",
+        help="Lose exactly the objects that this word stands for, as 'up' or 'preview' named them; may be repeated.",
+        show_default=False,
+    ),
+]
+SwitchOption = Annotated[
+    Kind | None,
+    typer.Option(
+        "--switch-to",
+        help="Whose plug-ins may take over what others wrote. Default: JACQUARD_SWITCH_TO, or nobody's.",
         show_default=False,
     ),
 ]

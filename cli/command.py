@@ -11,7 +11,9 @@ from cli.console import open_closed_streams
 from cli.errors import Group
 from cli.panels import PANELS, VERBS
 
-_EPILOG = "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting, 4 refused by a policy, 130 interrupted."
+_EPILOG = (
+    "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting, 4 refused by a policy, 5 held, 130 interrupted."
+)
 
 
 class _Verbs(Group):

@@ -57,12 +57,11 @@ def watched(
 
 
 def previewed(engine: Engine, stack: str, *options: str, title: str, resume: str) -> Run:
-    """Preview ``stack`` under the policies, made first if it is missing; see `watched`.
+    """Preview ``stack``, which is there, under the policies; see `watched`.
 
     Raises:
         Stop: the preview failed.
     """
-    engine.select(stack)
     return watched(engine, "preview", stack, "--policy-pack", POLICY_PACK, *options, title=title, resume=resume)
 
 

@@ -30,10 +30,17 @@ class ExitCode(IntEnum):
     """Nothing is wrong, but something must happen first; the same command resumes."""
     REFUSED = 4
     """A mandatory policy refuses what was asked for."""
+    HELD = 5
+    """It would lose what nobody asked to lose, or go on with what others made: it needs a word that says so."""
     INTERRUPTED = interrupts.EXIT_CODE
 
 
-_WORDS = {ExitCode.WAITING: "waiting", ExitCode.REFUSED: "refused", ExitCode.INTERRUPTED: "interrupted"}
+_WORDS = {
+    ExitCode.WAITING: "waiting",
+    ExitCode.REFUSED: "refused",
+    ExitCode.HELD: "held",
+    ExitCode.INTERRUPTED: "interrupted",
+}
 
 
 class Stop(Exception):  # noqa: N818 - not every stop is an error: a gate waits
@@ -98,5 +105,7 @@ class Group(TyperGroup):
 
 def show(message: str, word: str) -> None:
     """Print ``message`` to standard error, led by a coloured ``word``."""
-    style = {"error": "bold red", "refused": "bold red", "warning": "bold yellow"}.get(word, "bold cyan")
+    style = {"error": "bold red", "refused": "bold red", "held": "bold red", "warning": "bold yellow"}.get(
+        word, "bold cyan"
+    )
     stderr().print(Text.assemble((f"{word}: ", style), message), soft_wrap=True)

@@ -50,6 +50,7 @@ def unchanged(environment: Environment, engine: Engine, now: dt.datetime) -> fro
 
 
 def _preview(engine: Engine, stack: str) -> Run:
+    engine.select(stack)
     return previewed(engine, stack, title=f"preview of {stack}, which is frozen", resume="up")
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from cli import arguments, data
+from cli import arguments, data, plans
 from cli.console import Format, print_json, stdout
 from cli.engine_runs import previewed
+from cli.plans import Plan
+from cli.views import held as held_view
 from cli.views import preview as preview_view
+from components.specs.environment import Environment
 from engine.driver import Engine, Run
 from stacks.target import stack_names
 
@@ -18,18 +21,23 @@ def preview(
 ) -> None:
     """Show what 'up' would do, and what policies refuse.
 
-    Counts resources by component; nothing is changed. Ends with 4 when a policy refuses.
+    Counts resources by component; nothing is changed. Ends with 4 when a policy refuses, with 5 when 'up' would lose
+    objects that nobody asked to lose.
     """
     spec = data.checked(environment)
     engine = Engine(environment, spec.region.state, {})
-    runs = [_run(engine, stack, diff=diff) for stack in stack_names(spec)]
+    found = [_plan(engine, spec, stack, diff=diff) for stack in stack_names(spec)]
     if output is Format.JSON:
-        print_json({"environment": environment, "stacks": [preview_view.to_json(run) for run in runs]})
-        return
-    for run in runs:
-        preview_view.show(stdout(), run, diff=diff)
+        stacks = [preview_view.to_json(run) | {"held": held_view.to_json(plan.held, plan.word)} for plan, run in found]
+        print_json({"environment": environment, "stacks": stacks})
+    else:
+        for _, run in found:
+            preview_view.show(stdout(), run, diff=diff)
+    plans.require_words(environment, [plan for plan, _ in found], ())
 
 
-def _run(engine: Engine, stack: str, *, diff: bool) -> Run:
+def _plan(engine: Engine, environment: Environment, stack: str, *, diff: bool) -> tuple[Plan, Run]:
+    plans.require_writers(engine, engine.look(stack))
     options = ("--diff",) if diff else ()
-    return previewed(engine, stack, *options, title=f"preview of {stack}", resume="preview")
+    run = previewed(engine, stack, *options, title=f"preview of {stack}", resume="preview")
+    return plans.judged(run, environment), run

@@ -5,16 +5,17 @@ from __future__ import annotations
 import datetime as dt
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 import typer
 from rich.console import Console
 
-from cli import arguments, data, local_region
+from cli import arguments, data, local_region, plans
 from cli.console import Format, plural, print_json, stderr, stdout
 from cli.engine_runs import watched
-from cli.errors import ExitCode, Stop, show
+from cli.errors import ExitCode, Stop
+from cli.plans import Plan
 from cli.refusals import refuse, unchanged
 from cli.views import summary
 from cli.views.progress import ended, phase
@@ -27,6 +28,7 @@ from observe.region_status import RegionStatus, assemble
 from observe.settling import settle
 from stacks.target import BOOTSTRAP, stack_names
 from toolchain import settings
+from toolchain.kind import Kind
 
 _REHEARSAL_WAIT_SECONDS = 600.0
 _POLLS_AFTER_A_CHANGE = 3
@@ -43,6 +45,10 @@ class Up:
     """Moment at which the command began, with a time zone."""
     resources: Mapping[str, int]
     """Number of Pulumi resources of each slice, by its name."""
+    accepted: Sequence[str] = ()
+    """Words for losses, each for those of one stack and no others."""
+    switch_to: Kind | None = None
+    """Kind of the plug-ins that may take over what others wrote."""
     changes: dict[str, Counter[str]] = field(default_factory=dict)
     """Number of objects that changed in each stack, by what was done to them."""
     durations: dict[str, float] = field(default_factory=dict)
@@ -59,47 +65,55 @@ class Up:
         verb = "logs" if self.environment.region.stage is Stage.REHEARSAL else "status"
         return f"'jacquard {verb} {self.environment.name}' may tell why"
 
-    def apply(self, stack: str, title: str, total: int, what: str) -> None:
-        """Apply one stack.
+    def plan(self, stack: str) -> Plan:
+        """Return what applying a stack would do; see `plans.plan`."""
+        return plans.plan(self.engine, self.environment, stack, switch_to=self.switch_to)
+
+    def apply(self, planned: Plan, title: str, total: int, what: str) -> None:
+        """Apply one stack as planned, unless there is nothing to apply.
 
         Raises:
-            EngineError: it is locked, or cannot be made ready.
             Stop: it is refused, waits at a gate, or failed.
         """
-        for repair in self.engine.prepare(stack).repairs:
-            show(repair, "note")
-        options = ("--yes", "--skip-preview", "--policy-pack", POLICY_PACK)
-        run = watched(
-            self.engine, "up", stack, *options, title=title, resume="up", total=total, what=what, advice=self.advice
-        )
-        self.changes[stack] = run.progress.changes
-        self.durations[title] = run.duration_seconds
-        ended(self.console, title, run.duration_seconds, summary.counted(run.progress.changes))
+        stack = planned.stack
+        self.changes[stack], self.durations[title] = Counter(), planned.seconds
+        if not planned.empty:
+            options = ("--yes", "--skip-preview", "--policy-pack", POLICY_PACK)
+            run = watched(
+                self.engine, "up", stack, *options, title=title, resume="up", total=total, what=what, advice=self.advice
+            )
+            self.changes[stack] = run.progress.changes
+            self.durations[title] += run.duration_seconds
+        ended(self.console, title, self.durations[title], summary.counted(self.changes[stack]))
 
     def clusters(self) -> None:
         """Make the clusters of a rehearsal, and wake those that died since."""
         names = local_region.clusters(self.environment)
         stack = f"{self.environment.name}.{BOOTSTRAP}"
-        self.apply(stack, "clusters", len(names), "clusters")
+        planned = self.plan(stack)
+        plans.require_words(self.environment.name, [planned], self.accepted)
+        self.apply(planned, "clusters", len(names), "clusters")
         if not self.changes[stack]:
             with phase(self.console, "clusters, whether all parts run") as shown:
                 local_region.revive(self.environment, self.engine.variables)
             self.durations["clusters"] += shown.duration_seconds
 
     def slices(self) -> None:
-        """Apply the stacks of the region in order, frozen ones left out.
+        """Apply the stacks of the region in order, frozen ones left out; all are planned before the first is applied.
 
         Raises:
-            Stop: a frozen one would change; then none is applied.
+            Stop: a frozen one would change, or one would lose what nobody asked to lose; then none is applied.
         """
         sizes = self.resources
         still = unchanged(self.environment, self.engine, self.now)
+        planned = {stack: self.plan(stack) for stack in stack_names(self.environment) if stack not in still}
+        plans.require_words(self.environment.name, list(planned.values()), self.accepted)
         for stack in stack_names(self.environment):
             if stack in still:
                 ended(self.console, stack, 0.0, "frozen, no changes")
                 continue
             part = stack.partition(".")[2]
-            self.apply(stack, part or "region", sizes[part] if part else sum(sizes.values()), "resources")
+            self.apply(planned[stack], part or "region", sizes[part] if part else sum(sizes.values()), "resources")
 
     def settle(self, timeout_seconds: float) -> RegionStatus:
         """Wait for the node pools and return what the region is like then."""
@@ -121,6 +135,8 @@ def up(
     environment: arguments.Env,
     *,
     yes: arguments.YesOption = False,
+    accept: arguments.AcceptOption = None,
+    switch_to: arguments.SwitchOption = None,
     speed: arguments.SpeedOption = None,
     timeout: arguments.TimeoutOption = None,
     output: arguments.FormatOption = Format.TEXT,
@@ -129,7 +145,7 @@ def up(
 
     A rehearsal first makes its own clusters on this machine. Run it again at any time: it goes on where it was stopped,
     and changes nothing when there is nothing to change. Ends with 3 when something must happen first, with 4 when a
-    policy refuses.
+    policy refuses, with 5 before the first step when objects would be lost that nobody asked to lose.
     """
     settings.check()
     spec = data.checked(environment)
@@ -138,11 +154,18 @@ def up(
     rehearsal = spec.region.stage is Stage.REHEARSAL
     if not rehearsal and not yes:
         _confirm(spec)
+    taker = switch_to or settings.switch_to()
     with locks.exclusively(environment, "up"):
-        work = Up(spec, Engine(environment, spec.region.state, _variables(speed)), stderr(), now, resources)
-        if rehearsal:
-            work.clusters()
-        work.slices()
+        engine = Engine(environment, spec.region.state, _variables(speed, taker))
+        work = Up(spec, engine, stderr(), now, resources, accepted=tuple(accept or ()), switch_to=taker)
+        try:
+            if rehearsal:
+                work.clusters()
+            work.slices()
+        except plans.HeldBack as held:
+            if output is Format.JSON:
+                print_json(held.to_json())
+            raise
         patience = timeout if timeout is not None else _REHEARSAL_WAIT_SECONDS if rehearsal else 0.0
         status = work.settle(patience)
     if output is Format.JSON:
@@ -163,5 +186,6 @@ def _confirm(environment: Environment) -> None:
     typer.confirm(question, abort=True, err=True)
 
 
-def _variables(speed: float | None) -> Mapping[str, str]:
-    return {} if speed is None else {settings.SPEED: f"{speed:g}"}
+def _variables(speed: float | None, switch_to: Kind | None) -> Mapping[str, str]:
+    chosen = {settings.SPEED: f"{speed:g}" if speed is not None else "", settings.SWITCH_TO: switch_to or ""}
+    return {name: value for name, value in chosen.items() if value}

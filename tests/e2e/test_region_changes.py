@@ -5,53 +5,33 @@ The tests run in the order of the file on one region. Several changes that touch
 
 from __future__ import annotations
 
+import copy
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from local_region import ENVIRONMENT, LocalRegion
+from other_plug_ins import vendors_on_path
+from outcome import Outcome
+from region_contents import CLUSTER_API, POOLS, applied, changed, declared, machines
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.render.manifest import objects
-from components.specs.loader import load_environment
+from providers.kube import ObjectRef
+from toolchain.engine import choose
 
 pytestmark = pytest.mark.e2e
 
 ACME, GLOBEX = f"{ENVIRONMENT}/tenants/acme.yaml", f"{ENVIRONMENT}/tenants/globex.yaml"
-SYSTEM, TRAIN, INFER, LAB = POOLS = ("acme-train/system", "acme-train/train", "acme-train/infer", "globex-lab/lab")
+SYSTEM, TRAIN, INFER, LAB = POOLS
 PAST_IMAGE, NEXT_IMAGE = "gpu-2026.10.2", "gpu-2026.11.1"
 NEXT_MINOR, NEXT_MINOR_IMAGE = "v1.36.1", "gpu-2026.11.3"
-CLUSTER_API = "cluster.x-k8s.io/v1beta2"
 INFRASTRUCTURE, BOOTSTRAP = "infrastructure.cluster.x-k8s.io/v1beta2", "bootstrap.cluster.x-k8s.io/v1beta2"
 TEMPLATES = ((INFRASTRUCTURE, "Metal3MachineTemplate"), (BOOTSTRAP, "KubeadmConfigTemplate"))
 NODE_DOMAIN = "node.cluster.x-k8s.io"
-Machines = dict[str, dict[str, set[str]]]
-"""By pool and failure domain, the uids of the machines."""
 
 
-def machines(region: LocalRegion) -> Machines:
-    found: Machines = {pool: {} for pool in POOLS}
-    for machine in region.api().list(CLUSTER_API, "Machine"):
-        metadata = machine["metadata"]
-        pool = f"{metadata['namespace']}/{metadata['labels']['jacquard.dev/pool']}"
-        found[pool].setdefault(machine["spec"]["failureDomain"], set()).add(metadata["uid"])
-    return found
-
-
-def changed(before: Machines, after: Machines) -> dict[str, tuple[int, int]]:
-    """Return of each failure domain whose machines are not the same: how many went and how many came."""
-    found = {}
-    for pool in POOLS:
-        for domain in {**before[pool], **after[pool]}:
-            old, new = before[pool].get(domain, set()), after[pool].get(domain, set())
-            if old != new:
-                found[f"{pool}/{domain}"] = (len(old - new), len(new - old))
-    return found
-
-
-def up(region: LocalRegion) -> dict[str, Any]:
-    outcome = region.jacquard("up", ENVIRONMENT, "--format", "json")
+def up(region: LocalRegion, *options: str) -> dict[str, Any]:
+    outcome = region.jacquard("up", ENVIRONMENT, "--format", "json", *options)
     assert outcome.code == 0, outcome.text
     status: dict[str, Any] = json.loads(outcome.stdout)["status"]
     assert status["settled"] is True
@@ -184,13 +164,7 @@ def templates(region: LocalRegion) -> dict[str, str]:
 
 def test_gc_removes_what_the_rollouts_left_and_nothing_that_is_in_use(region: LocalRegion) -> None:
     before, left = machines(region), templates(region)
-    environment = load_environment(ENVIRONMENT, region.environments)
-    declared = {
-        manifest.name
-        for piece in slices(environment)
-        for manifest in objects(manifests(environment, piece))
-        if (manifest.api_version, manifest.kind) in TEMPLATES
-    }
+    wanted = {manifest.name for manifest in declared(region) if (manifest.api_version, manifest.kind) in TEMPLATES}
     rolled = {f"{pool.replace('/', '-')}-{domain}" for pool in (TRAIN, LAB) for domain in before[pool]}
 
     def gone(*options: str) -> set[str]:
@@ -198,11 +172,11 @@ def test_gc_removes_what_the_rollouts_left_and_nothing_that_is_in_use(region: Lo
         assert outcome.code == 0, outcome.text
         return {template["name"] for template in json.loads(outcome.stdout)["unused"]}
 
-    assert gone("--dry-run") == left.keys() - declared
-    assert {name.rpartition("-")[0] for name in left.keys() - declared} >= rolled
+    assert gone("--dry-run") == left.keys() - wanted
+    assert {name.rpartition("-")[0] for name in left.keys() - wanted} >= rolled
     assert templates(region) == left
-    assert gone() == left.keys() - declared
-    assert templates(region) == {name: left[name] for name in declared}
+    assert gone() == left.keys() - wanted
+    assert templates(region) == {name: left[name] for name in wanted}
     assert gone() == set()
     assert changed(before, machines(region)) == {}
 
@@ -218,20 +192,73 @@ def test_every_pool_is_uniform_after_its_rollouts(region: LocalRegion) -> None:
     assert {"image", "image_sha256", "kubelet"} & found[LAB]["not_reported"].keys() == set()
 
 
-def applied(region: LocalRegion) -> dict[str, tuple[str, int]]:
-    """Return uid and generation of every object that the data declares, and of every machine."""
-    environment = load_environment(ENVIRONMENT, region.environments)
-    made = [manifest for piece in slices(environment) for manifest in objects(manifests(environment, piece))]
-    kinds = {(item.cluster, item.api_version, item.kind) for item in made} | {("management", CLUSTER_API, "Machine")}
-    found = {}
-    for cluster, api_version, kind in kinds:
-        for body in region.api(cluster).list(api_version, kind):
-            metadata = body["metadata"]
-            key = f"{cluster} {kind} {metadata.get('namespace')}/{metadata['name']}"
-            found[key] = (metadata["uid"], metadata.get("generation", 0))
-    declared = {f"{item.cluster} {item.kind} {item.namespace}/{item.name}" for item in made}
-    assert declared <= found.keys()
-    return found
+def held(outcome: Outcome) -> dict[str, Any]:
+    """Return what is held of the region's own stack, and nothing of any other."""
+    assert outcome.code == 5, outcome.text
+    found: dict[str, Any] = json.loads(outcome.stdout)["held"]
+    assert found.keys() == {ENVIRONMENT}
+    return dict(found[ENVIRONMENT])
+
+
+def test_what_nobody_changed_is_not_replaced_although_the_engine_would(region: LocalRegion) -> None:
+    before = applied(region)
+    recorded = json.loads(region.pulumi("stack", "export", "-s", ENVIRONMENT).stdout)
+    moved = copy.deepcopy(recorded)
+    [provider] = (one for one in moved["deployment"]["resources"] if one["urn"].endswith(":kubernetes::globex-lab"))
+    for side in ("inputs", "outputs"):
+        provider[side]["clusterIdentifier"] = "laptop/another"  # whatever is in another cluster is replaced
+
+    record(region, moved)
+    found = held(region.jacquard("up", ENVIRONMENT, "--format", "json"))
+    record(region, recorded)
+
+    inside = {f"{item.kind} {item.name}" for item in declared(region) if item.cluster == "globex-lab"}
+    assert {one["object"] for one in found["objects"]} == inside
+    assert {(one["operation"], *one["forced_by"], one["reason"]) for one in found["objects"]} == {
+        ("replace", "provider", "nobody changed what is declared of it")
+    }
+    assert applied(region) == before
+
+
+def record(region: LocalRegion, state: dict[str, Any]) -> None:
+    file = region.home / "state.json"
+    file.write_text(json.dumps(state))
+    outcome = region.pulumi("stack", "import", "-s", ENVIRONMENT, "--file", str(file))
+    assert outcome.code == 0, outcome.text
+
+
+def test_namespaces_that_a_cluster_gives_up_go_only_with_a_word(region: LocalRegion) -> None:
+    region.edit(GLOBEX, "storage: [shared-vast]", "storage: []")
+
+    found = held(region.jacquard("up", ENVIRONMENT, "--format", "json"))
+    assert [one["object"] for one in found["objects"]] == ["Namespace snapshot-controller", "Namespace vast-csi"]
+    cluster = region.api("globex-lab")
+    there = [cluster.get(ObjectRef("v1", "Namespace", name, None)) for name in ("snapshot-controller", "vast-csi")]
+    assert all(body and "deletionTimestamp" not in body["metadata"] for body in there)
+
+    up(region, "--accept", found["accept"])
+    left = {body["metadata"]["name"] for body in cluster.list("v1", "Namespace")}
+    assert left.isdisjoint({"snapshot-controller", "vast-csi"})
+
+
+@pytest.mark.skipif(choose(fetch=False).vendor is not None, reason="here the vendor's plug-ins are the first kind")
+def test_other_plug_ins_are_noticed_and_take_over_only_when_somebody_says_so(
+    region: LocalRegion, tmp_path: Path
+) -> None:
+    before = applied(region)
+    with vendors_on_path(region, tmp_path):
+        refused = region.jacquard("up", ENVIRONMENT)
+        assert (refused.code, refused.stderr.count("was last written by the stand-ins")) == (5, 1), refused.text
+        plain = region.pulumi("preview", "-s", ENVIRONMENT)
+        assert plain.code != 0
+        assert f"stack {ENVIRONMENT} was last written by the stand-ins" in plain.text
+
+        up(region, "--switch-to", "vendor")
+        assert region.pulumi("preview", "-s", ENVIRONMENT, "--expect-no-changes").code == 0
+
+    back = region.jacquard("preview", ENVIRONMENT)
+    assert (back.code, back.stderr.count("was last written by the vendor's plug-ins")) == (5, 1), back.text
+    assert applied(region) == before
 
 
 def test_a_lost_state_is_made_anew_from_what_is_there(region: LocalRegion) -> None:

@@ -47,7 +47,9 @@ def test_help_names_all_verbs_and_the_exit_codes(invoke: Invoke) -> None:
 
     assert result.exit_code == 0
     assert all(f" {verb} " in result.output for verb in VERBS)
-    assert "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting, 4 refused by a policy" in result.output
+    assert (
+        "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting, 4 refused by a policy, 5 held" in result.output
+    )
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -147,6 +147,7 @@ def test_preview_answers_as_data(invoke: Invoke, pulumi: Any) -> None:
                 "stack": "laptop",
                 "changes": operations,
                 "components": [{"component": "NodePool acme-train-infer", "operations": operations}],
+                "held": {"accept": None, "objects": []},
             }
         ],
     }

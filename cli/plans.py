@@ -1,0 +1,110 @@
+"""What is looked at before a stack is applied: who wrote it last, and what applying it would end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cli.console import plural
+from cli.engine_runs import previewed, watched
+from cli.errors import ExitCode, Stop, show
+from cli.views import held as view
+from components.specs.environment import Environment
+from engine import guard
+from engine.driver import Engine, Ready, Run
+from engine.guard import Held
+from stacks.plug_ins import others, refusal
+from toolchain.kind import Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What applying a stack would do."""
+
+    stack: str
+    empty: bool = False
+    """Whether there is nothing to apply, not even to the record of a resource."""
+    held: tuple[Held, ...] = ()
+    seconds: float = 0.0
+    """How long it took to make."""
+
+    @property
+    def word(self) -> str | None:
+        """Return the word that lets exactly these losses pass; None if nothing is held."""
+        return guard.digest(self.stack, self.held) if self.held else None
+
+
+class HeldBack(Stop):
+    """Nothing is applied, since a plan would lose what nobody asked to lose."""
+
+    def __init__(self, message: str, plans: Sequence[Plan]) -> None:
+        super().__init__(message, ExitCode.HELD)
+        self.plans = plans
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what is held, as data."""
+        return {"held": {plan.stack: view.to_json(plan.held, plan.word) for plan in self.plans}}
+
+
+def plan(engine: Engine, environment: Environment, stack: str, *, switch_to: Kind | None = None) -> Plan:
+    """Make ``stack`` ready, and return what applying it would do.
+
+    Args:
+        engine: what plans it.
+        environment: whose stack it is.
+        stack: its name.
+        switch_to: the kind of plug-ins that may take the stack over; its state is then refreshed by these first.
+
+    Raises:
+        EngineError: the stack is locked, or cannot be made ready.
+        Stop: with HELD, when other plug-ins wrote it; or the preview failed.
+    """
+    ready = engine.prepare(stack)
+    for repair in ready.repairs:
+        show(repair, "note")
+    require_writers(engine, ready, switch_to)
+    if not ready.resources:
+        return Plan(stack=stack)  # nothing is there that could be lost
+    if now := others(ready.writers, engine.serving):
+        show(f"{stack}: {now.words} take it over, its state is refreshed by them first", "note")
+        options = ("--yes", "--skip-preview")
+        watched(engine, "refresh", stack, *options, title=f"refresh of {stack}", resume="up")
+    return judged(previewed(engine, stack, title=f"plan of {stack}", resume="up"), environment)
+
+
+def judged(run: Run, environment: Environment) -> Plan:
+    """Return the plan that a preview has shown, with what is held of it."""
+    planned = run.progress.plan
+    held = tuple(guard.held(planned, environment))
+    return Plan(stack=run.stack, empty=planned.empty, held=held, seconds=run.duration_seconds)
+
+
+def require_writers(engine: Engine, ready: Ready, switch_to: Kind | None = None) -> None:
+    """Pass when the plug-ins that would go on with a stack are of the kind that wrote it, or may take it over.
+
+    Raises:
+        Stop: with HELD, and what to do.
+    """
+    if problem := refusal(ready.stack, ready.writers, engine.serving, switch_to=switch_to):
+        raise Stop(problem, ExitCode.HELD)
+
+
+def require_words(environment: str, plans: Sequence[Plan], accepted: Sequence[str]) -> None:
+    """Pass when nothing is held, or somebody said to lose exactly what is.
+
+    Raises:
+        HeldBack: something is held; the text names it, what forces it, and the word for exactly that.
+    """
+    words = [plan.word for plan in plans if plan.word]
+    unsaid = [plan for plan in plans if plan.word and plan.word not in accepted]
+    if not unsaid:
+        return
+    count = plural(sum(len(plan.held) for plan in unsaid), "object")
+    lines = [f"{environment}: {count} would be lost that nobody asked to lose, nothing was applied"]
+    for plan in unsaid:
+        lines += [f"{plan.stack}:", *(f"  {one}" for one in plan.held)]
+    if stray := [word for word in accepted if word not in words]:
+        lines.append(f"--accept {' '.join(stray)}: is for another list than this one")
+    lines.append(f"to lose exactly these: jacquard up {environment} {' '.join(f'--accept {word}' for word in words)}")
+    raise HeldBack("\n".join(lines), unsaid)

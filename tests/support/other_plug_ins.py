@@ -1,0 +1,45 @@
+"""A second kind of plug-ins on this machine: a whole ``pulumi`` as the vendor installs it, nothing marked as ours.
+
+Inside it the built engine and the stand-ins run, so that what is seen is the switch and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from local_region import LocalRegion
+
+from toolchain import binaries, virtualenv
+from toolchain.engine import PROVIDERS, plugin
+
+_HOST = "pulumi-language-python"
+
+
+@contextmanager
+def vendors_on_path(region: LocalRegion, folder: Path) -> Iterator[None]:
+    """Let ``pulumi`` appear on the PATH of all that the region runs, with plug-ins in a home."""
+    before = dict(region.variables)
+    bin_, home = folder / "bin", folder / "home"
+    bin_.mkdir(parents=True)
+    # No symbolic link: the engine would look for its language host beside what that leads to.
+    (bin_ / "pulumi").hardlink_to(binaries.path("pulumi").resolve())
+    executor = binaries.data("pulumi-sdk") / "python" / "cmd" / f"{_HOST}-exec"
+    _script(bin_ / _HOST, "language_host", f"export JACQUARD_LANGUAGE_EXEC={shlex.quote(str(executor))}\n")
+    for provider in PROVIDERS:
+        _script(home / "plugins" / plugin(provider) / f"pulumi-resource-{provider}", provider)
+    region.variables |= {"PATH": f"{bin_}{os.pathsep}{before['PATH']}", "PULUMI_HOME": str(home)}
+    try:
+        yield
+    finally:
+        region.variables = before
+
+
+def _script(path: Path, module: str, settings: str = "") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    python = shlex.quote(str(virtualenv.python()))
+    path.write_text(f'#!/bin/sh\n{settings}exec {python} -P -m providers.standins.{module} "$@"\n')
+    path.chmod(0o755)

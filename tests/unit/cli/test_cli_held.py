@@ -1,0 +1,206 @@
+"""What ``up`` and ``preview`` hold back: objects that nobody asked to lose, and stacks that other plug-ins wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fake_pulumi import FakePulumi
+from planned_steps import deleted, replaced, same
+from typer.testing import Result
+
+from cli import local_region
+from observe.observation import Observation
+
+Invoke = Callable[..., Result]
+WROTE = {"kubernetes": "vendor 4.34.2", "command": "vendor 1.2.1"}  # no plug-in lies where the fake engine would look
+LOST = (replaced("Secret", "a", namespace="n"), deleted("Namespace", "operators"))
+
+
+@pytest.fixture(autouse=True)
+def _region(monkeypatch: pytest.MonkeyPatch, seen: Observation) -> None:
+    monkeypatch.setattr("cli.verbs.up.observe", lambda _: seen)
+    monkeypatch.setattr(local_region, "revive", lambda *_: None)
+
+
+@pytest.fixture
+def engine(pulumi: FakePulumi) -> FakePulumi:
+    """An engine with a state that the plug-ins wrote which serve."""
+    state(pulumi, **WROTE)
+    return pulumi
+
+
+def state(pulumi: FakePulumi, **wrote: str) -> None:
+    objects = [{"type": "kubernetes:core/v1:Namespace", "custom": True, "outputs": {}}]
+    record = [{"type": "jacquard:components:PlugIns", "outputs": wrote}] if wrote else []
+    pulumi.answer("stack export", stdout=json.dumps({"deployment": {"resources": [*objects, *record]}}))
+
+
+def plan(pulumi: FakePulumi, *steps: dict[str, Any], code: int = 0) -> None:
+    events = [{"resOutputsEvent": {"metadata": step, "planning": True}} for step in steps]
+    log = pulumi.folder / "planned.jsonl"
+    log.write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    (pulumi.folder / "preview.json").write_text(json.dumps({"events": str(log), "code": code}))
+
+
+def runs(pulumi: FakePulumi) -> list[str]:
+    return [f"{call[0]} {call[2]}" for call in pulumi.calls if call[0] in ("preview", "up", "refresh")]
+
+
+def word(invoke: Invoke) -> str:
+    """Return the word that ``preview`` names."""
+    [stack] = json.loads(invoke("preview", "laptop", "--format", "json").stdout)["stacks"]
+    return str(stack["held"]["accept"])
+
+
+def test_nothing_is_applied_when_an_object_would_be_lost_that_nobody_asked_to_lose(
+    invoke: Invoke, engine: FakePulumi
+) -> None:
+    plan(engine, *LOST, same("Namespace", "b"))
+
+    result = invoke("up", "laptop")
+
+    assert result.exit_code == 5
+    assert runs(engine) == ["preview laptop.bootstrap"]
+    told = result.stderr.splitlines()[-5:]
+    assert told[:-1] == [
+        "held: laptop: 2 objects would be lost that nobody asked to lose, nothing was applied",
+        "laptop.bootstrap:",
+        "  delete Namespace operators: its kind is guarded",
+        "  replace Secret n/a, forced by metadata.namespace: nobody changed what is declared of it",
+    ]
+    assert told[-1].startswith("to lose exactly these: jacquard up laptop --accept ")
+
+
+def test_what_is_held_is_told_as_data(invoke: Invoke, engine: FakePulumi) -> None:
+    plan(engine, LOST[0])
+
+    result = invoke("up", "laptop", "--format", "json")
+
+    assert result.exit_code == 5
+    held = json.loads(result.stdout)["held"]["laptop.bootstrap"]
+    assert held["objects"] == [
+        {
+            "urn": LOST[0]["urn"],
+            "object": "Secret n/a",
+            "operation": "replace",
+            "forced_by": ["metadata.namespace"],
+            "reason": "nobody changed what is declared of it",
+        }
+    ]
+    assert held["accept"] in result.stderr
+
+
+def test_a_preview_shows_the_same_and_ends_with_the_same_code(invoke: Invoke, engine: FakePulumi) -> None:
+    plan(engine, *LOST)
+
+    text, data = invoke("preview", "laptop"), invoke("preview", "laptop", "--format", "json")
+
+    assert (text.exit_code, data.exit_code) == (5, 5)
+    assert "laptop: 1 to replace, 1 to delete, " in text.stdout
+    assert "  delete Namespace operators: its kind is guarded\n" in text.stderr
+    [stack] = json.loads(data.stdout)["stacks"]
+    assert [one["operation"] for one in stack["held"]["objects"]] == ["delete", "replace"]
+    assert f"jacquard up laptop --accept {stack['held']['accept']}\n" in text.stderr
+
+
+def test_the_word_for_these_lets_them_pass_and_no_others(
+    invoke: Invoke, engine: FakePulumi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cli.verbs.up.Up.clusters", lambda _: None)
+    plan(engine, *LOST)
+    said = word(invoke)
+    plan(engine, *LOST, deleted("Namespace", "more"))
+
+    refused = invoke("up", "laptop", "--accept", said)
+
+    assert refused.exit_code == 5
+    assert "3 objects would be lost" in refused.stderr
+    assert f"--accept {said}: is for another list than this one\n" in refused.stderr
+    assert "up laptop" not in runs(engine)
+
+    plan(engine, *LOST)
+    passed = invoke("up", "laptop", "--accept", said, "--timeout", "0")
+
+    assert passed.exit_code == 0, passed.output
+    assert runs(engine)[-2:] == ["preview laptop", "up laptop"]
+
+
+def test_what_the_data_says_needs_no_word(invoke: Invoke, engine: FakePulumi) -> None:
+    plan(engine, deleted("Secret", "a", namespace="n"), same("Namespace", "b"))
+
+    result = invoke("up", "laptop", "--timeout", "0")
+
+    assert result.exit_code == 0, result.output
+    stacks = ("laptop.bootstrap", "laptop")
+    assert runs(engine) == [f"{verb} {stack}" for stack in stacks for verb in ("preview", "up")]
+
+
+def test_a_plan_in_which_nothing_changes_is_not_applied(invoke: Invoke, engine: FakePulumi) -> None:
+    plan(engine, same("Namespace", "b"))
+
+    result = invoke("up", "laptop", "--timeout", "0")
+
+    assert result.exit_code == 0, result.output
+    assert runs(engine) == ["preview laptop.bootstrap", "preview laptop"]
+    assert "laptop: no changes, " in result.stdout
+
+
+def test_a_stack_in_which_nothing_is_yet_is_not_planned(invoke: Invoke, pulumi: FakePulumi) -> None:
+    result = invoke("up", "laptop", "--timeout", "0")
+
+    assert result.exit_code == 0, result.output
+    assert runs(pulumi) == ["up laptop.bootstrap", "up laptop"]
+
+
+def test_a_plan_that_cannot_be_made_stops_before_anything_is_applied(invoke: Invoke, engine: FakePulumi) -> None:
+    plan(engine, same("Namespace", "b"), code=255)
+
+    result = invoke("up", "laptop")
+
+    assert result.exit_code == 1
+    assert "preview of laptop.bootstrap failed" in result.stderr
+    assert runs(engine) == ["preview laptop.bootstrap"]
+
+
+@pytest.mark.parametrize("verb", ["up", "preview"])
+@pytest.mark.parametrize("wrote", [{"kubernetes": "stand-in 4.34.2"}, {}], ids=["recorded", "before records"])
+def test_other_plug_ins_than_those_that_wrote_a_stack_do_not_go_on_with_it(
+    invoke: Invoke, pulumi: FakePulumi, verb: str, wrote: dict[str, str]
+) -> None:
+    state(pulumi, **wrote)
+
+    result = invoke(verb, "laptop")
+
+    assert result.exit_code == 5
+    assert "was last written by the stand-ins" in result.stderr
+    assert result.stderr.endswith("jacquard up laptop --switch-to vendor\n")
+    assert runs(pulumi) == []
+
+
+@pytest.mark.parametrize("by", ["option", "setting"])
+def test_a_stack_is_handed_over_by_a_refresh_and_a_plan_first(
+    invoke: Invoke, pulumi: FakePulumi, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    state(pulumi, kubernetes="stand-in 4.34.2")
+    plan(pulumi, *LOST)
+    option = ("--switch-to", "vendor") if by == "option" else ()
+    if by == "setting":
+        monkeypatch.setenv("JACQUARD_SWITCH_TO", "vendor")
+
+    result = invoke("up", "laptop", *option)
+
+    assert result.exit_code == 5
+    assert "note: laptop.bootstrap: the vendor's plug-ins take it over, its state is refreshed" in result.stderr
+    assert runs(pulumi) == ["refresh laptop.bootstrap", "preview laptop.bootstrap"]
+
+
+def test_a_kind_of_plug_ins_that_is_none_is_refused(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JACQUARD_SWITCH_TO", "vendors")
+
+    result = invoke("up", "laptop")
+
+    assert result.exit_code == 2
+    assert result.stderr == "error: JACQUARD_SWITCH_TO: 'vendors' is unknown; write vendor or stand-in\n"
