@@ -59,7 +59,7 @@ def refusal(stack: str, wrote: PlugIns, serving: PlugIns, *, switch_to: Kind | N
     before = Kind.STAND_IN if now is Kind.VENDOR else Kind.VENDOR
     ours = "build" if before is Kind.STAND_IN else "vendor"
     environment = stack.partition(".")[0]
-    told = ", ".join(f"{provider} {one.version}" for provider, one in wrote.items() if one.version)
+    told = ", ".join(f"{provider} {one.version}" for provider, one in sorted(wrote.items()) if one.version)
     return (
         f"stack {stack} was last written by {before.words}{f' ({told})' if told else ''}, and here {now.words} would go"
         f" on, which may replace what nobody changed; go on with what wrote it: {settings.TOOLCHAIN}={ours} jacquard up"

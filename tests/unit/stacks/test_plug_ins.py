@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.protobuf.json_format import MessageToDict
+from pulumi.runtime.proto import provider_pb2
 
 from stacks import plug_in_record
 from stacks.errors import StackError
@@ -69,7 +71,7 @@ def test_another_version_of_the_same_kind_goes_on() -> None:
 
 def test_another_kind_is_refused_with_both_ways_on() -> None:
     assert refusal("laptop.foundation", STAND_INS, VENDOR) == (
-        "stack laptop.foundation was last written by the stand-ins (kubernetes 4.34.2, command 1.2.1), and here the "
+        "stack laptop.foundation was last written by the stand-ins (command 1.2.1, kubernetes 4.34.2), and here the "
         "vendor's plug-ins would go on, which may replace what nobody changed; go on with what wrote it: "
         "JACQUARD_TOOLCHAIN=build jacquard up laptop (for plain pulumi: JACQUARD_TOOLCHAIN=build jacquard env laptop); "
         "or hand it over, after a look: jacquard up laptop --switch-to vendor"
@@ -113,6 +115,27 @@ def test_the_program_registers_nothing_of_a_stack_that_others_wrote(
     monkeypatch.setenv("JACQUARD_SWITCH_TO", "vendor")
     [made] = run(lambda: plug_in_record.keep("laptop"))
     assert (made.type, made.inputs) == (RECORD, {"kubernetes": "vendor 4.34.2", "command": "vendor 1.2.1"})
+
+
+def test_the_program_asks_the_engine_for_its_own_stack_and_looks_at_names_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+    found = {"a": note(kubernetes="vendor 4.34.2"), "b": ("kubernetes:core/v1:Secret", {"data": {"x": "y"}})}
+
+    class Monitor:
+        def Invoke(self, request: Any) -> Any:  # noqa: N802 - named by the protocol
+            asked.append({"tok": request.tok, **MessageToDict(request.args)})
+            answer = provider_pb2.InvokeResponse()
+            outputs = {urn: {"type": type_, "outputs": outputs} for urn, (type_, outputs) in found.items()}
+            getattr(answer, "return").update({"outputs": outputs})
+            return answer
+
+    monkeypatch.setattr(plug_in_record, "get_monitor", Monitor)
+
+    assert dict(plug_in_record._recorded("laptop")) == {
+        RECORD: {"kubernetes": "vendor 4.34.2"},
+        "kubernetes:core/v1:Secret": {"data": None},
+    }
+    assert asked == [{"tok": "pulumi:pulumi:readStackResourceOutputs", "stackName": "laptop"}]
 
 
 def test_the_program_looks_before_it_asks_any_cluster() -> None:
