@@ -14,7 +14,7 @@ from rich.console import Console
 from cli import arguments, data, local_region, plans
 from cli.console import Format, plural, print_json, stderr, stdout
 from cli.engine_runs import watched
-from cli.errors import ExitCode, Stop
+from cli.errors import ExitCode, Stop, show
 from cli.plans import Plan
 from cli.refusals import refuse, unchanged
 from cli.views import summary
@@ -104,16 +104,30 @@ class Up:
         Raises:
             Stop: a frozen one would change, or one would lose what nobody asked to lose; then none is applied.
         """
-        sizes = self.resources
+        sizes, stacks = self.resources, stack_names(self.environment)
         still = unchanged(self.environment, self.engine, self.now)
-        planned = {stack: self.plan(stack) for stack in stack_names(self.environment) if stack not in still}
-        plans.require_words(self.environment.name, list(planned.values()), self.accepted)
-        for stack in stack_names(self.environment):
+        planned = {stack: self._early(stack, stacks) for stack in stacks if stack not in still}
+        plans.require_words(self.environment.name, [plan for plan in planned.values() if plan], self.accepted)
+        for stack in stacks:
             if stack in still:
                 ended(self.console, stack, 0.0, "frozen, no changes")
                 continue
+            if (plan := planned[stack]) is None:
+                plan = self.plan(stack)
+                plans.require_words(self.environment.name, [plan], self.accepted)
             part = stack.partition(".")[2]
-            self.apply(planned[stack], part or "region", sizes[part] if part else sum(sizes.values()), "resources")
+            self.apply(plan, part or "region", sizes[part] if part else sum(sizes.values()), "resources")
+
+    def _early(self, stack: str, stacks: Sequence[str]) -> Plan | None:
+        """Return the plan of a stack; None if it can only be made once the stacks before it are applied."""
+        try:
+            return self.plan(stack)
+        except Stop as stop:
+            # What they bring, such as a kind of an operator, may be all that is missing.
+            if stack == stacks[0] or stop.code not in (ExitCode.WAITING, ExitCode.FAILED):
+                raise
+            show(f"{stack} cannot be planned yet; that is tried again when it is its turn", "note")
+            return None
 
     def settle(self, timeout_seconds: float) -> RegionStatus:
         """Wait for the node pools and return what the region is like then."""

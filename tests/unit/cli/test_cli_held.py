@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +13,16 @@ from planned_steps import deleted, replaced, same
 from typer.testing import Result
 
 from cli import local_region
+from cli.errors import ExitCode, Stop
+from cli.plans import Plan
+from components.specs.loader import load_environment
+from engine import guard
+from engine.plan import Plan as Steps
 from observe.observation import Observation
+from toolchain import paths
 
 Invoke = Callable[..., Result]
+Edit = Callable[[Path, str, str], None]
 WROTE = {"kubernetes": "vendor 4.34.2", "command": "vendor 1.2.1"}  # no plug-in lies where the fake engine would look
 LOST = (replaced("Secret", "a", namespace="n"), deleted("Namespace", "operators"))
 
@@ -163,6 +171,73 @@ def test_a_plan_that_cannot_be_made_stops_before_anything_is_applied(invoke: Inv
     assert result.exit_code == 1
     assert "preview of laptop.bootstrap failed" in result.stderr
     assert runs(engine) == ["preview laptop.bootstrap"]
+
+
+SLICES = ("foundation", "inventory-a", "tenant-acme", "tenant-globex", "cluster-acme-train", "cluster-globex-lab")
+
+
+@pytest.fixture
+def planned(data_folder: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Plan | Stop]]:
+    """Slices of which each may be planned as told, once after the other; otherwise there is something to apply."""
+    edit(data_folder / "laptop" / "region.yaml", "stacks: whole", "stacks: sliced")
+    monkeypatch.setattr("cli.verbs.up.Up.clusters", lambda _: None)
+    told: dict[str, list[Plan | Stop]] = {}
+
+    def plan_of(_engine: object, _environment: object, stack: str, **_options: object) -> Plan:
+        answers = told.get(stack.partition(".")[2])
+        answer = answers.pop(0) if answers else Plan(stack=stack)
+        if isinstance(answer, Stop):
+            raise answer
+        return answer
+
+    monkeypatch.setattr("cli.plans.plan", plan_of)
+    return told
+
+
+@pytest.mark.parametrize("code", [ExitCode.WAITING, ExitCode.FAILED])
+def test_a_slice_that_needs_what_an_earlier_one_brings_is_planned_when_it_is_its_turn(
+    invoke: Invoke, pulumi: FakePulumi, planned: dict[str, list[Plan | Stop]], code: ExitCode
+) -> None:
+    planned["tenant-acme"] = [Stop("its kind is not served", code)]
+
+    result = invoke("up", "laptop", "--timeout", "0")
+
+    assert result.exit_code == 0, result.output
+    assert runs(pulumi) == [f"up laptop.{name}" for name in SLICES]
+    assert "note: laptop.tenant-acme cannot be planned yet; that is tried again when it is its turn\n" in result.stderr
+
+
+def test_a_slice_that_is_planned_late_is_held_back_too(
+    invoke: Invoke, pulumi: FakePulumi, planned: dict[str, list[Plan | Stop]]
+) -> None:
+    lost = tuple(guard.held(_seen(LOST[0]), load_environment("laptop", paths.ROOT / "environments")))
+    late = Plan(stack="laptop.tenant-acme", held=lost)
+    planned["tenant-acme"] = [Stop("its kind is not served", ExitCode.WAITING), late]
+
+    result = invoke("up", "laptop")
+
+    assert result.exit_code == 5
+    assert runs(pulumi) == ["up laptop.foundation", "up laptop.inventory-a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("foundation", ExitCode.WAITING), ("tenant-acme", ExitCode.REFUSED), ("tenant-acme", ExitCode.HELD)],
+)
+def test_no_slice_is_applied_when_one_is_refused_or_the_first_cannot_be_planned(
+    invoke: Invoke, pulumi: FakePulumi, planned: dict[str, list[Plan | Stop]], name: str, code: ExitCode
+) -> None:
+    planned[name] = [Stop("no", code)]
+
+    assert invoke("up", "laptop").exit_code == code
+    assert runs(pulumi) == []
+
+
+def _seen(*steps: dict[str, Any]) -> Steps:
+    seen = Steps()
+    for step in steps:
+        seen.see(step)
+    return seen
 
 
 @pytest.mark.parametrize("verb", ["up", "preview"])
