@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from local_region import ENVIRONMENT, LocalRegion
 from other_plug_ins import vendors_on_path
-from outcome import Outcome
 from region_contents import CLUSTER_API, POOLS, applied, changed, declared, machines
 
 from providers.kube import ObjectRef
@@ -28,6 +27,7 @@ NEXT_MINOR, NEXT_MINOR_IMAGE = "v1.36.1", "gpu-2026.11.3"
 INFRASTRUCTURE, BOOTSTRAP = "infrastructure.cluster.x-k8s.io/v1beta2", "bootstrap.cluster.x-k8s.io/v1beta2"
 TEMPLATES = ((INFRASTRUCTURE, "Metal3MachineTemplate"), (BOOTSTRAP, "KubeadmConfigTemplate"))
 NODE_DOMAIN = "node.cluster.x-k8s.io"
+_BOTH_KINDS = pytest.mark.skipif(choose(fetch=False).vendor is not None, reason="the vendor's are the first kind here")
 
 
 def up(region: LocalRegion, *options: str) -> dict[str, Any]:
@@ -192,14 +192,6 @@ def test_every_pool_is_uniform_after_its_rollouts(region: LocalRegion) -> None:
     assert {"image", "image_sha256", "kubelet"} & found[LAB]["not_reported"].keys() == set()
 
 
-def held(outcome: Outcome) -> dict[str, Any]:
-    """Return what is held of the region's own stack, and nothing of any other."""
-    assert outcome.code == 5, outcome.text
-    found: dict[str, Any] = json.loads(outcome.stdout)["held"]
-    assert found.keys() == {ENVIRONMENT}
-    return dict(found[ENVIRONMENT])
-
-
 def test_what_nobody_changed_is_not_replaced_although_the_engine_would(region: LocalRegion) -> None:
     before = applied(region)
     recorded = json.loads(region.pulumi("stack", "export", "-s", ENVIRONMENT).stdout)
@@ -209,8 +201,11 @@ def test_what_nobody_changed_is_not_replaced_although_the_engine_would(region: L
         provider[side]["clusterIdentifier"] = "laptop/another"  # whatever is in another cluster is replaced
 
     record(region, moved)
-    found = held(region.jacquard("up", ENVIRONMENT, "--format", "json"))
+    outcome = region.jacquard("up", ENVIRONMENT, "--format", "json")
     record(region, recorded)
+
+    assert outcome.code == 5, outcome.text
+    found = json.loads(outcome.stdout)["held"][ENVIRONMENT]
 
     inside = {f"{item.kind} {item.name}" for item in declared(region) if item.cluster == "globex-lab"}
     assert {one["object"] for one in found["objects"]} == inside
@@ -230,7 +225,9 @@ def record(region: LocalRegion, state: dict[str, Any]) -> None:
 def test_namespaces_that_a_cluster_gives_up_go_only_with_a_word(region: LocalRegion) -> None:
     region.edit(GLOBEX, "storage: [shared-vast]", "storage: []")
 
-    found = held(region.jacquard("up", ENVIRONMENT, "--format", "json"))
+    preview = region.jacquard("preview", ENVIRONMENT, "--format", "json")
+    assert preview.code == 5, preview.text
+    found = json.loads(preview.stdout)["stacks"][0]["held"]
     assert [one["object"] for one in found["objects"]] == ["Namespace snapshot-controller", "Namespace vast-csi"]
     cluster = region.api("globex-lab")
     there = [cluster.get(ObjectRef("v1", "Namespace", name, None)) for name in ("snapshot-controller", "vast-csi")]
@@ -241,24 +238,15 @@ def test_namespaces_that_a_cluster_gives_up_go_only_with_a_word(region: LocalReg
     assert left.isdisjoint({"snapshot-controller", "vast-csi"})
 
 
-@pytest.mark.skipif(choose(fetch=False).vendor is not None, reason="here the vendor's plug-ins are the first kind")
-def test_other_plug_ins_are_noticed_and_take_over_only_when_somebody_says_so(
-    region: LocalRegion, tmp_path: Path
-) -> None:
-    before = applied(region)
+@_BOTH_KINDS
+def test_other_plug_ins_are_noticed_by_jacquard_and_by_plain_pulumi(region: LocalRegion, tmp_path: Path) -> None:
     with vendors_on_path(region, tmp_path):
         refused = region.jacquard("up", ENVIRONMENT)
-        assert (refused.code, refused.stderr.count("was last written by the stand-ins")) == (5, 1), refused.text
         plain = region.pulumi("preview", "-s", ENVIRONMENT)
-        assert plain.code != 0
-        assert f"stack {ENVIRONMENT} was last written by the stand-ins" in plain.text
 
-        up(region, "--switch-to", "vendor")
-        assert region.pulumi("preview", "-s", ENVIRONMENT, "--expect-no-changes").code == 0
-
-    back = region.jacquard("preview", ENVIRONMENT)
-    assert (back.code, back.stderr.count("was last written by the vendor's plug-ins")) == (5, 1), back.text
-    assert applied(region) == before
+    assert (refused.code, refused.stderr.count("was last written by the stand-ins")) == (5, 1), refused.text
+    assert plain.code != 0
+    assert f"stack {ENVIRONMENT} was last written by the stand-ins" in plain.text
 
 
 def test_a_lost_state_is_made_anew_from_what_is_there(region: LocalRegion) -> None:
@@ -273,3 +261,18 @@ def test_a_lost_state_is_made_anew_from_what_is_there(region: LocalRegion) -> No
     assert applied(region) == before
     unchanged = region.pulumi("preview", "-s", ENVIRONMENT, "--expect-no-changes")
     assert unchanged.code == 0, unchanged.text
+
+
+@_BOTH_KINDS
+@pytest.mark.nightly
+def test_other_plug_ins_take_over_when_somebody_says_so_and_are_noticed_then(
+    running: LocalRegion, tmp_path: Path
+) -> None:
+    before = applied(running)
+    with vendors_on_path(running, tmp_path):
+        up(running, "--switch-to", "vendor")
+        assert running.pulumi("preview", "-s", ENVIRONMENT, "--expect-no-changes").code == 0
+
+    back = running.jacquard("preview", ENVIRONMENT)
+    assert (back.code, back.stderr.count("was last written by the vendor's plug-ins")) == (5, 1), back.text
+    assert applied(running) == before
