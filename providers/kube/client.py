@@ -216,6 +216,11 @@ class ApiServer:
         path = self._collection(ref.api_version, ref.kind, ref.namespace)
         return dict(self.request("POST", path, query=query, body=body))
 
+    def replace(self, body: Mapping[str, Any], *, field_manager: str, dry_run: bool = False) -> dict[str, Any]:
+        """Put an object in the place of the one whose ``resourceVersion`` it carries, refusing unknown fields."""
+        query = {"fieldManager": field_manager, "fieldValidation": "Strict", "dryRun": "All" if dry_run else None}
+        return dict(self.request("PUT", self.path(ObjectRef.of(body)), query=query, body=body))
+
     def patch(
         self,
         ref: ObjectRef,

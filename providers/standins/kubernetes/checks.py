@@ -11,6 +11,7 @@ from providers.rpc.values import UNKNOWN
 from providers.standins.kubernetes.cluster import Cluster
 from providers.standins.kubernetes.config import INSTALL
 from providers.standins.kubernetes.naming import CannotName, named
+from providers.standins.kubernetes.normal import normal
 from providers.standins.kubernetes.objects import annotation, without_nulls
 from providers.standins.kubernetes.tokens import kind_of
 from providers.standins.kubernetes.waits import TIMEOUT, WAIT_FOR
@@ -48,7 +49,7 @@ def complete(
     namespace = _namespace(body, old, cluster)
     if namespace:
         body = {**body, "metadata": {**body["metadata"], "namespace": namespace}}
-    return body, problems
+    return normal(body), problems
 
 
 def _with_kind(urn: str, body: dict[str, Any], problems: Problems) -> dict[str, Any]:

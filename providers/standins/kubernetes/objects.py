@@ -3,15 +3,22 @@
 import base64
 import hashlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from providers.kube import ObjectRef
 from providers.ownership import MADE_BY
 from providers.rpc.paths import Path, covered
 from providers.rpc.values import UNKNOWN, Properties
+from providers.standins.kubernetes.normal import is_definition, with_underscores
 
 MANAGER = "__fieldManager"
 """Output that keeps the field manager, as in the vendor's state: it stays when a resource is renamed."""
+INPUTS = "__inputs"
+"""Output that keeps the inputs. The vendor's provider compares these fields of the live object with the program, and
+without them takes every field for a new one: it would replace each object whose state lacks them."""
+FIRST_VERSION = "__initialApiVersion"
+"""Output that keeps the apiVersion in which the object was made; the vendor's provider awaits some kinds by it."""
 
 AUTONAMED = "pulumi.com/autonamed"
 PATCH_FORCE = "pulumi.com/patchForce"
@@ -77,10 +84,21 @@ def without_nulls(value: Any) -> Any:
     return value
 
 
-def outputs(live: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return what the state keeps of an object: all of it but the bookkeeping of field managers."""
+def outputs(
+    live: Mapping[str, Any], name: str, inputs: Mapping[str, Any], state: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return what the state keeps of an object: all of it but the bookkeeping of field managers.
+
+    Args:
+        live: the object.
+        name: its field manager.
+        inputs: what it was applied from, or would have to be.
+        state: what was kept before.
+    """
     metadata = {key: value for key, value in live["metadata"].items() if key != "managedFields"}
-    return {**live, "metadata": metadata, MANAGER: name}
+    first = (state or {}).get(FIRST_VERSION) or inputs.get("apiVersion") or live["apiVersion"]
+    spelt = with_underscores if is_definition(live) else dict
+    return {**spelt({**live, "metadata": metadata}), INPUTS: spelt(inputs), FIRST_VERSION: first, MANAGER: name}
 
 
 def planned(body: Mapping[str, Any], old: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -123,15 +141,6 @@ def overlay(given: Any, recorded: Any, live: Any) -> Any:
     return live
 
 
-def with_string_data(obj: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a Secret with the ``stringData`` that its ``data`` stands for, as far as ``given`` has such keys."""
-    wanted, data = given.get("stringData"), obj.get("data")
-    if not isinstance(wanted, dict) or not isinstance(data, dict):
-        return dict(obj)
-    texts = {key: base64.b64decode(data[key]).decode(errors="replace") for key in wanted if key in data}
-    return {**obj, "stringData": texts}
-
-
 def imported(live: Mapping[str, Any]) -> dict[str, Any]:
     """Return inputs for an object that Pulumi has not seen before: everything that is not the API server's."""
     metadata = {
@@ -146,11 +155,12 @@ def imported(live: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def secret_paths(body: Mapping[str, Any], given: Iterable[Path]) -> frozenset[Path]:
-    """Return the paths to be kept secret: those that came as secrets, and the content of a Secret."""
+    """Return the paths to be kept secret, also in the inputs beside an object: what came so, a Secret's content."""
     paths = set(given)
     if body.get("apiVersion") == "v1" and body.get("kind") == "Secret":
         paths |= {path for path in _SECRET_DATA if path[0] in body}
         paths |= {_COPY} if annotation(body, LAST_APPLIED) else set()
+    paths |= {(INPUTS, *path) for path in paths} if INPUTS in body else set()
     return frozenset(path for path in paths if not covered(path[:-1], paths))
 
 
@@ -158,4 +168,15 @@ def secret_texts(properties: Properties) -> frozenset[str]:
     """Return every secret text of an object, plain and in base64, to be masked in messages."""
     marked = Properties(properties.plain, secret_paths(properties.plain, properties.secrets))
     texts = marked.secret_texts()
-    return texts | {base64.b64encode(text.encode()).decode() for text in texts}
+    return texts | {base64.b64encode(text.encode()).decode() for text in texts} | _decoded(properties.plain)
+
+
+def _decoded(body: Mapping[str, Any]) -> frozenset[str]:
+    """Return the texts of a Secret, of which the inputs have only the base64."""
+    data = body.get("data") if body.get("kind") == "Secret" else None
+    coded = [value for value in data.values() if isinstance(value, str)] if isinstance(data, dict) else []
+    found = set()
+    for value in coded:
+        with suppress(ValueError):
+            found.add(base64.b64decode(value, validate=True).decode())
+    return frozenset(found - {""})

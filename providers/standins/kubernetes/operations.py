@@ -10,10 +10,12 @@ from providers.kube import ApiError, ApiServer, KindNotFound, KubeconfigError, O
 from providers.kube.wait import WaitCancelled, WaitTimeout, wait_gone
 from providers.rpc.server import Engine
 from providers.rpc.values import Properties
-from providers.standins.kubernetes import objects
+from providers.standins.kubernetes import objects, takeover
 from providers.standins.kubernetes.cluster import NoKubeconfig
 from providers.standins.kubernetes.config import Config
 from providers.standins.kubernetes.failures import PartialFailure, already_there, refused, unreachable
+from providers.standins.kubernetes.handover import foresee, take_over
+from providers.standins.kubernetes.normal import with_dashes
 from providers.standins.kubernetes.waits import Wait, skips_wait_on_delete
 
 PROPAGATION = "pulumi.com/deletionPropagationPolicy"
@@ -36,6 +38,17 @@ class Found:
     inputs: Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Before:
+    """What the state has of an object before a change."""
+
+    inputs: Mapping[str, Any]
+    outputs: Mapping[str, Any]
+
+
+_NOTHING = Before({}, {})
+
+
 class Operations:
     """What the provider does with single objects. Every method may be called from any thread."""
 
@@ -45,7 +58,7 @@ class Operations:
         self._cancelled = cancelled
         self._said_unchecked = threading.Event()
 
-    def plan(self, urn: str, inputs: Properties, old: Mapping[str, Any]) -> dict[str, Any]:
+    def plan(self, urn: str, inputs: Properties, before: Before = _NOTHING) -> dict[str, Any]:
         """Return the outputs that an apply will give, from the API server's dry-run where that is possible.
 
         It is not while an input is unknown, or the cluster, the namespace or the kind is still to come: then from the
@@ -54,18 +67,18 @@ class Operations:
         Args:
             urn: of the resource.
             inputs: the new inputs.
-            old: outputs before an update; empty for a create.
+            before: what the state has before an update.
 
         Raises:
             ProviderError: the API server would refuse the object.
         """
-        body = inputs.plain
+        body, old = inputs.plain, before.outputs
         name = objects.manager(urn, body, old)
         if inputs.unknowns:
             return objects.planned(body, old, name)
         ref = objects.reference(body, old)
         try:
-            live = self._dry_run(urn, self._config.cluster.api(), body, ref, name, old)
+            live = self._dry_run(urn, self._config.cluster.api(), body, ref, name, before)
         except (NoKubeconfig, Unreachable) as error:
             self._say_unchecked(error)
             live = body
@@ -101,26 +114,27 @@ class Operations:
             raise refused(error, ref, urn) from None
         return self._when_ready(urn, api, wait, body, live, name)
 
-    def update(self, urn: str, inputs: Properties, old: Properties, seconds: float) -> dict[str, Any]:
+    def update(self, urn: str, inputs: Properties, before: Before, seconds: float) -> dict[str, Any]:
         """Apply new inputs, wait until the object is ready, and return its outputs.
 
         Raises:
             PartialFailure: it was changed but is not ready.
             ProviderError: the API server refuses the change, or other managers own a field.
         """
-        body = inputs.plain
-        ref, name = objects.reference(body, old.plain), objects.manager(urn, body, old.plain)
+        body, old = inputs.plain, before.outputs
+        ref, name = objects.reference(body, old), objects.manager(urn, body, old)
         try:
             api = self._config.cluster.api()
+            take_over(api, ref, name, (before.inputs, body))
             live = self._apply(urn, api, body, name)
         except (NoKubeconfig, Unreachable) as error:
             if not self._config.skip_update_unreachable:
                 raise unreachable(error, f"{ref} cannot be updated") from None
             self._engine.warning(f"{ref} is not updated, its last state is kept: {error}", urn)
-            return dict(old.plain)
+            return dict(old)
         except ApiError as error:
             raise refused(error, ref, urn) from None
-        return self._when_ready(urn, api, Wait(body, ref, seconds), body, live, name)
+        return self._when_ready(urn, api, Wait(body, ref, seconds), body, live, name, old)
 
     def read(self, urn: str, ref: ObjectRef, inputs: Mapping[str, Any], state: Mapping[str, Any]) -> Found | None:
         """Return the object as it is now, or None when it is gone.
@@ -140,9 +154,9 @@ class Operations:
             return None
         name = objects.manager(urn, inputs, state)
         given = dict(inputs) or objects.imported(live)
-        recorded = objects.with_string_data(state or live, given)
-        drifted = objects.overlay(given, recorded, objects.with_string_data(live, given))
-        found = Found(identity=objects.identity(live), outputs=objects.outputs(live, name), inputs=drifted)
+        drifted = objects.overlay(given, with_dashes(state or live), live)
+        kept = objects.outputs(live, name, drifted, state)
+        found = Found(identity=objects.identity(live), outputs=kept, inputs=drifted)
         missing = Wait(given, ref).missing(api, live)
         if missing and inputs:
             message = f"{ref} is not ready"
@@ -189,12 +203,15 @@ class Operations:
         body: Mapping[str, Any],
         ref: ObjectRef,
         name: str,
-        old: Mapping[str, Any],
+        before: Before,
     ) -> Mapping[str, Any]:
         """Return what the API server would make of ``body``; a create over something that is there cannot be asked."""
-        found = None if old else api.get(ref)
+        found = api.get(ref)
         if found is None:
             return self._apply(urn, api, body, name, dry_run=True)
+        if before.outputs:
+            entries = takeover.moved(found, name, (before.inputs, body))
+            return foresee(api, found, objects.marked(body, urn), name, entries, force=_forced(body))
         leaving = found["metadata"].get("deletionTimestamp")
         if not leaving and not objects.is_made_by(found, body, urn):
             self._engine.warning(str(already_there(ref, found)), urn)
@@ -203,20 +220,26 @@ class Operations:
     def _apply(
         self, urn: str, api: ApiServer, body: Mapping[str, Any], name: str, *, dry_run: bool = False
     ) -> dict[str, Any]:
-        force = objects.annotation(body, objects.PATCH_FORCE) == "true"
-        return api.apply(objects.marked(body, urn), field_manager=name, dry_run=dry_run, force=force)
+        return api.apply(objects.marked(body, urn), field_manager=name, dry_run=dry_run, force=_forced(body))
 
     def _until_gone(self, api: ApiServer, ref: ObjectRef, uid: str, seconds: float) -> None:
         wait_gone(api, ref, uid=uid, timeout_seconds=seconds, cancelled=self._cancelled)
 
     def _when_ready(
-        self, urn: str, api: ApiServer, wait: Wait, body: Mapping[str, Any], live: dict[str, Any], name: str
+        self,
+        urn: str,
+        api: ApiServer,
+        wait: Wait,
+        body: Mapping[str, Any],
+        live: dict[str, Any],
+        name: str,
+        old: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         def failed(reasons: list[str], last: dict[str, Any], message: str) -> PartialFailure:
             return PartialFailure(
                 message,
                 identity=objects.identity(last),
-                outputs=objects.outputs(last, name),
+                outputs=objects.outputs(last, name, body, old),
                 inputs=body,
                 reasons=reasons,
             )
@@ -233,7 +256,7 @@ class Operations:
             raise failed([str(error)], last, str(error)) from None
         except (WaitCancelled, ApiError) as error:
             raise failed([str(error)], live, str(error)) from None
-        return objects.outputs(live, name)
+        return objects.outputs(live, name, body, old)
 
     def _say_unchecked(self, error: ProviderError) -> None:
         """Say once for the whole cluster, not for each of its objects, that a plan is made without it."""
@@ -251,6 +274,10 @@ class Operations:
             self._engine.warning(f"{ref} is not refreshed, its last state is kept: {error}", urn)
             return Found(identity=objects.identity(state), outputs=state, inputs=inputs)
         raise unreachable(error, f"{ref} cannot be read") from None
+
+
+def _forced(body: Mapping[str, Any]) -> bool:
+    return objects.annotation(body, objects.PATCH_FORCE) == "true"
 
 
 def _made_anew(ref: ObjectRef) -> ProviderError:

@@ -20,7 +20,8 @@ from providers.rpc.stubs import provider_pb2
 from providers.rpc.values import Properties, decode, encode, mask
 from providers.standins.kubernetes import checks, config, objects, rules, tokens
 from providers.standins.kubernetes.failures import PartialFailure
-from providers.standins.kubernetes.operations import Operations
+from providers.standins.kubernetes.normal import normal
+from providers.standins.kubernetes.operations import Before, Operations
 from providers.standins.servicer import StandIn
 
 _Answer = TypeVar("_Answer")
@@ -98,9 +99,13 @@ class KubernetesProvider(StandIn):
         )
 
     def Diff(self, request: provider_pb2.DiffRequest, context: grpc.ServicerContext) -> provider_pb2.DiffResponse:
-        """Compare with what was applied last, as the last refresh has corrected it; no request to the cluster."""
+        """Compare with what was applied last, as the last refresh has corrected it; no request to the cluster.
+
+        Both are compared in one spelling: states keep inputs as they were given to an older version of this one.
+        """
         old, state, new = decode(request.old_inputs).plain, decode(request.olds).plain, decode(request.news).plain
-        before, after = _with_namespace(objects.without_nulls(old), state), _with_namespace(new, state)
+        before = _with_namespace(normal(objects.without_nulls(old)), state)
+        after = _with_namespace(normal(new), state)
         forced = rules.replaced_by(
             after,
             mutable_config_maps=self._config.mutable_config_maps,
@@ -117,27 +122,28 @@ class KubernetesProvider(StandIn):
 
     def Create(self, request: provider_pb2.CreateRequest, context: grpc.ServicerContext) -> provider_pb2.CreateResponse:
         """Make the object; in a preview ask what it would become."""
-        inputs = decode(request.properties)
+        inputs = _inputs(request.properties)
         if request.preview:
-            planned = self._call(inputs, lambda: self._operations.plan(request.urn, inputs, {}))
+            planned = self._call(inputs, lambda: self._operations.plan(request.urn, inputs))
             return provider_pb2.CreateResponse(properties=_encode(planned, inputs))
         made = self._call(inputs, lambda: self._operations.create(request.urn, inputs, request.timeout))
         return provider_pb2.CreateResponse(id=objects.identity(made), properties=_encode(made, inputs))
 
     def Update(self, request: provider_pb2.UpdateRequest, context: grpc.ServicerContext) -> provider_pb2.UpdateResponse:
         """Apply the new inputs; in a preview ask what the object would become."""
-        inputs, old = decode(request.news), decode(request.olds)
+        inputs, old = _inputs(request.news), decode(request.olds)
+        before = Before(_inputs(request.old_inputs).plain, old.plain)
 
         def work() -> Mapping[str, Any]:
             if request.preview:
-                return self._operations.plan(request.urn, inputs, old.plain)
-            return self._operations.update(request.urn, inputs, old, request.timeout)
+                return self._operations.plan(request.urn, inputs, before)
+            return self._operations.update(request.urn, inputs, before, request.timeout)
 
         return provider_pb2.UpdateResponse(properties=_encode(self._call(inputs, work), inputs))
 
     def Read(self, request: provider_pb2.ReadRequest, context: grpc.ServicerContext) -> provider_pb2.ReadResponse:
         """Look at the object; inputs follow what has moved since, so that drift shows in the next diff."""
-        inputs, state = decode(request.inputs), decode(request.properties)
+        inputs, state = _inputs(request.inputs), decode(request.properties)
         ref = _reference(request.urn, request.id)
         found = self._call(inputs, lambda: self._operations.read(request.urn, ref, inputs.plain, state.plain))
         if found is None:
@@ -150,7 +156,7 @@ class KubernetesProvider(StandIn):
 
     def Delete(self, request: provider_pb2.DeleteRequest, context: grpc.ServicerContext) -> Empty:
         """Delete the object and wait until it is gone."""
-        inputs, state = decode(request.old_inputs), decode(request.properties)
+        inputs, state = _inputs(request.old_inputs), decode(request.properties)
         ref = _reference(request.urn, request.id)
         self._call(
             inputs,
@@ -182,6 +188,12 @@ class KubernetesProvider(StandIn):
             ) from None
         except ProviderError as error:
             raise ProviderError(mask(str(error), objects.secret_texts(inputs))) from None
+
+
+def _inputs(struct: Struct) -> Properties:
+    """Return inputs in one spelling; what of a Secret was secret text is secret data then."""
+    given = decode(struct)
+    return Properties(normal(given.plain), given.secrets, given.unknowns)
 
 
 def _encode(body: Mapping[str, Any], inputs: Properties) -> Struct:

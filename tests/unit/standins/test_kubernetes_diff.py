@@ -98,7 +98,7 @@ def test_check_marks_the_content_of_a_secret(provider: Any) -> None:
 
     checked = decode(provider.Check(request, None).inputs)
 
-    assert checked.secrets == {("stringData",), ("type",)}
+    assert (checked.plain["data"], checked.secrets) == ({"pw": "Z2VoZWlt"}, {("data",), ("type",)})
 
 
 def test_check_failures_carry_their_path(provider: Any) -> None:

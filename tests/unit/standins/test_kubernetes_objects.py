@@ -34,15 +34,28 @@ def test_inputs_follow_only_what_moved_outside(
     assert objects.overlay(given, recorded, live) == expected, why
 
 
-def test_outputs_are_the_live_object_without_managed_fields() -> None:
+def test_outputs_are_the_live_object_without_managed_fields_and_what_it_was_made_from() -> None:
     live = {"metadata": {"name": "cm", "uid": "u", "managedFields": [{"manager": "m"}]}, "data": {}, "status": {}}
-
-    assert objects.outputs(live, "m") == {
+    inputs = {"apiVersion": "v2", "data": {}}
+    kept = {
         "metadata": {"name": "cm", "uid": "u"},
         "data": {},
         "status": {},
+        "__inputs": inputs,
+        "__initialApiVersion": "v2",
         "__fieldManager": "m",
     }
+
+    assert objects.outputs(live, "m", inputs) == kept
+    assert objects.outputs(live, "m", inputs, {"__initialApiVersion": "v1"}) == {**kept, "__initialApiVersion": "v1"}
+
+
+def test_a_definition_is_kept_with_underscores() -> None:
+    inputs = {"apiVersion": "apiextensions.k8s.io/v1", "spec": {"x-kubernetes-list-type": "map"}}
+
+    kept = objects.outputs({**inputs, "kind": "CustomResourceDefinition", "metadata": {}}, "m", inputs)
+
+    assert kept["spec"] == kept["__inputs"]["spec"] == {"x_kubernetes_list_type": "map"}
 
 
 def test_a_planned_create_promises_nothing_that_the_server_decides() -> None:
@@ -94,6 +107,11 @@ def test_the_content_of_a_secret_is_secret_however_it_came() -> None:
     body = {"apiVersion": "v1", "kind": "Secret", "data": {"a": "eA=="}, "stringData": {"b": "y"}}
 
     assert objects.secret_paths(body, [("stringData", "b")]) == {("data",), ("stringData",)}
+    kept = {**body, "__inputs": body}
+    both = {("data",), ("stringData",)}
+    assert objects.secret_paths(kept, [("spec",)]) == both | {("spec",)} | {
+        ("__inputs", *p) for p in both | {("spec",)}
+    }
 
 
 def test_secret_texts_are_known_plain_and_in_base64() -> None:
@@ -101,15 +119,12 @@ def test_secret_texts_are_known_plain_and_in_base64() -> None:
 
     assert objects.secret_texts(Properties(body)) == {"geheim", "Z2VoZWlt"}
 
+    coded = {"apiVersion": "v1", "kind": "Secret", "data": {"pw": "Z2VoZWlt", "binary": "//79", "rubbish": "%"}}
+    assert {"geheim", "Z2VoZWlt"} <= objects.secret_texts(Properties(coded))
+
 
 def test_nulls_are_left_out() -> None:
     assert objects.without_nulls({"a": None, "b": [{"c": None, "d": 0}]}) == {"b": [{"d": 0}]}
-
-
-def test_string_data_is_seen_in_the_live_data() -> None:
-    live = {"data": {"pw": "b3RoZXI=", "more": "eA=="}}
-
-    assert objects.with_string_data(live, {"stringData": {"pw": "x"}})["stringData"] == {"pw": "other"}
 
 
 def test_what_kubectl_copied_of_a_secret_is_secret_and_never_an_input() -> None:

@@ -1,0 +1,172 @@
+"""Fields of an object move to this resource's field manager before it applies: pure data in, pure data out.
+
+The vendor's provider creates as ``pulumi-kubernetes`` by a plain write, which server-side apply counts as another
+manager: a change of such an object would be a conflict, and what the program no longer has would stay. Like that
+provider's first update, ours takes everything over that it wrote. Of kubectl's fields only those are taken that the
+program declares or declared; the vendor's takes all, and so removes a label that somebody else put beside ours.
+
+Sets of fields have the form of ``metadata.managedFields[].fieldsV1`` throughout.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+Fields: TypeAlias = Mapping[str, Any]
+
+_ITSELF = "."
+_PULUMI = ("pulumi-kubernetes", "pulumi-resource-kubernetes")
+_BY_HAND = ("kubectl", "before-first-apply")
+
+
+def moved(live: Mapping[str, Any], name: str, declared: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
+    """Return the ``managedFields`` that a live object has to get before ``name`` applies; None when nothing moves.
+
+    Args:
+        live: the object as it is.
+        name: the field manager that takes the fields.
+        declared: the inputs before and after the change.
+    """
+    bodies, mine, others = list(declared), None, []
+    taken: Fields = {}
+    for entry in live["metadata"].get("managedFields") or ():
+        if entry.get("manager") == name and entry.get("operation") == "Apply" and not entry.get("subresource"):
+            mine = entry
+            continue
+        part = _taken(entry, name, bodies)
+        taken = union(taken, part)
+        rest = without(entry.get("fieldsV1") or {}, part)
+        others += [entry if not part else {**entry, "fieldsV1": rest}] if rest or not part else []
+    if not taken:
+        return None
+    base = mine or {"manager": name, "operation": "Apply", "fieldsType": "FieldsV1"}
+    fields = union(base.get("fieldsV1") or {}, taken)
+    return [*others, {**base, "apiVersion": live["apiVersion"], "fieldsV1": fields}]
+
+
+def takes_from(manager: str, name: str) -> bool:
+    """Return whether fields of ``manager`` may move to ``name``."""
+    return manager == name or manager.startswith((*_PULUMI, *_BY_HAND))
+
+
+def _taken(entry: Mapping[str, Any], name: str, bodies: Iterable[Mapping[str, Any]]) -> Fields:
+    manager, operation, fields = entry.get("manager", ""), entry.get("operation"), entry.get("fieldsV1") or {}
+    if entry.get("subresource"):
+        return {}
+    # The vendor's provider replaces a definition by a plain write under the resource's own name.
+    if operation == "Update" and (manager == name or manager.startswith(_PULUMI)):
+        return dict(fields)
+    if manager.startswith(_BY_HAND):
+        found: Fields = {}
+        for body in bodies:
+            found = union(found, of_body(fields, body))
+        return found
+    return {}
+
+
+def union(one: Fields, other: Fields) -> dict[str, Any]:
+    """Return the fields that are in either set."""
+    return {
+        **one,
+        **{key: union(one[key], inner) if key in one else inner for key, inner in other.items()},
+    }
+
+
+def without(fields: Fields, gone: Fields) -> dict[str, Any]:
+    """Return the fields of one set that are not in the other; an item of which no field is left goes too."""
+    left: dict[str, Any] = {}
+    for key, inner in fields.items():
+        if key not in gone:
+            left[key] = inner
+        elif inner and gone[key]:
+            rest = without(inner, gone[key])
+            left |= {key: rest} if rest.keys() - {_ITSELF} else {}
+    return left
+
+
+def of_body(fields: Fields, value: Any) -> dict[str, Any]:
+    """Return those of ``fields`` that a body sets."""
+    found: dict[str, Any] = {}
+    for key, inner in fields.items():
+        if key == _ITSELF:
+            found[key] = inner
+            continue
+        for item in _below(value, key):
+            part = of_body(inner, item) if inner else {}
+            if not inner or part:
+                found[key] = union(found.get(key, {}), part)
+    return found if found.keys() - {_ITSELF} or value in ({}, []) else {}
+
+
+def _below(value: Any, key: str) -> list[Any]:
+    """Return what a step of a set of fields leads to; of a list, all items that it may mean."""
+    form, _, text = key.partition(":")
+    if form == "f":
+        return [value[text]] if isinstance(value, dict) and text in value else []
+    if not isinstance(value, list):
+        return []
+    if form == "i":
+        return value[int(text) :][:1]
+    wanted = json.loads(text)
+    fits: Mapping[str, Callable[[Any], bool]] = {
+        "v": lambda item: bool(item == wanted),
+        # A key that the body leaves to its default, such as a port's protocol, is not against it.
+        "k": lambda item: isinstance(item, dict) and all(item.get(name, at) == at for name, at in wanted.items()),
+    }
+    return [item for item in value if fits[form](item)]
+
+
+def applied(live: Mapping[str, Any], body: Mapping[str, Any], entries: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a live object as it will be when ``body`` is applied by the manager of the last of ``entries``."""
+    ours, others = entries[-1]["fieldsV1"], [entry.get("fieldsV1") or {} for entry in entries[:-1]]
+    leaving = without(ours, of_body(ours, body))
+    for fields in others:
+        leaving = without(leaving, fields)
+    return dict(_merged(_cut(live, leaving), body, ours))
+
+
+def _cut(value: Any, leaving: Fields) -> Any:
+    """Return a value without the fields and items that leave it."""
+    if not leaving:
+        return value
+    if isinstance(value, dict):
+        left: dict[str, Any] = {}
+        for key, item in value.items():
+            inner = leaving.get(f"f:{key}")
+            rest = _cut(item, inner) if inner else item
+            if inner is None or (inner and (rest or _ITSELF not in inner)):
+                left[key] = rest
+        return left
+    if not isinstance(value, list):
+        return value
+    return [_cut(item, inner or {}) for item in value if not _goes_whole(inner := _of_item(leaving, item))]
+
+
+def _of_item(fields: Fields, item: Any) -> Fields | None:
+    """Return what a set of fields says of an item of a list; None for nothing."""
+    return next((inner for key, inner in fields.items() if key != _ITSELF and _below([item], key)), None)
+
+
+def _goes_whole(inner: Fields | None) -> bool:
+    return inner is not None and (not inner or _ITSELF in inner)
+
+
+def _merged(live: Any, body: Any, fields: Fields) -> Any:
+    """Return a live value with that of a body laid over it; lists by the keys that ``fields`` knows their items by."""
+    if isinstance(live, dict) and isinstance(body, dict):
+        laid = {key: _merged(live.get(key), item, fields.get(f"f:{key}", {})) for key, item in body.items()}
+        return {**live, **laid}
+    if not isinstance(live, list) or not isinstance(body, list):
+        return body
+    names = next((tuple(json.loads(key[2:])) for key in fields if key.startswith("k:")), ())
+    if names:
+        items = [item for item in live if not any(_same(item, new, names) for new in body)]
+        pairs = [(next((item for item in live if _same(item, new, names)), None), new) for new in body]
+        return [new if old is None else _merged(old, new, _of_item(fields, new) or {}) for old, new in pairs] + items
+    if any(key.startswith("v:") for key in fields):
+        return live + [item for item in body if item not in live]
+    return body
+
+
+def _same(one: Any, other: Any, names: tuple[str, ...]) -> bool:
+    return all(other.get(name, one.get(name)) == one.get(name) for name in names)

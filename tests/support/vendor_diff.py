@@ -1,0 +1,38 @@
+"""What the vendor's provider would plan over a state: its documented way of comparing, in a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from providers.rpc.diff import changes
+from providers.rpc.paths import render
+from providers.standins.kubernetes.normal import normal, with_dashes
+
+
+def vendor_diff(outputs: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, str]:
+    """Return the changes by path that it finds between a state and the program's inputs; none is no step.
+
+    It looks at those fields of the recorded live object that the recorded inputs have, and compares these with the
+    new inputs; a namespace that is not there reads ``default``.
+    """
+    before = normal(outputs.get("__inputs", {}))
+    pruned = _pruned(with_dashes(outputs), before)
+    after = normal(inputs)
+    if "namespace" in outputs["metadata"]:
+        pruned = _in_namespace(pruned)
+    pruned = {"apiVersion": after["apiVersion"], "kind": after["kind"], **pruned}
+    pruned["metadata"] = {**pruned.get("metadata", {}), "name": outputs["metadata"]["name"]}
+    return {render(change.path): str(change.kind) for change in changes(pruned, after)}
+
+
+def _in_namespace(body: dict[str, Any]) -> dict[str, Any]:
+    return {**body, "metadata": {"namespace": "default", **body.get("metadata", {})}}
+
+
+def _pruned(live: Any, shape: Any) -> Any:
+    if isinstance(live, dict) and isinstance(shape, dict):
+        return {key: _pruned(item, shape[key]) for key, item in live.items() if key in shape}
+    if isinstance(live, list) and isinstance(shape, list):
+        return [_pruned(item, wanted) for item, wanted in zip(live, shape, strict=False)]
+    return live
