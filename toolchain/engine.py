@@ -110,7 +110,7 @@ def _plugin(provider: str, pulumi: Path, *, fetch: bool, again: bool) -> Path:
     for folder in (cached, *(Path(home, "plugins", plugin(provider)) for home in homes if home)):
         if is_vendors(folder, provider):
             return folder
-    note = cached.with_suffix(".unavailable")
+    note = cached.with_name(f"{cached.name}.unavailable")  # with its suffix, another patch release inherited it
     remedy = f"install it: {' '.join(_install(provider, pulumi))}"
     if note.exists() and not again:
         reason = f"{note.read_text()} (tried before; {settings.TOOLCHAIN}=vendor tries again)"

@@ -165,6 +165,17 @@ def test_what_could_not_be_fetched_is_not_tried_again_unasked(vendor: Vendor, mo
     assert engine.choose(fetch=True).vendor == pulumi
 
 
+def test_another_release_does_not_inherit_that_one_could_not_be_fetched(
+    vendor: Vendor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pulumi = vendor.install()
+    assert "cannot be fetched" in why(fetch=True)
+
+    vendor.install(offline=False)
+    monkeypatch.setattr(engine, "_provider_version", lambda provider: {"kubernetes": "4.34.99"}.get(provider, "1.2.9"))
+    assert engine.choose(fetch=True).vendor == pulumi
+
+
 def test_vendor_mode_makes_each_reason_an_error_with_a_remedy(vendor: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JACQUARD_TOOLCHAIN", "vendor")
     with pytest.raises(ToolchainError) as caught:
