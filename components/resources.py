@@ -60,11 +60,33 @@ class Cluster:
         return self._provider("jacquard", {}, None)
 
     def _provider(self, package: str, ways: Mapping[str, str], plugin: str | None) -> pulumi.ProviderResource:
-        props = {"kubeconfig": str(self.kubeconfig), "clusterIdentifier": self.identifier, **ways}
+        props = {"kubeconfig": str(self._kubeconfig()), "clusterIdentifier": self.identifier, **ways}
         if self.context is not None:
             props["context"] = self.context
         opts = pulumi.ResourceOptions(version=plugin, depends_on=list(self.depends_on))
         return pulumi.ProviderResource(package, self.name, props, opts)
+
+    def _kubeconfig(self) -> Path:
+        """Return the path of the kubeconfig.
+
+        Raises:
+            RunError: the vendor's provider would find nothing there and take whatever cluster is ambient. A file that
+                is still to come is none of these: it plans without a cluster then, and fails without one.
+        """
+        wrong = ""
+        if not self.kubeconfig.is_absolute():
+            wrong = "is no absolute path"
+        elif self.kubeconfig.exists() and not self.kubeconfig.is_file():
+            wrong = "is no file"
+        elif self.kubeconfig.exists() and not self.kubeconfig.read_bytes().strip():
+            wrong = "is an empty file"
+        if wrong:
+            msg = (
+                f"kubeconfig '{self.kubeconfig}' of cluster {self.name} {wrong}, so the objects could land in another "
+                "cluster; name the file that reaches it, by its whole path"
+            )
+            raise pulumi.RunError(msg)
+        return self.kubeconfig
 
 
 Clusters: TypeAlias = Mapping[str, Cluster]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -10,6 +11,8 @@ MANAGEMENT = "management"
 """Name of the management cluster among the clusters of a region."""
 
 Json: TypeAlias = Mapping[str, Any]
+
+_AWAITABLE = re.compile(r"condition=[^=]+(=[^=]+)?|jsonpath=\{[^{}]+\}(=.+)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +25,21 @@ class Readiness:
 
     conditions: tuple[str, ...]
     timeout_seconds: int
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be awaited.
+
+        The vendor's provider makes the object first, fails then and forgets it: the next run finds it there already.
+        """
+        wrong = [
+            f"'{text}' cannot be awaited; write condition=TYPE, condition=TYPE=STATUS or jsonpath={{.path}}=VALUE"
+            for text in self.conditions
+            if not _AWAITABLE.fullmatch(text)
+        ]
+        wrong += [] if self.conditions else ["no condition is named; name one"]
+        wrong += [] if self.timeout_seconds > 0 else [f"timeout_seconds is {self.timeout_seconds}; write at least 1"]
+        if wrong:
+            raise ValueError("\n".join(wrong))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

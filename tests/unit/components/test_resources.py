@@ -126,6 +126,42 @@ def test_a_context_is_named_where_the_region_names_one(run: Run) -> None:
     assert provider.inputs["context"] == "admin@lab"
 
 
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        (Path(), "'.' of cluster m is no absolute path"),
+        (Path("management.yaml"), "'management.yaml' of cluster m is no absolute path"),
+        (Path("/"), "'/' of cluster m is no file"),
+        (Path("empty"), "'{folder}/empty' of cluster m is an empty file"),
+    ],
+)
+def test_no_kubeconfig_leads_to_the_ambient_cluster(run: Run, tmp_path: Path, given: Path, wrong: str) -> None:
+    (tmp_path / "empty").write_text("\n")
+    path = tmp_path / "empty" if given.name == "empty" else given
+
+    with pytest.raises(pulumi.RunError) as error:
+        run(lambda: Cluster(name="m", kubeconfig=path, identifier="lab/m").kubernetes)
+
+    assert str(error.value) == (
+        f"kubeconfig {wrong.format(folder=tmp_path)}, so the objects could land in another cluster; name the file that "
+        "reaches it, by its whole path"
+    )
+
+
+def test_what_cannot_be_awaited_is_refused_before_anything_is_made() -> None:
+    with pytest.raises(ValueError, match="cannot be awaited") as error:
+        Readiness(conditions=("Ready", "jsonpath={.a", "condition=Ready=True"), timeout_seconds=0)
+
+    form = "cannot be awaited; write condition=TYPE, condition=TYPE=STATUS or jsonpath={.path}=VALUE"
+    assert str(error.value).splitlines() == [
+        f"'Ready' {form}",
+        f"'jsonpath={{.a' {form}",
+        "timeout_seconds is 0; write at least 1",
+    ]
+    with pytest.raises(ValueError, match="no condition is named; name one"):
+        Readiness(conditions=(), timeout_seconds=1)
+
+
 def test_a_set_is_one_resource_with_its_members_by_key(run: Run) -> None:
     host = manifest("BareMetalHost", "a01-u01", "inventory", spec={"online": True})
     rack = ManifestSet(name="rack-a01", namespace="inventory", members={"a01-u01/BareMetalHost": host})
