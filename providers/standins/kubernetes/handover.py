@@ -6,6 +6,7 @@ from typing import Any
 
 from providers.kube import ApiError, ApiServer, ObjectRef
 from providers.standins.kubernetes import takeover
+from providers.standins.kubernetes.takeover import Move
 
 _CONFLICT = 409
 _ATTEMPTS = 10
@@ -13,8 +14,10 @@ _ATTEMPTS = 10
 _OTHER = re.compile(r'conflict with "([^"]+)"')
 
 
-def take_over(api: ApiServer, ref: ObjectRef, name: str, declared: Iterable[Mapping[str, Any]]) -> None:
+def take_over(api: ApiServer, ref: ObjectRef, name: str, declared: Iterable[Mapping[str, Any]]) -> Move | None:
     """Move to ``name`` what the vendor's provider or kubectl wrote into an object; no value changes.
+
+    Returns what was moved, None for nothing.
 
     Args:
         api: the API server.
@@ -28,11 +31,11 @@ def take_over(api: ApiServer, ref: ObjectRef, name: str, declared: Iterable[Mapp
     bodies = tuple(declared)
     for attempt in range(_ATTEMPTS):
         found = api.get(ref)
-        entries = takeover.moved(found, name, bodies) if found else None
-        if found is None or entries is None:
-            return
+        move = takeover.moved(found, name, bodies) if found else None
+        if found is None or move is None:
+            return None
         version = found["metadata"]["resourceVersion"]
-        values = {"/metadata/managedFields": entries, "/metadata/resourceVersion": version}
+        values = {"/metadata/managedFields": move.entries, "/metadata/resourceVersion": version}
         patch = [{"op": "replace", "path": path, "value": value} for path, value in values.items()]
         try:
             api.patch(ref, patch, kind="json", field_manager=name)
@@ -40,7 +43,8 @@ def take_over(api: ApiServer, ref: ObjectRef, name: str, declared: Iterable[Mapp
             if error.status != _CONFLICT or attempt == _ATTEMPTS - 1:
                 raise
         else:
-            return
+            return move
+    return None
 
 
 def foresee(
@@ -48,7 +52,7 @@ def foresee(
     live: Mapping[str, Any],
     body: Mapping[str, Any],
     name: str,
-    entries: list[dict[str, Any]] | None,
+    move: Move | None,
     *,
     force: bool,
 ) -> dict[str, Any]:
@@ -62,7 +66,7 @@ def foresee(
         live: the object as it is.
         body: what will be applied.
         name: the field manager.
-        entries: the ``managedFields`` that it would get first; None when nothing has to be taken over.
+        move: what has to be taken over first; None for nothing.
         force: whether fields of others are taken too.
 
     Raises:
@@ -73,9 +77,9 @@ def foresee(
     except ApiError as error:
         others = {found for cause in error.conflicts for found in _OTHER.findall(cause.message)}
         blocked = error.conflicts and not all(takeover.takes_from(other, name) for other in others)
-        if entries is None or blocked or error.undeclared_field:
+        if move is None or blocked or error.undeclared_field:
             raise
     else:
-        if entries is None:
+        if move is None:
             return answer
-    return api.replace(takeover.applied(live, body, entries), field_manager=name, dry_run=True)
+    return api.replace(takeover.applied(live, body, move), field_manager=name, dry_run=True)

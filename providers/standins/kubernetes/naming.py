@@ -11,7 +11,7 @@ from providers.standins.kubernetes.config import INSTALL
 from providers.standins.kubernetes.objects import AUTONAMED, annotation
 from providers.standins.kubernetes.tokens import name_of
 
-_HEX_LENGTH = 7
+_HEX_LENGTH = 8
 
 
 class CannotName(Exception):  # noqa: N818 - named like what happened

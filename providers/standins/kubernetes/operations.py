@@ -16,6 +16,7 @@ from providers.standins.kubernetes.config import Config
 from providers.standins.kubernetes.failures import PartialFailure, already_there, refused, unreachable
 from providers.standins.kubernetes.handover import foresee, take_over
 from providers.standins.kubernetes.normal import with_dashes
+from providers.standins.kubernetes.takeover import Move
 from providers.standins.kubernetes.waits import Wait, skips_wait_on_delete
 
 PROPAGATION = "pulumi.com/deletionPropagationPolicy"
@@ -125,7 +126,7 @@ class Operations:
         ref, name = objects.reference(body, old), objects.manager(urn, body, old)
         try:
             api = self._config.cluster.api()
-            take_over(api, ref, name, (before.inputs, body))
+            self._say_taken(urn, ref, take_over(api, ref, name, (before.inputs, body)))
             live = self._apply(urn, api, body, name)
         except (NoKubeconfig, Unreachable) as error:
             if not self._config.skip_update_unreachable:
@@ -210,8 +211,9 @@ class Operations:
         if found is None:
             return self._apply(urn, api, body, name, dry_run=True)
         if before.outputs:
-            entries = takeover.moved(found, name, (before.inputs, body))
-            return foresee(api, found, objects.marked(body, urn), name, entries, force=_forced(body))
+            move = takeover.moved(found, name, (before.inputs, body))
+            self._say_taken(urn, ref, move)
+            return foresee(api, found, objects.marked(body, urn), name, move, force=_forced(body))
         leaving = found["metadata"].get("deletionTimestamp")
         if not leaving and not objects.is_made_by(found, body, urn):
             self._engine.warning(str(already_there(ref, found)), urn)
@@ -257,6 +259,11 @@ class Operations:
         except (WaitCancelled, ApiError) as error:
             raise failed([str(error)], live, str(error)) from None
         return objects.outputs(live, name, body, old)
+
+    def _say_taken(self, urn: str, ref: ObjectRef, move: Move | None) -> None:
+        if move and move.from_hands:
+            managers = ", ".join(move.from_hands)
+            self._engine.warning(f"{ref}: what the program declares is taken over from {managers}", urn)
 
     def _say_unchecked(self, error: ProviderError) -> None:
         """Say once for the whole cluster, not for each of its objects, that a plan is made without it."""

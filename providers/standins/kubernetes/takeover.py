@@ -10,6 +10,7 @@ Sets of fields have the form of ``metadata.managedFields[].fieldsV1`` throughout
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -19,8 +20,21 @@ _PULUMI = ("pulumi-kubernetes", "pulumi-resource-kubernetes")
 _BY_HAND = ("kubectl", "before-first-apply")
 
 
-def moved(live: Mapping[str, Any], name: str, declared: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]] | None:
-    """Return the ``managedFields`` that a live object has to get before ``name`` applies; None when nothing moves.
+@dataclass(frozen=True)
+class Move:
+    """A take-over of fields.
+
+    Attributes:
+        entries: the ``managedFields`` that the object has to get; those of the manager that takes over come last.
+        from_hands: the managers by which people had set some of the fields.
+    """
+
+    entries: list[dict[str, Any]]
+    from_hands: tuple[str, ...]
+
+
+def moved(live: Mapping[str, Any], name: str, declared: Iterable[Mapping[str, Any]]) -> Move | None:
+    """Return what has to move before ``name`` applies to a live object; None for nothing.
 
     Args:
         live: the object as it is.
@@ -29,19 +43,22 @@ def moved(live: Mapping[str, Any], name: str, declared: Iterable[Mapping[str, An
     """
     bodies, mine, others = list(declared), None, []
     taken: Fields = {}
+    hands: set[str] = set()
     for entry in live["metadata"].get("managedFields") or ():
         if entry.get("manager") == name and entry.get("operation") == "Apply" and not entry.get("subresource"):
             mine = entry
             continue
         part = _taken(entry, name, bodies)
         taken = union(taken, part)
+        hands |= {entry["manager"]} if part and entry["manager"].startswith(_BY_HAND) else set()
         rest = without(entry.get("fieldsV1") or {}, part)
         others += [entry if not part else {**entry, "fieldsV1": rest}] if rest or not part else []
     if not taken:
         return None
     base = mine or {"manager": name, "operation": "Apply", "fieldsType": "FieldsV1"}
     fields = union(base.get("fieldsV1") or {}, taken)
-    return [*others, {**base, "apiVersion": live["apiVersion"], "fieldsV1": fields}]
+    entries = [*others, {**base, "apiVersion": live["apiVersion"], "fieldsV1": fields}]
+    return Move(entries, tuple(sorted(hands)))
 
 
 def takes_from(manager: str, name: str) -> bool:
@@ -116,12 +133,13 @@ def _below(value: Any, key: str) -> list[Any]:
     return [item for item in value if fits[form](item)]
 
 
-def applied(live: Mapping[str, Any], body: Mapping[str, Any], entries: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a live object as it will be when ``body`` is applied by the manager of the last of ``entries``."""
-    ours, others = entries[-1]["fieldsV1"], [entry.get("fieldsV1") or {} for entry in entries[:-1]]
+def applied(live: Mapping[str, Any], body: Mapping[str, Any], move: Move) -> dict[str, Any]:
+    """Return a live object as it will be when ``body`` is applied after a take-over."""
+    *others, last = move.entries
+    ours = last["fieldsV1"]
     leaving = without(ours, of_body(ours, body))
-    for fields in others:
-        leaving = without(leaving, fields)
+    for entry in others:
+        leaving = without(leaving, entry.get("fieldsV1") or {})
     return dict(_merged(_cut(live, leaving), body, ours))
 
 

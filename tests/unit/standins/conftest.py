@@ -68,7 +68,9 @@ class FakeApiServer:
             found = (200, self.objects[path]) if path in self.objects else (404, _not_found(path))
             self.after_get(path)
             return found
-        return self._apply(path, query, body) if method == "PATCH" else self._delete(path, body)
+        if method == "PATCH" and isinstance(body, list):
+            return self._move(path, body)
+        return self._apply(path, query, body) if method in ("PATCH", "PUT") else self._delete(path, body)
 
     def _apply(self, path: str, query: dict[str, str], body: dict[str, Any]) -> tuple[int, Any]:
         old = self.objects.get(path, {"metadata": {}})
@@ -88,6 +90,14 @@ class FakeApiServer:
         if query.get("dryRun") != "All":
             self.objects[path] = made
         return 200, made
+
+    def _move(self, path: str, patch: list[dict[str, Any]]) -> tuple[int, Any]:
+        metadata = self.objects[path]["metadata"]
+        wanted = {change["path"].rpartition("/")[2]: change["value"] for change in patch}
+        if wanted["resourceVersion"] != metadata["resourceVersion"]:
+            return 409, {"kind": "Status", "reason": "Conflict", "message": "the object has been modified"}
+        metadata["managedFields"] = wanted["managedFields"]
+        return 200, self.objects[path]
 
     def _delete(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
         if path not in self.objects:
@@ -126,7 +136,7 @@ def api_server(tmp_path: Path) -> Iterator[FakeApiServer]:
             self.end_headers()
             self.wfile.write(data)
 
-        do_GET = do_PATCH = do_DELETE = handle_one  # noqa: N815 - the names that http.server looks for
+        do_GET = do_PATCH = do_PUT = do_DELETE = handle_one  # noqa: N815 - the names that http.server looks for
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""

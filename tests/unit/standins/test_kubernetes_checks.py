@@ -45,7 +45,7 @@ def test_another_kind_than_the_types_is_a_problem() -> None:
 def test_an_unnamed_object_gets_a_name_that_the_seed_decides() -> None:
     body, _ = _complete({}, randomSeed=b"seed")
 
-    assert body["metadata"] == {"name": "cm-19b2585", "annotations": {"pulumi.com/autonamed": "true"}}
+    assert body["metadata"] == {"name": "cm-19b25856", "annotations": {"pulumi.com/autonamed": "true"}}
 
 
 def test_an_unnamed_object_keeps_the_name_it_got() -> None:
