@@ -46,13 +46,18 @@ class WaitCancelled(ProviderError):  # noqa: N818 - named like what happened
 
 @dataclass(frozen=True, slots=True)
 class WaitCondition:
-    """One thing to wait for: a status condition, or a value at a JSONPath. Exactly one of the two paths is set."""
+    """One thing to wait for: a status condition, a value at a JSONPath, or what a check finds missing.
+
+    Exactly one of the three is set.
+    """
 
     text: str
     type: str = ""
     path: tuple[Any, ...] = ()
     value: str | None = None
     """Status of the condition, or value at the path; None when the path only must lead to something."""
+    check: Callable[[Mapping[str, Any]], str] | None = None
+    """Says in words what an object lacks, nothing when it lacks nothing."""
 
 
 def parse_wait_for(text: str) -> tuple[WaitCondition, ...]:
@@ -101,12 +106,11 @@ def unmet(obj: Mapping[str, Any], conditions: Iterable[WaitCondition]) -> list[s
 
 
 def _unmet_one(obj: Mapping[str, Any], wanted: WaitCondition) -> str:
+    if wanted.check is not None:
+        why = wanted.check(obj)
+        return f"{wanted.text}: {why}" if why else ""
     if wanted.path:
-        found = evaluate(wanted.path, obj)
-        if wanted.value is None:
-            return "" if found else f"{wanted.text}: nothing there yet"
-        words = [written(item) for item in found]
-        return "" if wanted.value in words else f"{wanted.text}: is {', '.join(words) or 'absent'}"
+        return _unmet_at_path(obj, wanted)
     generation = obj.get("metadata", {}).get("generation") or 0
     status = obj.get("status") or {}
     for condition in status.get("conditions") or ():
@@ -119,6 +123,14 @@ def _unmet_one(obj: Mapping[str, Any], wanted: WaitCondition) -> str:
             return ""
         return f"{wanted.text}: is {_explained(condition)}"
     return f"{wanted.text}: not reported yet"
+
+
+def _unmet_at_path(obj: Mapping[str, Any], wanted: WaitCondition) -> str:
+    found = evaluate(wanted.path, obj)
+    if wanted.value is None:
+        return "" if found else f"{wanted.text}: nothing there yet"
+    words = [written(item) for item in found]
+    return "" if wanted.value in words else f"{wanted.text}: is {', '.join(words) or 'absent'}"
 
 
 def _explained(condition: Mapping[str, Any]) -> str:

@@ -3,10 +3,12 @@
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from providers.kube import ApiServer, KindNotFound, ObjectRef
+from providers.kube.objects import dig
 from providers.kube.wait import POLL_SECONDS, WaitCancelled, WaitCondition, WaitTimeout, parse_wait_for, unmet, wait_for
+from providers.standins.kubernetes.counts import CHECKS
 from providers.standins.kubernetes.objects import annotation
 
 WAIT_FOR = "pulumi.com/waitFor"
@@ -16,17 +18,24 @@ DEFAULT_SECONDS = 600.0
 
 _ROLLED_OUT = 'jsonpath={.status.conditions[?(@.type=="Progressing")].reason}=NewReplicaSetAvailable'
 
+_ADDRESS = "jsonpath={.status.loadBalancer.ingress[0]}"
+_BOUND = "jsonpath={.status.phase}=Bound"
+
 _READY: dict[tuple[str, str], tuple[str, ...]] = {
     ("v1", "Namespace"): ("jsonpath={.status.phase}=Active",),
     ("v1", "Pod"): ("condition=Ready",),
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): ("condition=Established",),
     ("apps/v1", "Deployment"): ("condition=Available", _ROLLED_OUT),
     ("batch/v1", "Job"): ("condition=Complete",),
+    ("networking.k8s.io/v1", "Ingress"): (_ADDRESS,),
 }
 """Conditions by which kinds are awaited without an annotation; custom kinds never are, as with the vendor's
 provider."""
 
 _SKIP_ON_DELETE = ("Namespace", "Pod", "ReplicationController", "DaemonSet", "Deployment", "StatefulSet", "Job")
+
+
+_Targets: TypeAlias = tuple[tuple[ObjectRef, tuple[WaitCondition, ...]], ...]
 
 
 class Wait:
@@ -57,7 +66,7 @@ class Wait:
             WaitCancelled: ``cancelled`` was set.
         """
         deadline = time.monotonic() + self.seconds
-        for ref, conditions in self._targets:
+        for ref, conditions in (*self._targets, *self._of_claim(api, live)):
             left = max(deadline - time.monotonic(), 0.0)
             seen = wait_for(api, ref, conditions, timeout_seconds=left, cancelled=cancelled)
             live = seen if ref == self.ref else live
@@ -68,10 +77,20 @@ class Wait:
     def missing(self, api: ApiServer, live: dict[str, Any]) -> list[str]:
         """Return in words what is not true at this moment."""
         found: list[str] = []
-        for ref, conditions in self._targets:
+        for ref, conditions in (*self._targets, *self._of_claim(api, live)):
             obj = live if ref == self.ref else api.get(ref)
             found += [f"{ref} is not there"] if obj is None else unmet(obj, conditions)
         return found
+
+    def _of_claim(self, api: ApiServer, live: Mapping[str, Any]) -> _Targets:
+        """Return that a claim is bound, unless its class waits for the first pod that uses it."""
+        chosen = annotation(self._body, SKIP_AWAIT) == "true" or annotation(self._body, WAIT_FOR)
+        if (self.ref.api_version, self.ref.kind) != ("v1", "PersistentVolumeClaim") or chosen:
+            return ()
+        name = dig(live, "spec", "storageClassName")
+        storage = api.get(ObjectRef("storage.k8s.io/v1", "StorageClass", name)) if name else None
+        late = (storage or {}).get("volumeBindingMode") == "WaitForFirstConsumer"
+        return () if late else ((self.ref, parse_wait_for(_BOUND)),)
 
     def _until_served(
         self, api: ApiServer, api_version: str, kind: str, deadline: float, cancelled: threading.Event
@@ -97,7 +116,7 @@ def skips_wait_on_delete(body: Mapping[str, Any]) -> bool:
     return annotation(body, SKIP_AWAIT) == "true" and body.get("kind") in _SKIP_ON_DELETE
 
 
-def _targets(body: Mapping[str, Any], ref: ObjectRef) -> tuple[tuple[ObjectRef, tuple[WaitCondition, ...]], ...]:
+def _targets(body: Mapping[str, Any], ref: ObjectRef) -> _Targets:
     if annotation(body, SKIP_AWAIT) == "true":
         return ()
     own = annotation(body, WAIT_FOR)
@@ -105,12 +124,15 @@ def _targets(body: Mapping[str, Any], ref: ObjectRef) -> tuple[tuple[ObjectRef, 
         return ((ref, parse_wait_for(own)),)
     if (ref.api_version, ref.kind) == ("v1", "Service"):
         return _of_service(body.get("spec") or {}, ref)
+    check = CHECKS.get((ref.api_version, ref.kind))
+    if check:
+        return ((ref, (WaitCondition("every pod", check=check),)),)
     expressions = _READY.get((ref.api_version, ref.kind), ())
     conditions = tuple(condition for text in expressions for condition in parse_wait_for(text))
     return ((ref, conditions),) if conditions else ()
 
 
-def _of_service(spec: Mapping[str, Any], ref: ObjectRef) -> tuple[tuple[ObjectRef, tuple[WaitCondition, ...]], ...]:
+def _of_service(spec: Mapping[str, Any], ref: ObjectRef) -> _Targets:
     """Return what the vendor's provider awaits of a Service: pods behind it, and an address in front of it."""
     found: list[tuple[ObjectRef, tuple[WaitCondition, ...]]] = []
     kind = spec.get("type", "ClusterIP")
@@ -118,7 +140,7 @@ def _of_service(spec: Mapping[str, Any], ref: ObjectRef) -> tuple[tuple[ObjectRe
         endpoints = ObjectRef("v1", "Endpoints", ref.name, ref.namespace)
         found.append((endpoints, parse_wait_for("jsonpath={.subsets[0].addresses[0].ip}")))
     if kind == "LoadBalancer":
-        found.append((ref, parse_wait_for("jsonpath={.status.loadBalancer.ingress[0]}")))
+        found.append((ref, parse_wait_for(_ADDRESS)))
     return tuple(found)
 
 

@@ -22,7 +22,11 @@ KINDS = {
         "Secret": ("secrets", True),
         "Service": ("services", True),
         "Endpoints": ("endpoints", True),
+        "PersistentVolumeClaim": ("persistentvolumeclaims", True),
     },
+    "/apis/apps/v1": {"StatefulSet": ("statefulsets", True), "DaemonSet": ("daemonsets", True)},
+    "/apis/networking.k8s.io/v1": {"Ingress": ("ingresses", True)},
+    "/apis/storage.k8s.io/v1": {"StorageClass": ("storageclasses", False)},
     "/apis/toy.dev/v1": {"Loom": ("looms", True)},
     "/apis/apiextensions.k8s.io/v1": {"CustomResourceDefinition": ("customresourcedefinitions", False)},
 }
