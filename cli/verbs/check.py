@@ -17,12 +17,15 @@ from cli.console import plural, print_json, stderr, stdout
 from cli.errors import ExitCode
 from cli.views import sarif
 from cli.views.check_result import Result
+from cli.views.fixes import diff_text, fix_lines
 from components.plan import checks
 from components.plan.report.contracts import unmet_contracts
 from components.plan.report.images import all_behind
+from components.specs.fixes import mended
 from components.specs.problems import SpecError
 from policies import Judgement, judge, levels
 from toolchain import paths, settings
+from toolchain.files import replace_text
 
 
 class CheckFormat(StrEnum):
@@ -39,15 +42,23 @@ def check(
     *,
     output: Annotated[CheckFormat, typer.Option("--format", help="How to answer.")] = CheckFormat.TEXT,
     today: arguments.TodayOption = None,
+    fix: Annotated[bool, typer.Option("--fix", help="First write what is certain, and say so line by line.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; show what --fix would, as a diff.")] = False,
 ) -> None:
     """Check data and policies; no engine, no cluster.
 
     Prints one line for each environment, or the report of all its problems. Environments are also compared with each
     other: regions must not share a host, nor numbers on one backbone. One that is checked alone is compared with the
     inventories beside it. Ends with 2 when data is wrong, with 4 when only a policy refuses it.
+
+    With --fix, values that can mean only one thing are first written as they are read: bits beyond a prefix, MAC
+    addresses, line ends, quotes that are missing or too many. Comments and layout stay, and so do lock files. The exit
+    code is about what is left; with --diff, about the files as they are.
     """
     now = today.replace(tzinfo=dt.UTC) if today else settings.now()
     names = data.chosen(environments)
+    if fix or diff:
+        mend(names, write=not diff)
     results = [examine(name, now) for name in names]
     results = compared(results) if len(names) == len(data.names()) else beside(compared(results))
     match output:
@@ -61,6 +72,23 @@ def check(
     for code in (ExitCode.BAD_DATA, ExitCode.REFUSED):
         if code in codes:
             raise typer.Exit(code)
+
+
+def mend(names: Sequence[str], *, write: bool) -> None:
+    """Do what is certain to the files of the environments ``names``, or show it; the catalogue is theirs too."""
+    folder = paths.environments()
+    files = {item.path: (name, item) for name in names for item in mended(folder, name)}
+    for name, item in files.values():
+        home = f"{folder.name}/{name}"
+        if write:
+            replace_text(item.path, item.after)
+            lines = list(fix_lines(item, home))
+        else:
+            lines = list(diff_text(item, home))
+        stderr().print(Text("\n".join(lines)), soft_wrap=True)
+    if write and files:
+        count = sum(len(item.fixes) for _, item in files.values())
+        stderr().print(f"{plural(count, 'place')} mended in {plural(len(files), 'file')}")
 
 
 def examine(name: str, now: dt.datetime) -> Result:

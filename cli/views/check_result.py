@@ -61,7 +61,7 @@ class Result:
             "advice": [_violation(item) for item in judgement.advised],
             "waived": [_violation(item) for item in judgement.waived],
             "waived_checks": [
-                asdict(problem) | {"waiver": waiver.model_dump(mode="json")}
+                problem.to_json() | {"waiver": waiver.model_dump(mode="json")}
                 for problem, waiver in judgement.waived_checks
             ],
             "idle_waivers": [item.model_dump(mode="json") for item in judgement.idle_waivers],

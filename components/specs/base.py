@@ -28,6 +28,9 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from components.specs.mac_text import MAC, mac
+from components.specs.remedy import FormError
+
 SCHEMA_VERSION = 1
 DEDICATED = "dedicated"
 """What a cluster writes instead of a data store's name to get one of its own."""
@@ -120,16 +123,8 @@ class StackLayout(StrEnum):
     """Each slice has a stack of its own, ``<environment>.<slice>``."""
 
 
-_MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 _PERCENT = re.compile(r"(100|[1-9]?[0-9])%")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}")
-
-
-def _mac(value: str) -> str:
-    if not _MAC.fullmatch(value):
-        msg = 'a MAC address is six lower-case hex pairs with colons in quotes, like "80:c1:00:00:01:01"'
-        raise ValueError(msg)
-    return value
 
 
 def _host_name(value: str) -> str:
@@ -158,8 +153,8 @@ def _cidr(value: object) -> object:
         msg = "must be a network like 10.64.0.0/16"
         raise ValueError(msg) from None
     if interface.ip != interface.network.network_address:
-        msg = f"has bits set beyond its prefix length; write {interface.network}"
-        raise ValueError(msg)
+        rule = "has bits set beyond its prefix length"
+        raise FormError(rule, str(interface.network))
     return value
 
 
@@ -238,8 +233,8 @@ HostName = Annotated[Label, AfterValidator(_host_name)]
 """DNS-1123 label that is no UUID."""
 MacAddress = Annotated[
     str,
-    AfterValidator(_mac),
-    WithJsonSchema({"type": "string", "pattern": f"^{_MAC.pattern}$", "examples": ["80:c1:00:00:01:01"]}),
+    AfterValidator(mac),
+    WithJsonSchema({"type": "string", "pattern": f"^{MAC.pattern}$", "examples": ["80:c1:00:00:01:01"]}),
 ]
 PercentOrCount = Annotated[
     int | str,

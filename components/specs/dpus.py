@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 
 from components.specs.base import CheckedSpec, Cidr, InterfaceName, IpAddress, Label, Misfit, VersionName
 
@@ -49,6 +49,10 @@ class DpuClusterSpec(CheckedSpec):
 
 class DpuControlSpec(CheckedSpec):
     """The DPF control plane of a region."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": ["vip", "virtual_router_id"]}, {"required": ["clusters"]}]}
+    )
 
     image: VersionName
     """Version of a DPU image of ``catalog/images.yaml``, which all DPUs of the region are flashed with."""

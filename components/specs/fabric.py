@@ -64,7 +64,7 @@ class FabricSpec(CheckedSpec):
     """Technology of the fabric, which decides how tenants are told apart on it."""
     halls: tuple[Label, ...] = ()
     """Halls the fabric reaches; it reaches all halls of the region when none is listed."""
-    pkeys: Numbers | None = None
+    pkeys: Numbers | None = Field(default=None, examples=[f"0x1-{LAST_PKEY:#x}"])
     """Partition keys that VPCs get from this region, 15 bits, ``0x1-0x7ffe`` at most (0x7fff is the default partition).
     They are required for InfiniBand."""
     guids: GuidRange | None = None

@@ -33,17 +33,23 @@ def read_text(path: Path, file: str, root: Path) -> tuple[str, Problem | None]:
     ``file`` is its name in the problem. ``root`` is the folder it must lie in, also behind symbolic links; a file that
     is too large, binary or not clean UTF-8 is refused unread or unparsed.
     """
+    raw, problem = read_bytes(path, file, root)
+    return ("", problem) if problem else decoded(raw, file)
+
+
+def read_bytes(path: Path, file: str, root: Path) -> tuple[bytes, Problem | None]:
+    """Return what is in ``path``, or nothing and why it is refused unread."""
     remedy = _misplaced(path, root)
     if remedy:
-        return "", Problem(file, 0, "", remedy)
+        return b"", Problem(file, 0, "", remedy)
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:
             text = f"has {size / 1e6:.1f} MB, the limit is {MAX_BYTES / 1e6:.0f} MB; split the file"
-            return "", Problem(file, 0, "", text)
-        return _decoded(path.read_bytes(), file)
+            return b"", Problem(file, 0, "", text)
+        return path.read_bytes(), None
     except OSError as error:
-        return "", Problem(file, 0, "", f"cannot be read: {(error.strerror or str(error)).lower()}; correct its mode")
+        return b"", Problem(file, 0, "", f"cannot be read: {(error.strerror or str(error)).lower()}; correct its mode")
 
 
 def unreadable(folder: Path) -> str:
@@ -71,7 +77,8 @@ def _misplaced(path: Path, root: Path) -> str | None:
     return None if real.is_file() else "is not a file; replace it by one"
 
 
-def _decoded(raw: bytes, file: str) -> tuple[str, Problem | None]:
+def decoded(raw: bytes, file: str) -> tuple[str, Problem | None]:
+    """Return the text of ``raw``, or an empty text and why it is none that a person wrote."""
     if raw.startswith(_BYTE_ORDER_MARKS):
         return "", Problem(file, 1, "", "starts with a byte order mark; save the file as UTF-8 without one")
     try:

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from components.specs.inventory import HostSpec
 from components.specs.positions import Place
 from components.specs.problems import MAX_PROBLEMS, Problem, listed, shown
+from components.specs.remedy import Remedy
 from components.specs.translate import mistakes
 
 OPTIONAL_COLUMN = "dpu_bmc"
@@ -64,7 +65,10 @@ class InventoryReader:
             return None
         if len(cells) != len(columns):
             text = f"has {len(cells)} values, the header has {len(columns)} ({','.join(columns)}); write one for each"
-            self._problem(number, "", text if line.strip() else "is empty; remove the line")
+            if line.strip():
+                self._problem(number, "", text)
+            else:
+                self._problem(number, "", "is empty; remove the line", Remedy((number,), None))
             return None
         row: dict[str, Any] = dict(zip(columns, cells, strict=True))
         row[OPTIONAL_COLUMN] = row.get(OPTIONAL_COLUMN) or None
@@ -75,7 +79,8 @@ class InventoryReader:
                 self._problem(number, column, text)
         mac, slot = row["boot_mac"], row["slot"]
         if f'"{mac}"' not in line:
-            self._problem(number, "boot_mac", f'stands without quotes; write "{mac}"')
+            remedy = Remedy((number, "boot_mac"), f'"{mac}"')
+            self._problem(number, "boot_mac", f'stands without quotes; write "{mac}"', remedy)
         if not (slot.isascii() and slot.isdecimal()):
             self._problem(number, "slot", f"must be a whole number (got {shown(slot)})")
             return None
@@ -102,10 +107,12 @@ class InventoryReader:
             HostSpec.model_validate(row)
         except ValidationError as error:
             for mistake in mistakes(error, HostSpec, row):
-                self._problem(number, str(mistake.path[0]), mistake.text)
+                column = str(mistake.path[0])
+                remedy = mistake.remedy and Remedy((number, column), mistake.remedy.text)
+                self._problem(number, column, mistake.text, remedy)
 
-    def _problem(self, line: int, column: str, text: str) -> None:
-        self.problems.append(Problem(self.file, line, column, text))
+    def _problem(self, line: int, column: str, text: str, remedy: Remedy | None = None) -> None:
+        self.problems.append(Problem(self.file, line, column, text, remedy=remedy))
 
 
 def _cells(lines: list[str]) -> Iterator[list[str] | str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -208,9 +209,11 @@ def parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None
     reader = StrictYamlReader(file, most_values(model))
     data, place = reader.read(text)
     refused = reader.problems
+    if data is None and not refused:
+        data = {}  # so that each key is told that an empty file lacks
     if not isinstance(data, dict):
-        remedy = "is empty; write its keys" if data is None else "must be a mapping of keys"
-        return None, place, tuple(refused.values()) or (Problem(file, 0, "", remedy),)
+        unread = tuple(replace(problem, remedy=None) for problem in refused.values())
+        return None, place, unread or (Problem(file, 0, "", "must be a mapping of keys"),)
     other = _other_format(file, data, place, model)
     if other:
         return None, place, (other,)
@@ -225,9 +228,12 @@ def parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None
         for mistake in mistakes(error, model, data):
             at = mistake.path
             if at in refused and not mistake.wants_text:
-                refused[at] = Problem(file, refused[at].line, dotted(at), mistake.text)
+                refused[at] = Problem(file, refused[at].line, dotted(at), mistake.text, remedy=mistake.remedy)
+            elif at in refused:
+                refused[at] = replace(refused[at], remedy=None)  # quotes alone do not make it right
             elif not any(at[:depth] in refused for depth in range(len(at) + 1)):
-                found.append(Problem(file, positions.line(file, at), dotted(at), mistake.text))
+                line = positions.line(file, at)
+                found.append(Problem(file, line, dotted(at), mistake.text, remedy=mistake.remedy))
         return None, place, (*refused.values(), *found)
     return spec, place, tuple(refused.values())
 

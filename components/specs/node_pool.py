@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, ConfigDict, Field
 
 from components.specs.base import (
     AnnotationText,
@@ -141,6 +141,8 @@ class HealthSpec(Spec):
 
 class NodePoolSpec(CheckedSpec):
     """Identical nodes. Two nodes that must differ belong to two pools; there are no per-node settings on purpose."""
+
+    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["nodes"]}, {"required": ["racks"]}]})
 
     name: ShortName
     """Name of the pool, unique in its cluster; a pool of another name is another pool, with other nodes."""

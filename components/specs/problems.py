@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from components.specs.remedy import Remedy
+
 MAX_SHOWN_CHARACTERS = 60
 """A value is quoted up to this length, so that a wrong blob does not fill the screen."""
 MAX_PROBLEMS = 10_000
@@ -44,6 +46,8 @@ class Problem:
     """What was broken: ``data.form`` for what one file says of itself, else the name of a cross-check or a policy."""
     subject: str = field(default="", compare=False)
     """What a waiver of the rule names; empty where no waiver helps."""
+    remedy: Remedy | None = field(default=None, compare=False)
+    """What ``jacquard check --fix`` writes, where that is certain."""
 
     def __post_init__(self) -> None:
         for name in ("file", "path", "text"):
@@ -55,6 +59,10 @@ class Problem:
     def place(self) -> str:
         """Return ``file:line``, as editors understand it."""
         return f"{self.file}:{self.line}" if self.line else self.file
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the problem as data, and whether ``jacquard check --fix`` mends it."""
+        return {key: value for key, value in asdict(self).items() if key != "remedy"} | {"fix": self.remedy is not None}
 
     @property
     def kind(self) -> tuple[str, str, str]:
@@ -87,7 +95,7 @@ class SpecError(Exception):
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as data for ``--format json``."""
-        return {"environment": self.environment, "problems": [asdict(problem) for problem in self.problems]}
+        return {"environment": self.environment, "problems": [problem.to_json() for problem in self.problems]}
 
 
 def _rows(problems: Sequence[Problem]) -> Iterator[tuple[str, str]]:

@@ -9,8 +9,8 @@ from typing import Any
 
 from components.specs.inventory import HostSpec
 from components.specs.kinds import KINDS, FileKind
+from components.specs.patterns import PATTERN_RULES
 from components.specs.schema import model_schema
-from components.specs.translate import PATTERN_RULES
 
 FOLDER = "docs/reference"
 """Folder beside that of all environments."""

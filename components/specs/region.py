@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from components.specs.bare_metal import BareMetalSpec
 from components.specs.base import (
@@ -175,6 +175,8 @@ class DedicatedDataStoreSpec(Spec):
 
 class ControlPlanesSpec(CheckedSpec):
     """Where tenants' control planes run."""
+
+    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["data_stores"]}, {"required": ["dedicated"]}]})
 
     backend: ControlPlaneBackend = ControlPlaneBackend.KAMAJI
     """Software that runs the control planes of all tenants of the region."""

@@ -23,6 +23,7 @@ from yaml.events import (
 from components.specs.files import TAKE_ONE_SIDE
 from components.specs.positions import Place
 from components.specs.problems import MAX_PROBLEMS, Problem, dotted, shortened, shown
+from components.specs.remedy import Remedy
 
 MAX_DEPTH = 50
 """Levels of nesting; the data needs ten."""
@@ -173,7 +174,7 @@ class StrictYamlReader:
         if event.style:
             self._refuse_escapes(event)
         elif not _ORDINARY.fullmatch(key):
-            self._refuse_trap(event, _trap(key, _KEY_TRAPS))
+            self._refuse_trap(event, _trap(key, _KEY_TRAPS), is_key=True)
         return key
 
     def _scalar(self, event: Any) -> Any:
@@ -204,15 +205,19 @@ class StrictYamlReader:
         if not event.value.isprintable():
             self._problem(event, f"holds an invisible character (got {shown(event.value)}); remove it")
 
-    def _refuse_trap(self, event: Any, trap: str | None) -> None:
+    def _refuse_trap(self, event: Any, trap: str | None, *, is_key: bool = False) -> None:
         if trap:
-            self._problem(event, trap)
+            text: str = event.value
+            quoted = f'"{text.lower() if _MAC.fullmatch(text) else text}"'
+            certain = 'write "' in trap and event.tag is None
+            remedy = Remedy(tuple(self._path), quoted, is_key=is_key, instead_of=text) if certain else None
+            self._problem(event, trap, remedy)
 
-    def _problem(self, event: Any, text: str) -> None:
+    def _problem(self, event: Any, text: str, remedy: Remedy | None = None) -> None:
         if len(self.problems) >= MAX_PROBLEMS:
             raise _GiveUpError
         path = tuple(self._path)
-        self.problems.setdefault(path, Problem(self.file, event.start_mark.line + 1, dotted(path), text))
+        self.problems.setdefault(path, Problem(self.file, event.start_mark.line + 1, dotted(path), text, remedy=remedy))
 
     def _give_up(self, event: Any, text: str) -> NoReturn:
         self._problem(event, text)

@@ -10,52 +10,14 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from components.specs import api_server, base, cluster_api, dpus, intents, keys, kubelet, nodes
+from components.specs import base
+from components.specs.lock_text import entry_text
+from components.specs.patterns import PATTERN_RULES
 from components.specs.problems import listed, nearest, shown, suggestion
+from components.specs.remedy import FormError, Remedy
+from components.specs.shape import FORMATS, UNKNOWN, shapes, whole
 
 Path = tuple[str | int, ...]
-
-_LABEL = "lower-case letters, digits and '-'"
-PATTERN_RULES = {
-    base.DNS_LABEL: f"must be a name of {_LABEL} that starts with a letter, at most 63 characters",
-    base.SHORT_NAME: f"must be a name of {_LABEL} that starts with a letter, at most 15 characters",
-    base.CLUSTER_NAME: f"must be a name of {_LABEL} that starts with a letter, at most 30 characters",
-    base.LABEL: f"must be a name of {_LABEL}, at most 63 characters",
-    base.VERSION_NAME: "must be a name of lower-case letters, digits, '-' and '.', at most 63 characters",
-    base.KUBERNETES_VERSION: "must be a Kubernetes version like v1.35.2",
-    base.KUBERNETES_MINOR: "must be a minor version of Kubernetes like v1.36",
-    base.SHA256: "must be a SHA-256 digest, 64 lower-case hex digits",
-    base.QUANTITY: "must be a size with a binary unit like 500Gi",
-    base.HTTPS_URL: "must be a URL that starts with https://",
-    base.OCI_URL: "must be a chart's URL that starts with oci://",
-    base.OCI_DIGEST: "must be a digest like sha256: and 64 lower-case hex digits",
-    base.BMC_ADDRESS: "must be a BMC address of Metal3 like redfish-virtualmedia+https://10.1.1.1/redfish/v1/Systems/1",
-    base.ABSOLUTE_PATH: "must be a path that starts with /",
-    base.RELATIVE_PATH: "must be a path that does not start with /, without parts that start with '.'",
-    base.LABEL_VALUE: "must be letters, digits, '-', '_' and '.', at most 63 characters",
-    base.NODE_LABEL_KEY: "must be a name of letters, digits, '-', '_' and '.', plain or in a domain that reaches nodes"
-    " (node.cluster.x-k8s.io, node-role.kubernetes.io, node-restriction.kubernetes.io)",
-    base.QUALIFIED_NAME: "must be a name of letters, digits, '-', '_' and '.', plain or after a domain and /",
-    base.ENDPOINT: "must be host and port, at most 65535, without a scheme like etcd-0.etcd.svc:2379",
-    base.DOMAIN: "must be a domain with a dot like cluster.local",
-    base.REGISTRY: "must be a host without a scheme like registry.cloud.example, its port at most 65535",
-    base.INTERFACE: "must be the name of a network interface, at most 15 characters without blanks, '/' and ':'",
-    base.CRON_SCHEDULE: 'must be a cron schedule of five fields like "15 3 * * *"',
-    dpus.DPU_CLUSTER_NAME: "must be a name of at most 4 lower-case letters and digits that starts with a letter",
-    api_server.FEATURE_GATE: "must be a feature gate like InPlacePodVerticalScaling",
-    api_server.CLAIM: "must be text without spaces, '=' and ','",
-    cluster_api.RELEASE: "must be a release like v1.13.5",
-    kubelet.CPU_AMOUNT: 'must be CPUs like "2" or 500m',
-    kubelet.SYSCTL: "must be a kernel parameter like net.core.somaxconn",
-    nodes.PINNED_IMAGE: "must be a container image by digest, registry/name@sha256: and 64 hex digits",
-    intents.INTENT_NAME: "must be the name of an intent like gpu-2026.11.1@8d2f0c6b1a4e9375",
-    keys.GROUP_KEY: "must be a rollout group like acme-train/train/a01",
-    keys.POOL_KEY: "must be a pool like acme-train/train",
-    keys.PROMOTED_KEY: "must be a pool like acme-train/train, or dpus",
-    keys.WAVE_KEY: "must be a pool, or dpus, and the number of a wave like acme-train/train/1",
-    keys.DPU_KEY: "must be a DPUDeployment like dpus/acme",
-    base.PCI_SELECTOR: 'must be a PCI vendor and product like "10DE:2330"',
-}
 
 _RULES = {
     "greater_than_equal": "must be at least {ge}",
@@ -80,6 +42,9 @@ _MAX_DIGITS = 9
 _BOOLEANS = dict.fromkeys(("yes", "on", "y", "true"), "true") | dict.fromkeys(("no", "off", "n", "false"), "false")
 
 
+_MISSING: ErrorDetails = {"type": "missing", "loc": (), "msg": "", "input": None}
+
+
 @dataclass(frozen=True)
 class Mistake:
     """One mistake a model found."""
@@ -90,6 +55,8 @@ class Mistake:
     """Rule, value got and remedy, in lower case and without a full stop."""
     wants_text: bool
     """Whether text could be right here; false for a number, a mapping or one of a few words."""
+    remedy: Remedy | None = None
+    """What to write in place of the value, where that is certain."""
 
 
 def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Iterator[Mistake]:
@@ -103,15 +70,15 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Itera
         for path, [detail, *_] in by_path.items()
         if detail["type"] == "extra_forbidden" and (near := nearest(str(path[-1]), _keys(model, path[:-1], data)))
     }
+    for path in [path for path, [detail, *_] in by_path.items() if detail["type"] == "union_tag_not_found"]:
+        by_path |= {(*path[:-1], key): [_MISSING] for key in _also_missing(model, path[:-1], data)}
     for path, details in by_path.items():
         kind = details[0]["type"]
         if (kind == "missing" and path in misspelt) or _meant_otherwise(details, path, by_path):
             continue
-        yield Mistake(
-            path,
-            _text(details, model, path, data),
-            wants_text=kind.startswith("string") or kind in {"value_error", base.MISFIT},
-        )
+        text = _text(details, model, path, data)
+        wants_text = kind.startswith("string") or kind in {"value_error", base.MISFIT}
+        yield Mistake(path, text, wants_text=wants_text, remedy=_remedy(details[0], path, text))
 
 
 def _counts_wrong_entries(detail: ErrorDetails) -> bool:
@@ -145,7 +112,7 @@ def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data:
     kind, got, context = details[0]["type"], details[0].get("input"), details[0].get("ctx", {})
     match kind:
         case "missing" | "union_tag_not_found":
-            return "is required; add it"
+            return f"is required; {_add(model, path, data)}"
         case "extra_forbidden":
             keys = _keys(model, path[:-1], data)
             return f"is not a key here (keys: {listed(keys)}){suggestion(str(path[-1]), keys)}"
@@ -155,12 +122,13 @@ def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data:
         case "value_error" if ";" in str(context["error"]):
             return _with_got(str(context["error"]), got)
         case base.MISFIT:
-            return context["text"] if got is None else _with_got(context["text"], got)
+            text = context["text"].replace("; add it", f"; {_add(model, path, data)}")
+            return text if got is None else _with_got(text, got)
     rules = dict.fromkeys(_rule(detail["type"], detail.get("ctx", {})) for detail in details)
     if kind == "int_type" and isinstance(got, str) and got.isascii() and got.isdecimal():
         hint = _number(got, _wanted(model, path[:-1], data).get(str(path[-1])))
     else:
-        hint = _hint(kind, context, got) or _keys_to_write(kind, model, path, data)
+        hint = _hint(kind, context, got) or _form_to_write(kind, model, path, data)
     return f"{' or '.join(rules).replace('or must be', 'or')} (got {shown(got)}){hint}"
 
 
@@ -178,9 +146,9 @@ def _rule(kind: str, context: dict[str, Any]) -> str:
         words = _expected(context)
         return f"must be {'one of ' * (len(words) > 1)}{listed(words)}"
     if kind.startswith(("datetime", "timezone")):
-        return "must be a moment with its offset from UTC like 2026-12-20T00:00:00Z"
+        return f"must be a moment with its offset from UTC like {FORMATS['date-time']}"
     if kind.startswith("date"):
-        return "must be a date like 2026-11-03"
+        return f"must be a date like {FORMATS['date']}"
     rule = _RULES.get(kind)
     return rule.format_map(context) if rule else f"is not valid: {kind.replace('_', ' ')}"
 
@@ -214,12 +182,53 @@ def _hint(kind: str, context: dict[str, Any], got: Any) -> str:
     return ""
 
 
-def _keys_to_write(kind: str, model: type[BaseModel], path: Path, data: Any) -> str:
-    """Return which keys the mapping must have that is missing at ``path``."""
-    if kind not in {"model_type", "model_attributes_type"}:
+def _remedy(detail: ErrorDetails, path: Path, text: str) -> Remedy | None:
+    """Return the remedy of a value that can mean only one thing."""
+    match detail["type"], detail.get("input"), detail.get("ctx", {}).get("error"):
+        case "value_error", _, FormError() as error:
+            return Remedy(path, error.write)
+        case "int_type", str(got), _ if text.endswith(f"; write {got}"):
+            return Remedy(path, got)
+        case "bool_type", str(got), _ if got.lower() in _BOOLEANS:
+            return Remedy(path, _BOOLEANS[got.lower()])
+        case "string_type", bool() | int() as got, _:
+            return Remedy(path, f'"{shown(got)}"', instead_of=shown(got))
+    return None
+
+
+def _form_to_write(kind: str, model: type[BaseModel], path: Path, data: Any) -> str:
+    """Return what the mapping or list looks like that is missing at ``path``."""
+    if kind == "tuple_type":
+        got = _at(data, path)
+        entry = entry_text(got) if isinstance(got, str) else UNKNOWN
+        return f"; {_add(model, path, data).replace(f'[{UNKNOWN}]', f'[{entry}]')}" if isinstance(path[-1], str) else ""
+    if kind not in {"model_type", "model_attributes_type", "dict_type"}:
         return ""
-    required = [key for key, field in _wanted(model, path, data).items() if field.is_required()]
-    return f"; write {{{', '.join(f'{key}: ...' for key in required)}}}" if required else ""
+    models = _models(_annotation(model, path, data), _at(data, path))
+    wanted = [shape for shape in map(whole, models) if shape != "{}"]
+    return f"; write {' or '.join(wanted)}" if wanted else ""
+
+
+def _add(model: type[BaseModel], path: Path, data: Any) -> str:
+    """Return the remedy for a key that is missing at ``path``: what to write, as its model has it."""
+    key = str(path[-1])
+    models = _models(_annotation(model, path[:-1], data), _at(data, path[:-1]))
+    found = dict.fromkeys(shapes(member).get(key, UNKNOWN) for member in models)
+    return f"write {key}: {'|'.join(found)}" if found else "add it"
+
+
+def _also_missing(model: type[BaseModel], path: Path, data: Any) -> list[str]:
+    """Return what else is missing in a mapping of which nobody said what it is, if its keys say it."""
+    got = _at(data, path)
+    models = _models(_annotation(model, path, data), got)
+    wanted = _fields(models[0]) if len(models) == 1 else {}
+    return [key for key, field in wanted.items() if field.is_required() and key not in got]
+
+
+def _at(data: Any, path: Sequence[str | int]) -> Any:
+    for step in path:
+        data = data[step]
+    return data
 
 
 def _keys(model: type[BaseModel], path: Sequence[str | int], data: Any) -> list[str]:
@@ -229,12 +238,18 @@ def _keys(model: type[BaseModel], path: Sequence[str | int], data: Any) -> list[
 
 def _wanted(model: type[BaseModel], path: Sequence[str | int], data: Any) -> dict[str, FieldInfo]:
     """Return the fields of the mapping that ``path`` stands for; none when it is of no model."""
+    found = _member(_annotation(model, path, data), _at(data, path))
+    return _fields(found) if _is_model(found) else {}
+
+
+def _annotation(model: type[BaseModel], path: Sequence[str | int], data: Any) -> Any:
+    """Return the type of the value at ``path``, as its model declares it."""
     found: Any = model
     for step in path:
-        data = data[step]
-        found = _fields(found)[str(step)].annotation if _is_model(found) else _entry_type(found)
         found = _member(found, data)
-    return _fields(found) if _is_model(found) else {}
+        found = _fields(found)[str(step)].annotation if _is_model(found) else _entry_type(found)
+        data = data[step]
+    return found
 
 
 def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
@@ -255,10 +270,24 @@ def _member(found: Any, data: Any) -> Any:
     """Return the type behind annotations, and the model a union means by the discriminator in ``data``."""
     if get_origin(found) is Annotated:
         return _member(get_args(found)[0], data)
-    if get_origin(found) is Union or type(found).__name__ == "UnionType":
-        models = [member for member in get_args(found) if _is_model(member)]
-        return next((member for member in models if len(models) == 1 or _says(member, data)), None)
+    if _is_union(found):
+        models = _models(found, data)
+        return models[0] if len(models) == 1 else None
     return found
+
+
+def _models(found: Any, data: Any) -> list[type[BaseModel]]:
+    """Return the models that a value of the type ``found`` can be of: those that ``data`` names, or has the keys of."""
+    if get_origin(found) is Annotated:
+        return _models(get_args(found)[0], data)
+    models = [member for member in (get_args(found) if _is_union(found) else [found]) if _is_model(member)]
+    named = [member for member in models if _says(member, data)]
+    alike = [member for member in models if isinstance(data, dict) and data and data.keys() <= _fields(member).keys()]
+    return named or alike or models
+
+
+def _is_union(found: Any) -> bool:
+    return get_origin(found) is Union or type(found).__name__ == "UnionType"
 
 
 def _says(model: type[BaseModel], data: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 from workbench import Workbench
 
+from components.specs.fixes import Mended
 from components.specs.problems import SpecError
 from toolchain import paths
 
@@ -28,6 +29,11 @@ def cases(folder: Path, pattern: str) -> list[Case]:
 def title(case: Case) -> str:
     """Return what a test of ``case`` is called."""
     return f"{case['rule']}: {case['name']}" if "rule" in case else case["name"]
+
+
+def fixes(found: Iterable[Mended]) -> list[str]:
+    """Return what ``check --fix`` does, as the corpus has it."""
+    return [f"{fix.file}:{fix.line}  {fix.before} -> {fix.after}" for item in found for fix in item.fixes]
 
 
 def spoil(bench: Workbench, case: Case) -> None:

@@ -191,8 +191,13 @@ def test_all_that_is_wrong_with_a_table_is_said_at_once(tmp_path: Path) -> None:
     remedy = "write keys with dots between them, keys that have dots in brackets, ** at the end only"
     assert sorted((one.file, one.line, one.path, one.text) for one in error.value.problems) == [
         ("one.yaml", 0, "kinds.test/Thing", f"has 'spec..b', which is no path; {remedy}"),
-        ("three.yaml", 4, "kinds.test/Else[0].falls_on", "is required; add it"),
-        ("three.yaml", 4, "kinds.test/Else[0].source", "is required; add it"),
+        (
+            "three.yaml",
+            4,
+            "kinds.test/Else[0].falls_on",
+            f"is required; write falls_on: {'|'.join(Subject)}",
+        ),
+        ("three.yaml", 4, "kinds.test/Else[0].source", "is required; write source: ..."),
         ("three.yaml", 5, "kinds.test/Else[0].effect", f"must be one of {', '.join(Effect)} (got 'perhaps')"),
         ("two.yaml", 0, "kinds.test/Thing", f"has 'spec.**.d', which is no path; {remedy}"),
         ("two.yaml", 0, "kinds.test/Thing", "has spec.c 2 times; keep one of them"),

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus import Case, apply, cases, spoil, title
+from corpus import Case, apply, cases, fixes, spoil, title
+
+from components.specs.fixes import mended
 
 _CASES = cases(Path(__file__).parent, "bad_*.yaml")
 
@@ -16,6 +18,7 @@ def test_a_mistake_is_told_with_its_remedy_and_the_remedy_works(laptop: Any, cas
     spoil(laptop, case)
     assert laptop.report() + "\n" == case["report"]
 
+    assert fixes(mended(laptop.root, laptop.name)) == case.get("fixes", []), "--fix does what the corpus marks, no more"
     assert all(f"{file}:" in case["report"] for file, *_ in case["remedy"]), "a report names the file and the line"
     apply(laptop, case["remedy"])
     assert laptop.report() == ""

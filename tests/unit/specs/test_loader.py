@@ -88,8 +88,6 @@ def test_the_catalogue_is_no_environment(laptop: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ("", 0, "is empty; write its keys"),
-        ("# nothing\n", 0, "is empty; write its keys"),
         ("- 1\n", 0, "must be a mapping of keys"),
         ("? [a]\n: 1\n", 1, "a key must be plain text; write a name"),
     ],

@@ -94,6 +94,7 @@ def test_a_report_is_data_too() -> None:
                 "text": "is wrong; correct it",
                 "rule": "data.form",
                 "subject": "",
+                "fix": False,
             }
         ],
     }

@@ -39,7 +39,13 @@ def test_addresses_for_booting_hosts_are_a_range_of_their_network(change: dict[s
 @pytest.mark.parametrize(
     ("controller", "said"),
     [
-        ({**NET, "dhcp": None}, {"dhcp": "is required for network-boot; add it"}),
+        (
+            {**NET, "dhcp": None},
+            {
+                "dhcp": "is required for network-boot; write dhcp: {network: 10.64.0.0/16, first: 10.0.0.20,"
+                " last: 10.0.0.20}"
+            },
+        ),
         (
             {**NET, "max_hosts": 91},
             {"dhcp": "has 90 addresses for 91 hosts (got '10.0.8.10-10.0.8.99'); write a wider range"},

@@ -35,8 +35,8 @@ def test_listed_dpu_clusters_are_as_they_are_listed() -> None:
         (
             {},
             {
-                "vip": "is required while clusters are not listed; add it",
-                "virtual_router_id": "is required while clusters are not listed; add it",
+                "vip": "is required while clusters are not listed; write vip: 10.0.0.20",
+                "virtual_router_id": "is required while clusters are not listed; write virtual_router_id: 1",
             },
         ),
         (

@@ -54,9 +54,11 @@ def _texts(**changes: Any) -> dict[str, str]:
 
 
 def test_infiniband_needs_all_its_numbers() -> None:
-    numbers = ("pkeys", "guids", "ufm_secret")
+    numbers = {"pkeys": "0x1-0x7ffe", "guids": "0x0002c90300a10000-0x0002c90300a1ffff", "ufm_secret": "..."}
 
-    assert _texts(**dict.fromkeys(numbers)) == dict.fromkeys(numbers, "is required for an infiniband fabric; add it")
+    assert _texts(**dict.fromkeys(numbers)) == {
+        key: f"is required for an infiniband fabric; write {key}: {shape}" for key, shape in numbers.items()
+    }
 
 
 def test_ethernet_has_no_numbers() -> None:

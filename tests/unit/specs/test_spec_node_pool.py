@@ -36,9 +36,10 @@ def _said(**sizes: Any) -> dict[str, str]:
 
 
 def test_autoscaling_needs_both_bounds() -> None:
-    assert _said(nodes=4, autoscaling=True) == dict.fromkeys(
-        ("min_nodes", "max_nodes"), "is required with autoscaling; add it"
-    )
+    assert _said(nodes=4, autoscaling=True) == {
+        "min_nodes": "is required with autoscaling; write min_nodes: 0",
+        "max_nodes": "is required with autoscaling; write max_nodes: 1",
+    }
 
 
 def test_sizes_go_upwards() -> None:

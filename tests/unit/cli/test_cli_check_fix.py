@@ -1,0 +1,64 @@
+"""``jacquard check --fix``: what is certain is written and said, what is left decides how it ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from typer.testing import Result
+
+from cli.errors import ExitCode
+
+Invoke = Callable[..., Result]
+Edit = Callable[[Path, str, str], None]
+
+
+def test_what_is_certain_is_written_and_said_and_the_rest_is_checked(
+    invoke: Invoke, data_folder: Path, edit: Edit
+) -> None:
+    acme, region = data_folder / "laptop" / "tenants" / "acme.yaml", data_folder / "laptop" / "region.yaml"
+    edit(acme, "nodes: 10", 'nodes: "10"  # ten')
+    edit(region, "management: 10.0.0.0/16", "management: 10.0.3.0/16")
+
+    found = invoke("check", "laptop", "--fix")
+
+    assert found.exit_code == ExitCode.OK, found.output
+    assert found.stderr == (
+        "environments/laptop/region.yaml:12  10.0.3.0/16 -> 10.0.0.0/16\n"
+        'environments/laptop/tenants/acme.yaml:29  "10" -> 10\n'
+        "2 places mended in 2 files\n"
+    )
+    assert "nodes: 10  # ten\n" in acme.read_text()
+    assert invoke("check", "laptop", "--fix").stderr == ""
+
+
+def test_what_is_left_decides_how_it_ends(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    acme = data_folder / "laptop" / "tenants" / "acme.yaml"
+    edit(acme, "nodes: 10", 'nodes: "10"')
+    edit(acme, "egress: public", "egress: no")
+
+    found = invoke("check", "laptop", "--fix", "--format", "json")
+
+    assert found.exit_code == ExitCode.BAD_DATA
+    [result] = json.loads(found.stdout)
+    assert [(problem["path"], problem["fix"]) for problem in result["problems"]] == [("vpcs[0].egress", False)]
+
+
+def test_a_diff_writes_nothing(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    acme, images = data_folder / "laptop" / "tenants" / "acme.yaml", data_folder / "catalog" / "images.yaml"
+    edit(acme, "nodes: 10", 'nodes: "10"')
+    edit(images, "containerd: 2.1.4", "containerd: 2.10")
+    before = acme.read_text(), images.read_text()
+
+    found = invoke("check", "laptop", "--fix", "--diff")
+
+    assert found.exit_code == ExitCode.BAD_DATA
+    assert (acme.read_text(), images.read_text()) == before
+    assert found.stderr.startswith(
+        "--- a/environments/laptop/tenants/acme.yaml\n+++ b/environments/laptop/tenants/acme.yaml\n"
+    )
+    assert '-        nodes: "10"\n+        nodes: 10\n' in found.stderr
+    assert "--- a/environments/catalog/images.yaml\n" in found.stderr
+    assert "2 problems" in found.stderr
+    assert invoke("check", "laptop", "--diff").stderr == found.stderr

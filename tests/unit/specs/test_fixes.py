@@ -1,0 +1,110 @@
+"""Remedies that are certain: all that the corpus marks is mended, nothing else is touched, and lock files never."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpus import Case, cases, fixes, spoil, title
+
+from components.specs.fixes import Mended, mended
+
+ACME, HALL, REGION = "tenants/acme.yaml", "inventory/hall-a.csv", "region.yaml"
+_CASES = [case for case in cases(Path(__file__).parent, "bad_*.yaml") if "fixes" in case]
+
+
+def mend(laptop: Any) -> list[Mended]:
+    """Do what ``check --fix`` does."""
+    found = list(mended(laptop.root, laptop.name))
+    for item in found:
+        item.path.write_text(item.after, encoding="utf-8", newline="")
+    return found
+
+
+@pytest.mark.parametrize("case", _CASES, ids=map(title, _CASES))
+def test_what_the_corpus_marks_is_mended(laptop: Any, case: Case) -> None:
+    spoil(laptop, case)
+
+    assert fixes(mend(laptop)) == case["fixes"]
+    assert laptop.report() == ""
+
+
+def spoil_bytes(laptop: Any, file: str, old: bytes, new: bytes) -> bytes:
+    path = laptop.folder / file
+    before: bytes = path.read_bytes()
+    assert old in before
+    path.write_bytes(before.replace(old, new))
+    return before
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "lines"),
+    [
+        (ACME, b"\n", b"\r\n", [f"{ACME}:0  57 line ends CRLF -> LF"]),
+        (ACME, b"schema_version: 1", b"schema_version:\xc2\xa01", [f"{ACME}:2  the blank U+00A0 -> a plain space"]),
+        (ACME, b"# yaml", b"\xef\xbb\xbf# yaml", [f"{ACME}:1  a byte order mark -> none"]),
+        (HALL, b"\n", b"\r\n", [f"{HALL}:0  31 line ends CRLF -> LF"]),
+        (HALL, b'"02:00:00:01:01:01"', b"02-00-00-01-01-01", [f'{HALL}:2  02-00-00-01-01-01 -> "02:00:00:01:01:01"']),
+        (HALL, b'"02:00:00:01:01:01"', b'"0200.0001.0101"', [f'{HALL}:2  "0200.0001.0101" -> "02:00:00:01:01:01"']),
+        (HALL, b"\na01,2,", b"\n\na01,2,", [f"{HALL}:3  an empty line -> none"]),
+    ],
+    ids=["CRLF", "no-break space", "byte order mark", "CRLF in a table", "MAC with dashes", "MAC of a switch", "empty"],
+)
+def test_a_file_of_another_program_becomes_the_one_it_was(
+    laptop: Any, file: str, old: bytes, new: bytes, lines: list[str]
+) -> None:
+    before = spoil_bytes(laptop, file, old, new)
+
+    assert fixes(mend(laptop)) == lines
+    assert (laptop.folder / file).read_bytes() == before
+
+
+def test_several_things_in_one_file_are_mended_at_once_and_lines_are_those_of_the_file(laptop: Any) -> None:
+    laptop.edit(ACME, "nodes: 10", 'nodes: "10"    # ten')
+    laptop.edit(ACME, "workload: training", "workload: on")
+    laptop.edit(REGION, "storage: 10.2.0.0/17", "storage: '10.2.0.9/17'  # for NFS")
+
+    assert fixes(mend(laptop)) == [
+        f"{REGION}:14  '10.2.0.9/17' -> 10.2.0.0/17",
+        f'{ACME}:29  "10" -> 10',
+        f'{ACME}:31  on -> "on"',
+    ]
+    assert "  storage: 10.2.0.0/17  # for NFS\n" in (laptop.folder / REGION).read_text(encoding="utf-8")
+    assert "nodes: 10    # ten\n" in (laptop.folder / ACME).read_text(encoding="utf-8")
+
+
+def test_a_lock_file_is_not_mended(laptop: Any) -> None:
+    before = spoil_bytes(laptop, "allocations.lock.yaml", b"\n", b"\r\n")
+
+    assert mend(laptop) == []
+    assert (laptop.folder / "allocations.lock.yaml").read_bytes() == before.replace(b"\n", b"\r\n")
+
+
+def test_a_link_stays_a_link_to_the_file_that_is_mended(laptop: Any) -> None:
+    path: Path = laptop.folder / ACME
+    real = path.rename(laptop.root / "catalog" / "acme.yaml")
+    path.symlink_to(real)
+    laptop.edit(ACME, "nodes: 10", 'nodes: "10"')
+
+    [item] = mended(laptop.root, laptop.name)
+
+    assert item.path == real.resolve()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("nodes: 10", "nodes: 010"),
+        ("egress: public", "egress: no"),
+        ("version: v1.35.2", "version: 1.30"),
+        ("nodes: 10", 'nodes: "0"'),
+        ("alerts: oncall@acme.example", "alerts: !!str 12"),
+        ("nodes: 10", "node: 10"),
+        ("vpcs:", "vpcs: &all"),
+    ],
+)
+def test_what_can_mean_two_things_is_left_to_people(laptop: Any, old: str, new: str) -> None:
+    laptop.edit(ACME, old, new)
+
+    assert list(mended(laptop.root, laptop.name)) == []

@@ -1,0 +1,59 @@
+"""What a missing key is shown as: YAML that the model takes, but for what only a person knows."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import pytest
+from pydantic import TypeAdapter
+from pydantic.fields import FieldInfo
+
+from components.specs.base import Spec
+from components.specs.environment import Environment
+from components.specs.hosted_control_plane import ClusterSpec
+from components.specs.inventory import HostSpec
+from components.specs.region import NetworksSpec, RegionSpec
+from components.specs.shape import shapes, whole
+from components.specs.strict_yaml import StrictYamlReader
+from components.specs.tenant import TenantSpec
+
+_OPEN = ("...", "|", " or ")
+"""Left for a person to fill in, or to choose."""
+
+
+def _models(model: type[Spec]) -> set[type[Spec]]:
+    return {model}.union(*(_models(found) for found in model.__subclasses__()))
+
+
+_FIELDS = [
+    (model, key, field)
+    for model in sorted(_models(Spec) - {Environment}, key=lambda model: model.__name__)
+    if model.__module__.startswith("components.specs.")
+    for key, field in ((field.alias or name, field) for name, field in model.model_fields.items())
+]
+
+
+@pytest.mark.parametrize(("model", "key", "field"), _FIELDS, ids=lambda part: getattr(part, "__name__", None))
+@pytest.mark.filterwarnings("ignore:The 'alias' attribute")
+def test_a_shape_without_blanks_is_a_value_of_its_field(model: type[Spec], key: str, field: FieldInfo) -> None:
+    shape = shapes(model)[key]
+    if any(blank in shape for blank in _OPEN) or shape == "{}" or "{" in shape:
+        return
+    reader = StrictYamlReader("shape.yaml")
+    value: Any = reader.read(f"{key}: {shape}\n")[0][key]
+
+    assert reader.problems == {}
+    adapter: TypeAdapter[Any] = TypeAdapter(Annotated[field.annotation, field])  # type: ignore[arg-type]
+    adapter.validate_json(json.dumps(value), strict=True)
+
+
+def test_a_shape_has_whatever_is_required_in_it() -> None:
+    assert shapes(TenantSpec)["contacts"] == "{alerts: ..., changes: ...}"
+    assert shapes(ClusterSpec)["pools"] == "[{name: ..., instance_type: ..., nodes: 1}]"
+    assert shapes(RegionSpec)["stage"] == "rehearsal|development|staging|production"
+    assert shapes(RegionSpec)["control_planes"] == (
+        "{data_stores: [{name: ..., members: 1, endpoints: [etcd-0.etcd.svc:2379], secret: ..., max_clusters: 1}]}"
+    )
+    assert whole(NetworksSpec).startswith("{management: 10.64.0.0/16, bmc: ")
+    assert shapes(HostSpec)["slot"] == "1"
