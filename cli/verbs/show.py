@@ -20,6 +20,7 @@ from cli.views import resolved as show_view
 from cli.views import uniformity as uniformity_view
 from cli.views import upgrades as upgrade_view
 from cli.views.capacity_map import MARK, capacity_map
+from cli.views.region_map import region_map
 from components.plan.report.capacity import capacity
 from components.plan.report.images import image_report
 from components.plan.report.resolved import UnknownPathError, resolved
@@ -32,9 +33,10 @@ from observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
 from observe.observation import observe
 from toolchain import settings
 
-CAPACITY, IMAGES, UNIFORMITY, UPGRADES = "capacity", "images", "uniformity", "upgrades"
+CAPACITY, IMAGES, MAP, UNIFORMITY, UPGRADES = "capacity", "images", "map", "uniformity", "upgrades"
 """Words in place of a path."""
 _TABLES = {CAPACITY, IMAGES, UNIFORMITY, UPGRADES}
+_DRAWN = {CAPACITY, MAP}
 _MAX_LISTED = 12
 
 
@@ -51,14 +53,14 @@ def show(
     path: Annotated[
         str,
         typer.Argument(
-            metavar="[PATH|capacity|images|uniformity|upgrades]",
+            metavar="[PATH|capacity|images|map|uniformity|upgrades]",
             help="Part of the region, such as tenants.acme.clusters.acme-train.pools.train; default: all of it.",
         ),
     ] = "",
     *,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to answer.")] = ShowFormat.TEXT,
     svg: Annotated[
-        Path | None, typer.Option("--svg", metavar="FILE", help="With capacity: draw halls and racks by pool.")
+        Path | None, typer.Option("--svg", metavar="FILE", help="With capacity or map: draw halls and racks by pool.")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="With uniformity: ask the clusters, too.")] = False,
     today: arguments.TodayOption = None,
@@ -68,12 +70,15 @@ def show(
     Each value with its file and line, or default, or the line of the lock file that allocates it. With the word
     capacity in place of a path: hosts installed, contracted, planned, spare, out of service, free and short, per
     instance type and failure domain, and hosts per bare-metal controller. With images: the golden images, where each
-    runs, what is behind, what expires and what fits what. With uniformity: the one tuple of versions and settings of
-    each pool, and what deviates from it. With upgrades: the next Kubernetes version of each cluster, whether images are
-    ready for it, and what blocks.
+    runs, what is behind, what expires and what fits what. With map: the region as a picture in text, each host in the
+    letter of its pool. With uniformity: the one tuple of versions and settings of each pool, and what deviates from it.
+    With upgrades: the next Kubernetes version of each cluster, whether images are ready for it, and what blocks.
     """
     spec = data.comparable(environment) if path in {IMAGES, UNIFORMITY} else data.load(environment)
     _refuse_contradictions(environment, path, svg, live=live)
+    if path == MAP and output is not ShowFormat.TEXT:
+        msg = f"--format {output}: {MAP} is a picture; say: jacquard show {environment} {CAPACITY} --format json"
+        raise Stop(msg, ExitCode.BAD_DATA)
     if path in _TABLES and output is ShowFormat.YAML:
         msg = f"--format yaml: {path} is a table; write text or json"
         raise Stop(msg, ExitCode.BAD_DATA)
@@ -82,6 +87,8 @@ def show(
             _show_capacity(spec, output, svg)
         case "images":
             _show_images(spec, output, (today or settings.now()).date())
+        case "map":
+            sys.stdout.write(_drawn(spec, svg) or region_map(spec))
         case "uniformity":
             _show_uniformity(spec, output, live=live)
         case "upgrades":
@@ -107,17 +114,22 @@ def _show_values(environment: Environment, path: str, output: ShowFormat) -> Non
 
 
 def _show_capacity(environment: Environment, output: ShowFormat, svg: Path | None) -> None:
-    table = capacity(environment)
-    if svg is not None:
-        outputs.write("--svg", svg, capacity_map(environment), MARK)
+    table, told = capacity(environment), _drawn(environment, svg)
     if output is ShowFormat.JSON:
         print_json(table.to_json())
         return
     stdout().print(capacity_view.table(table))
     stdout().print()
     stdout().print(capacity_view.budget_table(table.controllers))
-    if svg is not None:
-        stdout().print(Text(f"map of {plural(len(environment.hosts), 'host')} in {svg}"), soft_wrap=True)
+    sys.stdout.write(told)
+
+
+def _drawn(environment: Environment, svg: Path | None) -> str:
+    """Draw the region to the file ``svg`` if there is one, and return what to say about it."""
+    if svg is None:
+        return ""
+    outputs.write("--svg", svg, capacity_map(environment), MARK)
+    return f"map of {plural(len(environment.hosts), 'host')} in {svg}\n"
 
 
 def _show_images(environment: Environment, output: ShowFormat, today: dt.date) -> None:
@@ -153,7 +165,7 @@ def _show_upgrades(environment: Environment, output: ShowFormat) -> None:
 
 
 def _refuse_contradictions(environment: str, path: str, svg: Path | None, *, live: bool) -> None:
-    if svg is not None and path != CAPACITY:
+    if svg is not None and path not in _DRAWN:
         msg = f"--svg draws the capacity of a region; say: jacquard show {environment} {CAPACITY} --svg {svg}"
         raise Stop(msg, ExitCode.BAD_DATA)
     if live and path != UNIFORMITY:

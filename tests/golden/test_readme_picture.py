@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from picture import picture
-
+from cli.views.region_map import region_map
 from components.specs.loader import load_environment
 from toolchain import paths
 
@@ -16,7 +15,7 @@ LONGEST_README_LINES = 150
 
 def test_readme_shows_the_picture_drawn_from_the_data() -> None:
     environment = load_environment("laptop", paths.ROOT / "environments")
-    drawn = f"```\n{picture(environment)}```\n"
+    drawn = f"```\n{region_map(environment)}```\n"
     before, rest = README.read_text().split(BEGIN)
     shown, after = rest.split(END)
     if os.environ.get("JACQUARD_UPDATE_GOLDEN"):
@@ -30,7 +29,7 @@ def test_every_host_has_one_cell() -> None:
     environment = load_environment("laptop", paths.ROOT / "environments")
     racks = {host.rack for host in environment.hosts}
 
-    rows = [line.split()[1:-1] for line in picture(environment).splitlines() if line[2:5] in racks]
+    rows = [line.split()[1:-1] for line in region_map(environment).splitlines() if line[2:5] in racks]
     assert sum(len(row) for row in rows) == len(environment.hosts)
 
 

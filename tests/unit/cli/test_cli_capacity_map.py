@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections import Counter
+from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
+import pytest
 from processor_time import cost
 
 from cli.views.capacity_map import capacity_map
+from cli.views.pictures import marks
+from cli.views.region_map import region_map
 from components.plan.report.capacity import HostUse, capacity, counted_hosts
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
+from components.specs.loader import load_environment
+from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.out_of_service import HostState, OutOfServiceSpec
+from toolchain import paths
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -50,6 +58,43 @@ def test_the_map_tells_each_host_by_a_tooltip(laptop: Environment) -> None:
     assert "<title>a04-u06 · cpu-gen4 · no pool · free</title>" in svg
 
 
+def _boxes(svg: str) -> Iterator[tuple[float, str]]:
+    """Yield where each text of a map ends, by a generous width of its characters, and the text."""
+    root = ET.fromstring(svg)  # noqa: S314 - our own output
+    groups = list(root.iter(f"{SVG}g"))
+    left = {child: float(group.get("transform", "")[10:].split()[0]) for group in groups for child in group}
+    for text in root.iter(f"{SVG}text"):
+        kind = text.get("class", "")
+        size = {"h": 8.0, "": 6.4}.get(kind, 4.4)
+        share = 0.5 if kind[:1] in {"r", "m"} else 1
+        words = text.text or ""
+        yield left.get(text, 0) + float(text.get("x", 0)) + share * size * len(words), words
+
+
+@pytest.mark.parametrize("name", ["laptop", "lab", "us-east-04a"])
+def test_the_map_is_as_large_as_what_is_in_it_and_nothing_is_cut_off(name: str) -> None:
+    svg = capacity_map(load_environment(name, paths.ROOT / "environments"))
+
+    width = int(svg.split('viewBox="0 0 ')[1].split()[0])
+
+    assert [text for right, text in _boxes(svg) if right > width] == []
+    assert width < 1.6 * max(right for right, _ in _boxes(svg))
+
+
+def test_the_map_names_instance_types_and_fabrics() -> None:
+    svg = capacity_map(load_environment("us-east-04a", paths.ROOT / "environments"))
+
+    assert ">hall a · site ewr2 · fabric ib-east-1 · 135 racks · 1164 hosts</text>" in svg
+    assert '<text class="k" x="12" y="64">D h100-ib-8</text>' in svg
+    assert ">D h100-ib-8 · 1280 hosts</text>" in svg
+
+
+def test_a_rack_of_two_instance_types_has_the_letters_of_both() -> None:
+    svg = capacity_map(load_environment("lab", paths.ROOT / "environments"))
+
+    assert re.findall(r'<text class="k"[^>]*>([^<]*)<', svg) == ["B+A"]
+
+
 def test_the_map_is_the_same_for_the_same_data_in_any_order_of_the_inventory(laptop: Environment) -> None:
     rack = [host for host in laptop.hosts if host.rack == "a04"]
     reordered = laptop.model_copy(update={"hosts": (*rack, *(host for host in laptop.hosts if host.rack != "a04"))})
@@ -69,10 +114,54 @@ def test_no_two_of_many_pools_share_a_colour(laptop: Environment) -> None:
         for name in (f"t{number}" for number in range(16))
     )
 
-    svg = capacity_map(laptop.model_copy(update={"tenants": tenants}))
+    region = laptop.model_copy(update={"tenants": tenants})
+    svg = capacity_map(region)
 
     colours = [line.split("fill:")[1].rstrip("}") for line in svg.splitlines() if line.startswith(".p")]
     assert len(colours) == len(set(colours)) == 16 * 12
+    assert set(marks(region).values()) == {str(number + 1) for number in range(16 * 12)}
+
+
+def test_marks_are_letters_of_names_while_letters_last(laptop: Environment) -> None:
+    assert marks(laptop) == {
+        "acme-train/system": "s",
+        "acme-train/train": "t",
+        "acme-train/infer": "i",
+        "globex-lab/lab": "l",
+    }
+    assert re.findall(r'<text class="m (?:on|off)"[^>]*>([^<]*)<', capacity_map(laptop))[:3] == ["t", "l", "t"]
+
+
+def test_the_text_draws_every_host_once_too(laptop: Environment) -> None:
+    spoilt = broken(laptop, "a02-u01", "a04-u06")
+    drawn = region_map(spoilt)
+    racks = [line.split()[1:] for line in drawn.splitlines() if re.match("  a0", line)]
+
+    assert Counter(cell for rack in racks for cell in rack if len(cell) == 1) == {
+        "t": 10, "i": 4, "s": 2, "l": 4, "+": 6, ".": 2, "!": 2,
+    }  # fmt: skip
+    assert "+ spare   . free   ! out of service\n" in drawn
+
+
+def test_racks_that_look_alike_share_a_line_from_three_on(laptop: Environment) -> None:
+    rack = [host for host in laptop.hosts if host.rack == "a04"]
+    more = [
+        host.model_copy(update={"host": f"{host.host}-{number}", "rack": f"a{number:02}"})
+        for number in range(5, 9)
+        for host in rack
+    ]
+
+    drawn = region_map(laptop.model_copy(update={"hosts": (*laptop.hosts, *more)}))
+
+    assert "  a05  . . . . . .        cpu-gen4\n       and 3 more like it, to a08\n" in drawn
+
+
+def test_a_region_that_has_no_numbers_yet_is_drawn_too(laptop: Environment) -> None:
+    fresh = laptop.model_copy(
+        update={"allocations": AllocationsLock(schema_version=2), "image_pins": ImagesLock(schema_version=3)}
+    )
+
+    assert region_map(fresh).count("not allocated\n") == 4
 
 
 def test_six_thousand_hosts_are_counted_and_drawn_at_a_few_times_the_cost_of_making_them(laptop: Environment) -> None:
