@@ -11,7 +11,7 @@ from rich.text import Text
 from cli import arguments, outputs
 from cli.console import Format, plural, print_json, stdout
 from cli.errors import ExitCode, Stop
-from cli.views import commands
+from cli.views import commands, man_page
 from components.specs import reference
 from components.specs import schema as schemas
 from components.specs.files import read_text
@@ -31,8 +31,8 @@ def schema(
     """Keep schemas, editor headers and the field reference current.
 
     All are made from the code: the files of schemas/, by which editors complete and check data files, the first line
-    of each data file, which names its schema, docs/reference/ from the models and the help of verbs, docs/policies.md
-    from the rules. Without --write nothing is changed, and the command ends with 1 when something is not current.
+    of each data file, which names its schema, docs/reference/ from the models and the help of verbs, the manual page
+    among it, docs/policies.md from the rules. Without --write nothing is changed, and the command ends with 1 when something is not current.
     """
     root = paths.environments().parent
     wanted = generated(root)
@@ -67,7 +67,7 @@ def generated(root: Path) -> dict[Path, str]:
     texts = {root / schemas.FOLDER / schemas.file_name(kind): schemas.schema_text(kind) for kind in KINDS}
     texts[root / schemas.FOLDER / "impact.schema.json"] = schemas.output_text("what a change does", Impact)
     texts |= {root / reference.FOLDER / name: text for name, text in reference.pages().items()}
-    texts |= {root / made.FILE: made.text() for made in (page, commands)}
+    texts |= {root / made.FILE: made.text() for made in (page, commands, man_page)}
     for path, kind in data_files(folder):
         if not kind.locked:
             texts[path] = schemas.with_header(_text(path, folder), schemas.header(kind, path, folder))
