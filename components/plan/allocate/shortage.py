@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from components.plan.pools import PlacedPool, inventory_file, problem
+from components.plan.pools import PlacedPool, declared_spares, inventory_file, place, problem
 from components.specs.environment import Environment
+from components.specs.loader import REGION
 from components.specs.natural import naturally
 from components.specs.problems import Problem
 
@@ -26,9 +27,14 @@ class Account:
     room: int
     """Number of nodes that the pool can have in the failure domain."""
 
+    @property
+    def spares(self) -> int:
+        """Return how many hosts no node can have, since they stand in for those that fail."""
+        return max(0, self.mine - self.room)
+
     def __str__(self) -> str:
         """Return what becomes of the hosts."""
-        spares, others = max(0, self.mine - self.room), self.total - self.mine - self.out_of_service
+        spares, others = self.spares, self.total - self.mine - self.out_of_service
         if others == self.total:
             return f"{self.total}, all in other pools"
         parts = [
@@ -49,10 +55,11 @@ def too_few_nodes(
     parts = [f"{kind} {name} has {accounts[name]}" for name in naturally(accounts)]
     more = len(parts) - MAX_DOMAINS_SHOWN
     shown = parts[:MAX_DOMAINS_SHOWN] + ([f"{more} more"] if more > 0 else [])
-    where = f"{', '.join(shown)} ({_files(accounts)})" if parts else "the inventory has none"
+    told = _spares(environment, placed) if any(account.spares for account in accounts.values()) else ""
+    where = f"{', '.join(shown)} ({_files(accounts)}{told})" if parts else "the inventory has none"
     key = "max_nodes" if placed.pool.autoscaling else "nodes"
     text = f"{wanted} {placed.pool.instance_type} nodes wanted, {possible} can be given: {where}"
-    return problem(environment, placed.file, (*placed.path, key), f"{text}; {_remedy(key, possible, leaving)}")
+    return problem(environment, placed.file, (*placed.path, key), f"{text}; {_remedy(key, possible, leaving, told)}")
 
 
 def too_few_racks(
@@ -76,8 +83,18 @@ def _files(accounts: Mapping[str, Account]) -> str:
     return ", ".join(sorted({inventory_file(account.hall) for account in accounts.values()}))
 
 
-def _remedy(key: str, possible: int, leaving: int) -> str:
-    remedy = f"lower {key} to {possible} or add a rack" if possible else "remove the pool or add a rack"
+def _spares(environment: Environment, placed: PlacedPool) -> str:
+    """Return which spares count for a pool, and where they are written."""
+    own = placed.pool.spares is not None
+    file, path = (placed.file, (*placed.path, "spares")) if own else (REGION, ("spares",))
+    written = own or "spares" in environment.region.model_fields_set
+    where = f"in {place(environment, file, path)}" if written else "by default"
+    return f"; spares: {declared_spares(environment, placed.pool)} {where}"
+
+
+def _remedy(key: str, possible: int, leaving: int, spares: str = "") -> str:
+    first = f"lower {key} to {possible}" if possible else "remove the pool"
+    remedy = f"{first}, lower spares, or add a rack" if spares else f"{first} or add a rack"
     if leaving:
         remedy += f"; {leaving} that other clusters give up can be taken once that is applied and allocated"
     return remedy
