@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import Any
 
+import yaml
 from ruamel.yaml import YAML
+from yaml import CollectionNode, Node
 
 
 def edited(text: str, edit: Callable[[Any], Any]) -> str:
@@ -34,20 +37,34 @@ def loaded(text: str) -> Any:
 
 def _round_trip() -> YAML:
     """Return a reader and writer that leaves alone what it is not asked to change."""
-    yaml = YAML()
-    yaml.preserve_quotes = True
-    yaml.width = 4096
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    return yaml
+    writer = YAML()
+    writer.preserve_quotes = True
+    writer.width = 4096
+    writer.indent(mapping=2, sequence=4, offset=2)
+    return writer
 
 
 def _merged(original: str, untouched: str, moved: str) -> str:
     """Return ``original`` with the changes from ``untouched`` to ``moved``.
 
-    The writer keeps comments and order, but not each line break within brackets; what the migration did not change
-    stays as it was written to the byte.
+    The writer keeps comments and order, but not each line break within brackets; an entry that the edit did not change
+    stays as it was written to the byte, whatever is edited beside it.
     """
     base, ours, theirs = (text.splitlines(keepends=True) for text in (untouched, original, moved))
+    same = _matches(base, theirs)
+    merged: list[str] = []
+    done = our_done = their_done = 0
+    for (start, our_start), (end, our_end) in pairwise(_cuts(base, ours)):
+        their_start, count = same.get(start, -1), end - start
+        if count and all(same.get(start + step) == their_start + step for step in range(count)):
+            merged += _merged_lines(base[done:start], ours[our_done:our_start], theirs[their_done:their_start])
+            merged += ours[our_start:our_end]
+            done, our_done, their_done = end, our_end, their_start + count
+    return "".join([*merged, *_merged_lines(base[done:], ours[our_done:], theirs[their_done:])])
+
+
+def _merged_lines(base: list[str], ours: list[str], theirs: list[str]) -> list[str]:
+    """Return ``ours`` with the changes from ``base`` to ``theirs``, line by line."""
     same_ours, same_theirs = _matches(base, ours), _matches(base, theirs)
     merged: list[str] = []
     start = our = their = 0
@@ -57,7 +74,41 @@ def _merged(original: str, untouched: str, moved: str) -> str:
         merged += ours[our:our_next] if unchanged else theirs[their:their_next]
         merged += base[index : index + 1]
         start, our, their = index + 1, our_next + 1, their_next + 1
-    return "".join(merged)
+    return merged
+
+
+def _cuts(one: list[str], other: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield where an entry of ``one`` begins or ends, with the line in ``other``, the same document in another layout.
+
+    What stands between two entries, comments and empty lines, belongs to neither.
+    """
+    roots = (yaml.compose("".join(lines), Loader=yaml.CSafeLoader) for lines in (one, other))
+    starts = dict([(0, 0), *_lines_of(*roots), (len(one), len(other))])
+    yield 0, 0
+    for (start, other_start), (end, other_end) in pairwise((line, starts[line]) for line in sorted(starts)):
+        between = 0
+        while between < min(end - start, other_end - other_start) - 1 and _is_between(one[end - between - 1]):
+            between += 1
+        if between and one[end - between : end] == other[other_end - between : other_end]:
+            yield end - between, other_end - between
+        yield end, other_end
+
+
+def _is_between(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
+
+
+def _lines_of(one: Node | None, other: Node | None) -> Iterator[tuple[int, int]]:
+    """Yield the lines on which entries of ``one`` begin, with those of ``other``; none within brackets."""
+    if not isinstance(one, CollectionNode) or not isinstance(other, CollectionNode):
+        return
+    if not one.flow_style and not other.flow_style:
+        for mine, twin in zip(one.value, other.value, strict=True):
+            (begin, value), (twin_begin, twin_value) = (
+                entry if isinstance(entry, tuple) else (entry, entry) for entry in (mine, twin)
+            )
+            yield begin.start_mark.line, twin_begin.start_mark.line
+            yield from _lines_of(value, twin_value)
 
 
 def _matches(base: list[str], other: list[str]) -> dict[int, int]:

@@ -1,0 +1,82 @@
+"""Edits of files that people write: an entry changes, and its neighbours stay to the byte in whatever layout."""
+
+from __future__ import annotations
+
+from difflib import ndiff
+
+import pytest
+
+from components.plan.allocate.faults import with_fault, without_fault
+from components.specs.edits import edited
+
+TEXT = """\
+# hosts that are broken
+schema_version: 1
+hosts:
+  a01-u01: {state: rma, since: 2026-11-01,   # at the vendor's
+            reason: fans}
+  a01-u02: {state: rma, since: 2026-11-01, reason: "two
+    lines of text"}
+
+  # about the next
+  a01-u04:
+    state: rma
+    since: 2026-11-01
+    reason: >-
+      a long
+      reason
+  a02-u01: {state: rma, since: 2026-11-02, reason: fan}   # the last
+"""
+NEW = {"state": "debug", "since": "2026-11-03", "reason": "x"}
+LINE = "{state: debug, since: 2026-11-03, reason: x}\n"
+
+
+def changes(after: str) -> list[str]:
+    return [line for line in ndiff(TEXT.splitlines(keepends=True), after.splitlines(keepends=True)) if line[0] in "+-"]
+
+
+@pytest.mark.parametrize("host", ["a00-u01", "a01-u03", "a01-u05", "a09-u01"])
+def test_an_entry_that_comes_changes_no_neighbour(host: str) -> None:
+    assert changes(with_fault(TEXT, host, NEW)) == [f"+   {host}: {LINE}"]
+
+
+def test_an_entry_comes_in_its_place_by_name() -> None:
+    after = with_fault(TEXT, "a01-u03", NEW)
+
+    assert f'    lines of text"}}\n  a01-u03: {LINE}\n  # about the next\n  a01-u04:\n' in after
+
+
+@pytest.mark.parametrize(
+    ("host", "gone"),
+    [
+        ("a01-u01", TEXT.splitlines(keepends=True)[3:5]),
+        ("a01-u02", TEXT.splitlines(keepends=True)[5:7]),
+        ("a02-u01", TEXT.splitlines(keepends=True)[-1:]),
+    ],
+)
+def test_an_entry_goes_with_all_its_lines_and_no_others(host: str, gone: list[str]) -> None:
+    assert changes(without_fault(TEXT, host)) == [f"- {line}" for line in gone]
+
+
+def test_an_entry_that_is_replaced_becomes_one_line() -> None:
+    after = with_fault(TEXT, "a01-u02", NEW)
+
+    assert after == TEXT.replace('{state: rma, since: 2026-11-01, reason: "two\n    lines of text"}\n', LINE)
+
+
+def test_an_edit_within_lists_keeps_the_entries_beside_it() -> None:
+    text = (
+        "items:\n  - {name: a,\n     size: 1}\n  - {name: b,   # the second\n     size: 2}\n"
+        "  - name: c\n    size: [1,\n      2]\n"
+    )
+
+    def resize(document: dict[str, list[dict[str, int]]]) -> object:
+        document["items"][2]["size"] = 3
+        return document
+
+    assert edited(text, resize) == text.replace("[1,\n      2]", "3")
+
+
+@pytest.mark.parametrize("text", [TEXT, "# nothing\n", "a: 1\n", "a:\n- 1\n-  2\n"])
+def test_an_edit_that_changes_nothing_leaves_every_byte(text: str) -> None:
+    assert edited(text, lambda document: document) == text
