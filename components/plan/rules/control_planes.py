@@ -13,7 +13,7 @@ from components.render.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL
 from components.specs.base import DEDICATED, PLACED
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import Events
-from components.specs.keys import cluster_of
+from components.specs.keys import cluster_of, pool_key, pool_of
 from components.specs.loader import ALLOCATIONS, IMAGE_PINS, REGION, VERSIONS
 from components.specs.locks import ClusterAllocation
 from components.specs.problems import Problem, listed
@@ -169,12 +169,34 @@ def endings(environment: Environment) -> Iterator[Problem]:
         return
     for name, given in lock.clusters.items():
         if nodes[name] and (given.tenant, name) not in there:
-            text = (
-                f"{nodes[name]} nodes run in {name}, which no tenants/{given.tenant}.yaml has any more; write it back"
-                f" with retire: true, then jacquard allocate {environment.name} and jacquard up {environment.name},"
-                " and only then remove it"
-            )
-            yield problem(environment, ALLOCATIONS, ("clusters", name), text)
+            yield _gone(environment, name, given, nodes[name])
+
+
+def _gone(environment: Environment, name: str, given: ClusterAllocation, nodes: int) -> Problem:
+    renamed = _renamed(environment, name, given)
+    if renamed:
+        text = (
+            f"{nodes} nodes run in {name} ({place(environment, ALLOCATIONS, ('clusters', name))}), and a cluster of"
+            f" another name is another cluster; write {name}, or add {renamed.cluster.name} beside it"
+        )
+        return problem(environment, renamed.file, (*renamed.path, "name"), text)
+    text = (
+        f"{nodes} nodes run in {name}, which no tenants/{given.tenant}.yaml has any more; write it back with retire:"
+        f" true, then jacquard allocate {environment.name} and jacquard up {environment.name}, and only then remove it"
+    )
+    return problem(environment, ALLOCATIONS, ("clusters", name), text)
+
+
+def _renamed(environment: Environment, name: str, given: ClusterAllocation) -> PlacedCluster | None:
+    """Return the cluster that was ``name`` before somebody gave it another one: new, in its VPC, with a pool of it."""
+    lock = environment.allocations
+    ran = {pool_of(group) for group in lock.groups if cluster_of(group) == name}
+    for placed in clusters(environment):
+        cluster = placed.cluster
+        new = placed.tenant.tenant == given.tenant and cluster.name not in lock.clusters
+        if new and cluster.vpc == given.vpc and any(pool_key(name, pool.name) in ran for pool in cluster.pools):
+            return placed
+    return None
 
 
 def _allocated(environment: Environment) -> Iterator[tuple[PlacedCluster, ClusterAllocation]]:

@@ -229,14 +229,15 @@ def _deployments(environment: Environment) -> Iterator[_Parts]:
 def _data_stores(environment: Environment) -> Iterator[_Parts]:
     """Yield the parts of the names of data stores: those that clusters share, and those that clusters may come to own.
 
-    They are in no namespace.
+    They are in no namespace. The shared ones come last, so that of two names it is theirs that is told: a cluster with
+    nodes cannot be renamed.
     """
     region = environment.region.control_planes
-    for index, store in enumerate(region.data_stores):
-        yield REGION, ("control_planes", "data_stores", index, "name"), "data store", (store.name,)
     for placed in clusters(environment) if region.dedicated else ():
         for suffix in (MAIN_STORE, EVENTS_STORE):
             yield placed.file, (*placed.path, "name"), "data store", (placed.cluster.name, suffix)
+    for index, store in enumerate(region.data_stores):
+        yield REGION, ("control_planes", "data_stores", index, "name"), "data store", (store.name,)
 
 
 def group_names(environment: Environment) -> Iterator[Problem]:
