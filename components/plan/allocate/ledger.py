@@ -115,11 +115,17 @@ def room(environment: Environment) -> dict[Kind, tuple[Block, ...]]:
     return ranges(environment) | {ASNS: (Block(asn.first, asn.last - loopbacks.num_addresses),)}
 
 
+_GROWING = "guids"
+"""Sort of numbers of which a cluster may come to need more behind those that it has."""
+
+
 class Ledger:
     """Gives numbers of some ranges. First all that is kept and freed is entered, then numbers are taken."""
 
     def __init__(self, allowed: Mapping[Kind, tuple[Block, ...]], quarantine: Mapping[str, Freed]) -> None:
         self._blocks = {kind: Blocks(parts) for kind, parts in allowed.items()}
+        self._with_room = {kind: Blocks(parts) for kind, parts in allowed.items() if kind.section == _GROWING}
+        """Ranges that may grow, each with as many numbers again behind it, which go to others last."""
         self._freed: dict[str, dict[Kind, list[Block]]] = defaultdict(lambda: defaultdict(list))
         for holder, freed in quarantine.items():
             for kind, _, block in freed_numbers(freed):
@@ -129,7 +135,7 @@ class Ledger:
         """Enter numbers that stay where they are."""
         for kind, _, block in given:
             if kind in self._blocks:
-                self._blocks[kind].occupy(block)
+                self._occupy(kind, block)
 
     def free(self, holder: str, kind: Kind, block: Block) -> None:
         """Put a number of ``holder`` into quarantine."""
@@ -138,7 +144,7 @@ class Ledger:
         if block not in self._freed[holder][kind]:
             self._freed[holder][kind].append(block)
         if kind in self._blocks:
-            self._blocks[kind].occupy(block)
+            self._occupy(kind, block)
 
     def free_all(self, holder: str, given: Given) -> None:
         """Put all numbers of an entry of ``holder`` into quarantine."""
@@ -155,16 +161,30 @@ class Ledger:
             if block.size == size and block in blocks:
                 had.remove(block)
                 return block
-        return blocks.take(size)
+        apart = self._with_room[kind].take(2 * size) if kind in self._with_room else None
+        taken = Block(apart.first, apart.first + size - 1) if apart else blocks.take(size)
+        if taken is not None:
+            self._occupy(kind, taken)
+        return taken
 
-    def grow(self, holder: str, kind: Kind, block: Block, size: int) -> Block | None:
-        """Return ``block`` with more numbers behind it; if these are taken another one, the old in quarantine."""
+    def grow(self, kind: Kind, block: Block, size: int) -> Block | None:
+        """Return ``block`` with the numbers behind it up to ``size``; None when these are not all free."""
         grown = self._blocks[kind].grow(block, size) if kind in self._blocks else None
-        if grown is None:
-            grown = self.take(holder, kind, size)
-            if grown is not None:
-                self.free(holder, kind, block)
+        if grown is not None:
+            self._occupy(kind, grown)
         return grown
+
+    def move(self, holder: str, kind: Kind, block: Block, size: int) -> Block | None:
+        """Return ``size`` numbers instead of ``block``, which is in quarantine then; None when none are free."""
+        moved = self.take(holder, kind, size)
+        if moved is not None:
+            self.free(holder, kind, block)
+        return moved
+
+    def _occupy(self, kind: Kind, block: Block) -> None:
+        self._blocks[kind].occupy(block)
+        if kind in self._with_room:
+            self._with_room[kind].occupy(Block(block.first, block.last + block.size))
 
     def quarantine(self) -> dict[str, Freed]:
         """Return what is in quarantine, by holder."""

@@ -6,6 +6,7 @@ Not given here: the VTEP loopback and the ASN of each DPU. DPF's own address man
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -84,6 +85,9 @@ class _Numbering:
         placed = sorted(clusters(environment), key=lambda placed: natural(placed.tenant.tenant))
         self._clusters = {item.cluster.name: item for item in placed}
         self._machines = dict(self._public_machines())
+        self._nodes = Counter[str]()
+        for key, group in self._old.groups.items():
+            self._nodes[cluster_of(key)] += group.nodes
 
     def run(self) -> Numbers:
         vpcs, control_planes, addresses = self._kept_vpcs(), self._kept_clusters(), self._kept_addresses()
@@ -198,18 +202,32 @@ class _Numbering:
 
     def _guids(self, want: _Want, placed: PlacedCluster, old: Mapping[str, GuidNumbers]) -> dict[str, GuidNumbers]:
         found = dict(old)
-        for fabric, size in self._guids_needed(placed).items():
-            kind, had = guids(fabric), old.get(fabric)
-            if had is not None and as_block(had).size >= size:
+        for fabric, needed in self._guids_needed(placed).items():
+            kind, size = guids(fabric), 1 << (needed - 1).bit_length()
+            had = as_block(old[fabric]) if fabric in old else None
+            if had is None:
+                block = self._ledger.take(want.holder, kind, size)
+            elif had.size >= needed:
                 continue
-            block = (
-                self._ledger.take(want.holder, kind, size)
-                if had is None
-                else self._ledger.grow(want.holder, kind, as_block(had), size)
-            )
+            else:
+                block = self._ledger.grow(kind, had, size) or self._ledger.grow(kind, had, needed)
+                if block is None and self._nodes[placed.cluster.name]:
+                    self._problems.append(self._stuck(want, kind, old[fabric], needed))
+                    continue
+                block = block or self._ledger.move(want.holder, kind, had, size)
             taken = self._value(want, f"range of {size} GUIDs", kind, "", block)
             found |= {fabric: taken} if taken else {}
         return dict(sorted(found.items()))
+
+    def _stuck(self, want: _Want, kind: Kind, had: GuidNumbers, needed: int) -> Problem:
+        """Return that the GUIDs behind those of a cluster are taken, and that its nodes run with the ones it has."""
+        size = as_block(had).size
+        text = (
+            f"needs {needed} GUIDs on {kind.fabric}, and the numbers behind its own are taken ({had}, {size} of them);"
+            f" pods use these, so the range does not move: make pools smaller until they need {size}, or give the new"
+            " nodes to another cluster" + self._quarantined(kind)
+        )
+        return problem(self._environment, want.file, want.path, text)
 
     def _guids_needed(self, placed: PlacedCluster) -> dict[str, int]:
         """Return how many GUIDs ``placed`` needs on each fabric: one for each virtual function that could ever run."""
@@ -221,8 +239,7 @@ class _Numbering:
                 nodes = most_nodes(self._environment, pool)
                 functions += nodes * kind.infiniband_ports * kind.dpu.virtual_functions
         vpcs = [vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc] if functions else []
-        size = 1 << (functions - 1).bit_length()
-        return {fabric.name: size for vpc in vpcs for fabric in infiniband(self._environment, vpc)}
+        return {fabric.name: functions for vpc in vpcs for fabric in infiniband(self._environment, vpc)}
 
     def _public_machines(self) -> Iterator[tuple[str, _Want]]:
         for tenant in sorted(self._environment.tenants, key=lambda tenant: natural(tenant.tenant)):
