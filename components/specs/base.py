@@ -48,7 +48,6 @@ class Spec(BaseModel):
         defer_build=True,
         frozen=True,
         extra="forbid",
-        use_attribute_docstrings=True,
         validate_default=True,
         ser_json_inf_nan="constants",
         serialize_by_alias=True,

@@ -21,7 +21,7 @@ class EvidenceError(ValueError):
 class _Seen(BaseModel):
     """The part of an answer that counts; an answer says more."""
 
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True)
 
 
 class GroupEvidence(_Seen):

@@ -15,8 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core.core_schema import EnumSchema
+from pydantic_core.core_schema import EnumSchema, ModelSchema
 
 from components.specs.base import Spec
 from components.specs.kinds import FileKind
@@ -75,7 +76,15 @@ def model_schema(model: type[Spec]) -> dict[str, Any]:
 
 
 class _Generator(GenerateJsonSchema):
-    """Adds what each word of an enum means."""
+    """Adds what each field of a model and each word of an enum means."""
+
+    def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
+        found = super().model_schema(schema)
+        texts = _field_texts(schema["cls"])
+        for name, field in schema["cls"].model_fields.items():
+            if texts.get(name):
+                found["properties"][field.alias or name]["description"] = texts[name]
+        return found
 
     def enum_schema(self, schema: EnumSchema) -> JsonSchemaValue:
         found = super().enum_schema(schema)
@@ -125,12 +134,29 @@ def _words(name: str) -> str:
 @cache
 def meanings(enum: type[Enum]) -> dict[str, str]:
     """Return what the docstrings below the members of ``enum`` say, by value; an empty text where there is none."""
-    [definition] = ast.parse(textwrap.dedent(inspect.getsource(enum))).body
-    texts, last = {member.name: "" for member in enum}, ""
-    for statement in getattr(definition, "body", []):
+    texts = _attribute_texts(enum)
+    return {member.value: texts.get(member.name, "") for member in enum}
+
+
+def _field_texts(model: type[BaseModel]) -> dict[str, str]:
+    """Return what the docstrings below the fields of ``model`` say, those that it inherits too.
+
+    Pydantic would read them whenever a module is loaded, which takes a tenth of a second; they are needed here only.
+    """
+    bases = [base for base in reversed(model.__mro__) if issubclass(base, BaseModel) and base is not BaseModel]
+    return {name: text for base in bases for name, text in _attribute_texts(base).items()}
+
+
+@cache
+def _attribute_texts(definition: type) -> dict[str, str]:
+    """Return what the docstrings below the attributes of a class say, by name."""
+    [parsed] = ast.parse(textwrap.dedent(inspect.getsource(definition))).body
+    texts, last = dict[str, str](), ""
+    for statement in getattr(parsed, "body", []):
         match statement:
-            case ast.Assign(targets=[ast.Name(id=last)]):
+            case ast.Assign(targets=[ast.Name(id=last)]) | ast.AnnAssign(target=ast.Name(id=last)):
                 pass
-            case ast.Expr(value=ast.Constant(value=str(text))) if last in texts:
+            case ast.Expr(value=ast.Constant(value=str(text))) if last:
                 texts[last] = _prose(text)
-    return {member.value: texts[member.name] for member in enum}
+                last = ""
+    return texts

@@ -176,3 +176,21 @@ def test_links_of_the_reference_lead_to_one_heading_each() -> None:
         anchors = [re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in headings]
         assert set(re.findall(r"\]\(#([^)]*)\)", page)) == set(anchors), name
         assert len(anchors) == len(set(anchors)), name
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_every_field_of_the_schema_has_its_docstring(kind: FileKind) -> None:
+    found = schema.schema(kind)
+    every = {kind.name: found, **found["definitions"]}
+
+    assert [
+        f"{name}.{key}"
+        for name, part in every.items()
+        for key, field in part.get("properties", {}).items()
+        if not field.get("description") and "const" not in field
+    ] == []
+
+
+def test_no_docstring_is_read_before_it_is_asked_for() -> None:
+    assert "use_attribute_docstrings" not in DataFile.model_config
+    assert {field.description for field in DataFile.model_fields.values()} == {None}
