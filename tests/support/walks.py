@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import yaml
 from hypothesis import strategies as st
+from promoting import promote
 from workbench import Workbench
 
+from components.plan.allocate.releases import release_hosts, replace_hosts
+from components.plan.checks import check_data, check_promotable
+from components.plan.pools import pools
+from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS, IMAGE_PINS, OUT_OF_SERVICE, REGION
+from components.specs.locks import AllocationsLock, ImagesLock
+from components.specs.problems import SpecError
+from components.specs.store import write_locks
 
 Edit = Callable[[Workbench, st.DataObject], None]
 _NAMES = st.sampled_from(("acme", "globex", "research", "infer", "train", "lab", "system", "new"))
@@ -72,6 +81,37 @@ def add_tenant(bench: Workbench, data: st.DataObject) -> None:
         path = data.draw(st.sampled_from(files))
         text = path.read_text(encoding="utf-8").replace(path.stem, name)
         (path.parent / f"{name}.yaml").write_text(text, encoding="utf-8")
+
+
+def add_cluster(bench: Workbench, data: st.DataObject) -> None:
+    """Give a tenant a second cluster, with one of the pools of its first."""
+    name, nodes = data.draw(_NAMES), data.draw(st.integers(1, 3))
+
+    def change(said: dict[str, Any]) -> None:
+        first = said["clusters"][0]
+        said["clusters"].append({**first, "name": name, "pools": [{**first["pools"][-1], "nodes": nodes}]})
+
+    _tenant(bench, data, change)
+
+
+def command(bench: Workbench, data: st.DataObject) -> None:
+    """Run a command that writes lock files on a pool, which it refuses where the data does not let it."""
+    do = data.draw(st.sampled_from((_promote, replace_hosts, release_hosts)))
+    index = data.draw(st.integers(0, 3))
+    with suppress(SpecError):
+        region = bench.load()
+        keys = [placed.key for placed in pools(region)]
+        if keys and not check_data(region):
+            write_locks(region, bench.root, *do(region, keys[index % len(keys)]))
+
+
+def _promote(region: Environment, key: str) -> tuple[AllocationsLock, ImagesLock]:
+    """Promote a pool to the newest image of its instance type."""
+    if problems := check_promotable(region):
+        raise SpecError(region.name, problems)
+    kind = next(placed.pool.instance_type for placed in pools(region) if placed.key == key)
+    newest = max(image.version for image in region.images.images if kind in image.fits)
+    return region.allocations, promote(region, key, newest)
 
 
 def lose(bench: Workbench, data: st.DataObject) -> None:
@@ -139,10 +179,11 @@ def break_hosts(bench: Workbench, data: st.DataObject) -> None:
 
 
 def narrow(bench: Workbench, data: st.DataObject) -> None:
-    """Make a range of the region narrower, or a network another one."""
+    """Make a range of the region narrower, a network another one, or keep more spares."""
     path = bench.folder / REGION
     if path.is_file():
-        old, new = data.draw(st.sampled_from((("10000-19999", "10001-19999"), ("10.3.0.0/24", "10.3.1.0/24"))))
+        edits = (("10000-19999", "10001-19999"), ("10.3.0.0/24", "10.3.1.0/24"), ("spares: 2%", "spares: 3"))
+        old, new = data.draw(st.sampled_from(edits))
         path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
 
 
@@ -159,7 +200,8 @@ def swap_locks(bench: Workbench, data: st.DataObject) -> None:
 
 
 EDITS: tuple[Edit, ...] = (
-    resize, rename, remove, add_tenant, lose, move_file, merge, edit_hosts, break_hosts, narrow, swap_locks,
+    resize, rename, remove, add_tenant, add_cluster, command, lose, move_file, merge, edit_hosts, break_hosts, narrow,
+    swap_locks,
 )  # fmt: skip
 
 
