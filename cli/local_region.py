@@ -49,10 +49,10 @@ def remove(environment: str, variables: Mapping[str, str] = os.environ) -> None:
 def _call(arguments: Sequence[str], variables: Mapping[str, str]) -> str:
     """Return why a command failed; empty when it did not."""
     done = subprocess.run(
-        _command(arguments), cwd=paths.ROOT, env=dict(variables), capture_output=True, text=True, check=False
+        _command(arguments), cwd=paths.project(), env=dict(variables), capture_output=True, text=True, check=False
     )
     return (done.stderr or done.stdout).strip() if done.returncode else ""
 
 
 def _command(arguments: Sequence[str]) -> list[str]:
-    return [sys.executable, "-m", "rehearsal", *arguments]
+    return [sys.executable, "-P", "-m", "rehearsal", *arguments]

@@ -64,20 +64,19 @@ class Ready:
 
 
 class Engine:
-    """The ``pulumi`` of this clone, set up for one environment.
+    """The ``pulumi`` of this project, set up for one environment.
 
     Raises:
         EngineError: no ``pulumi`` was made ready.
     """
 
     def __init__(self, environment: str, state: StateSpec | None, variables: Mapping[str, str]) -> None:
+        _require_python()
         self.secrets_provider = state.secrets_provider if state else None
         self.variables = machine.process(environment, backend_url=state.backend if state else None) | dict(variables)
         program = shutil.which("pulumi", path=self.variables["PATH"])
         if program is None:
-            msg = (
-                "no 'pulumi' is made ready in this clone; run 'make up', or 'python3 -m toolchain' for the tools alone"
-            )
+            msg = f"no 'pulumi' is made ready for this project; run '{paths.set_up()}'"
             raise EngineError(msg)
         self.program = program
 
@@ -205,7 +204,7 @@ class Engine:
         pulumi = [self.program, *command, "--non-interactive", "--color", "never"]
         return subprocess.Popen(
             [sys.executable, "-S", ends_with_parent.__file__, *pulumi],
-            cwd=paths.ROOT,
+            cwd=paths.project(),
             env=self.variables | {"PULUMI_DEBUG_COMMANDS": "true"},
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -215,7 +214,7 @@ class Engine:
     def _call(self, arguments: list[str], failure: str, *, stdin: str = "") -> str:
         done = subprocess.run(
             [self.program, *arguments, "--non-interactive", "--color", "never"],
-            cwd=paths.ROOT,
+            cwd=paths.project(),
             env=self.variables,
             input=stdin,
             capture_output=True,
@@ -227,6 +226,21 @@ class Engine:
             msg = f"{failure}: {reason}"
             raise EngineError(msg)
         return done.stdout
+
+
+def _require_python() -> None:
+    """Pass when the Python is there by which ``Pulumi.yaml`` and the commands in the graph run ours.
+
+    Raises:
+        EngineError: a repository of regions has none.
+    """
+    folder = paths.own()
+    if folder and not (folder / ".venv" / "bin" / "python").exists():
+        msg = (
+            f"{folder / '.venv'}: has no bin/python, by which {paths.PROJECT_FILE} runs the program; make it in "
+            f"{folder}: python3 -m venv .venv && .venv/bin/pip install -r requirements.txt"
+        )
+        raise EngineError(msg)
 
 
 def log_folder() -> Path:

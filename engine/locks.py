@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import re
 import socket
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from toolchain import paths
 from toolchain.lock import locked
 
 PROJECT = "jacquard"
+"""Name of the project whose ``Pulumi.yaml`` says none that can be read; `pulumi` tells what is wrong with it."""
+_NAME = re.compile(r"""^name:\s*["']?([\w.-]+)""", re.MULTILINE)
 _PROCESSES = Path("/proc")
 _ENDED = "Z"
 
@@ -61,7 +64,7 @@ def exclusively(environment: str, verb: str) -> AbstractContextManager[object]:
 
 def engine_locks(state: Path, stack: str) -> list[Holder]:
     """Return the engine's locks of ``stack`` in the file backend at ``state``, oldest first."""
-    folder = state / ".pulumi" / "locks" / "organization" / PROJECT / stack
+    folder = state / ".pulumi" / "locks" / "organization" / _project() / stack
     holders = []
     for file in sorted(folder.glob("*.json")):
         try:
@@ -78,6 +81,11 @@ def engine_locks(state: Path, stack: str) -> list[Holder]:
             msg = f"{file}: is no lock that the engine writes; look whether 'pulumi' runs, then delete the file"
             raise EngineError(msg) from None
     return sorted(holders, key=lambda holder: holder.since)
+
+
+def _project() -> str:
+    found = _NAME.search((paths.project() / paths.PROJECT_FILE).read_text(encoding="utf-8", errors="replace"))
+    return found[1] if found else PROJECT
 
 
 def free(state: Path, stack: str) -> list[Holder]:

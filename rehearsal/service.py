@@ -19,10 +19,10 @@ from rehearsal.locks import held
 from rehearsal.region import MANAGEMENT, Region, checked
 from toolchain import settings
 from toolchain.files import replace_private
-from toolchain.paths import ROOT
 
 STAGE = Kind("kwok.x-k8s.io", "v1alpha1", "Stage", cluster_scoped=True)
 OPERATORS = "operators"
+_CODE = Path(__file__).parent
 
 
 def up(region: Region, cluster: str, say: Callable[[str], None]) -> None:
@@ -123,7 +123,7 @@ def _operators(region: Region, say: Callable[[str], None]) -> None:
     """Run the simulated joins, with the code as it is now."""
     mark = region.folder / "bin" / "operators.code"
     code = hashlib.sha256()
-    for path in sorted((ROOT / "rehearsal" / "operators").glob("*.py")):
+    for path in sorted((_CODE / "operators").glob("*.py")):
         code.update(path.read_bytes())
     alive = [process for process in processes.running(region.folder) if process.part == OPERATORS]
     if len(alive) == 1 and mark.exists() and mark.read_text() == code.hexdigest():
@@ -132,7 +132,7 @@ def _operators(region: Region, say: Callable[[str], None]) -> None:
         say(f"{OPERATORS}: not running; starting again")
     processes.kill(alive)
     arguments = [sys.executable, "-m", processes.OPERATORS, str(region.folder)]
-    processes.launch(arguments, log=region.logs / f"{OPERATORS}.log", environment=os.environ, folder=ROOT)
+    processes.launch(arguments, log=region.logs / f"{OPERATORS}.log", environment=os.environ, folder=_CODE.parent)
     mark.write_text(code.hexdigest())
 
 

@@ -1,4 +1,4 @@
-"""Commands in the graph: modules of this repository, run by its own Python."""
+"""Commands in the graph: modules of ours, run by the Python of the project."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def python(*, create: str, delete: str) -> PythonCommand:
     """Return the inputs that run the modules ``create`` (also on update) and ``delete``, given with their arguments.
 
     Paths are relative to the program's folder, where providers run: an absolute one would differ from machine to
-    machine and show as a change.
+    machine and show as a change. Folders of the project never stand in for packages of ours (``-P``).
     """
-    run = ".venv/bin/python -m "
+    run = ".venv/bin/python -P -m "
     return PythonCommand(create=run + create, update=run + create, delete=run + delete, dir="..")

@@ -17,6 +17,8 @@ from starters.hosts import HEADER, example_hosts
 
 _NAME = "starter"
 """Name of the region in the example's files."""
+FILES = Path(str(files("starters").joinpath("files")))
+"""What new files are copied from; packages of ours are installed as folders."""
 _EXAMPLES = (REGION, "tenants/first.yaml")
 
 
@@ -27,7 +29,7 @@ def example(name: str, halls: Sequence[str]) -> dict[str, str]:
         name: of the region.
         halls: whose hosts are made up; at most `starters.hosts.MAX_HALLS`.
     """
-    texts = {path: files("starters").joinpath("files", path).read_text(encoding="utf-8") for path in _EXAMPLES}
+    texts = {path: (FILES / path).read_text(encoding="utf-8") for path in _EXAMPLES}
     texts = {path: renamed(text, _NAME, name) for path, text in texts.items()}
     texts[REGION] = with_halls(texts[REGION], halls)
     return texts | {_inventory(hall): example_hosts(hall, index) for index, hall in enumerate(halls)}

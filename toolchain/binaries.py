@@ -32,7 +32,7 @@ def path(name: str) -> Path:
         return chosen
     found = folder(family)
     if not found:
-        message = f"{name}: {family.name} {family.version} is not built; run `python3 -m toolchain`"
+        message = f"{name}: {family.name} {family.version} is not built; run `{paths.set_up()}`"
         raise ToolchainError(message)
     return found / "bin" / name
 
@@ -48,7 +48,7 @@ def data(name: str) -> Path:
     found = _data_folder(family, wanted)
     if found:
         return found
-    message = f"{name}: the files of {wanted.module} are not there yet; run `python3 -m toolchain`"
+    message = f"{name}: the files of {wanted.module} are not there yet; run `{paths.set_up()}`"
     raise ToolchainError(message)
 
 

@@ -95,7 +95,7 @@ def problems(
         free: how many bytes are free in a folder's file system.
     """
     found = [go_problem(go)] if missing else []
-    found += [missing_tool(name) for name in ("git", "make") if not find(name)]
+    found += [missing_tool(name) for name in tools.wanted() if not find(name)]
     if venv and not importlib.util.find_spec("ensurepip"):
         found.append(
             "python: the modules venv and ensurepip are missing; install them "
@@ -105,7 +105,8 @@ def problems(
     found.append(unwritable)
     if paths.cache() not in paths.home().parents:
         found.append(_unwritable("cache", paths.home(), f"{OTHER_FOLDER} JACQUARD_HOME"))
-    found.append(_unwritable("clone", paths.ROOT, "make it writable, or clone to another folder"))
+    if paths.IS_CLONE:
+        found.append(_unwritable("clone", paths.ROOT, "make it writable, or clone to another folder"))
     if not unwritable:
         found.append(space_problem(missing, free))
     if venv:

@@ -17,8 +17,6 @@ from toolchain.errors import ToolchainError
 from toolchain.families import Family
 from toolchain.tools import Tool
 
-_SET_UP = "run `python3 -m toolchain`"
-
 
 class State(StrEnum):
     """Whether something can be used."""
@@ -41,6 +39,10 @@ class Item:
     remedy: str = ""
 
 
+def _set_up() -> str:
+    return f"run `{paths.set_up()}`"
+
+
 def report() -> list[Item]:
     """Return everything that is used, in the order it is needed; changes nothing."""
     go = tools.find("go")
@@ -53,7 +55,7 @@ def report() -> list[Item]:
     cluster = "kwok" if settings.CLUSTER in settings.problems() else settings.cluster()
     needed = families.needed(engine=chosen is not None and chosen.vendor is None, cluster=cluster)
     missing = binaries.missing(needed, checks.usable(go))
-    items = [*_settings(), _python(), _go(go, missing), _tool("git"), _tool("make"), _disk(missing), _venv()]
+    items = [*_settings(), _python(), _go(go, missing), *map(_tool, tools.wanted()), _disk(missing), _venv()]
     items += [item for family in needed for item in _family(family)]
     items += (
         _engine(chosen) if chosen else [Item(name="engine", state=State.MISSING, used="", where="", remedy=complaint)]
@@ -113,9 +115,10 @@ def _disk(missing: Sequence[Family]) -> Item:
 
 
 def _venv() -> Item:
-    state = State.OK if virtualenv.current() else State.OLD if virtualenv.python().exists() else State.MISSING
+    done = virtualenv.current() if paths.IS_CLONE else virtualenv.python().exists()
+    state = State.OK if done else State.OLD if virtualenv.python().exists() else State.MISSING
     used = f"Python {platform.python_version()}" if state is State.OK else ""
-    remedy = "" if state is State.OK else _SET_UP
+    remedy = "" if state is State.OK else _set_up()
     return Item(name=".venv", state=state, used=used, where=str(paths.VENV), remedy=remedy)
 
 
@@ -124,7 +127,7 @@ def _family(family: Family) -> Iterator[Item]:
         try:
             where = binaries.path(binary.name)
         except ToolchainError:
-            yield Item(name=binary.name, state=State.MISSING, used="", where="", remedy=_SET_UP)
+            yield Item(name=binary.name, state=State.MISSING, used="", where="", remedy=_set_up())
             continue
         used = f"{binaries.OVERRIDE}, version unchecked" if binaries.overridden(binary.name) else family.version
         yield Item(name=binary.name, state=State.OK, used=used, where=str(where))
@@ -132,7 +135,7 @@ def _family(family: Family) -> Iterator[Item]:
         try:
             folder = binaries.data(data.name)
         except ToolchainError:
-            yield Item(name=f"{data.name} files", state=State.MISSING, used="", where="", remedy=_SET_UP)
+            yield Item(name=f"{data.name} files", state=State.MISSING, used="", where="", remedy=_set_up())
             continue
         version = versions.of_module(family.folder / "go.mod", data.module)
         yield Item(name=f"{data.name} files", state=State.OK, used=version, where=str(folder))
@@ -162,7 +165,7 @@ def _own_provider() -> Item:
 def _laid_out(name: str, used: str, where: Path) -> Item:
     if where.exists():
         return Item(name=name, state=State.OK, used=used, where=str(where))
-    return Item(name=name, state=State.MISSING, used="", where=str(where), remedy=_SET_UP)
+    return Item(name=name, state=State.MISSING, used="", where=str(where), remedy=_set_up())
 
 
 def _cache() -> Item:

@@ -1,4 +1,4 @@
-"""The environment variables with which plain ``pulumi`` works in this clone."""
+"""The environment variables with which plain ``pulumi`` works in this project."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def engine(environment: str, *, backend_url: str | None = None) -> dict[str, str
 
     Args:
         environment: name of the environment.
-        backend_url: where state is kept. Default is the file backend of this clone, with the passphrase of rehearsals;
-            whoever keeps state elsewhere names a secrets provider as well.
+        backend_url: where state is kept. Default is the file backend of this project, with the passphrase of
+            rehearsals; whoever keeps state elsewhere names a secrets provider as well.
 
     Raises:
         ToolchainError: no engine is built or installed.
@@ -42,6 +42,8 @@ def engine(environment: str, *, backend_url: str | None = None) -> dict[str, str
         GO_MEMORY: os.environ.get(GO_MEMORY) or ENGINE_MEMORY,
         "KUBECONFIG": str(paths.kubeconfig(environment, "management")),
         "JACQUARD_KUBECONFIGS": str(paths.kubeconfigs(environment)),
+        # Plugins and policy packs run in folders of their own.
+        **({"JACQUARD_ENVIRONMENTS": str(paths.environments())} if paths.own() else {}),
         **{name: os.environ[name] for name in _OWN if os.environ.get(name)},
     }
 

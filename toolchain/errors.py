@@ -8,7 +8,7 @@ class ToolchainError(Exception):
 
 
 class SettingError(ToolchainError):
-    """An environment variable of ours has a value that nothing can be done with: wrong usage, not a failure."""
+    """A setting of ours has a value that nothing can be done with, or nobody says which project: wrong usage."""
 
 
 def explained(error: OSError) -> str:

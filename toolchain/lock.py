@@ -121,7 +121,7 @@ def _record(purpose: str) -> str:
     record = {
         "pid": os.getpid(),
         "host": socket.gethostname(),
-        "clone": str(paths.ROOT),
+        "clone": str(paths.project()),
         "purpose": purpose,
         "since": time.strftime("%H:%M:%S"),
     }

@@ -1,23 +1,95 @@
 """Where things lie on this machine. Standard library only; nothing is made here.
 
-``JACQUARD_CACHE`` holds what all clones share (binaries keyed by content) and, under ``clones/``, one home for each
-clone (Pulumi home and state, kubeconfigs, clusters, logs). ``JACQUARD_HOME`` puts this clone's home elsewhere, and
-``JACQUARD_ENVIRONMENTS`` reads the data of environments from another folder; both serve tests and rehearsals.
+A project is a folder with ``Pulumi.yaml`` and ``environments/``: the clone that this code lies in, or a repository of
+regions that has Jacquard installed. ``JACQUARD_CACHE`` holds what all projects share (binaries keyed by content) and,
+under ``clones/``, one home for each project (Pulumi home and state, kubeconfigs, clusters, logs). ``JACQUARD_HOME``
+puts this project's home elsewhere, and ``JACQUARD_ENVIRONMENTS`` names the data of environments wherever they are.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from pathlib import Path
 
+from toolchain.errors import SettingError
+
 ROOT = Path(__file__).resolve().parent.parent
-"""The working tree."""
-VENV = ROOT / ".venv"
+"""Where the code lies: the working tree of a clone, or the packages of a virtual environment."""
+PROJECT_FILE = "Pulumi.yaml"
+DATA = "environments"
+"""Folder of a project with the data of its environments."""
+IS_CLONE = (ROOT / PROJECT_FILE).is_file()
+"""Whether the code lies in a clone, where set-up makes ``.venv``, and not installed in one that is there."""
+VENV = ROOT / ".venv" if IS_CLONE else Path(sys.prefix)
+"""The virtual environment whose Python runs this code, or is going to."""
+
+
+def project() -> Path:
+    """Return the project that is worked on.
+
+    It is the one whose data ``JACQUARD_ENVIRONMENTS`` names, else the one around the current folder, else the clone.
+
+    Raises:
+        SettingError: there is none; the code is installed somewhere and the current folder is in no project.
+    """
+    found = _around_data() or _around_here()
+    if found:
+        return found
+    if IS_CLONE:
+        return ROOT
+    chosen = os.environ.get("JACQUARD_ENVIRONMENTS")
+    where = f"beside {chosen}, which JACQUARD_ENVIRONMENTS names" if chosen else f"in {_here() or '.'} or above it"
+    message = (
+        f"{PROJECT_FILE}: there is none with a folder {DATA}/ {where}; go to the repository of your regions, or make "
+        "one: jacquard new REGION --repository DIR"
+    )
+    raise SettingError(message)
+
+
+def set_up() -> str:
+    """Return the command that makes what a project needs: in a clone it may have to make ``.venv`` first."""
+    return "python3 -m toolchain" if IS_CLONE else "jacquard setup"
+
+
+def own() -> Path | None:
+    """Return the repository of regions that is worked on; None in a clone of Jacquard, and where there is none."""
+    try:
+        found = project()
+    except SettingError:
+        return None
+    return None if found == ROOT else found
+
+
+def _around_data() -> Path | None:
+    chosen = os.environ.get("JACQUARD_ENVIRONMENTS")
+    folder = Path(chosen).expanduser().resolve().parent if chosen else None
+    return folder if folder and (folder / PROJECT_FILE).is_file() and not _holds_jacquard(folder) else None
+
+
+def _around_here() -> Path | None:
+    here = _here()
+    for folder in (here, *here.parents) if here else ():
+        if (folder / PROJECT_FILE).is_file() and (folder / DATA).is_dir():
+            return None if _holds_jacquard(folder) else folder
+    return None
+
+
+def _here() -> Path | None:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return None
+
+
+def _holds_jacquard(folder: Path) -> bool:
+    """Tell whether ``folder`` is a clone; from there, too, the command of another one works on its own data."""
+    return (folder / "toolchain" / Path(__file__).name).is_file()
 
 
 def cache() -> Path:
-    """Return the cache that all clones of a user share."""
+    """Return the cache that all projects of a user share."""
     chosen = os.environ.get("JACQUARD_CACHE")
     if chosen:
         return Path(chosen).expanduser().resolve()
@@ -26,27 +98,36 @@ def cache() -> Path:
 
 
 def home() -> Path:
-    """Return the folder of everything this clone runs."""
+    """Return the folder of everything this project runs.
+
+    Raises:
+        SettingError: there is no project.
+    """
     chosen = os.environ.get("JACQUARD_HOME")
     if chosen:
         return Path(chosen).expanduser().resolve()
-    digest = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-    return cache() / "clones" / f"{ROOT.name}-{digest}"
+    folder = project()
+    digest = hashlib.sha256(str(folder).encode()).hexdigest()[:8]
+    return cache() / "clones" / f"{folder.name}-{digest}"
 
 
 def environments() -> Path:
-    """Return the folder that holds the data of all environments."""
+    """Return the folder that holds the data of all environments.
+
+    Raises:
+        SettingError: there is no project, and no variable names the folder.
+    """
     chosen = os.environ.get("JACQUARD_ENVIRONMENTS")
-    return Path(chosen).expanduser().resolve() if chosen else ROOT / "environments"
+    return Path(chosen).expanduser().resolve() if chosen else project() / DATA
 
 
 def pulumi_bin() -> Path:
-    """Return the folder with the ``pulumi`` command of this clone and what must lie beside it."""
+    """Return the folder with the ``pulumi`` command of this project and what must lie beside it."""
     return home() / "pulumi" / "bin"
 
 
 def pulumi_home() -> Path:
-    """Return PULUMI_HOME of this clone (never the user's)."""
+    """Return PULUMI_HOME of this project (never the user's)."""
     return home() / "pulumi" / "home"
 
 

@@ -13,7 +13,7 @@ from toolchain.progress import Progress, duration
 
 
 def set_up(progress: Progress) -> None:
-    """Make this clone able to run everything.
+    """Make this project able to run everything.
 
     Raises:
         SettingError: an environment variable has a value that nothing can be done with.
@@ -30,12 +30,13 @@ def set_up(progress: Progress) -> None:
         chosen = Engine(version="", why="")
     needed = families.needed(engine=chosen.vendor is None, cluster=settings.cluster())
     missing = binaries.missing(needed, checks.usable(go))
-    problems += checks.problems(missing, go=go, venv=not virtualenv.fresh())
+    problems += checks.problems(missing, go=go, venv=paths.IS_CLONE and not virtualenv.fresh())
     if problems:
         raise ToolchainError("\n".join(problems))
     progress.say("engine", _described(chosen))
     with held(paths.home() / "setup.lock", "setting up", lambda text: progress.say("set-up", text)):
-        virtualenv.ensure(progress)
+        if paths.IS_CLONE:
+            virtualenv.ensure(progress)
         if missing and go:
             build.build(missing, go, progress)
         progress.say("binaries", f"{paths.cache() / 'binaries'}")

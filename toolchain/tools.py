@@ -1,4 +1,4 @@
-"""The tools a bare machine must bring: Go, git, make."""
+"""The tools a bare machine must bring: Go and git; a clone is worked on by make besides."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolchain import versions
+from toolchain import paths, versions
 from toolchain.versions import Version
 
 GO_MINIMUM = (1, 26)
@@ -30,6 +30,11 @@ class Tool:
     def known_version(self) -> str:
         """Return the version for people."""
         return versions.dotted(self.version) if self.version else "of unknown version"
+
+
+def wanted() -> tuple[str, ...]:
+    """Return the tools that are needed whatever has been built."""
+    return ("git", "make") if paths.IS_CLONE else ("git",)
 
 
 def find(name: str) -> Tool | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import metadata
 from pathlib import Path
 
 from toolchain import paths
@@ -37,11 +38,13 @@ def of_module(go_mod: Path, module: str) -> str:
 
 
 def of_package(package: str) -> str:
-    """Return the version of a Python package that the lock file pins.
+    """Return the version of a Python package that the lock file pins; without a clone, the one that is installed.
 
     Raises:
-        LookupError: the lock file does not pin that package.
+        LookupError: the lock file does not pin that package, or it is not installed.
     """
+    if not paths.IS_CLONE:
+        return metadata.version(package)
     lock = paths.ROOT / "requirements.lock"
     found = re.search(rf"^{re.escape(package)}==(\S+)", lock.read_text(), re.MULTILINE)
     if not found:

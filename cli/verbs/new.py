@@ -18,7 +18,7 @@ from components.specs.base import DNS_LABEL, LABEL
 from components.specs.loader import CATALOG, load_environment
 from components.specs.problems import listed
 from starters.hosts import MAX_HALLS
-from starters.region import example, like
+from starters.region import FILES, example, like
 from toolchain import paths
 
 _Region = Annotated[str, typer.Argument(metavar="REGION", help="Name of the region, and of its folder.")]
@@ -112,7 +112,7 @@ def _write(region: str, texts: dict[str, str]) -> list[str]:
         for path, text in texts.items():
             (root / region / path).parent.mkdir(parents=True, exist_ok=True)
             (root / region / path).write_text(text, encoding="utf-8")
-        shutil.copytree(catalog if catalog.exists() else paths.ROOT / "environments" / CATALOG, root / CATALOG)
+        shutil.copytree(catalog if catalog.exists() else FILES / CATALOG, root / CATALOG)
         load_environment(region, root)
         parts = [part for part in (CATALOG, region) if not (there / part).exists()]
         made = sorted(

@@ -164,9 +164,9 @@ def test_a_tenant_cluster_is_reached_once_its_kubeconfig_was_fetched(whole: list
     [provider] = [item for item in whole if item.type == "pulumi:providers:kubernetes" and item.name == "acme-train"]
 
     assert command.inputs == {
-        "create": ".venv/bin/python -m stacks.kubeconfig laptop acme-train --timeout 900",
-        "update": ".venv/bin/python -m stacks.kubeconfig laptop acme-train --timeout 900",
-        "delete": ".venv/bin/python -m stacks.kubeconfig laptop acme-train --forget",
+        "create": ".venv/bin/python -P -m stacks.kubeconfig laptop acme-train --timeout 900",
+        "update": ".venv/bin/python -P -m stacks.kubeconfig laptop acme-train --timeout 900",
+        "delete": ".venv/bin/python -P -m stacks.kubeconfig laptop acme-train --forget",
         "dir": "..",
     }
     assert "acme-train-kamajicontrolplane-acme-train" in command.dependencies
@@ -185,7 +185,7 @@ def test_a_region_with_a_context_reaches_its_management_cluster_by_it(run: Run, 
     assert found["pulumi:providers:kubernetes", MANAGEMENT]["context"] == "admin@ewr2"
     assert "context" not in found["pulumi:providers:kubernetes", "globex-lab"]
     assert found["command:local:Command", "globex-lab-kubeconfig"]["create"] == (
-        ".venv/bin/python -m stacks.kubeconfig laptop globex-lab --timeout 900 --context admin@ewr2"
+        ".venv/bin/python -P -m stacks.kubeconfig laptop globex-lab --timeout 900 --context admin@ewr2"
     )
 
 
@@ -250,8 +250,8 @@ def test_a_rehearsal_makes_every_cluster_by_a_command_of_its_own(run: Run, envir
 
     assert {item.name: (item.inputs["create"], item.inputs["delete"]) for item in registered} == {
         f"laptop-{cluster}": (
-            f".venv/bin/python -m rehearsal up laptop --cluster {cluster}",
-            f".venv/bin/python -m rehearsal down laptop --cluster {cluster}",
+            f".venv/bin/python -P -m rehearsal up laptop --cluster {cluster}",
+            f".venv/bin/python -P -m rehearsal down laptop --cluster {cluster}",
         )
         for cluster in ("management", "acme-train", "globex-lab")
     }
