@@ -10,11 +10,17 @@ from components.plan.rules.rollouts import mixed
 from components.specs.environment import Environment
 from components.specs.loader import environments, load_environment
 from components.specs.problems import SpecError
-from toolchain import paths
+from stacks.own import joined
+from toolchain import paths, pins
 
 
 def names() -> list[str]:
-    """Return the environments there are."""
+    """Return the environments there are.
+
+    Raises:
+        SettingError: there is no project, or it pins another version of Jacquard.
+    """
+    pins.check()
     return environments(paths.environments())
 
 
@@ -50,7 +56,7 @@ def load(name: str) -> Environment:
         Stop: there is none of that name.
         SpecError: a file is wrong; all problems are told.
     """
-    return load_environment(known(name), paths.environments())
+    return joined(load_environment(known(name), paths.environments()))
 
 
 def checked(name: str) -> Environment:

@@ -104,7 +104,11 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             "new",
             "cli.verbs.new:new",
             "Write the files of a new environment.",
-            ("jacquard new edge-1", "jacquard new us-west-1 --like edge-1 --halls a,b"),
+            (
+                "jacquard new edge-1",
+                "jacquard new us-west-1 --like edge-1 --halls a,b",
+                "jacquard new edge-1 --repository regions",
+            ),
         ),
         Verb(
             "check",
@@ -173,6 +177,7 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         ),
     ),
     "This machine": (
+        Verb("setup", "cli.verbs.setup:setup", "Make this machine ready for up and preview.", ("jacquard setup",)),
         Verb("doctor", "cli.verbs.doctor:doctor", "Show what is used, and what is missing.", ("jacquard doctor",)),
     ),
 }

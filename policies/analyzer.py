@@ -22,12 +22,14 @@ from components.specs.base import Stage
 from components.specs.loader import environments, load_environment
 from components.specs.policy import Enforcement
 from components.specs.problems import SpecError
+from policies import own
 from policies.facts import Context, Fact, stack_facts
 from policies.judging import Judge, Violation
 from policies.rules import RULES
 from policies.verdict import Rule, Severity
 from policies.wire import facts_of, is_stack, stack_of
-from toolchain import paths
+from toolchain import paths, settings
+from toolchain.errors import SettingError
 
 PACK = "jacquard"
 VERSION = "0.1.0"
@@ -138,13 +140,24 @@ def _diagnostic(violation: Violation, urn: str) -> analyzer_pb2.AnalyzeDiagnosti
     )
 
 
+def run() -> None:
+    """Serve the rules until the engine ends it, or end with what is wrong with one."""
+    try:
+        now = settings.now()
+    except SettingError as error:
+        sys.exit(str(error))
+    if wrong := own.told():
+        sys.exit("\n".join(wrong))
+    serve(now)
+
+
 def serve(now: dt.datetime) -> None:
     """Serve the pack until the engine ends it; the port is the first line of standard output."""
     server = grpc.server(
         futures.ThreadPoolExecutor(max_workers=4),
         options=[("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES)],
     )
-    analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(now), server)
+    analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(now, own.rules()), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     sys.stdout.write(f"{port}\n")

@@ -13,9 +13,10 @@ from components.render.manifest import objects
 from components.specs.environment import Environment
 from components.specs.policy import WaiverSpec
 from components.specs.problems import Problem
+from policies import own
 from policies.facts import PROVIDER, STACK, Context, object_fact, stack_facts
 from policies.judging import Judge, Violation
-from policies.rules import RULES, change_in_freeze
+from policies.rules import change_in_freeze
 
 _ENGINE_ONLY = frozenset({PROVIDER, STACK})
 """Kinds of facts that only a deploy has."""
@@ -45,7 +46,7 @@ class Judgement:
 
 def judge(environment: Environment, now: dt.datetime) -> Judgement:
     """Return what the rules say about ``environment`` at ``now``."""
-    judging = Judge(RULES, Context.of(environment, now))
+    judging = Judge(own.rules(), Context.of(environment, now))
     judged, count = judging.kinds, 0
     found: list[Violation] = []
     resources: dict[str, int] = {}
@@ -78,6 +79,6 @@ def frozen(environment: Environment, stack: str, now: dt.datetime) -> list[Viola
 
 def _judgeable(environment: Environment) -> Iterator[WaiverSpec]:
     """Yield the waivers of rules that can be judged without an engine and without a look at nodes."""
-    judged = {rule.name for rule in RULES if not rule.kinds & _ENGINE_ONLY}
+    judged = {rule.name for rule in own.rules() if not rule.kinds & _ENGINE_ONLY}
     judged |= set(checks.waivable())
     yield from (waiver for waiver in environment.waivers.waivers if waiver.rule in judged)

@@ -12,7 +12,7 @@ from components.specs.environment import Environment
 from components.specs.loader import POLICY, WAIVERS
 from components.specs.policy import Enforcement, RuleId
 from components.specs.problems import Problem, listed, suggestion
-from policies.rules import RULES
+from policies import own
 
 UNKNOWN_RULE = "policies.unknown-rule"
 FIRM_RULE = "policies.firm-rule"
@@ -23,12 +23,19 @@ DESCRIPTIONS = {
 
 
 def problems(environment: Environment, now: dt.datetime) -> list[Problem]:
-    """Return what is wrong with the settings of rules at ``now``, sorted by file and line."""
-    return sorted({*_unknown(environment), *_firm(environment), *_lapsed(environment, now.astimezone(dt.UTC).date())})
+    """Return what is wrong with rules and their settings at ``now``, sorted by file and line."""
+    return sorted(
+        {
+            *own.problems(),
+            *_unknown(environment),
+            *_firm(environment),
+            *_lapsed(environment, now.astimezone(dt.UTC).date()),
+        }
+    )
 
 
 def _unknown(environment: Environment) -> Iterator[Problem]:
-    policies = [rule.name for rule in RULES]
+    policies = [rule.name for rule in own.rules()]
     waivable = [*policies, RuleId.UNIFORMITY, *checks.waivable()]
     named: list[tuple[str, DataPath, str, list[str]]] = [
         (POLICY, ("rules", name), name, policies) for name in environment.policy.rules
@@ -55,7 +62,7 @@ def _lapsed(environment: Environment, today: dt.date) -> Iterator[Problem]:
 
 
 def _firm(environment: Environment) -> Iterator[Problem]:
-    for rule in RULES:
+    for rule in own.rules():
         level = environment.policy.rules.get(rule.name)
         if level is Enforcement.ADVISORY and rule.is_firm(environment.region.stage):
             text = (

@@ -1,47 +1,6 @@
-"""The program: a stack's name, the environment and slices it stands for, their components."""
+"""The Pulumi program: what a stack's name stands for, from the data beside it."""
 
-from __future__ import annotations
-
-import pulumi
-
-from components.plan.build.inputs import inputs
-from components.specs.problems import SpecError
-from providers.errors import ProviderError
-from stacks import kubeconfig
-from stacks.bootstrap import deploy_clusters
-from stacks.deploy import Deployment
-from stacks.errors import StackError
-from stacks.gates import pass_gates
-from stacks.plug_in_record import keep
-from stacks.target import load_target
-from toolchain import paths
-from toolchain.errors import SettingError
-
-
-def main() -> None:
-    """Register everything that the current stack stands for.
-
-    Raises:
-        RunError: the user has to do something first; the text says what.
-    """
-    stack = pulumi.get_stack()
-    target = load_target(stack, paths.environments())
-    keep(stack)
-    if target.bootstrap:
-        deploy_clusters(target.environment)
-        return
-    region = target.environment.region
-    kubeconfigs = kubeconfig.folder(region.region)
-    concepts = [concept for piece in target.slices for concept in inputs(target.environment, piece)]
-    pass_gates(stack, region, concepts, kubeconfigs, preview=pulumi.runtime.is_dry_run())
-    deployment = Deployment(region, kubeconfigs)
-    for concept in concepts:
-        deployment.add(concept)
-    deployment.export()
-
+from stacks.program import run
 
 if __name__ == "__main__":
-    try:
-        main()
-    except (StackError, SpecError, ProviderError, SettingError) as error:
-        raise pulumi.RunError(str(error)) from None
+    run()

@@ -25,6 +25,7 @@ from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.inventory import InventoryInput
 from components.render.manifest import MANAGEMENT
 from components.render.node_pool import NodePoolInput
+from components.render.own import OwnInput
 from components.render.region import RegionInput
 from components.render.storage import StorageCatalogInput
 from components.render.tenant_network import TenantNetworkInput
@@ -36,6 +37,7 @@ from components.tenant_network import TenantNetwork, TenantNetworkArgs
 from components.vm_offering import VmOffering, VmOfferingArgs
 from stacks import kubeconfig
 from stacks.commands import python
+from stacks.own_component import Own, OwnArgs
 
 KUBECONFIG_TIMEOUT_SECONDS = 900
 
@@ -89,6 +91,8 @@ class Deployment:
             case VmOfferingInput():
                 after = self._inside(concept.cluster)
                 VmOffering(name, VmOfferingArgs(offering=concept, clusters=clusters), after)
+            case OwnInput():
+                Own(name, OwnArgs(own=concept, clusters=clusters), self._among(concept))
             case _:
                 msg = f"{type(concept).__name__} '{name}' has no component; give it a case in stacks/deploy.py"
                 raise TypeError(msg)
@@ -110,6 +114,14 @@ class Deployment:
 
     def _inside(self, cluster: str) -> pulumi.ResourceOptions:
         """Return the options of what is inside ``cluster``, which is reached from here on."""
+        return _after(self._reached(cluster))
+
+    def _among(self, own: OwnInput) -> pulumi.ResourceOptions:
+        """Return the options of what may lie in several clusters: it follows the region, and all that reaches them."""
+        inside = sorted({item.cluster for item in own.objects} - {MANAGEMENT})
+        return _after([*self._regions, *(need for cluster in inside for need in self._reached(cluster))])
+
+    def _reached(self, cluster: str) -> list[pulumi.Resource]:
         if cluster not in self._clusters:
             command = f"stacks.kubeconfig {self._region.region} {cluster}"
             context = f" --context {shlex.quote(self._region.context)}" if self._region.context else ""
@@ -122,7 +134,7 @@ class Deployment:
             )
             self._clusters[cluster] = self._cluster(cluster, fetched)
         reached = self._clusters[cluster].depends_on
-        return _after([*reached, *self._pools.get(cluster, []), *_named(self._catalogs, cluster)])
+        return [*reached, *self._pools.get(cluster, []), *_named(self._catalogs, cluster)]
 
 
 def _named(resources: Mapping[str, pulumi.Resource], name: str) -> list[pulumi.Resource]:

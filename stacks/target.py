@@ -12,6 +12,7 @@ from components.specs.environment import Environment
 from components.specs.loader import environments, load_environment
 from components.specs.problems import SpecError, listed
 from stacks.errors import StackError
+from stacks.own import joined
 
 BOOTSTRAP = "bootstrap"
 """Name of the stack, after the environment's, that makes the clusters of a rehearsal."""
@@ -42,7 +43,7 @@ def load_target(stack: str, folder: Path) -> Target:
             "call a stack <environment>, or <environment>.<slice> where the environment is applied in slices"
         )
         raise StackError(msg)
-    environment = load_environment(name, folder)
+    environment = joined(load_environment(name, folder))
     problems = check(environment)
     if problems:
         raise SpecError(name, problems)

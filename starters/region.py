@@ -15,7 +15,7 @@ from components.specs.loader import REGION
 from components.specs.lock_text import entry_text
 from starters.hosts import HEADER, example_hosts
 
-_NAME = "starter"
+NAME = "starter"
 """Name of the region in the example's files."""
 FILES = Path(str(files("starters").joinpath("files")))
 """What new files are copied from; packages of ours are installed as folders."""
@@ -30,7 +30,7 @@ def example(name: str, halls: Sequence[str]) -> dict[str, str]:
         halls: whose hosts are made up; at most `starters.hosts.MAX_HALLS`.
     """
     texts = {path: (FILES / path).read_text(encoding="utf-8") for path in _EXAMPLES}
-    texts = {path: renamed(text, _NAME, name) for path, text in texts.items()}
+    texts = {path: renamed(text, NAME, name) for path, text in texts.items()}
     texts[REGION] = with_halls(texts[REGION], halls)
     return texts | {_inventory(hall): example_hosts(hall, index) for index, hall in enumerate(halls)}
 

@@ -96,10 +96,10 @@ def examine(name: str, now: dt.datetime) -> Result:
     started = time.monotonic()
     try:
         spec = data.load(name)
+        problems = tuple(sorted((*checks.check(spec), *levels.problems(spec, now))))
+        judgement = Judgement() if problems else judge(spec, now)
     except SpecError as error:
         return Result(name=name, duration_seconds=time.monotonic() - started, problems=error.problems)
-    problems = tuple(sorted((*checks.check(spec), *levels.problems(spec, now))))
-    judgement = Judgement() if problems else judge(spec, now)
     return Result(
         name=name,
         duration_seconds=time.monotonic() - started,

@@ -14,6 +14,7 @@ from cli.console import Format, print_json, stdout
 from cli.errors import ExitCode, Stop
 from cli.views.rules import rules
 from components.specs.problems import suggestion
+from policies import own
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -29,6 +30,8 @@ def explain(
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
     """Tell what a rule is about: what it reports, why, how strict it is, whether it can be waived."""
+    if wrong := own.told():
+        raise Stop("\n".join(wrong), ExitCode.BAD_DATA)
     known = rules()
     if rule is not None and rule not in known:
         msg = f"rule '{rule}' is unknown{suggestion(rule, known) or '; jacquard explain lists all'}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import tempfile
 from pathlib import Path
@@ -19,7 +20,10 @@ from components.specs.loader import CATALOG, load_environment
 from components.specs.problems import listed
 from starters.hosts import MAX_HALLS
 from starters.region import FILES, example, like
+from starters.repository import repository as around_regions
 from toolchain import paths
+from toolchain.files import replace_text
+from toolchain.pins import PIN_FILE, is_of_this_machine, requirement
 
 _Region = Annotated[str, typer.Argument(metavar="REGION", help="Name of the region, and of its folder.")]
 _Like = Annotated[
@@ -34,36 +38,62 @@ _Halls = Annotated[
         "--halls", metavar="A,B", help="Halls of its site. Default: a, or those of --like.", show_default=False
     ),
 ]
+_Repository = Annotated[
+    Path | None,
+    typer.Option(
+        "--repository",
+        metavar="DIR",
+        help="Begin a repository of regions in this folder, and the region in it. Default: the one you are in.",
+        show_default=False,
+    ),
+]
 
 
 def new(
-    region: _Region, *, like_: _Like = None, halls: _Halls = None, output: arguments.FormatOption = Format.TEXT
+    region: _Region,
+    *,
+    like_: _Like = None,
+    halls: _Halls = None,
+    repository: _Repository = None,
+    output: arguments.FormatOption = Format.TEXT,
 ) -> None:
     """Write the files of a new environment.
 
     Without --like it is a small rehearsal with made-up hosts and one tenant, which comes up on this machine; edit it
-    from there. With --like it has everything but tenants and hosts, which are yours to write and to import. A folder
-    that is there is never touched.
+    from there. With --like it has everything but tenants and hosts, which are yours to write and to import. With
+    --repository, program, policies, components and workflows around environments/ are written too. What is there is
+    never touched.
     """
-    there = paths.environments()
+    root = repository.expanduser().resolve() if repository else None
+    there = root / paths.DATA if root else paths.environments()
     chosen = _halls(halls)
     _refuse(region, there / region, chosen)
-    if like_ is None:
-        texts = example(region, chosen or ["a"])
-    else:
-        shape = data.load(like_)
-        if chosen and len(shape.region.sites) > 1:
-            msg = (
-                f"--halls: {like_} has {len(shape.region.sites)} sites; leave it out and edit 'sites' of the new region"
-            )
-            raise Stop(msg, ExitCode.BAD_DATA)
-        texts = like(shape, there / like_, region, chosen)
-    made = _write(region, texts)
+    around = around_regions(region) if root else {}
+    _refuse_files(root or there, around)
+    texts = _texts(region, like_, chosen)
+    made = _write(region, texts, there)
     steps = _next(region, like_)
+    if root:
+        made = [*_write_around(root, around), *(f"{paths.DATA}/{path}" for path in made)]
+        steps = _first(root) | steps
     if output is Format.JSON:
         print_json({"environment": region, "files": made, "next": list(steps)})
-        return
-    stdout().print(Text(f"environments: {plural(len(made), 'new file')}"), soft_wrap=True)
+    else:
+        _tell(str(root or paths.DATA), made, like_, steps)
+
+
+def _texts(region: str, like_: str | None, halls: list[str]) -> dict[str, str]:
+    if like_ is None:
+        return example(region, halls or ["a"])
+    shape = data.load(like_)
+    if halls and len(shape.region.sites) > 1:
+        msg = f"--halls: {like_} has {len(shape.region.sites)} sites; leave it out and edit 'sites' of the new region"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    return like(shape, paths.environments() / like_, region, halls)
+
+
+def _tell(where: str, made: list[str], like_: str | None, steps: dict[str, str]) -> None:
+    stdout().print(Text(f"{where}: {plural(len(made), 'new file')}"), soft_wrap=True)
     for path in made:
         stdout().print(Text(f"  {path}"), soft_wrap=True)
     if like_:
@@ -98,13 +128,28 @@ def _refuse(region: str, folder: Path, halls: list[str]) -> None:
         raise Stop("\n".join(wrong), ExitCode.BAD_DATA)
 
 
-def _write(region: str, texts: dict[str, str]) -> list[str]:
-    """Write the files, and a catalogue where there is none; return their paths below the folder of environments.
+def _refuse_files(root: Path, texts: dict[str, str]) -> None:
+    there = [path for path in texts if (root / path).exists()]
+    if there:
+        msg = f"{root}: {listed(there)} {'is' if len(there) == 1 else 'are'} there already; name an empty folder"
+        raise Stop(msg, ExitCode.BAD_DATA)
+
+
+def _write_around(root: Path, texts: dict[str, str]) -> list[str]:
+    for path, text in texts.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        replace_text(root / path, text)
+    if is_of_this_machine(requirement()):
+        show(f"{PIN_FILE} pins a path of this machine; before others use the repository, write an address", "note")
+    return sorted(texts)
+
+
+def _write(region: str, texts: dict[str, str], there: Path) -> list[str]:
+    """Write the files, and a catalogue where there is none; return their paths below ``there``, the environments.
 
     Raises:
         SpecError: what was to be written is no environment; nothing is written then.
     """
-    there = paths.environments()
     there.mkdir(parents=True, exist_ok=True)
     catalog = there / CATALOG
     with tempfile.TemporaryDirectory(dir=there, prefix=".new-") as temporary:
@@ -121,6 +166,20 @@ def _write(region: str, texts: dict[str, str]) -> list[str]:
         for part in parts:
             (root / part).rename(there / part)
     return made
+
+
+def _first(root: Path) -> dict[str, str]:
+    """Return the commands that make a repository ready, each with what it is for."""
+    steps = {} if root == Path.cwd() else {f"cd {shlex.quote(str(root))}": "the new repository"}
+    if not (root / ".git").exists():
+        steps["git init"] = "its history"
+    if not (root / ".venv").exists():
+        steps["python3 -m venv .venv"] = "the Python that Pulumi.yaml names"
+        steps[f".venv/bin/pip install -r {PIN_FILE}"] = "the version that it pins"
+    return steps | {
+        "source .venv/bin/activate": "for this shell",
+        "jacquard setup": "engine, plugins, what rehearsals run",
+    }
 
 
 def _next(region: str, shape: str | None) -> dict[str, str]:

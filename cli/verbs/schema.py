@@ -66,13 +66,19 @@ def generated(root: Path) -> dict[Path, str]:
     """
     folder = root / paths.environments().name
     texts = {root / schemas.FOLDER / schemas.file_name(kind): schemas.schema_text(kind) for kind in KINDS}
-    texts[root / schemas.FOLDER / "impact.schema.json"] = schemas.output_text("what a change does", Impact)
-    texts |= {root / reference.FOLDER / name: text for name, text in reference.pages().items()}
-    texts |= {root / made.FILE: made.text() for made in (page, commands, man_page)}
+    if paths.own() is None:
+        texts |= _pages(root)
     for path, kind in data_files(folder):
         if not kind.locked:
             texts[path] = schemas.with_header(_text(path, folder), schemas.header(kind, path, folder))
     return texts
+
+
+def _pages(root: Path) -> dict[Path, str]:
+    """Return what is said of Jacquard itself, which a repository of regions has no copy of."""
+    texts = {root / reference.FOLDER / name: text for name, text in reference.pages().items()}
+    texts[root / schemas.FOLDER / "impact.schema.json"] = schemas.output_text("what a change does", Impact)
+    return texts | {root / made.FILE: made.text() for made in (page, commands, man_page)}
 
 
 def _text(path: Path, folder: Path) -> str:

@@ -15,7 +15,7 @@ from components.specs.environment import Environment
 from components.specs.loader import WAIVERS
 from components.specs.problems import FORM, Problem, SpecError
 from policies import Judgement, Violation
-from policies.rules import RULES
+from policies.own import rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Result:
             "environment": self.name,
             "ok": self.code is ExitCode.OK,
             "objects": judgement.objects,
-            "policies": len(RULES),
+            "policies": len(rules()),
             "seconds": round(self.duration_seconds, 3),
             "problems": SpecError(self.name, self.problems).to_json()["problems"],
             "violations": [_violation(item) for item in judgement.refused],
@@ -83,7 +83,7 @@ class Result:
         if judgement.refused:
             yield plural(len(judgement.refused), "policy violation")
         else:
-            yield from ("ok", plural(judgement.objects, "object"), plural(len(RULES), "policy", "policies"))
+            yield from ("ok", plural(judgement.objects, "object"), plural(len(rules()), "policy", "policies"))
         if judgement.waived_count:
             yield f"{judgement.waived_count} waived"
         yield seconds(self.duration_seconds)

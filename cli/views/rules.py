@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from components.plan import checks
 from components.specs.base import Stage
 from components.specs.problems import FORM
-from policies import levels
-from policies.rules import RULES
+from policies import levels, own
 from policies.verdict import Rule
 
 _FORM = """A data file says something that its own fields cannot hold: a type, a bound, a format, a key that is unknown.
@@ -54,7 +53,7 @@ def rules() -> dict[str, Explained]:
     waivable = set(checks.waivable())
     texts = {FORM: _FORM} | checks.descriptions() | levels.DESCRIPTIONS
     found = [_plain(name, text, waivable=name in waivable) for name, text in texts.items()]
-    return {one.name: one for one in (*found, *map(_policy, RULES))}
+    return {one.name: one for one in (*found, *map(_policy, own.rules()))}
 
 
 def _plain(name: str, text: str, *, waivable: bool) -> Explained:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import ConfigDict, Field
 
 from components.specs.add_ons import AddOnCatalog
@@ -60,6 +62,9 @@ class Environment(Spec):
     """Content of ``images.lock.yaml``; empty when there is no such file."""
     positions: Positions = Field(default_factory=Positions, exclude=True, repr=False)
     """Line of each value in its file, for errors that are found later."""
+
+    own: tuple[Any, ...] = Field(default=(), exclude=True, repr=False)
+    """Components of the repository that the environment lies in; `components.plan.own` says what they are."""
 
     def failure_domain(self, host: HostSpec) -> str:
         """Return the name of what fails together with ``host``.

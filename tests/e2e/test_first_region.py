@@ -21,7 +21,7 @@ def test_the_page_does_as_it_says(tmp_path_factory: pytest.TempPathFactory) -> N
         for step in steps("first-region.md"):
             match step:
                 case Edit():
-                    step.apply(region.environments)
+                    step.apply(region.environments.parent)
                 case Command(words=("jacquard", *arguments)):
                     outcome = region.run(JACQUARD, *arguments)
                     assert outcome.code == 0, f"{arguments}: {outcome.text}"

@@ -21,16 +21,16 @@ class Command:
 
 @dataclass(frozen=True)
 class Edit:
-    """One file whose ``old`` lines become ``new``; ``file`` is below the folder of environments."""
+    """One file of a project whose ``old`` lines become ``new``."""
 
     file: str
     old: str
     new: str
 
-    def apply(self, environments: Path) -> None:
-        text = (environments / self.file).read_text()
+    def apply(self, project: Path) -> None:
+        text = (project / self.file).read_text()
         assert self.old in text, f"{self.file} has no {self.old!r}"
-        (environments / self.file).write_text(text.replace(self.old, self.new))
+        (project / self.file).write_text(text.replace(self.old, self.new))
 
 
 def steps(page: str) -> list[Command | Edit]:
@@ -45,4 +45,4 @@ def steps(page: str) -> list[Command | Edit]:
 def _edit(block: str) -> Edit:
     first, *lines = block.splitlines()
     parts = {sign: "\n".join(line[1:] for line in lines if line[0] == sign) for sign in "-+"}
-    return Edit(first.removeprefix("--- environments/"), parts["-"], parts["+"])
+    return Edit(first.removeprefix("--- "), parts["-"], parts["+"])

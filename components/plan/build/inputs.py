@@ -16,6 +16,7 @@ from components.plan.build import (
     vm_offering,
 )
 from components.plan.build.slices import Slice, SliceKind
+from components.plan.own import own_inputs
 from components.plan.pools import PlacedCluster, clusters
 from components.render.concept import Concept
 from components.specs.environment import Environment
@@ -38,11 +39,16 @@ _CLUSTER: _Makers[PlacedCluster] = (
 
 
 def inputs(environment: Environment, part: Slice) -> tuple[Concept, ...]:
-    """Return the inputs of the components of ``part``, in the order they are applied.
+    """Return the inputs of the components of ``part``, in the order they are applied, the repository's own last.
 
     Raises:
         KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
+        SpecError: code of the repository's own components breaks.
     """
+    return (*_ours(environment, part), *own_inputs(environment, part))
+
+
+def _ours(environment: Environment, part: Slice) -> tuple[Concept, ...]:
     match part.kind:
         case SliceKind.FOUNDATION:
             return _made(_FOUNDATION, environment, environment.region)

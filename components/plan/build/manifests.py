@@ -13,5 +13,6 @@ def manifests(environment: Environment, part: Slice) -> tuple[Rendered, ...]:
 
     Raises:
         KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
+        SpecError: code of the repository's own components breaks.
     """
     return tuple(item for concept in inputs(environment, part) for item in concept.render())

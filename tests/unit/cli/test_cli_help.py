@@ -38,7 +38,7 @@ def test_an_example_of_a_verb_can_be_typed(verb: str, example: str) -> None:
     if verb == "inventory":
         command, arguments = command.commands[words[2]], words[3:]
 
-    assert command.make_context(verb, arguments).params
+    assert command.make_context(verb, arguments).info_name == verb
 
 
 def test_help_shows_the_examples() -> None:

@@ -68,7 +68,7 @@ def test_the_page_for_new_users_does_as_it_says_up_to_the_engine(new: Invoke, fo
     for step in steps("first-region.md"):
         match step:
             case Edit():
-                step.apply(folder)
+                step.apply(folder.parent)
             case Command(words=("jacquard", verb, *rest)) if verb in NO_ENGINE:
                 result = new(verb, *rest)
                 assert result.exit_code == 0, f"{verb}: {result.output}"

@@ -1,0 +1,150 @@
+"""Code of a repository of regions that joins ours: each file of a folder brings one thing under a name that is agreed.
+
+Files are loaded by their path, never by a package's name: ``policies/`` and ``components/`` of a repository are called
+as ours are.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from components.plan.build.slices import Slice
+from components.render.own import OwnInput
+from components.specs.environment import Environment
+from components.specs.problems import Problem, SpecError
+
+Concepts: TypeAlias = Callable[[Environment, Slice], Iterable[OwnInput]]
+"""What a file of ``components/`` calls ``concepts``: what it adds to one slice of an environment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """One file of a repository and what it brings."""
+
+    file: str
+    """Path of the file from the folder of an environment, as problems have it."""
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class OwnComponent:
+    """A component of a repository, whose code may break."""
+
+    file: str
+    path: Path
+    make: Concepts
+
+    def inputs(self, environment: Environment, part: Slice) -> tuple[OwnInput, ...]:
+        """Return what the component adds to ``part``.
+
+        Raises:
+            SpecError: its code breaks, or yields something else.
+        """
+        try:
+            found = tuple(self.make(environment, part))
+        except Exception as error:
+            text = f"concepts() breaks on slice {part.name}: {_said(error)}; mend it"
+            raise self._wrong(environment, _line(error, self.path), text) from error
+        odd = [type(one).__name__ for one in found if not isinstance(one, OwnInput)]
+        if odd:
+            text = f"concepts() yields {odd[0]} for slice {part.name}; yield OwnInput of components.render.own"
+            raise self._wrong(environment, 0, text)
+        return found
+
+    def _wrong(self, environment: Environment, line: int, text: str) -> SpecError:
+        return SpecError(environment.name, [Problem(self.file, line, "", text)])
+
+
+def own_inputs(environment: Environment, part: Slice) -> Iterator[OwnInput]:
+    """Yield what components of the repository add to ``part``.
+
+    Raises:
+        SpecError: code of one breaks, or two call something alike.
+    """
+    files: dict[str, str] = {}
+    for component in environment.own:
+        for one in component.inputs(environment, part):
+            if one.name in files:
+                text = f"component '{one.name}' of slice {part.name} is in {files[one.name]} too; give it another name"
+                raise SpecError(environment.name, [Problem(component.file, 0, "", text)])
+            files[one.name] = component.file
+            yield one
+
+
+def components(project: Path) -> tuple[tuple[OwnComponent, ...], tuple[Problem, ...]]:
+    """Return the components of the repository ``project``, and what is wrong with their files."""
+    found, problems = load(project, "components", "concepts")
+    odd = [one for one in found if not callable(one.value)]
+    problems += tuple(
+        Problem(
+            one.file, 0, "", f"concepts is of type {type(one.value).__name__}; write def concepts(environment, part)"
+        )
+        for one in odd
+    )
+    made = (OwnComponent(one.file, _path(project, one.file), one.value) for one in found if one not in odd)
+    return tuple(made), problems
+
+
+def load(project: Path, folder: str, name: str) -> tuple[tuple[Own, ...], tuple[Problem, ...]]:
+    """Return what the files of ``folder`` of a repository call ``name``, and what is wrong with these files."""
+    paths = sorted((project / folder).glob("[!_]*.py"))
+    stamps = tuple((path, path.stat().st_mtime_ns) for path in paths)
+    return _loaded(project, name, stamps)
+
+
+@lru_cache(maxsize=16)
+def _loaded(
+    project: Path, name: str, stamps: tuple[tuple[Path, int], ...]
+) -> tuple[tuple[Own, ...], tuple[Problem, ...]]:
+    found, problems = [], []
+    for path, _ in stamps:
+        file = f"../../{path.relative_to(project).as_posix()}"
+        try:
+            module = _module(path)
+        except Exception as error:  # noqa: BLE001 - whatever a file of the user's breaks on is told in one line
+            text = f"does not import: {_said(error)}; mend it, or move it out of {path.parent.relative_to(project)}/"
+            problems.append(Problem(file, _line(error, path), "", text))
+            continue
+        if hasattr(module, name):
+            found.append(Own(file, getattr(module, name)))
+        else:
+            text = f"has no {name}; define it, or begin the file's name with _ if it only helps others"
+            problems.append(Problem(file, 0, "", text))
+    return tuple(found), tuple(problems)
+
+
+def _module(path: Path) -> Any:
+    name = f"own_{path.parent.name}_{path.stem}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(name)
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def _path(project: Path, file: str) -> Path:
+    return project / file.removeprefix("../../")
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}"
+
+
+def _line(error: Exception, path: Path) -> int:
+    """Return the line of ``path`` that broke, 0 when none did."""
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        return error.lineno or 0
+    lines, trace = [0], error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            lines.append(trace.tb_lineno)
+        trace = trace.tb_next
+    return lines[-1]

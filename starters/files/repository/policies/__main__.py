@@ -1,0 +1,1 @@
+../../../../policies/__main__.py

@@ -1,0 +1,56 @@
+"""Components of a repository of regions, as the engine would be asked for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import slices
+from components.plan.own import components
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from stacks.deploy import Deployment
+from stacks.own import joined
+from starters.region import FILES
+from toolchain import paths
+
+Run = Callable[..., list[Any]]
+
+
+@pytest.fixture(scope="module")
+def environment() -> Environment:
+    """The laptop with the component that a new repository has as its example."""
+    found, problems = components(FILES / "repository")
+    assert problems == ()
+    return load_environment("laptop", paths.ROOT / "environments").model_copy(update={"own": found})
+
+
+def test_an_own_component_follows_the_region_and_all_that_its_cluster_needs(run: Run, environment: Environment) -> None:
+    def program() -> None:
+        deployment = Deployment(environment.region, Path("/kubeconfigs"))
+        for piece in slices(environment):
+            for concept in inputs(environment, piece):
+                deployment.add(concept)
+
+    found = run(program)
+
+    parents = {item.name: item.parent for item in found}
+    waits = {
+        item.name: {parents[name] or name for name in item.dependencies}
+        for item in found
+        if item.type == "jacquard:components:Own"
+    }
+    assert set(waits) == {"management-note", "acme-train-note", "globex-lab-note"}
+    assert waits["management-note"] == {"laptop"}
+    assert waits["globex-lab-note"] == {"laptop", "globex-lab-kubeconfig", "globex-lab-lab", "globex-lab"}
+    [note] = [item for item in found if item.parent == "globex-lab-note"]
+    assert (note.type, note.provider) == ("kubernetes:core/v1:ConfigMap", "kubernetes/globex-lab")
+    assert note.inputs["data"] == {"region": "laptop", "stage": "rehearsal", "contact": "platform@cloud.example"}
+
+
+def test_an_environment_of_the_clone_stays_as_it_is(environment: Environment) -> None:
+    assert joined(environment) is environment
