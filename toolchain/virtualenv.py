@@ -60,18 +60,18 @@ def ensure(progress: Progress) -> None:
 
 def _dependencies_from_cache(progress: Progress) -> float:
     """Install what the lock names, from files that all clones share; uncompiled, since most is never imported."""
-    lock, wheels = paths.ROOT / "requirements.lock", _wheels()
+    lock, fetched = paths.ROOT / "requirements.lock", wheels()
     locked: list[str | Path] = ["--no-deps", "--require-hashes", "-r", lock]
     seconds = 0.0
-    if not (wheels / _COMPLETE).exists():
-        wheels.mkdir(parents=True, exist_ok=True)
-        seconds += _run("download", [*_pip(), "download", *locked, "-d", wheels], _DOWNLOAD_SECONDS, progress)
-        (wheels / _COMPLETE).touch()
-    command = [*_pip(), "install", "--no-index", "--find-links", wheels, "--no-compile", *locked]
+    if not (fetched / _COMPLETE).exists():
+        fetched.mkdir(parents=True, exist_ok=True)
+        seconds += _run("download", [*_pip(), "download", *locked, "-d", fetched], _DOWNLOAD_SECONDS, progress)
+        (fetched / _COMPLETE).touch()
+    command = [*_pip(), "install", "--no-index", "--find-links", fetched, "--no-compile", *locked]
     return seconds + _run("dependencies", command, _DEPENDENCIES_SECONDS, progress)
 
 
-def _wheels() -> Path:
+def wheels() -> Path:
     """Return the folder of the locked files for this interpreter and machine."""
     lock = (paths.ROOT / "requirements.lock").read_bytes()
     version = ".".join(platform.python_version_tuple()[:2])

@@ -1,0 +1,93 @@
+"""The page about a repository of one's own, run as it is written: from a wheel to a region that is up, and gone.
+
+Slow, so it runs at night; what needs no engine is run by each test of the command.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from installed import wheel, with_dependencies
+from local_region import LocalRegion, processes_of
+from outcome import Outcome
+from piped import piped
+from walkthrough import Command, Edit, steps
+
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
+
+
+class Shell(LocalRegion):
+    """A user's shell, in a folder of its own and with nothing of this clone on its path."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, "edge-1", folder / "regions" / "environments")
+        self.folder = folder
+        del self.variables["JACQUARD_ENVIRONMENTS"]
+        self.variables.pop("VIRTUAL_ENV", None)
+
+    def start(self, *command: str) -> subprocess.Popen[str]:
+        process = piped(*command, folder=self.folder, variables=self.variables)
+        self._started.append(process)
+        return process
+
+    def type(self, words: tuple[str, ...], built: Path) -> Outcome | None:
+        """Do what a line of the page says; what is installed is ``built`` instead of what an address has."""
+        match words:
+            case ("cd", folder):
+                self.folder /= folder
+            case ("source", ".venv/bin/activate"):
+                self.variables["PATH"] = f"{self.folder / '.venv' / 'bin'}:{self.variables['PATH']}"
+            case ("regions/.venv/bin/pip", "install", _):
+                with_dependencies(built, self.folder / "regions" / ".venv")
+            case ("python3", *rest):
+                return self.run(sys.executable, *rest)
+            case ("jacquard", *rest):
+                return self.run(str(self.folder / ".venv" / "bin" / "jacquard"), *rest)
+            case (first, *rest):
+                return self.run(str(self.folder / first), *rest)
+        return None
+
+
+def contact(shell: Shell, cluster: str) -> str:
+    """Return whom the note in ``cluster`` names, which only the repository's own component writes."""
+    note = shell.api(cluster).list("v1", "ConfigMap", namespace="kube-public")
+    return next(item["data"]["contact"] for item in note if item["metadata"]["name"] == "region-note")
+
+
+def assert_its_own_rule_refuses(shell: Shell) -> None:
+    """Ask ``up``, and the engine with the repository's policy pack, about a note that breaks the repository's rule."""
+    component = shell.folder / "components" / "region_note.py"
+    right = component.read_text()
+    component.write_text(right.replace("@cloud.example", ""))
+    jacquard = str(shell.folder / ".venv" / "bin" / "jacquard")
+    up = shell.run(jacquard, "up", "edge-1")
+    line = f'eval "$({jacquard} env edge-1)" && exec pulumi preview -s edge-1 --policy-pack policies --non-interactive'
+    preview = shell.run("bash", "-c", line)
+    component.write_text(right)
+    told = "note-without-contact: ConfigMap kube-public/region-note in cluster management"
+    assert (up.code, told in up.text) == (4, True), up.text
+    assert (preview.code != 0, told in preview.text) == (True, True), preview.text
+
+
+def test_the_page_does_as_it_says(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("own")
+    built, shell = wheel(folder), Shell(folder)
+    try:
+        for step in steps("your-own-repository.md"):
+            if isinstance(step, Edit):
+                step.apply(shell.folder)
+                continue
+            if step == Command(("jacquard", "down", "edge-1")):
+                assert {contact(shell, name) for name in ("management", "first-train")} == {"on-call@cloud.example"}
+                assert_its_own_rule_refuses(shell)
+            outcome = shell.type(step.words, built)
+            assert outcome is None or outcome.code == 0, f"{step.words}: {outcome.text}"
+    finally:
+        shell.kill_what_still_runs()
+        if (folder / "regions" / ".venv" / "bin" / "jacquard").exists():
+            shell.folder = folder / "regions"
+            shell.run(str(shell.folder / ".venv" / "bin" / "jacquard"), "down", "edge-1")
+    assert processes_of(shell.home) == []

@@ -1,0 +1,84 @@
+"""A wheel of this clone, in a repository of regions: all that a run needs is in it, and it stays as it was."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from installed import PACKAGES, beside_dependencies_of_the_clone, wheel
+
+from toolchain import paths
+
+_NOT_SHIPPED = {".pyc"}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return wheel(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def regions(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which nothing is but Jacquard, installed."""
+    folder = tmp_path_factory.mktemp("work") / "regions"
+    beside_dependencies_of_the_clone(built, folder / ".venv")
+    return folder
+
+
+def run(regions: Path, *words: str, code: int = 0) -> str:
+    """Run a program of the repository's own ``.venv`` and return all that it said."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("JACQUARD_", "PYTHON"))}
+    variables |= {"JACQUARD_CACHE": str(regions.parent / "cache"), "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1"}
+    command = [regions / ".venv" / "bin" / words[0], *words[1:]]
+    done = subprocess.run(command, cwd=regions, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def files(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_wheel_holds_every_file_of_every_package(built: Path) -> None:
+    found = {path for name in PACKAGES for path in (paths.ROOT / name).rglob("*") if path.is_file()}
+    found |= {paths.ROOT / "starters/files/catalog" / path.name for path in paths.ROOT.glob("environments/catalog/*")}
+    wanted = {path.relative_to(paths.ROOT).as_posix() for path in found if path.suffix not in _NOT_SHIPPED}
+
+    assert wanted - set(zipfile.ZipFile(built).namelist()) == set()
+
+
+def test_what_is_installed_makes_a_repository_and_judges_it(regions: Path, built: Path, tmp_path: Path) -> None:
+    installed = files(regions / ".venv")
+    told = run(regions, "jacquard", "check", code=2)
+    assert told.startswith(
+        f"error: Pulumi.yaml: there is none with a folder environments/ in {regions} or above it; go"
+    )
+
+    run(regions, "jacquard", "new", "edge-1", "--repository", ".")
+    assert f"\njacquard @ {built.as_uri()}\n" in (regions / "requirements.txt").read_text()
+    run(regions, "jacquard", "allocate", "edge-1")
+    assert ", 9 policies, " in run(regions, "jacquard", "check")
+    run(regions, "jacquard", "render", "edge-1", "--out", str(tmp_path / "out"))
+    assert (tmp_path / "out" / "first-train" / "kube-public" / "configmap-region-note.yaml").is_file()
+    run(regions, "jacquard", "schema")
+    assert files(regions / ".venv") == installed
+    assert not (regions.parent / "cache").exists()
+
+    (regions / "requirements.txt").write_text("jacquard==9.9.9\n")
+    told = run(regions, "jacquard", "check", code=2)
+    assert told.startswith(
+        f"error: requirements.txt:1: pins jacquard==9.9.9, and jacquard @ {built.as_uri()} is installed"
+    )
+
+
+def test_the_code_that_ran_is_that_of_the_wheel(regions: Path) -> None:
+    where = run(regions, "python", "-P", "-c", "from toolchain import paths; print(paths.ROOT, paths.VENV)")
+
+    [packages] = regions.glob(".venv/lib/python*/site-packages")
+    assert where.split() == [str(packages), str(regions / ".venv")]
+    assert str(paths.ROOT) not in where
+    assert sys.prefix != str(regions / ".venv")
