@@ -47,7 +47,7 @@ class Holder:
 
 
 def exclusively(environment: str, verb: str) -> AbstractContextManager[object]:
-    """Hold the environment for one command of this clone.
+    """Hold the environment for one command of this project.
 
     Raises:
         EngineError: another command holds it; says which, who and since when.

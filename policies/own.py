@@ -29,7 +29,7 @@ def problems() -> tuple[Problem, ...]:
 
 def told() -> list[str]:
     """Return what `problems` says, a line each, for whom no environment is in question."""
-    return [f"{item.place.removeprefix('../../')}: {item.text}" for item in problems()]
+    return [f"{own.from_project(item.place)}: {item.text}" for item in problems()]
 
 
 def _own() -> tuple[tuple[Rule, ...], tuple[Problem, ...]]:
@@ -41,22 +41,22 @@ def _own() -> tuple[tuple[Rule, ...], tuple[Problem, ...]]:
     wrong: list[Problem] = []
     files: dict[str, str] = dict.fromkeys(map(str, RuleId), "jacquard")
     for one in loaded:
-        faults = list(_faults(one, files, project))
+        faults = list(_faults(one, files))
         wrong += faults
         if not faults:
             found.append(one.value)
-            files[one.value.name] = one.file.removeprefix("../../")
+            files[one.value.name] = own.from_project(one.file)
     return tuple(found), (*problems, *wrong)
 
 
-def _faults(one: own.Own, files: dict[str, str], project: Path) -> Iterator[Problem]:
+def _faults(one: own.Own, files: dict[str, str]) -> Iterator[Problem]:
     rule = one.value
     if not isinstance(rule, Rule):
         yield Problem(
             one.file, 0, "RULE", f"is of type {type(rule).__name__}; write RULE = Rule(...) of policies.verdict"
         )
         return
-    line = _line(project / one.file.removeprefix("../../"), rule.name)
+    line = _line(one.path, rule.name)
     if not re.fullmatch(LABEL, rule.name):
         text = f"is no name for a rule (got {shown(rule.name)}); write lower-case letters, digits and '-', as no-latest"
         yield Problem(one.file, line, "RULE.name", text)

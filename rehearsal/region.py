@@ -16,7 +16,7 @@ NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """The local region of one environment in this clone."""
+    """The local region of one environment in this project."""
 
     environment: str
     folder: Path

@@ -152,14 +152,14 @@ def _engine(chosen: Engine) -> Iterator[Item]:
         return
     pulumi = paths.pulumi_bin() / "pulumi"
     yield _laid_out("engine", f"built here {chosen.version} ({chosen.why})", pulumi)
-    yield _laid_out("language host", "stand-in of this repository", paths.pulumi_bin() / "pulumi-language-python")
+    yield _laid_out("language host", "stand-in of Jacquard", paths.pulumi_bin() / "pulumi-language-python")
     for provider in engine.PROVIDERS:
         executable = paths.pulumi_home() / "plugins" / engine.plugin(provider) / f"pulumi-resource-{provider}"
-        yield _laid_out(f"provider {provider}", "stand-in of this repository", executable)
+        yield _laid_out(f"provider {provider}", "stand-in of Jacquard", executable)
 
 
 def _own_provider() -> Item:
-    return _laid_out("provider jacquard", "part of this repository", paths.VENV / "bin" / "pulumi-resource-jacquard")
+    return _laid_out("provider jacquard", "part of Jacquard", paths.VENV / "bin" / "pulumi-resource-jacquard")
 
 
 def _laid_out(name: str, used: str, where: Path) -> Item:

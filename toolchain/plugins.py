@@ -1,4 +1,4 @@
-"""Lays out what ``pulumi`` needs beside it and in its home, for this clone; never in the user's own.
+"""Lays out what ``pulumi`` needs beside it and in its home, for this project; never in the user's own.
 
 Every file is written beside its place and renamed, and only when it differs, so a running engine never sees half a
 file and a second set-up changes nothing.
@@ -22,9 +22,9 @@ _EXECUTOR = "pulumi-language-python-exec"
 
 
 def lay_out(engine: Engine) -> None:
-    """Make the folders ``bin``, ``home/plugins`` and ``state`` of this clone's Pulumi.
+    """Make the folders ``bin``, ``home/plugins`` and ``state`` of this project's Pulumi.
 
-    ``bin`` goes to the front of a user's PATH, so it has the other commands of this clone as well.
+    ``bin`` goes to the front of a user's PATH, so it has the other commands of this project as well.
 
     Raises:
         ToolchainError: the engine is to be the built one and is not built.
@@ -52,7 +52,7 @@ def lay_out(engine: Engine) -> None:
 
 
 def launcher(module: str, **variables: Path) -> str:
-    """Return a script that runs a module of this clone from any folder, whatever packages lie there.
+    """Return a script that runs a module of ours from any folder, whatever packages lie there.
 
     Args:
         module: what to run.

@@ -15,7 +15,7 @@ def env(environment: arguments.Env, output: arguments.FormatOption = Format.TEXT
     """Print variables for plain pulumi and kubectl.
 
     Use it as `eval "$(jacquard env <environment>)"`. Nothing is set in your home: state, plugins and kubeconfigs are
-    this clone's own.
+    this project's own.
     """
     state = data.load(environment).region.state
     variables = machine.engine(environment, backend_url=state.backend if state else None)

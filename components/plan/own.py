@@ -21,6 +21,8 @@ from components.specs.problems import Problem, SpecError
 
 Concepts: TypeAlias = Callable[[Environment, Slice], Iterable[OwnInput]]
 """What a file of ``components/`` calls ``concepts``: what it adds to one slice of an environment."""
+_PROJECT = "../../"
+"""Way from the folder of an environment to that of its project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class Own:
 
     file: str
     """Path of the file from the folder of an environment, as problems have it."""
+    path: Path
     value: Any
 
 
@@ -71,7 +74,8 @@ def own_inputs(environment: Environment, part: Slice) -> Iterator[OwnInput]:
     for component in environment.own:
         for one in component.inputs(environment, part):
             if one.name in files:
-                text = f"component '{one.name}' of slice {part.name} is in {files[one.name]} too; give it another name"
+                other = from_project(files[one.name])
+                text = f"component '{one.name}' of slice {part.name} is in {other} too; give it another name"
                 raise SpecError(environment.name, [Problem(component.file, 0, "", text)])
             files[one.name] = component.file
             yield one
@@ -87,8 +91,13 @@ def components(project: Path) -> tuple[tuple[OwnComponent, ...], tuple[Problem, 
         )
         for one in odd
     )
-    made = (OwnComponent(one.file, _path(project, one.file), one.value) for one in found if one not in odd)
+    made = (OwnComponent(one.file, one.path, one.value) for one in found if one not in odd)
     return tuple(made), problems
+
+
+def from_project(place: str) -> str:
+    """Return a place that problems name, as it is called in the project's folder."""
+    return place.removeprefix(_PROJECT)
 
 
 def load(project: Path, folder: str, name: str) -> tuple[tuple[Own, ...], tuple[Problem, ...]]:
@@ -104,7 +113,7 @@ def _loaded(
 ) -> tuple[tuple[Own, ...], tuple[Problem, ...]]:
     found, problems = [], []
     for path, _ in stamps:
-        file = f"../../{path.relative_to(project).as_posix()}"
+        file = f"{_PROJECT}{path.relative_to(project).as_posix()}"
         try:
             module = _module(path)
         except Exception as error:  # noqa: BLE001 - whatever a file of the user's breaks on is told in one line
@@ -112,7 +121,7 @@ def _loaded(
             problems.append(Problem(file, _line(error, path), "", text))
             continue
         if hasattr(module, name):
-            found.append(Own(file, getattr(module, name)))
+            found.append(Own(file, path, getattr(module, name)))
         else:
             text = f"has no {name}; define it, or begin the file's name with _ if it only helps others"
             problems.append(Problem(file, 0, "", text))
@@ -128,10 +137,6 @@ def _module(path: Path) -> Any:
     sys.modules[name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
-
-
-def _path(project: Path, file: str) -> Path:
-    return project / file.removeprefix("../../")
 
 
 def _said(error: Exception) -> str:

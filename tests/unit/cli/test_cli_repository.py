@@ -208,7 +208,7 @@ def test_rules_that_cannot_be_judged_by_are_told_all_at_once(
         (
             "    yield OwnInput",
             "    yield OwnInput(name='management-note', objects=())\n    yield OwnInput",
-            "component 'management-note' of slice foundation is in ../../components/region_note.py too; give it",
+            "component 'management-note' of slice foundation is in components/region_note.py too; give it another",
         ),
     ],
     ids=["nothing", "no function", "breaks", "manifest", "twice"],
