@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from pathlib import Path
 
 from toolchain import binaries, build, checks, engine, families, paths, plugins, settings, tools, virtualenv
 from toolchain.engine import Engine
@@ -51,7 +52,9 @@ def clean(progress: Progress, *, shared: bool) -> None:
         progress: is told what is removed.
         shared: also remove the binaries and fetched plugins that all clones share.
     """
-    made = [paths.VENV, *paths.ROOT.glob("*.egg-info"), *(paths.ROOT / name for name in _TOOL_CACHES)]
+    made: list[Path] = []
+    if paths.IS_CLONE:  # whoever made another virtual environment removes it
+        made += [paths.VENV, *paths.ROOT.glob("*.egg-info"), *(paths.ROOT / name for name in _TOOL_CACHES)]
     with (
         held(paths.home() / "setup.lock", "cleaning", lambda text: progress.say("clean", text)),
         held(paths.cache() / "build.lock", "cleaning", lambda text: progress.say("clean", text)),

@@ -7,6 +7,7 @@ as ours are.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,12 +16,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from components.plan.build.slices import Slice
+from components.render.manifest import Manifest, Rendered, objects
 from components.render.own import OwnInput
 from components.specs.environment import Environment
 from components.specs.problems import Problem, SpecError
 
 Concepts: TypeAlias = Callable[[Environment, Slice], Iterable[OwnInput]]
 """What a file of ``components/`` calls ``concepts``: what it adds to one slice of an environment."""
+_LEAVE = "leave it out, or call it otherwise"
 _PROJECT = "../../"
 """Way from the folder of an environment to that of its project."""
 
@@ -81,6 +84,34 @@ def own_inputs(environment: Environment, part: Slice) -> Iterator[OwnInput]:
             yield one
 
 
+def refuse_twins(environment: Environment, part: Slice, rendered: tuple[Rendered, ...]) -> None:
+    """Pass when no component of the repository makes an object of ``part`` that is made already.
+
+    Raises:
+        SpecError: with all such objects.
+    """
+    count = Counter(item.key for item in objects(rendered)) if environment.own else Counter[str]()
+    problems = [
+        Problem(
+            component.file,
+            0,
+            "",
+            f"component '{one.name}': {_named(item)} is made twice in slice {part.name}; {_LEAVE}",
+        )
+        for component in environment.own
+        for one in component.inputs(environment, part)
+        for item in objects(one.objects)
+        if count[item.key] > 1
+    ]
+    if problems:
+        raise SpecError(environment.name, problems)
+
+
+def _named(item: Manifest) -> str:
+    where = f"{item.namespace}/" if item.namespace else ""
+    return f"{item.kind} {where}{item.name} of cluster {item.cluster}"
+
+
 def components(project: Path) -> tuple[tuple[OwnComponent, ...], tuple[Problem, ...]]:
     """Return the components of the repository ``project``, and what is wrong with their files."""
     found, problems = load(project, "components", "concepts")
@@ -123,7 +154,7 @@ def _loaded(
         if hasattr(module, name):
             found.append(Own(file, path, getattr(module, name)))
         else:
-            text = f"has no {name}; define it, or begin the file's name with _ if it only helps others"
+            text = f"has no {name}; define it, or begin the file's name with _ to have it left alone"
             problems.append(Problem(file, 0, "", text))
     return tuple(found), tuple(problems)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from components.plan.build.inputs import inputs
 from components.plan.build.slices import Slice
+from components.plan.own import refuse_twins
 from components.render.manifest import Rendered
 from components.specs.environment import Environment
 
@@ -13,6 +14,8 @@ def manifests(environment: Environment, part: Slice) -> tuple[Rendered, ...]:
 
     Raises:
         KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
-        SpecError: code of the repository's own components breaks.
+        SpecError: code of the repository's own components breaks, or makes an object that is made already.
     """
-    return tuple(item for concept in inputs(environment, part) for item in concept.render())
+    rendered = tuple(item for concept in inputs(environment, part) for item in concept.render())
+    refuse_twins(environment, part, rendered)
+    return rendered

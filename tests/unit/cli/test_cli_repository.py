@@ -153,7 +153,7 @@ BROKEN_RULES = {
         "\ndef\n",
         f":2 does not import: SyntaxError: invalid syntax; {MEND}",
     ),
-    "c_empty.py": ("", " has no RULE; define it, or begin the file's name with _ if it only helps others"),
+    "c_empty.py": ("", " has no RULE; define it, or begin the file's name with _ to have it left alone"),
     "d_type.py": ("RULE = {}\n", " RULE: is of type dict; write RULE = Rule(...) of policies.verdict"),
     "e_clash.py": ("{note-without-contact -> unpinned-image}", f":31 RULE.{CLASH}"),
     "f_name.py": (
@@ -206,12 +206,17 @@ def test_rules_that_cannot_be_judged_by_are_told_all_at_once(
             "yields Manifest for slice foundation; yield OwnInput",
         ),
         (
+            '"ConfigMap", "region-note", namespace="kube-public"',
+            '"Namespace", "kamaji-system"',
+            "'management-note': Namespace kamaji-system of cluster management is made twice in slice foundation; leave",
+        ),
+        (
             "    yield OwnInput",
             "    yield OwnInput(name='management-note', objects=())\n    yield OwnInput",
             "component 'management-note' of slice foundation is in components/region_note.py too; give it another",
         ),
     ],
-    ids=["nothing", "no function", "breaks", "manifest", "twice"],
+    ids=["nothing", "no function", "breaks", "manifest", "twin", "twice"],
 )
 def test_a_component_that_cannot_be_made_is_told_with_its_line(
     invoke: Invoke, regions: Path, edit: EditFile, old: str, new: str, told: str

@@ -18,8 +18,8 @@ from engine.errors import EngineError
 SINCE = dt.datetime(2026, 11, 21, 13, 2, 11, tzinfo=dt.UTC)
 
 
-def leave_lock(state: Path, pid: int, host: str) -> Path:
-    file = state / ".pulumi" / "locks" / "organization" / "jacquard" / "laptop" / "0a1b.json"
+def leave_lock(state: Path, pid: int, host: str, project: str = "jacquard") -> Path:
+    file = state / ".pulumi" / "locks" / "organization" / project / "laptop" / "0a1b.json"
     file.parent.mkdir(parents=True)
     content = {"pid": pid, "username": "ada", "hostname": host, "timestamp": SINCE.isoformat()}
     file.write_text(json.dumps(content))
@@ -38,6 +38,18 @@ def test_the_lock_of_a_dead_engine_of_this_machine_is_removed(tmp_path: Path) ->
     [holder] = locks.free(tmp_path, "laptop")
 
     assert holder.user == "ada"
+    assert not file.exists()
+
+
+def test_locks_are_those_of_the_project_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "environments").mkdir()
+    (tmp_path / "Pulumi.yaml").write_text('description: ours\nname: "our-regions"  # not jacquard\n')
+    monkeypatch.delenv("JACQUARD_ENVIRONMENTS", raising=False)
+    monkeypatch.chdir(tmp_path)
+    file = leave_lock(tmp_path, ended_process(), socket.gethostname(), "our-regions")
+
+    locks.free(tmp_path, "laptop")
+
     assert not file.exists()
 
 

@@ -147,3 +147,35 @@ def test_a_terminal_shows_elapsed_and_expected_time_in_place(monkeypatch: pytest
         f"{clear}  etcd                        1 min 12 s of about 45 s"
         f"{clear}  etcd                        done\n"
     )
+
+
+@pytest.fixture
+def installed(machine: None, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code that is installed, used in a repository of regions."""
+    del machine
+    regions = tree.parent / "regions"
+    (regions / "environments").mkdir(parents=True)
+    (regions / "Pulumi.yaml").write_text("name: jacquard\n")
+    monkeypatch.chdir(regions)
+    monkeypatch.setattr(paths, "IS_CLONE", False)
+
+
+@pytest.mark.usefixtures("installed")
+def test_what_others_installed_is_not_cleaned(tree: Path, said: Said) -> None:
+    paths.VENV.mkdir()
+    (tree / "other.egg-info").mkdir()
+
+    said(partial(setup.clean, shared=False))
+
+    assert paths.VENV.is_dir()
+    assert (tree / "other.egg-info").is_dir()
+
+
+@pytest.mark.usefixtures("installed")
+def test_set_up_leaves_the_virtual_environment_of_others_alone(tree: Path, said: Said) -> None:
+    (tree / "requirements.lock").unlink()
+
+    said(setup.set_up)
+
+    assert not paths.VENV.exists()
+    assert (paths.pulumi_bin() / "pulumi").exists()
