@@ -27,7 +27,7 @@ def requirement() -> str:
 
 def is_of_this_machine(wanted: str) -> bool:
     """Tell whether nobody else can install what is pinned: it is a path."""
-    return " @ file:" in wanted
+    return wanted.partition(" @ ")[2].startswith(("file:", "git+file:"))
 
 
 def check() -> None:
