@@ -13,6 +13,7 @@ from components.specs.loader import load_environment
 from components.specs.problems import SpecError
 from previews.edits import Edit, Steps, with_edit
 from previews.sides import Key, Part, Side, side
+from stacks.own import joined
 
 MOST = 12
 """Edits that are tried; each costs as much as reading the environment again."""
@@ -44,7 +45,7 @@ class Alone:
                 return None
             path.write_text(text, encoding="utf-8")
             try:
-                after = side(load_environment(name, copy)).parts
+                after = side(joined(load_environment(name, copy))).parts
             except (SpecError, KeyError):
                 return None
             before = self._base.parts

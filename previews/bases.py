@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-LIBRARY = "components"
-"""What renders objects, at the top of its repository."""
+CODE = "components"
+"""What renders objects, at the top of a clone; and in a repository of regions, what it adds itself."""
 _SHORT = 9
 
 
@@ -29,18 +29,23 @@ class Base:
     """Name of the commit, shortened."""
     head: str
     """Name of the commit that is compared, shortened, or ``work tree`` if something is not committed."""
-    library: Path | None
-    """Root of the library as it was, if it was another; None if the same one renders both sides."""
+    code: Path | None
+    """Root of the repository as it was, if what renders objects was another there; None if the same renders both."""
+    installed: bool
+    """Whether Jacquard itself is no part of the repository."""
+    pinned_otherwise: bool
+    """Whether the repository pinned another Jacquard then, which is not installed."""
 
 
 @contextmanager
-def base_at(environments: Path, root: Path, ref: str) -> Iterator[Base]:
+def base_at(environments: Path, root: Path, ref: str, pin: str) -> Iterator[Base]:
     """Give the files of the last commit that ``ref`` and the work tree share, until the block ends.
 
     Args:
         environments: folder of all environments, in a git repository.
-        root: root of the library.
+        root: where Jacquard lies.
         ref: branch, tag or commit.
+        pin: file of a repository of regions that says which Jacquard it is made for.
 
     Raises:
         BaseError: git is missing, there is no repository, ``ref`` is no commit, or it has no environments.
@@ -49,8 +54,8 @@ def base_at(environments: Path, root: Path, ref: str) -> Iterator[Base]:
     top = Path(_git(home.parent, "rev-parse", "--show-toplevel", what="find the repository of the environments"))
     commit = _commit(top, ref)
     data = home.relative_to(top).as_posix()
-    inside = root.resolve() == top
-    other = inside and _differs(top, commit, LIBRARY)
+    installed = root.resolve() != top
+    other = _differs(top, commit, CODE)
     with tempfile.TemporaryDirectory(prefix="jacquard-base-") as name:
         folder = Path(name)
         _extract(top, commit, None if other else data, folder)
@@ -60,8 +65,10 @@ def base_at(environments: Path, root: Path, ref: str) -> Iterator[Base]:
         yield Base(
             environments=folder / data,
             commit=commit[:_SHORT],
-            head=_head(top, data, *([LIBRARY] if inside else [])),
-            library=folder if other else None,
+            head=_head(top, data, CODE, *([pin] if installed else [])),
+            code=folder if other else None,
+            installed=installed,
+            pinned_otherwise=installed and _differs(top, commit, pin),
         )
 
 
@@ -80,7 +87,7 @@ def _head(top: Path, *parts: str) -> str:
 
 
 def _differs(top: Path, commit: str, part: str) -> bool:
-    changed = _git(top, "diff", "--name-only", commit, "--", part, what="compare the library")
+    changed = _git(top, "diff", "--name-only", commit, "--", part, what="compare files")
     return bool(changed or _git(top, "ls-files", "--others", "--exclude-standard", "--", part, what="list files"))
 
 

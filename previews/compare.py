@@ -81,7 +81,7 @@ def impact(
         head=names[1],
         effect=max((row.effect for row in made), key=lambda effect: effect.severity, default=Effect.NONE),
         edits=len(edits),
-        library=alone is None,
+        code=alone is None or undecided,
         rows=tuple(made),
         lost=tuple(gone),
         behind=_behind(base.environment, head.environment),

@@ -90,7 +90,7 @@ class Row(Spec):
     forced_by: tuple[Forced, ...]
     """What changes in objects, the worst first."""
     causes: tuple[Cause, ...]
-    """Edits that did it, the nearest ones; nothing where the library itself is another."""
+    """Edits that did it, the nearest ones; nothing where the code did."""
 
 
 class Lost(Spec):
@@ -195,8 +195,8 @@ class Impact(Spec):
     """The worst that happens to any part; unknown if that of any part is."""
     edits: int
     """How many values of data files are others."""
-    library: bool
-    """Whether Jacquard itself is another than in the base. What that alone does to objects is not in here."""
+    code: bool
+    """Whether what renders objects is another than in the base: Jacquard itself, or what a repository adds to it."""
     rows: tuple[Row, ...]
     """Parts that are touched, the worst first."""
     lost: tuple[Lost, ...]

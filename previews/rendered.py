@@ -1,6 +1,6 @@
 """``python -m previews.rendered ENVIRONMENTS NAME``: all objects of an environment, by component, as JSON lines.
 
-A comparison runs it in the files of an earlier commit, so that the library of that time renders its own objects.
+A comparison runs it in the files of an earlier commit, so that the code of that time renders its own objects.
 """
 
 from __future__ import annotations
@@ -15,21 +15,25 @@ from pathlib import Path
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
+from previews.bases import Base
 from previews.sides import Key, rendered
+from stacks.own import joined
 
 _FIELDS = ("body", "cluster", "retain", "protect")
 """What of an object decides what a change of it does."""
 
 
-def rendered_by(library: Path, environments: Path, name: str) -> Mapping[Key, tuple[Manifest, ...]] | None:
-    """Return the objects of environment ``name`` as the ``library`` of an earlier commit renders them.
+def rendered_by(base: Base, name: str) -> Mapping[Key, tuple[Manifest, ...]] | None:
+    """Return the objects of environment ``name`` as the code of ``base`` renders them.
 
     None if it cannot: it is too old to be asked, or refuses its own data.
     """
+    # A clone brings its own Jacquard; beside one that is installed, what a repository adds is found by its data.
+    code = {} if base.installed else {"PYTHONPATH": str(base.code)}
     done = subprocess.run(
-        [sys.executable, "-m", __name__, str(environments), name],
-        cwd=library,
-        env={**os.environ, "PYTHONPATH": str(library)},
+        [sys.executable, "-P", "-m", __name__, str(base.environments), name],
+        cwd=base.code,
+        env={**os.environ, **code, "JACQUARD_ENVIRONMENTS": str(base.environments)},
         capture_output=True,
         check=False,
     )
@@ -59,7 +63,7 @@ def _read(lines: Iterable[str | bytes]) -> dict[Key, tuple[Manifest, ...]]:
 def main() -> None:
     """Write the objects."""
     folder, name = sys.argv[1:]
-    for line in _written(load_environment(name, Path(folder))):
+    for line in _written(joined(load_environment(name, Path(folder)))):
         sys.stdout.write(f"{line}\n")
 
 

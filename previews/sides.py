@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, assert_never
 
 from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
+from components.plan.build.slices import Slice, SliceKind, slices
 from components.render.concept import Concept
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.inventory import InventoryInput
 from components.render.manifest import Manifest, objects
 from components.render.node_pool import NodePoolInput
+from components.render.own import OwnInput
 from components.render.region import RegionInput
 from components.render.tenant_network import TenantNetworkInput
 from components.specs.environment import Environment
@@ -73,7 +74,7 @@ def rendered(environment: Environment) -> dict[Key, tuple[Manifest, ...]]:
 def _parts(environment: Environment, scopes: Scopes) -> Iterator[tuple[Key, Part]]:
     for piece in slices(environment):
         for concept in inputs(environment, piece):
-            about, label = _about(concept, scopes)
+            about, label = _about(concept, piece, scopes)
             key = (piece.name, type(concept).__name__, concept.name)
             yield key, Part(key=key, about=about, label=label, concept=concept, objects=_renderer(concept))
 
@@ -87,10 +88,10 @@ def _rendered(known: Part | None, key: Key, items: tuple[Manifest, ...]) -> Part
     return Part(key=key, about=about, label=label, concept=items, objects=lambda: items)
 
 
-def _about(concept: Any, scopes: Scopes) -> tuple[Scope, str]:
+def _about(concept: Any, piece: Slice, scopes: Scopes) -> tuple[Scope, str]:
     match concept:
-        case RegionInput():
-            return (), "foundation"
+        case RegionInput() | OwnInput():
+            return _of_slice(piece, scopes), concept.name if isinstance(concept, OwnInput) else "foundation"
         case InventoryInput():
             return hall_scope(concept.name), f"hall {concept.name}"
         case TenantNetworkInput():
@@ -104,3 +105,17 @@ def _about(concept: Any, scopes: Scopes) -> tuple[Scope, str]:
             return scopes.of_key(pool), pool
         case _:
             return scopes.of_key(concept.cluster), concept.cluster
+
+
+def _of_slice(piece: Slice, scopes: Scopes) -> Scope:
+    match piece.kind:
+        case SliceKind.FOUNDATION:
+            return ()
+        case SliceKind.INVENTORY:
+            return hall_scope(piece.subject)
+        case SliceKind.TENANT:
+            return (piece.subject,)
+        case SliceKind.CLUSTER:
+            return scopes.of_key(piece.subject)
+        case _:
+            assert_never(piece.kind)

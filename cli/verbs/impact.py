@@ -24,7 +24,9 @@ from previews.edits import edits
 from previews.impact import Impact, Shared
 from previews.rendered import rendered_by, rendered_here
 from previews.sides import side
+from stacks.own import joined
 from toolchain import paths, settings
+from toolchain.pins import PIN_FILE
 
 
 class ImpactFormat(StrEnum):
@@ -55,7 +57,7 @@ def impact(
     is called unknown, never nothing.
     """
     try:
-        with base_at(paths.environments(), paths.ROOT, base) as earlier:
+        with base_at(paths.environments(), paths.ROOT, base, PIN_FILE) as earlier:
             names = data.chosen(chosen)
             found = [_of(name, earlier) for name in names]
             shared = _elsewhere(names, earlier)
@@ -79,15 +81,16 @@ def _of(name: str, base: Base) -> Impact:
         msg = f"{name} is new: {base.commit} has no such environment, so that nothing of it can run yet"
         raise Stop(msg)
     before = _before(name, base)
-    objects = rendered_by(base.library, base.environments, name) if base.library else None
+    asked = base.code is not None and not base.pinned_otherwise
+    objects = rendered_by(base, name) if asked else None
     sides = (side(before, objects), side(head, rendered_here(head))) if objects else (side(before), side(head))
     return compared(
         *sides,
         edits(base.environments, paths.environments(), name),
         names=(base.commit, base.head),
         now=settings.now(),
-        alone=None if base.library else Alone(sides[0], base.environments),
-        undecided=base.library is not None and objects is None,
+        alone=None if asked else Alone(sides[0], base.environments),
+        undecided=base.pinned_otherwise or (asked and objects is None),
     )
 
 
@@ -110,7 +113,7 @@ def _shared(name: str, base: Base) -> Shared:
 
 def _before(name: str, base: Base) -> Environment:
     try:
-        return load_environment(name, base.environments)
+        return joined(load_environment(name, base.environments))
     except SpecError as error:
         msg = f"this version of Jacquard does not read the data of {base.commit}, so nothing can be compared\n{error}"
         raise Stop(msg, ExitCode.BAD_DATA) from None

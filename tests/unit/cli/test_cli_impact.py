@@ -192,7 +192,7 @@ def test_a_library_that_renders_otherwise_is_asked_what_it_rendered(clone: Path,
 
     [found] = json.loads(invoke("impact", "laptop", "--format", "json").stdout)
 
-    assert found["library"] is True
+    assert found["code"] is True
     assert {row["part"] for row in found["rows"]} == {
         "acme-train/infer", "acme-train/system", "acme-train/train", "globex-lab/lab"
     }  # fmt: skip

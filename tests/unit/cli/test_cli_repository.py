@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -317,3 +318,35 @@ def test_without_a_program_there_is_no_repository(
         f"error: Pulumi.yaml: there is none with a folder environments/ in {Path.cwd()} or above it; go to the"
         " repository of your regions, or make one: jacquard new REGION --repository DIR\n"
     )
+
+
+def committed(regions: Path) -> None:
+    """Make the repository one, with all it has in one commit."""
+    for command in (
+        ("init", "-q"),
+        ("add", "."),
+        ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "all"),
+    ):
+        subprocess.run(["git", "-C", str(regions), *command], check=True)
+
+
+def test_an_impact_counts_what_a_component_of_its_own_renders(invoke: Invoke, regions: Path, edit: EditFile) -> None:
+    committed(regions)
+    edit(regions / COMPONENT, "platform@cloud.example", "on-call@cloud.example")
+
+    [found] = json.loads(invoke("impact", "edge-1", "--format", "json").stdout)
+
+    assert found["code"] is True
+    assert [row["part"] for row in found["rows"]] == ["first-train-note", "management-note"]
+
+
+def test_an_impact_across_another_pin_is_unknown(invoke: Invoke, regions: Path) -> None:
+    committed(regions)
+    pin = regions / pins.PIN_FILE
+    subprocess.run(["git", "-C", str(regions), "rm", "-q", "--cached", pins.PIN_FILE], check=True)
+    subprocess.run(
+        ["git", "-C", str(regions), "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "other"], check=True
+    )
+    assert pin.exists()
+
+    assert "unknown: platform of everything" in invoke("impact", "edge-1").stdout
