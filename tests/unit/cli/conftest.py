@@ -91,3 +91,15 @@ def two(data_folder: Path, edit: Callable[[Path, str, str], None]) -> Path:
     laptop = load_environment("laptop", data_folder)
     write_locks(load_environment("desk", data_folder), data_folder, laptop.allocations, laptop.image_pins)
     return data_folder
+
+
+@pytest.fixture
+def regions(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A new repository with one region, in which a user stands."""
+    folder = tmp_path / "regions"
+    made = invoke("new", "edge-1", "--repository", str(folder))
+    assert made.exit_code == 0, made.output
+    monkeypatch.delenv("JACQUARD_ENVIRONMENTS")
+    monkeypatch.chdir(folder / "environments" / "edge-1")
+    assert invoke("allocate", "edge-1").exit_code == 0
+    return folder

@@ -1,0 +1,133 @@
+"""Rules and components of a repository of regions: judged and listed like ours, and told when they cannot be."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from policies import analyzer
+
+Invoke = Callable[..., Result]
+EditFile = Callable[[Path, str, str], None]
+RULE, COMPONENT = "policies/rules/note_without_contact.py", "components/region_note.py"
+
+
+def problems(result: Result) -> list[str]:
+    """Return the lines of a report below its headline."""
+    assert result.exit_code == 2, result.output
+    return [" ".join(line.split()) for line in result.output.splitlines()[1:]]
+
+
+def test_its_rule_refuses_is_listed_and_can_be_waived(
+    invoke: Invoke, regions: Path, edit: EditFile, tmp_path: Path
+) -> None:
+    edit(regions / COMPONENT, '"platform@cloud.example"', '"nobody"')
+    refused = invoke("check", "edge-1")
+    assert refused.exit_code == 4
+    assert "note-without-contact: ConfigMap kube-public/region-note in cluster first-train" in refused.output
+    assert "    fix:     write CONTACT in components/region_note.py" in refused.output
+
+    log = json.loads(invoke("check", "--format", "sarif").stdout)["runs"][0]
+    assert "note-without-contact" in {rule["id"] for rule in log["tool"]["driver"]["rules"]}
+    assert [found["ruleId"] for found in log["results"]] == ["note-without-contact"] * 2
+    assert invoke("explain", "note-without-contact").stdout.startswith("note-without-contact: The note in each cluster")
+
+    (regions / "environments" / "edge-1" / "waivers.yaml").write_text(
+        "schema_version: 1\nwaivers:\n  - rule: note-without-contact\n    subject: ConfigMap kube-public/region-note\n"
+        "    reason: moves\n    owner: ada\n    ticket: T-1\n    expires: 2999-01-01\n"
+    )
+    waived = invoke("check", "edge-1", "--format", "json")
+    assert waived.exit_code == 0, waived.output
+    assert [item["policy"] for item in json.loads(waived.stdout)[0]["waived"]] == ["note-without-contact"] * 2
+    assert not (tmp_path / "out").exists()
+
+
+MEND = "mend it, or move it out of policies/rules/"
+CLASH = "name: 'unpinned-image' is a rule of jacquard already; give it another name"
+BROKEN_RULES = {
+    "a_import.py": (
+        "import nowhere_to_be_found\n",
+        f":1 does not import: ModuleNotFoundError: No module named 'nowhere_to_be_found'; {MEND}",
+    ),
+    "b_syntax.py": (
+        "\ndef\n",
+        f":2 does not import: SyntaxError: invalid syntax; {MEND}",
+    ),
+    "c_empty.py": ("", " has no RULE; define it, or begin the file's name with _ to have it left alone"),
+    "d_type.py": ("RULE = {}\n", " RULE: is of type dict; write RULE = Rule(...) of policies.verdict"),
+    "e_clash.py": ("{note-without-contact -> unpinned-image}", f":31 RULE.{CLASH}"),
+    "f_name.py": (
+        "{note-without-contact -> No Note}",
+        ":31 RULE.name: is no name for a rule (got 'No Note'); write lower-case letters, digits and '-', as no-latest",
+    ),
+    "g_twice.py": (
+        "{note-without-contact -> note-without-contact}",
+        ":31 RULE.name: 'note-without-contact' is a rule of policies/rules/a_first.py already; give it another name",
+    ),
+    "_helper.py": ("import nowhere_to_be_found\n", ""),
+}
+
+
+def test_rules_that_cannot_be_judged_by_are_told_all_at_once(
+    invoke: Invoke, regions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del capsys
+    folder = (regions / RULE).parent
+    example = (regions / RULE).read_text()
+    (regions / RULE).rename(folder / "a_first.py")
+    for name, (text, _) in BROKEN_RULES.items():
+        old, arrow, new = text.strip("{}").partition(" -> ")
+        (folder / name).write_text(example.replace(f'name="{old}"', f'name="{new}"') if arrow else text)
+
+    told = problems(invoke("check", "edge-1"))
+
+    wanted = {name: text for name, (_, text) in BROKEN_RULES.items() if text}
+    assert sorted(told) == sorted(f"../../policies/rules/{name}{text}" for name, text in wanted.items())
+    explained = invoke("explain")
+    assert explained.exit_code == 2
+    assert "policies/rules/e_clash.py:31: 'unpinned-image' is a rule of jacquard already" in explained.stderr
+    with pytest.raises(SystemExit, match=r"policies/rules/a_import.py:1: does not import: ModuleNotFoundError"):
+        analyzer.run()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("def concepts", "def other", "region_note.py has no concepts; define it, or begin the file's name with _"),
+        ("def concepts", "concepts = 1\ndef other", "region_note.py concepts is of type int; write def concepts"),
+        (
+            "if cluster is None:",
+            "if 1 / 0:",
+            "region_note.py:24 concepts() breaks on slice foundation: ZeroDivisionError: division by zero; mend it",
+        ),
+        (
+            "    yield OwnInput",
+            "    yield placed\n    OwnInput",
+            "yields Manifest for slice foundation; yield OwnInput",
+        ),
+        (
+            '"ConfigMap", "region-note", namespace="kube-public"',
+            '"Namespace", "kamaji-system"',
+            "'management-note': Namespace kamaji-system of cluster management is made twice in slice foundation; leave",
+        ),
+        (
+            "    yield OwnInput",
+            "    yield OwnInput(name='management-note', objects=())\n    yield OwnInput",
+            "component 'management-note' of slice foundation is in components/region_note.py too; give it another",
+        ),
+    ],
+    ids=["nothing", "no function", "breaks", "manifest", "twin", "twice"],
+)
+def test_a_component_that_cannot_be_made_is_told_with_its_line(
+    invoke: Invoke, regions: Path, edit: EditFile, old: str, new: str, told: str
+) -> None:
+    edit(regions / COMPONENT, old, new)
+
+    [problem] = problems(invoke("check", "edge-1"))
+
+    assert told in problem
+    assert invoke("render", "edge-1", "--out", str(regions / "out")).exit_code == 2
