@@ -139,6 +139,6 @@ def test_the_program_asks_the_engine_for_its_own_stack_and_looks_at_names_only(m
 
 
 def test_the_program_looks_before_it_asks_any_cluster() -> None:
-    text = Path(paths.ROOT / "stacks" / "__main__.py").read_text()
+    text = Path(paths.ROOT / "stacks" / "program.py").read_text()
 
     assert text.index("keep(stack)") < min(text.index("deploy_clusters(target"), text.index("pass_gates(stack"))
