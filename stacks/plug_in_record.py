@@ -46,7 +46,7 @@ def keep(stack: str) -> None:
 
 
 def _recorded(stack: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield types and outputs of what the state of ``stack`` has; of all but the record only the outputs' names."""
+    """Yield types and outputs of what the state of ``stack`` has; of all but the record names on two levels."""
     monitor = get_monitor()
     if monitor is None:
         return  # no engine runs the program
@@ -57,4 +57,5 @@ def _recorded(stack: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for resource in found.values():
         type_ = resource.struct_value.fields["type"].string_value
         outputs = resource.struct_value.fields["outputs"].struct_value
-        yield type_, MessageToDict(outputs) if type_ == RECORD else dict.fromkeys(outputs.fields)
+        names = {name: dict.fromkeys(inner.struct_value.fields) for name, inner in outputs.fields.items()}
+        yield type_, MessageToDict(outputs) if type_ == RECORD else names

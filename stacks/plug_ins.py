@@ -2,7 +2,8 @@
 
 The program records them as a component of its own, the first thing that it registers: so the record is in the state,
 whatever backend keeps it, and is there before anything is applied. Stacks that were made before that tell by what their
-objects look like: the vendor's provider always wrote ``__initialApiVersion``, and stand-ins did not.
+objects look like: the vendor's provider keeps ``managedFields``, stand-ins never did, and at first they kept no
+``__initialApiVersion`` either.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from toolchain.serving import PlugIn
 RECORD = "jacquard:components:PlugIns"
 """Type of the component that tells."""
 _OBJECT = "kubernetes:"
-_VENDORS_MARK = "__initialApiVersion"
+_FIRST_VERSION, _MANAGERS = "__initialApiVersion", "managedFields"
 
 PlugIns: TypeAlias = Mapping[str, PlugIn]
 """Plug-ins by the name of their provider."""
@@ -27,15 +28,23 @@ Recorded: TypeAlias = Iterable[tuple[str, Mapping[str, Any]]]
 
 def writers(resources: Recorded) -> PlugIns:
     """Return which plug-ins wrote a stack last; none for one that nobody wrote."""
-    objects: list[bool] = []
+    objects: list[Kind | None] = []
     for type_, outputs in resources:
         if type_ == RECORD:
             found = {provider: PlugIn.parse(str(text)) for provider, text in outputs.items()}
             return {provider: one for provider, one in found.items() if one}
         if type_.startswith(_OBJECT):
-            objects.append(_VENDORS_MARK in outputs)
-    # Where both wrote, what the stand-ins made is what the vendor's provider would replace.
-    return {"kubernetes": PlugIn(kind=Kind.VENDOR if all(objects) else Kind.STAND_IN)} if objects else {}
+            objects.append(_writer(outputs))
+    # Where both wrote, what stand-ins made at first is what the vendor's provider would replace.
+    vendors = Kind.VENDOR in objects and Kind.STAND_IN not in objects
+    return {"kubernetes": PlugIn(kind=Kind.VENDOR if vendors else Kind.STAND_IN)} if objects else {}
+
+
+def _writer(outputs: Mapping[str, Any]) -> Kind | None:
+    """Return who wrote an object; None if it may be either, as one without managers, which a refresh completed."""
+    if _FIRST_VERSION not in outputs:
+        return Kind.STAND_IN
+    return Kind.VENDOR if _MANAGERS in (outputs.get("metadata") or {}) else None
 
 
 def others(wrote: PlugIns, serving: PlugIns) -> Kind | None:

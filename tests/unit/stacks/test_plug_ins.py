@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
+import pulumi
 import pytest
 from google.protobuf.json_format import MessageToDict
 from pulumi.runtime.proto import provider_pb2
+from recorded_states import older
 
-from stacks import plug_in_record
+from stacks import plug_in_record, program
 from stacks.errors import StackError
 from stacks.plug_ins import RECORD, others, refusal, writers
 from toolchain import paths
@@ -39,6 +40,30 @@ def note(**outputs: str) -> tuple[str, dict[str, Any]]:
 def test_a_state_without_a_record_tells_by_its_objects() -> None:
     assert writers(resources("stand_ins")) == {"kubernetes": PlugIn(kind=Kind.STAND_IN)}
     assert writers(resources("vendor")) == {"kubernetes": PlugIn(kind=Kind.VENDOR)}
+
+
+def test_every_object_of_an_older_state_tells_that_stand_ins_wrote_it() -> None:
+    objects = older()
+
+    assert len(objects) > 100
+    for one in objects:
+        assert writers([("kubernetes:core/v1:Any", one.outputs)]) == {"kubernetes": PlugIn(kind=Kind.STAND_IN)}
+
+
+def test_a_state_that_a_refresh_of_the_stand_ins_completed_is_still_theirs() -> None:
+    completed = [
+        (type_, outputs | {"__initialApiVersion": "v1", "__inputs": {}})
+        for type_, outputs in resources("stand_ins")
+        if type_.startswith("kubernetes:")
+    ]
+
+    assert writers(completed) == {"kubernetes": PlugIn(kind=Kind.STAND_IN)}
+
+
+def test_an_object_of_the_vendors_that_nobody_manages_does_not_hide_who_wrote_the_others() -> None:
+    bare = ("kubernetes:core/v1:ServiceAccount", {"__initialApiVersion": "v1", "metadata": {"name": "a"}})
+
+    assert writers([bare, *resources("vendor")]) == {"kubernetes": PlugIn(kind=Kind.VENDOR)}
 
 
 def test_a_state_of_both_is_the_stand_ins_whose_objects_the_vendors_provider_would_replace() -> None:
@@ -133,12 +158,21 @@ def test_the_program_asks_the_engine_for_its_own_stack_and_looks_at_names_only(m
 
     assert dict(plug_in_record._recorded("laptop")) == {
         RECORD: {"kubernetes": "vendor 4.34.2"},
-        "kubernetes:core/v1:Secret": {"data": None},
+        "kubernetes:core/v1:Secret": {"data": {"x": None}},
     }
     assert asked == [{"tok": "pulumi:pulumi:readStackResourceOutputs", "stackName": "laptop"}]
 
 
-def test_the_program_looks_before_it_asks_any_cluster() -> None:
-    text = Path(paths.ROOT / "stacks" / "program.py").read_text()
+@pytest.mark.parametrize("stack", ["laptop", "laptop.bootstrap"])
+def test_the_program_looks_before_it_registers_anything_or_asks_any_cluster(
+    run: Callable[..., list[Any]], monkeypatch: pytest.MonkeyPatch, stack: str
+) -> None:
+    def refuse(name: str) -> None:
+        message = f"{name}: others wrote it"
+        raise StackError(message)
 
-    assert text.index("keep(stack)") < min(text.index("deploy_clusters(target"), text.index("pass_gates(stack"))
+    monkeypatch.setattr(program, "keep", refuse)
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
+
+    with pytest.raises(pulumi.RunError, match=f"^{stack}: others wrote it$"):
+        run(program.run, stack=stack)
