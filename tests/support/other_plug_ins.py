@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,10 @@ def vendors_on_path(region: LocalRegion, folder: Path) -> Iterator[None]:
     bin_, home = folder / "bin", folder / "home"
     bin_.mkdir(parents=True)
     # No symbolic link: the engine would look for its language host beside what that leads to.
-    (bin_ / "pulumi").hardlink_to(binaries.path("pulumi").resolve())
+    try:
+        (bin_ / "pulumi").hardlink_to(binaries.path("pulumi").resolve())
+    except OSError:  # the cache is on another file system
+        shutil.copy2(binaries.path("pulumi"), bin_ / "pulumi")
     executor = binaries.data("pulumi-sdk") / "python" / "cmd" / f"{_HOST}-exec"
     _script(bin_ / _HOST, "language_host", f"export JACQUARD_LANGUAGE_EXEC={shlex.quote(str(executor))}\n")
     for provider in PROVIDERS:
