@@ -31,7 +31,7 @@ class ExitCode(IntEnum):
     REFUSED = 4
     """A mandatory policy refuses what was asked for."""
     HELD = 5
-    """It would lose what nobody asked to lose, or go on with what others made: it needs a word that says so."""
+    """What was asked for would lose what nobody meant to, or go on with what others made: it needs a word for that."""
     INTERRUPTED = interrupts.EXIT_CODE
 
 
