@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from local_region import ENVIRONMENT, LocalRegion
 from other_plug_ins import vendors_on_path
-from region_contents import CLUSTER_API, POOLS, applied, changed, declared, machines
+from region_contents import CLUSTER_API, POOLS, applied, changed, commit, declared, foretold, machines
 
 from providers.kube import ObjectRef
 from toolchain.engine import choose
@@ -30,11 +30,22 @@ NODE_DOMAIN = "node.cluster.x-k8s.io"
 _BOTH_KINDS = pytest.mark.skipif(choose(fetch=False).vendor is not None, reason="the vendor's are the first kind here")
 
 
+@pytest.fixture
+def tracked(running: LocalRegion) -> LocalRegion:
+    """The region, up, with its data under version control."""
+    commit(running)
+    return running
+
+
 def up(region: LocalRegion, *options: str) -> dict[str, Any]:
+    """Apply what was edited since the last time, and see that it does to machines what its impact said."""
+    told, before = foretold(region), machines(region)
     outcome = region.jacquard("up", ENVIRONMENT, "--format", "json", *options)
     assert outcome.code == 0, outcome.text
     status: dict[str, Any] = json.loads(outcome.stdout)["status"]
     assert status["settled"] is True
+    assert changed(before, machines(region)) == told
+    commit(region)
     return status
 
 
@@ -56,17 +67,17 @@ def images(status: dict[str, Any]) -> dict[str, dict[str, int]]:
     return {f"{pool['cluster']}/{pool['name']}": pool["images"] for pool in status["pools"]}
 
 
-def test_a_label_and_a_pace_change_in_place_while_another_pool_grows(running: LocalRegion) -> None:
-    before = machines(running)
-    running.edit(ACME, "labels: {workload: training}", "labels: {workload: training, stage: two}")
-    running.edit(ACME, "strategy: idle, max_unavailable: 1", "strategy: idle, max_unavailable: 60%")
-    running.edit(ACME, "instance_type: cpu-gen4, nodes: 2}", "instance_type: cpu-gen4, nodes: 4}")
-    edited(running, "allocate", ENVIRONMENT)
+def test_a_label_and_a_pace_change_in_place_while_another_pool_grows(tracked: LocalRegion) -> None:
+    before = machines(tracked)
+    tracked.edit(ACME, "labels: {workload: training}", "labels: {workload: training, stage: two}")
+    tracked.edit(ACME, "strategy: idle, max_unavailable: 1", "strategy: idle, max_unavailable: 60%")
+    tracked.edit(ACME, "instance_type: cpu-gen4, nodes: 2}", "instance_type: cpu-gen4, nodes: 4}")
+    edited(tracked, "allocate", ENVIRONMENT)
 
-    up(running)
+    up(tracked)
 
-    assert changed(before, machines(running)) == {f"{SYSTEM}/a04": (0, 2)}
-    labelled = running.api("acme-train").list("v1", "Node", label_selector=f"{NODE_DOMAIN}/stage=two")
+    assert changed(before, machines(tracked)) == {f"{SYSTEM}/a04": (0, 2)}
+    labelled = tracked.api("acme-train").list("v1", "Node", label_selector=f"{NODE_DOMAIN}/stage=two")
     assert {node["metadata"]["labels"][f"{NODE_DOMAIN}/workload"] for node in labelled} == {"training"}
     assert len(labelled) == 10
 

@@ -1,6 +1,10 @@
-"""What is in a local region: machines by pool and failure domain, and objects that the data declares."""
+"""What is in a local region, and what is said of it: machines by pool and failure domain, objects that are declared."""
 
 from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
 
 from local_region import ENVIRONMENT, LocalRegion
 
@@ -33,6 +37,27 @@ def changed(before: Machines, after: Machines) -> dict[str, tuple[int, int]]:
             if old != new:
                 found[f"{pool}/{domain}"] = (len(old - new), len(new - old))
     return found
+
+
+def foretold(region: LocalRegion) -> dict[str, tuple[int, int]]:
+    """Return what ``jacquard impact`` says of the machines of each failure domain: how many go and how many come."""
+    told = region.jacquard("impact", ENVIRONMENT, "--format", "json")
+    assert told.code == 0, told.text
+    [found] = json.loads(told.stdout)
+    return {row["part"]: _moves(row) for row in found["rows"] if row["falls_on"] == "nodes" and _moves(row) != (0, 0)}
+
+
+def _moves(row: dict[str, Any]) -> tuple[int, int]:
+    if row["change"] is not None:
+        return max(0, -row["change"]), max(0, row["change"])
+    return (row["count"], row["count"]) if row["effect"] == "replaced" else (0, 0)
+
+
+def commit(region: LocalRegion) -> None:
+    """Commit the data of a region as they are, to compare with from now on."""
+    for words in ("init -q", f"add {region.environments.name}", "-c user.name=a -c user.email=a@b commit -qm data"):
+        command = ["git", "-C", str(region.environments.parent), *words.split()]
+        subprocess.run([*command, *(["--allow-empty"] if "commit" in command else [])], check=True)
 
 
 def declared(region: LocalRegion) -> list[Manifest]:
