@@ -1,6 +1,7 @@
 """What people change in a running region, one after the other: labels, sizes, images by wave, Kubernetes, lost state.
 
 The tests run in the order of the file on one region. Several changes that touch different pools share one ``up``.
+What they change is left first as the vendor's provider leaves what it makes, so that each is also a change of hands.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from change_of_hands import leave_as_the_vendors_provider_does, still_the_vendors
 from local_region import ENVIRONMENT, LocalRegion
 from other_plug_ins import vendors_on_path
 from region_contents import CLUSTER_API, POOLS, applied, changed, commit, declared, foretold, machines
@@ -68,6 +70,7 @@ def images(status: dict[str, Any]) -> dict[str, dict[str, int]]:
 
 
 def test_a_label_and_a_pace_change_in_place_while_another_pool_grows(tracked: LocalRegion) -> None:
+    leave_as_the_vendors_provider_does(tracked.api())
     before = machines(tracked)
     tracked.edit(ACME, "labels: {workload: training}", "labels: {workload: training, stage: two}")
     tracked.edit(ACME, "strategy: idle, max_unavailable: 1", "strategy: idle, max_unavailable: 60%")
@@ -166,6 +169,7 @@ def test_pools_that_are_promoted_go_where_their_data_and_control_planes_are_and_
     assert {machine["spec"]["version"] for machine in made} == {"v1.35.2"}
     nodes = region.api("globex-lab").list("v1", "Node")
     assert [node["status"]["nodeInfo"]["kubeletVersion"] for node in nodes] == [NEXT_MINOR] * 4
+    assert still_the_vendors(region.api()) == []
 
 
 def templates(region: LocalRegion) -> dict[str, str]:
