@@ -2,6 +2,7 @@
 
 It refuses what a schema or a CEL rule forbids, what a kind does not know, and what Kubernetes forbids in its own kinds.
 Each object is applied as `jacquard up` applies it, and not kept. Webhooks and rules on changes are not judged.
+What comes back must read as it was given: the vendor's provider compares the two at each run.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from environment_data import ENVIRONMENTS
 from fullest_pools import with_fullest_pools
 from published_crds import CrdFolder
 from second_backends import with_backends
+from vendor_diff import vendor_diff
 
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import slices
@@ -29,6 +31,7 @@ from components.specs.loader import environments, load_environment
 from components.specs.region import ControlPlaneBackend
 from components.specs.tenant_network import Isolation
 from providers.kube import ApiError
+from providers.standins.kubernetes.normal import normal
 from rehearsal import crds
 
 pytestmark = pytest.mark.e2e
@@ -96,10 +99,15 @@ class Judge:
         try:
             if self._api.resource(body["apiVersion"], body["kind"]).namespaced and "namespace" not in body["metadata"]:
                 return "has no namespace, and would be put where the user happens to be"
-            self._api.apply(body, field_manager="jacquard", dry_run=True)
+            kept = self._api.apply(body, field_manager="jacquard", dry_run=True)
         except ApiError as error:
             return str(error)
-        return None
+        again = vendor_diff({**kept, "__inputs": normal(body)}, body)
+        return (
+            f"is kept in another spelling, so that the vendor's provider would plan it for ever: {again}"
+            if again
+            else None
+        )
 
     def refusals(self, items: Sequence[Manifest]) -> dict[str, str]:
         """Return what it says against which of ``items``."""
