@@ -39,7 +39,6 @@ _READY_SECONDS = 90.0
 _POLL_SECONDS = 0.1
 _AGAIN = {
     "address already in use": "a port was taken meanwhile; choosing others",
-    # kube-controller-manager 1.36 ends 20 s after it began to wait for the API server's /healthz.
     "failed to wait for apiserver being healthy": "the API server was slow to get healthy; starting again",
 }
 """What goes wrong on a busy machine and may go well the next time, and what is said of it."""
@@ -81,9 +80,8 @@ def remove(region: Region, cluster: str) -> None:
     _end_kwokctl(region, cluster)
     processes.kill(_alive(region, cluster).values())
     shutil.rmtree(region.cluster_folder(cluster), ignore_errors=True)
-    leftovers = [region.logs / cluster, region.workdir / f"{cluster}.yaml", region.workdir / f"{cluster}.kubeconfig"]
-    leftovers += [region.kubeconfig(cluster)] if cluster == MANAGEMENT else []
-    for path in leftovers:
+    leftovers = (region.logs / cluster, region.workdir / f"{cluster}.yaml", region.workdir / f"{cluster}.kubeconfig")
+    for path in (*leftovers, *([region.kubeconfig(cluster)] if cluster == MANAGEMENT else [])):
         path.unlink(missing_ok=True)
 
 
@@ -109,10 +107,9 @@ def _try_to_make(region: Region, cluster: str, say: Say) -> None:
             _made(region, cluster).touch()
             return
         why = _failure(region, cluster)
-        said = _passing(why)
-        if not said:
+        if not _passing(why):
             break
-        say(f"{cluster}: {said}")
+        say(f"{cluster}: {_passing(why)}")
     raise RehearsalError(why)
 
 
@@ -169,8 +166,7 @@ def _start(region: Region, cluster: str) -> bool:
         # defaultBackoff of pkg/kwok/controllers/utils.go, v0.8.0). A new process plays every object from where it is.
         processes.kill([alive[CONTROLLER]])
         dead |= {CONTROLLER}
-    listening = _ports(region, cluster)
-    if any(not ports.is_free(listening[part]) for part in dead):
+    if any(not ports.is_free(_ports(region, cluster)[part]) for part in dead):
         processes.kill(_alive(region, cluster).values())
         _renumber(region, cluster)
         dead = set(PARTS)
@@ -288,13 +284,11 @@ def _renumber(region: Region, cluster: str) -> None:
 
 def _failure(region: Region, cluster: str) -> str:
     """Return the message for a cluster that did not come up, with the end of the log of the part that failed."""
-    folder = region.cluster_folder(cluster)
+    logs = region.cluster_folder(cluster) / "logs"
     dead = [part for part in PARTS if part not in _alive(region, cluster)] or ["kube-apiserver"]
-    log = next(
-        (path for part in dead if (path := folder / "logs" / f"{part}.log").exists()), region.logs / "kwokctl.log"
-    )
-    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    tail = "\n".join(f"  {line}" for line in lines[-8:])
+    log = next((path for part in dead if (path := logs / f"{part}.log").exists()), region.logs / "kwokctl.log")
+    lines = log.read_text(errors="replace").splitlines()[-8:] if log.exists() else []
+    tail = "\n".join(f"  {line}" for line in lines)
     return f"cluster {cluster}: {', '.join(dead)} did not come up; the end of {log}:\n{tail}"
 
 
