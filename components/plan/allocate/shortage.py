@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from components.plan.pools import PlacedPool, declared_spares, inventory_file, place, problem
 from components.specs.environment import Environment
-from components.specs.loader import REGION
+from components.specs.loader import OUT_OF_SERVICE, REGION
 from components.specs.natural import naturally
 from components.specs.problems import Problem
 
@@ -80,7 +80,8 @@ def too_few_racks(
 
 
 def _files(accounts: Mapping[str, Account]) -> str:
-    return ", ".join(sorted({inventory_file(account.hall) for account in accounts.values()}))
+    broken = [OUT_OF_SERVICE] if any(account.out_of_service for account in accounts.values()) else []
+    return ", ".join([*sorted({inventory_file(account.hall) for account in accounts.values()}), *broken])
 
 
 def _spares(environment: Environment, placed: PlacedPool) -> str:

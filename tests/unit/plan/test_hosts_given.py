@@ -93,8 +93,8 @@ def test_a_shortage_counts_what_is_out_of_service() -> None:
     assert problem.text == (
         "30 h100-ib-8 nodes wanted, 9 can be given: rack a1 has 4 of which 1 is a spare and 2 are out of service, rack"
         " a2 has 4 of which 1 is a spare and 1 is out of service, rack a10 has 4 of which 1 is a spare, rack b1 has 4"
-        " of which 1 is a spare (inventory/hall-a.csv, inventory/hall-b.csv; spares: 2% in region.yaml:57); lower"
-        " nodes to 9, lower spares, or add a rack"
+        " of which 1 is a spare (inventory/hall-a.csv, inventory/hall-b.csv, out_of_service.yaml; spares: 2% in"
+        " region.yaml:57); lower nodes to 9, lower spares, or add a rack"
     )
 
 
@@ -122,7 +122,7 @@ def test_too_few_whole_racks_are_told_with_the_reason() -> None:
     assert (problem.file, problem.path) == ("tenants/bee.yaml", "clusters[0].pools[0].racks")
     assert problem.text == (
         "3 racks of nvl wanted, 1 can be given: there are 3 of which 1 is not whole with hosts out of service and 1"
-        " is in other pools (inventory/hall-a.csv); lower racks to 1 or add a rack"
+        " is in other pools (inventory/hall-a.csv, out_of_service.yaml); lower racks to 1 or add a rack"
     )
 
 
