@@ -6,10 +6,11 @@ The two that begin with a region as the data have it come first, then what takes
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, processes_of
+from local_region import ENVIRONMENT, LocalRegion, left_behind
 
 _FIRST = ("test_region_changes", "test_region", "test_survives_faults", "test_objectset", "test_windows")
 
@@ -28,14 +29,9 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
         yield local
     finally:
         local.kill_what_still_runs()
-        down = local.jacquard("down", ENVIRONMENT)
-        assert (down.code, left_behind(local)) == (0, []), f"down left something behind\n{down.text}"
-
-
-def left_behind(local: LocalRegion) -> list[str]:
-    """Return the processes of a region that still run, and its files."""
-    folder = local.home / "regions"
-    return [*map(str, processes_of(local.home)), *(str(path) for path in folder.rglob("*") if path.is_file())]
+        # Not `jacquard down`, which gives every object back first, and has tests of its own.
+        gone = local.run(sys.executable, "-m", "rehearsal", "down", ENVIRONMENT)
+        assert (gone.code, left_behind(local)) == (0, []), f"something is left behind\n{gone.text}"
 
 
 @pytest.fixture

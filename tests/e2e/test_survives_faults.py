@@ -1,7 +1,4 @@
-"""Down leaves nothing; and killed in the middle: whatever dies while a region comes up, the next ``up`` finishes it.
-
-That ``down`` leaves nothing after all that, the fixture of the region sees.
-"""
+"""Down leaves nothing; and killed in the middle: whatever dies while a region comes up, the next ``up`` finishes it."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from local_region import ENVIRONMENT, UP, LocalRegion, processes_of, wait_until
+from local_region import ENVIRONMENT, UP, LocalRegion, left_behind, wait_until
 
 from providers.kube import ApiError, KubeconfigError, ObjectRef
 from rehearsal import attention, ports, stages
@@ -29,9 +26,7 @@ def test_down_leaves_nothing(running: LocalRegion) -> None:
     outcome = running.jacquard("down", ENVIRONMENT)
 
     assert outcome.code == 0, outcome.text
-    wait_until(lambda: not processes_of(running.home), timeout_seconds=20, what="all processes gone")
-    left = [path for path in (running.home / "regions").rglob("*") if path.is_file()] if running.home.exists() else []
-    assert left == []
+    wait_until(lambda: left_behind(running) == [], timeout_seconds=20, what="all processes and files gone")
 
 
 def has_namespace(region: LocalRegion, name: str) -> bool:
@@ -114,3 +109,10 @@ def test_after_all_parts_of_a_cluster_were_killed_it_moves_again_at_other_ports(
         timeout_seconds=120,
         what="Cluster API, which follows the API server to its other port, replaced a machine",
     )
+
+
+def test_down_after_faults_leaves_nothing(region: LocalRegion) -> None:
+    outcome = region.jacquard("down", ENVIRONMENT)
+
+    assert outcome.code == 0, outcome.text
+    wait_until(lambda: left_behind(region) == [], timeout_seconds=20, what="all processes and files gone")

@@ -141,6 +141,12 @@ def wait_until(
         time.sleep(0.5)
 
 
+def left_behind(region: LocalRegion) -> list[str]:
+    """Return the processes of a region that still run, and its files."""
+    folder = region.home / "regions"
+    return [*map(str, processes_of(region.home)), *(str(path) for path in folder.rglob("*") if path.is_file())]
+
+
 def processes_of(home: Path) -> list[str]:
     """Return the command lines of all processes that work in ``home``."""
     found = []
