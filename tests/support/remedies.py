@@ -236,7 +236,7 @@ _ASKS = {
             "write two of one minor | restore the digest | the (digest|URL) of each | write a release of | "
             "update jacquard | newer release"
         ),
-        "the file as it was": ("with git checkout | take either side | write it back | restore "),
+        "the file as it was": ("with git checkout | take either side | write it back | restore | write what is right "),
         "well-formed text": (
             "close it | align the key | put the text | one plain document | save the file | a key needs | "
             "anchors | tags | merge keys | a key must be | write its name | names the columns | one for each "
