@@ -115,10 +115,8 @@ def numbers(environment: Environment) -> Iterator[Problem]:
     given: dict[Kind, list[Interval[Given]]] = defaultdict(list)
     allowed, running = ranges(environment), running_nodes(environment)
     for kind, path, block in _given(environment):
-        if kind not in allowed:
-            continue
         given[kind].append((block.first, block.last, (kind, path, block)))
-        if path[0] != "quarantine" and not any(block in part for part in allowed[kind]):
+        if kind in allowed and path[0] != "quarantine" and not any(block in part for part in allowed[kind]):
             where, size = written(environment, kind)
             text = (
                 f"{shown(kind, block)} is outside {dotted(where)} ({size or 'empty'},"
