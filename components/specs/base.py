@@ -182,7 +182,7 @@ KUBERNETES_MINOR = r"^v1\.[0-9]{1,2}$"
 SHA256 = r"^[0-9a-f]{64}$"
 QUANTITY = r"^[1-9][0-9]{0,8}(Ki|Mi|Gi|Ti|Pi)$"
 HTTPS_URL = r"^https://[^\s]+$"
-OCI_URL = r"^oci://[^\s]+$"
+OCI_URL = r"^oci://[^\s/:@]+(:[0-9]{1,5})?/[^\s:@]+$"
 OCI_DIGEST = r"^sha256:[0-9a-f]{64}$"
 BMC_ADDRESS = (
     r"^(ipmi|(redfish|redfish-uefihttp|(idrac|ilo5)-redfish|(redfish|idrac|ilo5)-virtualmedia)(\+https?)?)://[^\s]+$"

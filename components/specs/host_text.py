@@ -11,7 +11,8 @@ from components.specs.base import Address
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _NUMBER = re.compile(r"0x[0-9a-f]{1,9}|[0-9]{1,12}")
 _URL = re.compile(
-    r"(?:[a-z][a-z0-9+.-]*://)?/*([^/@?#]*@)?(?P<host>\[[^\]/]*\]|[^/:?#]*)(?P<port>:[0-9]{1,5})?.*", re.IGNORECASE
+    r"(?:[a-z][a-z0-9+.-]*://)?/*([^/@?#]*@)?(?P<host>\[[^\]/]*\]|[0-9a-f]*(?::[0-9a-f]*){2,}|[^/:?#]*)(?P<port>:[0-9]{1,5})?.*",
+    re.IGNORECASE,
 )
 _MAX_PORT = 65535
 

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from components.specs.inventory import HostSpec
+from components.specs.mac_text import MAC
 from components.specs.positions import Place
 from components.specs.problems import MAX_PROBLEMS, Problem, listed, shown
 from components.specs.remedy import Remedy
@@ -63,12 +64,12 @@ class InventoryReader:
         if isinstance(cells, str):
             self._problem(number, "", cells)
             return None
+        if not any(map(str.strip, cells)):
+            self._problem(number, "", "is empty; remove the line", Remedy((number,), None))
+            return None
         if len(cells) != len(columns):
             text = f"has {len(cells)} values, the header has {len(columns)} ({','.join(columns)}); write one for each"
-            if line.strip():
-                self._problem(number, "", text)
-            else:
-                self._problem(number, "", "is empty; remove the line", Remedy((number,), None))
+            self._problem(number, "", text)
             return None
         row: dict[str, Any] = dict(zip(columns, cells, strict=True))
         row[OPTIONAL_COLUMN] = row.get(OPTIONAL_COLUMN) or None
@@ -78,7 +79,7 @@ class InventoryReader:
                 text = f"starts like a formula of a spreadsheet (got {shown(row[column])}); remove '{row[column][0]}'"
                 self._problem(number, column, text)
         mac, slot = row["boot_mac"], row["slot"]
-        if f'"{mac}"' not in line:
+        if f'"{mac}"' not in line and MAC.fullmatch(mac):  # another form is told with its quotes
             remedy = Remedy((number, "boot_mac"), f'"{mac}"')
             self._problem(number, "boot_mac", f'stands without quotes; write "{mac}"', remedy)
         if not (slot.isascii() and slot.isdecimal()):

@@ -18,7 +18,7 @@ PATTERN_RULES = {
     base.SHA256: "must be a SHA-256 digest, 64 lower-case hex digits",
     base.QUANTITY: "must be a size with a binary unit like 500Gi",
     base.HTTPS_URL: "must be a URL that starts with https://",
-    base.OCI_URL: "must be a chart's URL that starts with oci://",
+    base.OCI_URL: "must be a chart's URL that starts with oci://, without a tag",
     base.OCI_DIGEST: "must be a digest like sha256: and 64 lower-case hex digits",
     base.BMC_ADDRESS: "must be a BMC address of Metal3 like redfish-virtualmedia+https://10.1.1.1/redfish/v1/Systems/1",
     base.ABSOLUTE_PATH: "must be a path that starts with /",

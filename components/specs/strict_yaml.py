@@ -78,6 +78,11 @@ _SYNTAX = (
     ("while parsing a block", "the indentation fits no line above; align the key with its neighbours"),
 )
 """Parts of what the parser says; the first that fits counts."""
+_IN_FLOW = {
+    ":": "a ':' stands inside text; put the text in quotes, or add the comma before a key",
+    ",": "a comma stands where a value belongs; remove it, or write the value",
+}
+"""What stands where a bracket or brace should go on, if on the line where it begins; it says more than that."""
 _BEGINS_BEFORE = ("could not find expected ':'", "found unexpected end of stream", "while parsing a flow")
 """What was begun on a line to correct, and is noticed further down."""
 
@@ -226,6 +231,9 @@ class StrictYamlReader:
     def _syntax(self, error: MarkedYAMLError, text: str) -> None:
         upstream = f"{error.context} {error.problem}"
         remedy = next((text for part, text in _SYNTAX if part in upstream), None)
+        here, flow = error.problem_mark, error.context_mark
+        if here and flow and "while parsing a flow" in upstream and here.line == flow.line:
+            remedy = _IN_FLOW.get(text[here.index : here.index + 1], remedy)
         remedy = remedy or f"is not valid YAML ({error.problem}); put the text in quotes, or correct the line"
         begun = any(part in upstream for part in _BEGINS_BEFORE) and error.context_mark
         mark = begun or error.problem_mark

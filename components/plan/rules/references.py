@@ -62,9 +62,12 @@ def cluster_references(environment: Environment) -> Iterator[Problem]:
     for placed in clusters(environment):
         cluster, file, path = placed.cluster, placed.file, placed.path
         vpcs = [vpc.name for vpc in placed.tenant.vpcs]
-        yield from _missing(
-            environment, file, (*path, "version"), cluster.version, environment.versions.kubernetes, VERSIONS
-        )
+        versions = environment.versions.kubernetes
+        if cluster.name in pins and pins[cluster.name].version == cluster.version not in versions:
+            text = f"'{cluster.version}' is no more in {VERSIONS}, and {cluster.name} runs it; write it back there"
+            yield problem(environment, file, (*path, "version"), text)
+        else:
+            yield from _missing(environment, file, (*path, "version"), cluster.version, versions, VERSIONS)
         had = environment.allocations.clusters.get(cluster.name)
         if had is not None and had.tenant == placed.tenant.tenant and had.vpc == cluster.vpc not in vpcs:
             yield problem(environment, file, (*path, "vpc"), _gone(cluster.vpc, "vpcs of this file", cluster.name))
