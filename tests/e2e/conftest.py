@@ -12,7 +12,14 @@ from collections.abc import Iterator
 import pytest
 from local_region import ENVIRONMENT, LocalRegion, left_behind
 
-_FIRST = ("test_region_changes", "test_region", "test_survives_faults", "test_objectset", "test_windows")
+_FIRST = (
+    "test_region_changes",
+    "test_region",
+    "test_region_policies",  # takes the region that is up
+    "test_survives_faults",  # ends with none
+    "test_objectset",
+    "test_windows",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
