@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterator, Sequence
 
 from components.plan.effects.changes import Change, changes
-from components.plan.effects.effect import Effect, Subject, When
+from components.plan.effects.effect import Effect, Subject, When, worst_of
 from components.plan.report.images import all_behind
 from components.specs.environment import Environment
 from components.specs.keys import DPUS, is_about_dpus
@@ -79,7 +79,7 @@ def impact(
         environment=head.environment.name,
         base=names[0],
         head=names[1],
-        effect=max((row.effect for row in made), key=lambda effect: effect.severity, default=Effect.NONE),
+        effect=worst_of(row.effect for row in made),
         edits=len(edits),
         code=alone is None or undecided,
         rows=tuple(made),

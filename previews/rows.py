@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from components.plan.effects.changes import Change, worst
 from components.plan.effects.effect import Effect, Subject, When
-from components.plan.effects.table import CREATED, DELETED, PROTECTED, RETAINED
+from components.plan.effects.table import DELETED, PROTECTED, RETAINED
 from components.plan.intents.dpus import deployments, ordered_dpus
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
@@ -109,11 +109,6 @@ def lost(changes: Iterable[Change]) -> Iterator[Lost]:
     for change in changes:
         if change.path in _GONE:
             yield Lost(kind=change.kind, name=name_of(change.manifest), outcome=change.path)
-
-
-def is_whole(change: Change) -> bool:
-    """Tell whether an object comes or goes, whole."""
-    return change.path in {CREATED, *_GONE}
 
 
 def name_of(manifest: Manifest) -> str:

@@ -56,14 +56,10 @@ def side(environment: Environment, rendered: Mapping[Key, tuple[Manifest, ...]] 
     Raises:
         KeyError: the lock files do not fit the data.
     """
-    scopes = Scopes(environment)
-    if rendered is None:
-        return Side(environment=environment, parts=dict(_parts(environment, scopes)))
-    known = dict(_parts(environment, scopes))
-    return Side(
-        environment=environment,
-        parts={key: _rendered(known.get(key), key, items) for key, items in rendered.items()},
-    )
+    parts = dict(_parts(environment, Scopes(environment)))
+    if rendered is not None:
+        parts = {key: _rendered(parts.get(key), key, items) for key, items in rendered.items()}
+    return Side(environment=environment, parts=parts)
 
 
 def rendered(environment: Environment) -> dict[Key, tuple[Manifest, ...]]:

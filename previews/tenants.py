@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from components.plan.effects.effect import Effect
+from components.plan.effects.effect import Effect, worst_of
 from components.plan.pools import pools
 from components.render.pool_rollout import window_text
 from components.specs.environment import Environment
@@ -36,14 +36,14 @@ def _of_tenant(environment: Environment, tenant: TenantSpec, rows: Sequence[Row]
     felt = [row for row in rows if row.effect in (*DISRUPTIVE, Effect.UNKNOWN)]
     return TenantImpact(
         tenant=tenant.tenant,
-        effect=max((row.effect for row in rows), key=lambda effect: effect.severity),
+        effect=worst_of(row.effect for row in rows),
         nodes=sum(row.count or 0 for row in felt),
         asks=tenant.contacts.changes if felt and tenant.changes.approval is Approval.REQUIRED else None,
         window=_window(environment, tenant, felt),
         freezes=tuple(
             Freeze(name=freeze.name, begins=freeze.from_, ends=freeze.to)
             for freeze in environment.policy.freezes
-            if felt and freeze.to > now and (not freeze.tenants or tenant.tenant in freeze.tenants)
+            if felt and freeze.to > now and freeze.protects(tenant.tenant)
         ),
         capacity=tuple(_contracted(environment, tenant, rows)),
     )
@@ -67,11 +67,14 @@ def _window(environment: Environment, tenant: TenantSpec, rows: Sequence[Row]) -
 def _contracted(environment: Environment, tenant: TenantSpec, rows: Sequence[Row]) -> Iterator[Contracted]:
     """Yield what a tenant has at the lowest point of the change of each instance type that it paid for."""
     away, moved = out_at_once(rows), {pool_of(row.part) for row in rows if row.roll or row.change}
+    sizes = Counter[str]()
+    for key, group in environment.allocations.groups.items():
+        sizes[pool_of(key)] += group.nodes
     nodes, gone, touched = Counter[str](), Counter[str](), set[str]()
     for placed in pools(environment):
         if placed.tenant.tenant == tenant.tenant:
             kind = placed.pool.instance_type
-            nodes[kind] += _nodes(environment, placed.key)
+            nodes[kind] += sizes[placed.key]
             gone[kind] += away[placed.key]
             touched |= {kind} if placed.key in moved else set()
     for contract in tenant.contract:
@@ -81,8 +84,3 @@ def _contracted(environment: Environment, tenant: TenantSpec, rows: Sequence[Row
                 contracted=contract.nodes,
                 lowest=nodes[contract.instance_type] - gone[contract.instance_type],
             )
-
-
-def _nodes(environment: Environment, pool: str) -> int:
-    groups = environment.allocations.groups
-    return sum(group.nodes for key, group in groups.items() if pool_of(key) == pool)

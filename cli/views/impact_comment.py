@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cli.console import plural
 from cli.views import impact as view
-from components.plan.effects.effect import Effect
+from components.plan.effects.effect import Effect, worst_of
 from components.specs.problems import visible
 from previews.impact import DISRUPTIVE, Impact, Row
 
@@ -40,7 +40,7 @@ def code(text: str) -> str:
 
 
 def _headline(impacts: Sequence[Impact]) -> str:
-    worst = max((impact.effect for impact in impacts), key=lambda effect: effect.severity, default=Effect.NONE)
+    worst = worst_of(impact.effect for impact in impacts)
     asked = dict.fromkeys(one.tenant for impact in impacts for one in impact.tenants if one.asks)
     if asked:
         return f"Needs the word of {', '.join(map(code, asked))}"

@@ -66,7 +66,11 @@ class FreezeSpec(CheckedSpec):
 
     def covers(self, moment: dt.datetime, tenant: str) -> bool:
         """Tell whether ``tenant`` is protected at ``moment``, which has a time zone."""
-        return self.from_ <= moment < self.to and (not self.tenants or tenant in self.tenants)
+        return self.from_ <= moment < self.to and self.protects(tenant)
+
+    def protects(self, tenant: str) -> bool:
+        """Tell whether ``tenant`` is protected while the freeze lasts."""
+        return not self.tenants or tenant in self.tenants
 
 
 class PolicySpec(DataFile):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from components.plan.effects.effect import Effect
+from components.plan.effects.effect import Effect, worst_of
 from components.plan.effects.table import (
     CREATED,
     DELETED,
@@ -74,7 +74,7 @@ def changes(before: Iterable[Manifest], after: Iterable[Manifest], table: Table 
 
 def worst(changes: Iterable[Change]) -> Effect:
     """Return the worst that some changes do."""
-    return max((change.effect for change in changes), key=lambda effect: effect.severity, default=Effect.NONE)
+    return worst_of(change.effect for change in changes)
 
 
 def _identity(manifest: Manifest) -> _Identity:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 
@@ -33,6 +34,11 @@ class Effect(StrEnum):
     def severity(self) -> int:
         """Return the place of this effect among all, the worst one highest; what is unknown may be the worst."""
         return tuple(Effect).index(self)
+
+
+def worst_of(effects: Iterable[Effect]) -> Effect:
+    """Return the worst of some effects; none where there is no effect."""
+    return max(effects, key=lambda effect: effect.severity, default=Effect.NONE)
 
 
 class Subject(StrEnum):

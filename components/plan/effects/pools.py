@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from components.plan.effects.changes import changes, kind_of, worst
-from components.plan.effects.effect import Effect
+from components.plan.effects.effect import Effect, worst_of
 from components.plan.effects.table import CREATED, DELETED
 from components.render.manifest import Manifest
 
@@ -23,7 +23,7 @@ def effect(before: Iterable[Manifest], after: Iterable[Manifest]) -> Effect:
     found = list(changes(before, after))
     moved = {change.path for change in found if change.kind == GROUP} & {CREATED, DELETED}
     others = worst(change for change in found if change.kind != GROUP or change.path not in moved)
-    return max(others, _effect_of_groups(moved, after), key=lambda effect: effect.severity)
+    return worst_of((others, _effect_of_groups(moved, after)))
 
 
 def _effect_of_groups(moved: set[str], after: Iterable[Manifest]) -> Effect:
