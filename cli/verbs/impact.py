@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -20,7 +21,7 @@ from components.specs.problems import SpecError
 from previews.alone import Alone
 from previews.bases import Base, BaseError, base_at
 from previews.compare import impact as compared
-from previews.edits import edits
+from previews.edits import Edit, edits
 from previews.impact import Impact, Shared
 from previews.rendered import rendered_by, rendered_here
 from previews.sides import side
@@ -59,8 +60,9 @@ def impact(
     try:
         with base_at(paths.environments(), paths.ROOT, base, PIN_FILE) as earlier:
             names = data.chosen(chosen)
-            found = [_of(name, earlier) for name in names]
-            shared = _elsewhere(names, earlier)
+            edited = {name: edits(earlier.environments, paths.environments(), name) for name in names}
+            found = [_of(name, earlier, edited[name]) for name in names]
+            shared = _elsewhere(edited, earlier)
     except BaseError as error:
         raise Stop(str(error), ExitCode.BAD_DATA) from None
     found = [one.model_copy(update={"shared": shared}) for one in found]
@@ -75,7 +77,7 @@ def impact(
             stdout().print(line, soft_wrap=True)
 
 
-def _of(name: str, base: Base) -> Impact:
+def _of(name: str, base: Base, edited: Sequence[Edit]) -> Impact:
     head = data.comparable(name)
     if name not in environments(base.environments):
         msg = f"{name} is new: {base.commit} has no such environment, so that nothing of it can run yet"
@@ -86,7 +88,7 @@ def _of(name: str, base: Base) -> Impact:
     sides = (side(before, objects), side(head, rendered_here(head))) if objects else (side(before), side(head))
     return compared(
         *sides,
-        edits(base.environments, paths.environments(), name),
+        edited,
         names=(base.commit, base.head),
         now=settings.now(),
         alone=None if asked else Alone(sides[0], base.environments),
@@ -94,18 +96,17 @@ def _of(name: str, base: Base) -> Impact:
     )
 
 
-def _elsewhere(names: list[str], base: Base) -> tuple[Shared, ...]:
+def _elsewhere(edited: Mapping[str, Sequence[Edit]], base: Base) -> tuple[Shared, ...]:
     """Return what happens to other environments, which read the same catalogue; nothing where it is as it was."""
-    before, after = base.environments, paths.environments()
-    if not any(edit.file.startswith("../") for edit in edits(before, after, names[0])):
+    if not any(edit.file.startswith("../") for found in edited.values() for edit in found):
         return ()
-    others = [name for name in data.names() if name not in names and name in environments(before)]
+    others = [name for name in data.names() if name not in edited and name in environments(base.environments)]
     return tuple(_shared(name, base) for name in others)
 
 
 def _shared(name: str, base: Base) -> Shared:
     try:
-        found = _of(name, base)
+        found = _of(name, base, ())  # who did it is told by the impact of that environment
     except (SpecError, Stop):
         return Shared(environment=name, effect=Effect.UNKNOWN, nodes=None)
     return Shared(environment=name, effect=found.effect, nodes=found.gone)
