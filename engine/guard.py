@@ -16,14 +16,24 @@ from enum import StrEnum
 from components.plan.effects.changes import kind_of
 from components.plan.effects.table import effects_table
 from components.render import labels
+from components.render.dpu_services import UNASSIGNED
 from components.render.manifest import MANAGEMENT, Manifest
 from components.specs.environment import Environment
 from engine.plan import Json, Loss, Plan
 
 _DIGEST_LENGTH = 12
 _GROUP = "cluster.x-k8s.io/MachineDeployment"
-_NETWORKS = frozenset({"vpc.dpu.nvidia.com/DPUVPC", "kubeovn.io/Vpc"})
-"""Kinds whose objects are called like the VPC that they are."""
+_NETWORKS = frozenset(
+    {
+        "kubeovn.io/Subnet",
+        "kubeovn.io/Vpc",
+        "networking.k8s.io/NetworkPolicy",
+        "svc.dpu.nvidia.com/DPUDeployment",
+        "vpc.dpu.nvidia.com/DPUVPC",
+        "vpc.dpu.nvidia.com/DPUVirtualNetwork",
+    }
+)
+"""Kinds whose objects are called like the VPC that they are, or like it and more behind a hyphen."""
 
 
 class Reason(StrEnum):
@@ -90,7 +100,7 @@ def _has_ended(loss: Loss, owners: frozenset[str]) -> bool:
     kind, metadata = _kind(loss.recorded), loss.recorded.get("metadata") or {}
     if kind == _GROUP:  # its pool may have left the data before an `up` has emptied it
         return (loss.recorded.get("spec") or {}).get("replicas") == 0
-    if kind in _NETWORKS and _network(str(metadata.get("name"))) not in owners:
+    if kind in _NETWORKS and not _is_of_a_network(str(metadata.get("name")), owners):
         return True
     marks = metadata.get("labels") or {}
     named = [str(marks[key]) for key in (labels.TENANT, labels.CLUSTER, labels.POOL) if marks.get(key)]
@@ -100,6 +110,7 @@ def _has_ended(loss: Loss, owners: frozenset[str]) -> bool:
 def _owners(environment: Environment) -> Iterator[str]:
     """Yield what objects are in or belong to: clusters, VPCs, and paths such as ``tenant/cluster/pool``."""
     yield MANAGEMENT
+    yield _network(UNASSIGNED)
     for tenant in environment.tenants:
         yield tenant.tenant
         yield from (_network(vpc.name) for vpc in tenant.vpcs)
@@ -107,6 +118,12 @@ def _owners(environment: Environment) -> Iterator[str]:
             yield cluster.name
             yield f"{tenant.tenant}/{cluster.name}"
             yield from (f"{tenant.tenant}/{cluster.name}/{pool.name}" for pool in cluster.pools)
+
+
+def _is_of_a_network(name: str, owners: frozenset[str]) -> bool:
+    """Tell whether an object of this name is, or is part of, a VPC of the data: ``acme``, ``acme-west``."""
+    parts = name.split("-")
+    return any(_network("-".join(parts[:count])) in owners for count in range(1, len(parts) + 1))
 
 
 def _network(vpc: str) -> str:

@@ -45,8 +45,12 @@ def test_these_kinds_are_guarded() -> None:
         "controlplane.cluster.x-k8s.io/K0smotronControlPlane",
         "controlplane.cluster.x-k8s.io/KamajiControlPlane",
         "kamaji.clastix.io/DataStore",
+        "kubeovn.io/Subnet",
         "kubeovn.io/Vpc",
+        "networking.k8s.io/NetworkPolicy",
+        "svc.dpu.nvidia.com/DPUDeployment",
         "vpc.dpu.nvidia.com/DPUVPC",
+        "vpc.dpu.nvidia.com/DPUVirtualNetwork",
     }
 
 
@@ -85,6 +89,17 @@ def deployment(name: str, replicas: int | None, *owner: str) -> dict[str, Any]:
     return deleted("MachineDeployment", name, api_version=CAPI, namespace="n", metadata=metadata, spec=spec)
 
 
+def hbn(name: str) -> dict[str, Any]:
+    return deleted("DPUDeployment", name, api_version="svc.dpu.nvidia.com/v1alpha1", namespace="dpf-operator-system")
+
+
+def policy(name: str) -> dict[str, Any]:
+    api_version, metadata = "networking.k8s.io/v1", owned("acme")
+    return deleted(
+        "NetworkPolicy", name, api_version=api_version, namespace="default", cluster="acme-train", metadata=metadata
+    )
+
+
 TRAIN = ("acme", "acme-train", "train")
 DELETIONS = {
     "any kind": (deleted("Secret", "a", namespace="n"), False),
@@ -115,6 +130,21 @@ DELETIONS = {
     "a group with nodes of a pool that has left the data": (deployment("g", 4, "acme", "acme-train", "old"), True),
     "a group without nodes of a pool that has left the data": (deployment("g", 0, "acme", "acme-train", "old"), False),
     "a VPC": (deleted("DPUVPC", "globex", api_version=DPU_VPC, metadata=owned("globex")), True),
+    "a VPC on DPUs": (hbn("acme"), True),
+    "a VPC on the DPUs of one DPU cluster": (hbn("acme-west"), True),
+    "a VPC on DPUs that has left the data": (hbn("old"), False),
+    "a VPC on DPUs whose name begins like another one's": (hbn("acmeold"), False),
+    "what runs on the DPUs of no VPC": (hbn("unassigned"), True),
+    "the network of a VPC": (
+        deleted("DPUVirtualNetwork", "globex-1f2e3d4c5b", api_version=DPU_VPC, metadata=owned("globex")),
+        True,
+    ),
+    "the switch of a VPC in a cluster": (
+        deleted("Subnet", "acme-pods", api_version="kubeovn.io/v1", cluster="acme-train", metadata=owned("acme")),
+        True,
+    ),
+    "a VPC by policy alone": (policy("acme"), True),
+    "a VPC by policy alone that has left the data": (policy("old"), False),
     "a VPC that has left the data": (deleted("DPUVPC", "old", api_version=DPU_VPC, metadata=owned("globex")), False),
 }
 
