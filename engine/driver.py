@@ -19,7 +19,8 @@ from components.specs.region import StateSpec
 from engine import ends_with_parent, locks
 from engine.errors import EngineError, EngineStopped
 from engine.events import Progress
-from stacks.plug_ins import PlugIns, writers
+from engine.urns import STACK, Urn
+from stacks.plug_ins import RECORD, PlugIns, writers
 from toolchain import environment as machine
 from toolchain import paths
 from toolchain.serving import PlugIn, serving
@@ -56,6 +57,12 @@ class Ready:
     """What had to be done to that end, in words."""
     resources: list[dict[str, Any]]
     """What its state has."""
+
+    @property
+    def protected(self) -> list[Urn]:
+        """Return what the engine refuses to delete, but the record of its plug-ins, in the order it was made."""
+        urns = [Urn(item["urn"]) for item in self.resources if item.get("protect")]
+        return [urn for urn in urns if urn.type not in (STACK, RECORD)]
 
     @property
     def writers(self) -> PlugIns:

@@ -24,11 +24,15 @@ _READ = "pulumi:pulumi:readStackResourceOutputs"
 
 
 class PlugInRecord(pulumi.ComponentResource):
-    """Which plug-ins applied the stack: no object, a note in its state."""
+    """Which plug-ins applied the stack: no object, a note in its state.
+
+    It never leaves the program, and is protected: so a plain ``pulumi destroy``, which runs no program of ours, is
+    refused in its preview, whatever else the stack has.
+    """
 
     def __init__(self, plug_ins: PlugIns) -> None:
         told = {provider: str(one) for provider, one in plug_ins.items()}
-        super().__init__(RECORD, "plug-ins", told)
+        super().__init__(RECORD, "plug-ins", told, pulumi.ResourceOptions(protect=True))
         self.register_outputs(told)
 
 

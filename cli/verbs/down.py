@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -19,7 +20,7 @@ from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.problems import SpecError
 from engine import locks
-from engine.driver import Engine
+from engine.driver import Engine, Ready
 from engine.errors import EngineError
 from observe.observation import connect
 from providers.errors import ProviderError
@@ -84,19 +85,14 @@ def _empty(console: Console, engine: Engine, spec: Environment, stack: str) -> N
         show(f"{stack}: its clusters do not answer ({error}); what was in them goes with them", "note")
         engine.forget(stack)
         return
-    for repair in engine.prepare(stack).repairs:
-        show(repair, "note")
-    # Protection guards what tenants would miss; in a rehearsal nobody does.
-    engine.unprotect(stack)
     _try(console, engine, stack, stack.partition(".")[2] or "region")
 
 
 def _try(console: Console, engine: Engine, stack: str, title: str) -> None:
     """Destroy a stack of a rehearsal; if that fails say why and forget it, since its clusters end anyway."""
     try:
-        for repair in engine.prepare(stack).repairs:
-            show(repair, "note")
-        _destroy(console, engine, stack, title)
+        # Protection guards what tenants would miss; in a rehearsal nobody does.
+        _destroy(console, engine, _prepared(engine, stack), title)
     except (Stop, EngineError) as failure:
         show(f"{failure}; its clusters are removed all the same", "warning")
         engine.forget(stack)
@@ -111,16 +107,39 @@ def _destroy_region(console: Console, spec: Environment, typed: str | None) -> N
         )
         raise Stop(msg, ExitCode.BAD_DATA)
     engine = Engine(spec.name, spec.region.state, {})
-    for stack in reversed(stack_names(spec)):
-        for repair in engine.prepare(stack).repairs:
-            show(repair, "note")
-        _destroy(console, engine, stack, stack.partition(".")[2] or "region")
+    stacks = [_prepared(engine, stack) for stack in reversed(stack_names(spec)) if engine.exists(stack)]
+    _require_unprotected(spec, stacks)
+    for ready in stacks:
+        _destroy(console, engine, ready, ready.stack.partition(".")[2] or "region")
 
 
-def _destroy(console: Console, engine: Engine, stack: str, title: str) -> None:
-    resources = engine.export(stack).get("deployment", {}).get("resources") or []
-    if not resources:
+def _prepared(engine: Engine, stack: str) -> Ready:
+    ready = engine.prepare(stack)
+    for repair in ready.repairs:
+        show(repair, "note")
+    return ready
+
+
+def _require_unprotected(spec: Environment, stacks: Iterable[Ready]) -> None:
+    """Pass when nothing is protected: the engine would take down what hangs on it before it refuses.
+
+    Raises:
+        Stop: something is; all is told.
+    """
+    lines = [f"{ready.stack}: {urn}" for ready in stacks for urn in ready.protected]
+    if lines:
+        are = "object is" if len(lines) == 1 else "objects are"
+        msg = (
+            f"{spec.name}: {len(lines)} {are} protected, nothing was destroyed; end what it stands for first "
+            "(for a cluster: retire: true and 'jacquard up'), or lift it by 'pulumi state unprotect'"
+        )
+        raise Stop("\n".join([msg, *lines]))
+
+
+def _destroy(console: Console, engine: Engine, ready: Ready, title: str) -> None:
+    if not ready.resources:
         return
-    total = sum(1 for item in resources if item.get("custom") and not item["type"].startswith("pulumi:"))
-    run = watched(engine, "destroy", stack, "--yes", "--skip-preview", title=title, resume="down", total=total)
+    engine.unprotect(ready.stack)  # of the record of plug-ins, which keeps a plain `pulumi destroy` from it
+    total = sum(1 for item in ready.resources if item.get("custom") and not item["type"].startswith("pulumi:"))
+    run = watched(engine, "destroy", ready.stack, "--yes", "--skip-preview", title=title, resume="down", total=total)
     ended(console, title, run.duration_seconds, counted(run.progress.changes))

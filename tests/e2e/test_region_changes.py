@@ -253,6 +253,18 @@ def test_namespaces_that_a_cluster_gives_up_go_only_with_a_word(region: LocalReg
     assert left.isdisjoint({"snapshot-controller", "vast-csi"})
 
 
+@pytest.mark.parametrize("stack", [ENVIRONMENT, f"{ENVIRONMENT}.bootstrap"])
+def test_a_plain_destroy_is_refused_before_its_first_step(running: LocalRegion, stack: str) -> None:
+    before = applied(running)
+
+    refused = running.pulumi("destroy", "-s", stack, "--yes")
+
+    assert refused.code != 0
+    assert f"{stack}::jacquard::jacquard:components:PlugIns::plug-ins" in refused.text
+    assert "cannot be deleted" in refused.text
+    assert applied(running) == before
+
+
 @_BOTH_KINDS
 def test_other_plug_ins_are_noticed_by_jacquard_and_by_plain_pulumi(region: LocalRegion, tmp_path: Path) -> None:
     with vendors_on_path(region, tmp_path):
@@ -281,13 +293,13 @@ def test_a_lost_state_is_made_anew_from_what_is_there(region: LocalRegion) -> No
 @_BOTH_KINDS
 @pytest.mark.nightly
 def test_other_plug_ins_take_over_when_somebody_says_so_and_are_noticed_then(
-    running: LocalRegion, tmp_path: Path
+    tracked: LocalRegion, tmp_path: Path
 ) -> None:
-    before = applied(running)
-    with vendors_on_path(running, tmp_path):
-        up(running, "--switch-to", "vendor")
-        assert running.pulumi("preview", "-s", ENVIRONMENT, "--expect-no-changes").code == 0
+    before = applied(tracked)
+    with vendors_on_path(tracked, tmp_path):
+        up(tracked, "--switch-to", "vendor")
+        assert tracked.pulumi("preview", "-s", ENVIRONMENT, "--expect-no-changes").code == 0
 
-    back = running.jacquard("preview", ENVIRONMENT)
+    back = tracked.jacquard("preview", ENVIRONMENT)
     assert (back.code, back.stderr.count("was last written by the vendor's plug-ins")) == (5, 1), back.text
-    assert applied(running) == before
+    assert applied(tracked) == before
