@@ -61,6 +61,12 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             ("jacquard impact", "jacquard impact edge-1 --base origin/main --format json"),
         ),
         Verb(
+            "comment",
+            "cli.verbs.comment:comment",
+            "Write a text into the one comment of a pull request, at GitHub or GitLab.",
+            ("jacquard comment impact.md", "jacquard comment impact.md --required"),
+        ),
+        Verb(
             "gc",
             "cli.verbs.gc:gc",
             "Delete templates of earlier rollouts that nothing refers to any more.",

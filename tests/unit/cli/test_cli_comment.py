@@ -1,0 +1,147 @@
+"""``jacquard comment``: what a person reads of it, and what a job goes on with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from fake_forge import BOT, TOKEN, Answer, FakeForge, fake_forge
+from typer.testing import Result
+
+from cli.errors import ExitCode
+from cli.views.impact_comment import comment as impact_comment
+from forges import publishing
+
+Invoke = Callable[..., Result]
+Edit = Callable[[Path, str, str], None]
+
+
+@pytest.fixture
+def forge(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeForge]:
+    """A forge whose job this process is."""
+    monkeypatch.setattr(publishing, "_SETTLE_SECONDS", 0.0)
+    monkeypatch.delenv("GITLAB_CI", raising=False)
+    with fake_forge() as forge:
+        for name, value in {**forge.github(run="12.1"), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}.items():
+            monkeypatch.setenv(name, value)
+        yield forge
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    file = tmp_path / "impact.md"
+    file.write_text("<!-- jacquard impact -->\n### Nothing that runs is disturbed\n")
+    return file
+
+
+def test_a_comment_is_written_then_written_anew_and_never_by_an_older_run(
+    invoke: Invoke, forge: FakeForge, text: Path
+) -> None:
+    told = [invoke("comment", str(text), "--run", run) for run in ("12.1", "12.1", "14.1", "13.1")]
+
+    assert [one.exit_code for one in told] == [ExitCode.OK] * 4
+    assert [one.stdout for one in told] == [
+        "acme/regions#7: comment written\n",
+        "acme/regions#7: the comment says so already\n",
+        "acme/regions#7: comment written anew\n",
+        "acme/regions#7: a newer run wrote the comment, which is left as it is\n",
+    ]
+    [comment] = forge.comments
+    assert comment.author == BOT
+    assert comment.body.splitlines() == [
+        "<!-- jacquard impact -->",
+        "<!-- run 14.1 -->",
+        "### Nothing that runs is disturbed",
+    ]
+
+
+def test_what_impact_writes_begins_with_a_mark() -> None:
+    assert publishing.marked(impact_comment([]))
+
+
+def test_a_refusal_is_a_warning_and_the_page_of_the_run_says_it_all_the_same(
+    invoke: Invoke, forge: FakeForge, text: Path, tmp_path: Path
+) -> None:
+    forge.answer("POST", Answer(403, f"Resource not accessible, {TOKEN}"))
+    result = invoke("comment", str(text))
+
+    assert (result.exit_code, result.stdout) == (ExitCode.OK, "")
+    assert result.stderr == (
+        "warning: acme/regions#7: the comment is not written: GitHub answered 403 (Resource not accessible, ***): the "
+        "token may not write comments here, as none of a fork may; give the job one that may\n"
+    )
+    assert (tmp_path / "summary").read_text() == text.read_text()
+
+
+def test_who_asks_for_it_gets_an_exit_code(invoke: Invoke, forge: FakeForge, text: Path) -> None:
+    forge.answer("POST", Answer(403, "Resource not accessible"))
+    result = invoke("comment", str(text), "--required")
+
+    assert result.exit_code == ExitCode.FAILED
+    assert result.stderr.startswith("error: acme/regions#7: the comment is not written: GitHub answered 403")
+
+
+def test_a_job_of_a_fork_has_no_token_and_asks_nobody(
+    invoke: Invoke, forge: FakeForge, text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "")
+    monkeypatch.delenv("GH_TOKEN", raising=False)
+    result = invoke("comment", str(text))
+
+    assert result.exit_code == ExitCode.OK
+    assert result.stderr == (
+        "warning: acme/regions#7: the comment is not written: the job has no GITHUB_TOKEN, as no job of a fork has; "
+        "give it one that may write comments\n"
+    )
+    assert forge.headers == []
+
+
+def test_nobody_listening_is_a_warning(
+    invoke: Invoke, text: Path, forge: FakeForge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publishing, "MOST_SECONDS", 0.0)
+    monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("GITHUB_GRAPHQL_URL", "http://127.0.0.1:9/graphql")
+    result = invoke("comment", str(text))
+
+    assert (result.exit_code, forge.headers) == (ExitCode.OK, [])
+    assert result.stderr == (
+        "warning: acme/regions#7: the comment is not written: GitHub cannot be reached at http://127.0.0.1:9: "
+        "[Errno 111] Connection refused\n"
+    )
+
+
+@pytest.mark.usefixtures("forge")
+def test_a_file_without_a_mark_is_refused(invoke: Invoke, tmp_path: Path) -> None:
+    file = tmp_path / "comment.md"
+    file.write_text("### Impact\n<!-- jacquard impact -->\n")
+    result = invoke("comment", str(file))
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert result.stderr == (
+        f"error: {file}:1: is no mark by which the comment could be found again, like <!-- jacquard impact -->; write "
+        f"the file by: jacquard impact --format markdown > {file}\n"
+    )
+
+
+@pytest.mark.usefixtures("forge")
+def test_a_file_that_is_not_there_is_refused(invoke: Invoke, tmp_path: Path) -> None:
+    result = invoke("comment", str(tmp_path / "comment.md"))
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert result.stderr == f"error: {tmp_path}/comment.md: no such file or directory\n"
+
+
+@pytest.mark.usefixtures("forge")
+def test_a_job_of_no_pull_request_is_refused(
+    invoke: Invoke, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_REF", "refs/heads/main")
+    result = invoke("comment", str(text))
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert result.stderr == (
+        "error: no pull request: the job does not say GITHUB_REF as refs/pull/NUMBER/merge; or give --pull-request\n"
+    )
+    assert not (tmp_path / "summary").exists()

@@ -1,0 +1,25 @@
+"""What the tests of forges share: a forge that listens, and runs that write to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from fake_forge import FakeForge, fake_forge
+from forge_runs import Runs
+
+
+@pytest.fixture
+def forge() -> Iterator[FakeForge]:
+    with fake_forge() as forge:
+        yield forge
+
+
+@pytest.fixture(params=["github", "gitlab"])
+def runs(forge: FakeForge, request: pytest.FixtureRequest) -> Runs:
+    return Runs(forge, getattr(forge, request.param))
+
+
+@pytest.fixture
+def github(forge: FakeForge) -> Runs:
+    return Runs(forge, forge.github)

@@ -1,0 +1,299 @@
+"""One comment, whatever else happens at the forge: other comments, other runs, faults and limits."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from fake_forge import BOT, TOKEN, Answer, FakeForge
+from forge_runs import Runs
+
+from forges.forge import ForgeError
+from forges.publishing import MOST_SECONDS, Outcome
+
+
+def test_the_first_run_creates_a_comment_and_later_ones_write_over_it(runs: Runs) -> None:
+    assert runs.write("1.1", "first") is Outcome.CREATED
+    [first] = runs.forge.comments
+    assert (first.author, first.body) == (BOT, "<!-- jacquard impact -->\n<!-- run 1.1 -->\nfirst")
+
+    assert runs.write("2.1", "second\nline") is Outcome.UPDATED
+    assert [one.number for one in runs.forge.comments] == [first.number]
+    assert runs.shown == ["2.1: second line"]
+
+
+def test_what_stands_there_is_not_written_again(runs: Runs) -> None:
+    runs.write("1.1", "first\nline  ")
+    runs.write("2.1", "first\nline")
+    written = runs.forge.asked("POST", "PATCH", "PUT")
+
+    assert runs.write("2.1", "first\nline\n") is Outcome.UNCHANGED
+    assert runs.forge.asked("POST", "PATCH", "PUT") == written
+
+
+def test_a_run_is_recorded_though_it_found_what_the_one_before_found(runs: Runs) -> None:
+    runs.write("5.1", "blocked")
+    assert runs.write("7.1", "blocked") is Outcome.UPDATED
+    assert runs.write("6.1", "safe") is Outcome.OLDER
+    assert runs.shown == ["7.1: blocked"]
+
+
+@pytest.mark.parametrize(("older", "newer"), [("1.1", "2.1"), ("9.1", "10.1"), ("3.1", "3.2"), ("3.9", "4.1")])
+def test_an_older_run_never_writes_over_a_newer_one(runs: Runs, older: str, newer: str) -> None:
+    runs.write(newer, "new")
+
+    assert runs.write(older, "old") is Outcome.OLDER
+    assert runs.shown == [f"{newer}: new"]
+    assert len(runs.forge.asked("POST", "PATCH", "PUT")) == 1
+
+
+def test_the_comment_is_found_behind_hundreds_of_others(runs: Runs) -> None:
+    for number in range(250):
+        runs.forge.add(f"remark {number}")
+    runs.write("1.1", "first")
+    for number in range(250, 300):
+        runs.forge.add(f"remark {number}")
+
+    assert runs.write("2.1", "second") is Outcome.UPDATED
+    assert (len(runs.forge.comments), runs.shown) == (301, ["2.1: second"])
+
+
+def test_as_many_comments_as_fill_pages_end(runs: Runs) -> None:
+    for number in range(200):
+        runs.forge.add(f"remark {number}")
+
+    assert runs.write("1.1", "first") is Outcome.CREATED
+
+
+def test_the_mark_in_what_others_wrote_is_nothing(runs: Runs) -> None:
+    copied = runs.forge.add("<!-- jacquard impact -->\n<!-- run 999.1 -->\nsafe to merge", author="mallory")
+    runs.forge.add("> <!-- jacquard impact -->", author=BOT)
+    runs.forge.add("<!-- jacquard preview -->\n<!-- run 999.1 -->\nanother", author=BOT)
+
+    assert runs.write("1.1", "blocked") is Outcome.CREATED
+    assert runs.write("2.1", "blocked still") is Outcome.UPDATED
+    assert (copied.body.splitlines()[2], copied.edits, len(runs.forge.comments)) == ("safe to merge", 0, 4)
+
+
+def test_a_mark_or_a_run_in_the_text_is_nothing_but_text(runs: Runs) -> None:
+    runs.write("1.1", "<!-- run 999.1 -->\n<!-- jacquard impact -->\n<!-- run 999.1 -->\n```\n</details> @all \x1b[31m")
+
+    assert runs.write("2.1", "second") is Outcome.UPDATED
+    assert runs.shown == ["2.1: second"]
+
+
+def test_a_comment_that_names_no_run_is_older_than_any(runs: Runs) -> None:
+    runs.forge.add("<!-- jacquard impact -->\nby hand", author=BOT)
+
+    assert runs.write("1.1", "first") is Outcome.UPDATED
+    assert runs.shown == ["1.1: first"]
+
+
+def test_two_runs_that_both_see_no_comment_end_with_one(runs: Runs) -> None:
+    runs.forge.before("POST", lambda: runs.write("6.1", "new"))
+
+    assert runs.write("5.1", "old") is Outcome.OLDER
+    assert runs.shown == ["6.1: new"]
+
+
+def test_two_runs_that_both_see_no_comment_end_with_the_newer_even_if_it_comes_last(runs: Runs) -> None:
+    runs.forge.before("POST", lambda: runs.write("5.1", "old"))
+
+    assert runs.write("6.1", "new") is Outcome.CREATED
+    assert runs.shown == ["6.1: new"]
+
+
+def test_what_an_older_run_wrote_over_meanwhile_is_written_again(runs: Runs) -> None:
+    runs.write("1.1", "first")
+    [comment] = runs.forge.comments
+
+    def late(_: float) -> None:
+        if comment.edits == 1:  # the older run had read before the newer one wrote, and writes only now
+            comment.body, comment.edits = "<!-- jacquard impact -->\n<!-- run 2.1 -->\nold", 2
+
+    assert runs.write("3.1", "new", sleep=late) is Outcome.UPDATED
+    assert runs.shown == ["3.1: new"]
+
+
+def test_surplus_comments_of_earlier_accidents_go_away_and_the_newest_stays(runs: Runs) -> None:
+    for run in ("3.1", "8.1", "5.1"):
+        runs.forge.add(f"<!-- jacquard impact -->\n<!-- run {run} -->\nfrom {run}", author=BOT)
+
+    assert runs.write("7.1", "late") is Outcome.OLDER
+    assert runs.shown == ["8.1: from 8.1"]
+
+
+def test_a_comment_that_another_run_deletes_first_is_no_fault(runs: Runs) -> None:
+    first = runs.forge.add("<!-- jacquard impact -->\n<!-- run 3.1 -->\nfirst", author=BOT)
+    runs.forge.add("<!-- jacquard impact -->\n<!-- run 4.1 -->\nsecond", author=BOT)
+    runs.forge.before("DELETE", lambda: runs.forge.comments.remove(first))
+
+    assert runs.write("5.1", "new") is Outcome.UPDATED
+    assert runs.shown == ["5.1: new"]
+
+
+def test_a_comment_that_vanishes_while_it_is_written_is_created_again(runs: Runs) -> None:
+    first = runs.forge.add("<!-- jacquard impact -->\n<!-- run 3.1 -->\nfirst", author=BOT)
+    for method in ("PATCH", "PUT"):
+        runs.forge.before(method, lambda: runs.forge.comments.remove(first))
+
+    assert runs.write("5.1", "new") is Outcome.CREATED
+    assert runs.shown == ["5.1: new"]
+
+
+def test_eight_runs_at_once_end_with_one_comment_of_the_newest(runs: Runs) -> None:
+    together = threading.Barrier(8)
+
+    def one(run: int) -> None:
+        together.wait()
+        runs.write(f"{run}.1", f"from {run}", sleep=lambda _: None)
+
+    threads = [threading.Thread(target=one, args=(run,)) for run in range(1, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert runs.write("9.1", "last") in {Outcome.CREATED, Outcome.UPDATED}
+    assert runs.shown == ["9.1: last"]
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504, 408])
+def test_a_forge_that_fails_for_a_moment_is_asked_again(runs: Runs, status: int) -> None:
+    for _ in range(2):
+        runs.forge.answer("GET", Answer(status, "try again"))
+
+    assert runs.write("1.1", "first") is Outcome.CREATED
+    assert len(runs.waited) == 3
+    assert all(0 < seconds < MOST_SECONDS for seconds in runs.waited)
+
+
+def test_a_comment_whose_answer_was_lost_is_not_written_twice(runs: Runs) -> None:
+    runs.forge.answer("POST", Answer(502, after=True))
+
+    runs.write("1.1", "first")
+    assert (runs.shown, runs.forge.asked("POST")) == (["1.1: first"], ["POST"])
+
+
+def test_it_waits_as_long_as_the_forge_asks(runs: Runs) -> None:
+    runs.forge.answer("POST", Answer(429, "slow down", {"Retry-After": "42"}))
+    runs.forge.answer("POST", Answer(429, "slow down", {"Retry-After": "Sun, 22 Nov 2026 16:00:30 GMT"}))
+    runs.forge.answer("POST", Answer(403, "API rate limit exceeded", {**_SPENT, "X-RateLimit-Reset": str(_NOW + 90)}))
+
+    assert runs.write("1.1", "first") is Outcome.CREATED
+    assert runs.waited[:3] == [42.0, 30.0, 90.0]
+
+
+def test_a_limit_that_does_not_say_until_when_lasts_a_minute(runs: Runs) -> None:
+    runs.forge.answer("POST", Answer(403, "You have exceeded a secondary rate limit. Please wait a few minutes."))
+
+    assert runs.write("1.1", "first") is Outcome.CREATED
+    assert runs.waited[0] == 60.0
+
+
+def test_another_run_that_writes_during_a_wait_is_seen(runs: Runs) -> None:
+    runs.forge.answer("POST", Answer(429, "slow down", {"Retry-After": "42"}))
+
+    def meanwhile(seconds: float) -> None:
+        if seconds == 42.0:
+            runs.write("6.1", "new")
+
+    assert runs.write("5.1", "old", sleep=meanwhile) is Outcome.OLDER
+    assert runs.shown == ["6.1: new"]
+
+
+def test_a_wait_that_is_too_long_is_not_begun(github: Runs) -> None:
+    github.forge.answer("GET", Answer(429, "slow down", {"Retry-After": "200"}))
+    github.forge.answer("GET", Answer(429, "slow down", {"Retry-After": "101"}))
+
+    with pytest.raises(ForgeError) as caught:
+        github.write("1.1", "first")
+    assert str(caught.value) == "GitHub answered 429 (slow down): too many requests, and to come back in 101 s"
+    assert github.waited == [200.0]
+
+
+def test_a_forge_that_keeps_failing_is_given_up(github: Runs) -> None:
+    for _ in range(20):
+        github.forge.answer("GET", Answer(502, "Bad Gateway"))
+
+    with pytest.raises(ForgeError) as caught:
+        github.write("1.1", "first")
+    assert str(caught.value) == "GitHub answered 502 (Bad Gateway)"
+    assert (len(github.waited), sum(github.waited) < MOST_SECONDS) == (5, True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (
+            Answer(403, "Resource not accessible by integration"),
+            (
+                "GitHub answered 403 (Resource not accessible by integration): the token may not write comments here, "
+                "as none of a fork may; give the job one that may"
+            ),
+        ),
+        (
+            Answer(401, "Bad credentials"),
+            "GitHub answered 401 (Bad credentials): the token is not valid, or no longer; give the job another one",
+        ),
+        (
+            Answer(404, "Not Found"),
+            "GitHub answered 404 (Not Found): there is no such pull request or comment, or the token may not see it",
+        ),
+        (
+            Answer(301, "Moved", {"Location": "http://127.0.0.1:1/"}),
+            "GitHub answered 301 (Moved): is {address} the address of its API?",
+        ),
+        (
+            Answer(422, f"odd \x1b[31m\n::error::{TOKEN} " + "x" * 300),
+            "GitHub answered 422 (odd \\x1b[31m ::error::*** " + "x" * 174 + "...): it does not take a text of 47 "
+            "bytes; a long one belongs into an artefact",
+        ),
+    ],
+    ids=["403", "401", "404", "301", "422"],
+)
+def test_what_will_not_work_is_said_at_once(github: Runs, answer: Answer, message: str) -> None:
+    github.forge.answer("POST", answer)
+
+    with pytest.raises(ForgeError) as caught:
+        github.write("1.1", "first")
+    assert str(caught.value) == message.format(address=github.forge.address)
+    assert github.waited == []
+
+
+def test_a_text_that_is_too_long_is_told_with_its_size(github: Runs) -> None:
+    with pytest.raises(ForgeError) as caught:
+        github.write("1.1", "x" * 70_000)
+    assert str(caught.value) == (
+        "GitHub answered 422 (Body is too long (maximum is 65536 characters)): it does not take a text of 70,042 "
+        "bytes; a long one belongs into an artefact"
+    )
+
+
+def test_the_token_is_shown_to_the_forge_only(
+    forge: FakeForge, github: Runs, capfd: pytest.CaptureFixture[str]
+) -> None:
+    github.write("1.1", "first")
+    github.write("2.1", "second")
+
+    assert {headers["Authorization"] for headers in forge.headers} == {f"Bearer {TOKEN}"}
+    assert not any(TOKEN in path for _, path in forge.requests)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_no_netrc_takes_the_place_of_the_token(
+    forge: FakeForge, github: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login other password other\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+
+    github.write("1.1", "first")
+    assert {headers["Authorization"] for headers in forge.headers} == {f"Bearer {TOKEN}"}
+
+
+_SPENT = {"X-RateLimit-Remaining": "0"}
+_NOW = 1_795_363_200
+"""The forge's own time, in seconds since 1970."""
