@@ -123,6 +123,7 @@ class StackLayout(StrEnum):
 
 
 _PERCENT = re.compile(r"(100|[1-9]?[0-9])%")
+_SHARE = re.compile(r"0?\.([0-9]{1,2})")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}")
 
 
@@ -135,7 +136,9 @@ def _host_name(value: str) -> str:
 
 def _percent_or_count(value: int | str) -> int | str:
     if isinstance(value, str) and not _PERCENT.fullmatch(value):
-        msg = "must be a count or a percentage like 5%"
+        share = _SHARE.fullmatch(value)
+        meant = f"; is {int(share[1].ljust(2, '0'))}% meant?" if share else ""
+        msg = f"must be a count or a percentage like 5%{meant}"
         raise ValueError(msg)
     if isinstance(value, int) and value < 0:
         msg = "must not be negative"
@@ -168,7 +171,9 @@ def _ip(value: object, parse: Callable[[object], object]) -> object:
 def _prefix_length(value: object) -> object:
     if isinstance(value, str) and re.fullmatch(r"/([0-9]|[12][0-9]|3[0-2])", value):
         return int(value[1:])
-    msg = "must be a prefix length like /20"
+    is_length = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= Address(0).max_prefixlen
+    meant = f"; is /{value} meant?" if is_length else ""
+    msg = f"must be a prefix length like /20{meant}"
     raise ValueError(msg)
 
 

@@ -227,10 +227,11 @@ def parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None
         positions, found = Positions({file: place}), []
         for mistake in mistakes(error, model, data):
             at = mistake.path
-            if at in refused and not mistake.wants_text:
+            trap = refused[at].text if at in refused else ""
+            if (trap and not mistake.wants_text) or trap.endswith("in quotes"):  # which alone do not make it right
                 refused[at] = Problem(file, refused[at].line, dotted(at), mistake.text, remedy=mistake.remedy)
-            elif at in refused:
-                refused[at] = replace(refused[at], remedy=None)  # quotes alone do not make it right
+            elif trap:
+                refused[at] = replace(refused[at], remedy=None)
             elif not any(at[:depth] in refused for depth in range(len(at) + 1)):
                 line = positions.line(file, at)
                 found.append(Problem(file, line, dotted(at), mistake.text, remedy=mistake.remedy))

@@ -16,7 +16,7 @@ PATTERN_RULES = {
     base.KUBERNETES_VERSION: "must be a Kubernetes version like v1.35.2",
     base.KUBERNETES_MINOR: "must be a minor version of Kubernetes like v1.36",
     base.SHA256: "must be a SHA-256 digest, 64 lower-case hex digits",
-    base.QUANTITY: "must be a size with a binary unit like 500Gi",
+    base.QUANTITY: "must be a whole number with a binary unit like 500Gi",
     base.HTTPS_URL: "must be a URL that starts with https://",
     base.OCI_URL: "must be a chart's URL that starts with oci://, without a tag",
     base.OCI_DIGEST: "must be a digest like sha256: and 64 lower-case hex digits",

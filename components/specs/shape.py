@@ -13,6 +13,8 @@ from components.specs.patterns import example_of
 
 UNKNOWN = "..."
 """Stands for what only a person knows, such as a name."""
+_MAX_OPTIONAL = 3
+"""Keys that show what a mapping is like that must have none."""
 FORMATS = {
     "ipv4": "10.0.0.20",
     "ipv4network": "10.64.0.0/16",
@@ -31,9 +33,10 @@ def shapes(model: type[BaseModel]) -> dict[str, str]:
 
 
 def whole(model: type[BaseModel]) -> str:
-    """Return what a mapping of ``model`` looks like, with the keys that it must have."""
+    """Return what a mapping of ``model`` looks like, with the keys that it must have; when it must have none, a few."""
     found = shapes(model)
-    return _mapping({key: found[key] for key in _required(model.model_json_schema())})
+    required = _required(model.model_json_schema())
+    return _mapping({key: found[key] for key in required or list(found)[:_MAX_OPTIONAL]})
 
 
 def _required(schema: Mapping[str, Any]) -> list[str]:
@@ -54,6 +57,8 @@ def _shape(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
             shape = _mapping({key: _shape(inner[key], definitions) for key in _required(schema)})
         case {"type": "object", "additionalProperties": dict(entry)}:
             shape = _mapping({UNKNOWN: _shape(entry, definitions)})
+        case {"type": "object", "patternProperties": dict(entries)}:
+            shape = _mapping({UNKNOWN: _shape(next(iter(entries.values())), definitions)})
         case {"type": "array", "items": entry}:
             shape = f"[{_shape(entry, definitions)}]"
         case {"oneOf": members}:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from components.specs import base
+from components.specs import base, model_walk
 from components.specs.lock_text import entry_text
 from components.specs.patterns import PATTERN_RULES
 from components.specs.problems import listed, nearest, shown, suggestion
@@ -39,6 +39,10 @@ _RULES = {
 
 _MAX_DIGITS = 9
 """Digits of a number that a text quotes; no count or port here has more."""
+_PAIR = re.compile(r"([\w./-]+)=([\w./-]*)")
+"""What other tools write for a key and its value."""
+_BETWEEN = re.compile(r"[,;\s]+")
+_NAME = re.compile(r"[\w./-]+")
 _BOOLEANS = dict.fromkeys(("yes", "on", "y", "true"), "true") | dict.fromkeys(("no", "off", "n", "false"), "false")
 
 
@@ -68,7 +72,8 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Itera
     misspelt = {
         (*path[:-1], near)
         for path, [detail, *_] in by_path.items()
-        if detail["type"] == "extra_forbidden" and (near := nearest(str(path[-1]), _keys(model, path[:-1], data)))
+        if detail["type"] == "extra_forbidden"
+        and (near := nearest(str(path[-1]), model_walk.keys(model, path[:-1], data)))
     }
     for path in [path for path, [detail, *_] in by_path.items() if detail["type"] == "union_tag_not_found"]:
         by_path |= {(*path[:-1], key): [_MISSING] for key in _also_missing(model, path[:-1], data)}
@@ -114,7 +119,7 @@ def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data:
         case "missing" | "union_tag_not_found":
             return f"is required; {_add(model, path, data)}"
         case "extra_forbidden":
-            keys = _keys(model, path[:-1], data)
+            keys = model_walk.keys(model, path[:-1], data)
             return f"is not a key here (keys: {listed(keys)}){suggestion(str(path[-1]), keys)}"
         case "union_tag_invalid":
             tags = context["expected_tags"].replace("'", "").split(", ")
@@ -126,7 +131,9 @@ def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data:
             return text if got is None else _with_got(text, got)
     rules = dict.fromkeys(_rule(detail["type"], detail.get("ctx", {})) for detail in details)
     if kind == "int_type" and isinstance(got, str) and got.isascii() and got.isdecimal():
-        hint = _number(got, _wanted(model, path[:-1], data).get(str(path[-1])))
+        hint = _number(got, model_walk.annotation(model, path, data))
+    elif kind == "string_type" and isinstance(got, int) and (refused := _refused_in_quotes(got, model, path, data)):
+        rules, hint = dict.fromkeys(map(_rule_of, refused)), ""
     else:
         hint = _hint(kind, context, got) or _form_to_write(kind, model, path, data)
     return f"{' or '.join(rules).replace('or must be', 'or')} (got {shown(got)}){hint}"
@@ -158,18 +165,30 @@ def _expected(context: dict[str, Any]) -> list[str]:
     return text.replace(" or ", ", ").replace("'", "").split(", ")
 
 
-def _number(got: str, field: FieldInfo | None) -> str:
+def _number(got: str, kind: Any) -> str:
     """Return the remedy for a number in quotes, which is quoted only where it could stand without them."""
     if len(got) > _MAX_DIGITS:
         return f"; write one without quotes, of at most {_MAX_DIGITS} digits"
+    refused = _refused(int(got), kind)
+    return f"; write one without quotes, which {_rule_of(refused[0])}" if refused else f"; write {int(got)}"
+
+
+def _refused(value: int | str, kind: Any) -> list[ErrorDetails]:
+    """Return why ``value``, in the form that is asked for, would be refused all the same."""
+    adapter: TypeAdapter[Any] = TypeAdapter(kind)
     try:
-        if field is not None:
-            adapter: TypeAdapter[Any] = TypeAdapter(Annotated[field.annotation, field])  # type: ignore[arg-type]
-            adapter.validate_python(int(got))
+        adapter.validate_python(value)
     except ValidationError as error:
-        detail = error.errors(include_url=False)[0]
-        return f"; write one without quotes, which {_rule(detail['type'], detail.get('ctx', {}))}"
-    return f"; write {int(got)}"
+        return error.errors(include_url=False)
+    return []
+
+
+def _refused_in_quotes(got: int, model: type[BaseModel], path: Path, data: Any) -> list[ErrorDetails]:
+    return _refused(shown(got), model_walk.annotation(model, path, data))
+
+
+def _rule_of(detail: ErrorDetails) -> str:
+    return _rule(detail["type"], detail.get("ctx", {}))
 
 
 def _hint(kind: str, context: dict[str, Any], got: Any) -> str:
@@ -191,107 +210,52 @@ def _remedy(detail: ErrorDetails, path: Path, text: str) -> Remedy | None:
             return Remedy(path, got)
         case "bool_type", str(got), _ if got.lower() in _BOOLEANS:
             return Remedy(path, _BOOLEANS[got.lower()])
-        case "string_type", bool() | int() as got, _:
+        case "string_type", bool() | int() as got, _ if text.endswith(" in quotes"):
             return Remedy(path, f'"{shown(got)}"', instead_of=shown(got))
     return None
 
 
 def _form_to_write(kind: str, model: type[BaseModel], path: Path, data: Any) -> str:
-    """Return what the mapping or list looks like that is missing at ``path``."""
-    if kind == "tuple_type":
-        got = _at(data, path)
-        entry = entry_text(got) if isinstance(got, str) else UNKNOWN
-        return f"; {_add(model, path, data).replace(f'[{UNKNOWN}]', f'[{entry}]')}" if isinstance(path[-1], str) else ""
-    if kind not in {"model_type", "model_attributes_type", "dict_type"}:
+    """Return what the mapping or list looks like that is missing at ``path``, with the names that stand there."""
+    if kind not in {"tuple_type", "model_type", "model_attributes_type", "dict_type"}:
         return ""
-    models = _models(_annotation(model, path, data), _at(data, path))
-    wanted = [shape for shape in map(whole, models) if shape != "{}"]
-    return f"; write {' or '.join(wanted)}" if wanted else ""
+    got, key = model_walk.at(data, path), path[-1]
+    found = model_walk.models(model_walk.annotation(model, path, data), got)
+    if found:
+        wanted = [shape for shape in map(whole, found) if shape != "{}"]
+        return f"; write {' or '.join(wanted)}" if wanted else ""
+    if not isinstance(key, str):
+        return ""
+    text = _add(model, path, data)
+    is_list = kind == "tuple_type" and f"[{UNKNOWN}]" in text
+    said = _said(got)
+    pairs = [_PAIR.fullmatch(one) for one in said] if kind == "dict_type" else []
+    if pairs and all(pairs):
+        return f"; write {key}: {{{', '.join(f'{pair[1]}: {entry_text(pair[2])}' for pair in pairs if pair)}}}"
+    names = [one for one in said if is_list or (_NAME.fullmatch(one) and f"{one}: " not in text)]
+    if not said or len(names) < len(said):  # one entry of the list, in the list's place
+        return f"; {text}"
+    return f"; {text.replace(UNKNOWN, ', '.join(map(entry_text, names if is_list else names[:1])), 1)}"
+
+
+def _said(got: Any) -> list[str]:
+    """Return the words that stand where a list or a mapping belongs."""
+    if isinstance(got, str):
+        return _BETWEEN.split(got)
+    return [one for one in got if isinstance(one, str)] if isinstance(got, list | dict) else []
 
 
 def _add(model: type[BaseModel], path: Path, data: Any) -> str:
     """Return the remedy for a key that is missing at ``path``: what to write, as its model has it."""
     key = str(path[-1])
-    models = _models(_annotation(model, path[:-1], data), _at(data, path[:-1]))
+    models = model_walk.models(model_walk.annotation(model, path[:-1], data), model_walk.at(data, path[:-1]))
     found = dict.fromkeys(shapes(member).get(key, UNKNOWN) for member in models)
     return f"write {key}: {'|'.join(found)}" if found else "add it"
 
 
 def _also_missing(model: type[BaseModel], path: Path, data: Any) -> list[str]:
     """Return what else is missing in a mapping of which nobody said what it is, if its keys say it."""
-    got = _at(data, path)
-    models = _models(_annotation(model, path, data), got)
-    wanted = _fields(models[0]) if len(models) == 1 else {}
+    got = model_walk.at(data, path)
+    models = model_walk.models(model_walk.annotation(model, path, data), got)
+    wanted = model_walk.fields(models[0]) if len(models) == 1 else {}
     return [key for key, field in wanted.items() if field.is_required() and key not in got]
-
-
-def _at(data: Any, path: Sequence[str | int]) -> Any:
-    for step in path:
-        data = data[step]
-    return data
-
-
-def _keys(model: type[BaseModel], path: Sequence[str | int], data: Any) -> list[str]:
-    """Return the keys that a mapping at ``path`` may have."""
-    return sorted(_wanted(model, path, data))
-
-
-def _wanted(model: type[BaseModel], path: Sequence[str | int], data: Any) -> dict[str, FieldInfo]:
-    """Return the fields of the mapping that ``path`` stands for; none when it is of no model."""
-    found = _member(_annotation(model, path, data), _at(data, path))
-    return _fields(found) if _is_model(found) else {}
-
-
-def _annotation(model: type[BaseModel], path: Sequence[str | int], data: Any) -> Any:
-    """Return the type of the value at ``path``, as its model declares it."""
-    found: Any = model
-    for step in path:
-        found = _member(found, data)
-        found = _fields(found)[str(step)].annotation if _is_model(found) else _entry_type(found)
-        data = data[step]
-    return found
-
-
-def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """Return the fields of ``model`` by their keys in data."""
-    return {field.alias or name: field for name, field in model.model_fields.items()}
-
-
-def _is_model(found: Any) -> bool:
-    return isinstance(found, type) and issubclass(found, BaseModel)
-
-
-def _entry_type(found: Any) -> Any:
-    arguments = [argument for argument in get_args(found) if argument is not Ellipsis]
-    return arguments[-1] if arguments else None
-
-
-def _member(found: Any, data: Any) -> Any:
-    """Return the type behind annotations, and the model a union means by the discriminator in ``data``."""
-    if get_origin(found) is Annotated:
-        return _member(get_args(found)[0], data)
-    if _is_union(found):
-        models = _models(found, data)
-        return models[0] if len(models) == 1 else None
-    return found
-
-
-def _models(found: Any, data: Any) -> list[type[BaseModel]]:
-    """Return the models that a value of the type ``found`` can be of: those that ``data`` names, or has the keys of."""
-    if get_origin(found) is Annotated:
-        return _models(get_args(found)[0], data)
-    models = [member for member in (get_args(found) if _is_union(found) else [found]) if _is_model(member)]
-    named = [member for member in models if _says(member, data)]
-    alike = [member for member in models if isinstance(data, dict) and data and data.keys() <= _fields(member).keys()]
-    return named or alike or models
-
-
-def _is_union(found: Any) -> bool:
-    return get_origin(found) is Union or type(found).__name__ == "UnionType"
-
-
-def _says(model: type[BaseModel], data: Any) -> bool:
-    return isinstance(data, dict) and any(
-        get_origin(field.annotation) is Literal and data.get(name) in get_args(field.annotation)
-        for name, field in _fields(model).items()
-    )
