@@ -67,8 +67,9 @@ def impact(
         alone: tries edits one at a time; None where Jacquard itself is another, so that edits are not all there is.
         undecided: whether Jacquard is another and that of the base could not say what it rendered.
     """
-    rows = Rows(head.environment, Causes(Scopes(base.environment, head.environment), edits, alone))
-    nodes = Nodes(base.environment, head.environment, rows)
+    environments = base.environment, head.environment
+    rows = Rows(*environments, Causes(Scopes(*environments), edits, alone))
+    nodes = Nodes(*environments, rows)
     made = [_UNDECIDED] if undecided else []
     gone: list[Lost] = []
     for part, found in _changed(base, head):
@@ -84,7 +85,7 @@ def impact(
         code=alone is None or undecided,
         rows=tuple(made),
         lost=tuple(gone),
-        behind=_behind(base.environment, head.environment),
+        behind=_behind(*environments),
         tenants=tuple(tenants(head.environment, made, now)),
     )
 

@@ -85,6 +85,8 @@ class Row(Spec):
     """How many nodes come, or with a minus go."""
     gpus: int | None
     """GPUs in these nodes or hosts; None where ``count`` is."""
+    hosts: tuple[str, ...] = ()
+    """Hosts that it falls on, where it falls on hosts or DPUs; the nodes of a group are on those of its pool."""
     roll: Roll | None = None
     """How nodes are replaced; None where none are."""
     forced_by: tuple[Forced, ...]

@@ -8,9 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from components.plan.effects.changes import Change, worst
 from components.plan.effects.effect import Effect, Subject, When
 from components.plan.effects.table import DELETED, PROTECTED, RETAINED
-from components.plan.intents.dpus import deployments, ordered_dpus
+from components.plan.intents.dpus import deployments, dpu_hosts
+from components.render.inventory import names_of
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
+from components.specs.inventory import HostSpec
+from components.specs.natural import naturally
 from previews.causes import Causes
 from previews.impact import Forced, Lost, Row
 from previews.scopes import Scope, is_hall, vpc_scope
@@ -24,17 +27,16 @@ _GONE = (DELETED, RETAINED, PROTECTED)
 class Rows:
     """Makes rows of changes, with the numbers of one environment and the edits that were made to it."""
 
-    def __init__(self, environment: Environment, causes: Causes) -> None:
+    def __init__(self, base: Environment, head: Environment, causes: Causes) -> None:
         self._causes = causes
-        self._tenants = {tenant.tenant for tenant in environment.tenants}
-        kinds = environment.instance_types.by_name
-        self._gpus = {
-            host.host: kind.gpu.count if (kind := kinds.get(host.instance_type)) and kind.gpu else 0
-            for host in environment.hosts
-        }
-        self._dpus = ordered_dpus(environment)
-        every = deployments(environment, environment.allocations.vpcs)
-        self._vpc_of = {one.key: one.vpc for one in every}
+        self._tenants = {tenant.tenant for tenant in head.tenants}
+        hosts = {host.host: host for side in (base, head) for host in side.hosts}
+        self._gpus = {name: _gpus(head, host) for name, host in hosts.items()}
+        self._host_of = {name: host.host for host in hosts.values() for name in names_of(host)}
+        self._vpc_of = {one.key: one.vpc for one in deployments(head, head.allocations.vpcs)}
+        self._dpus: dict[str, list[str]] = defaultdict(list)
+        for host, deployment in dpu_hosts(head).items():
+            self._dpus[deployment].append(host)
 
     def of_part(self, part: Part, changes: Iterable[Change]) -> Iterator[Row]:
         """Yield a row for each kind of thing that ``changes`` of one component fall on, and that notices them."""
@@ -44,8 +46,8 @@ class Rows:
             alike[subject, change.effect if subject in _MACHINES else None].append(change)
         for (subject, _), found in alike.items():
             if worst(found) is not Effect.NONE:
-                count, gpus = self._counted(part.about, subject, found)
-                yield self.row(part, subject, found, count=count, gpus=gpus)
+                row = self.row(part, subject, found, count=None, gpus=None)
+                yield row.model_copy(update=self._counted(part.about, subject, found))
 
     def row(
         self, part: Part, subject: Subject, changes: Sequence[Change], *, count: int | None, gpus: int | None
@@ -66,21 +68,27 @@ class Rows:
             causes=self._causes.of(part.about, part.key, worst_ones),
         )
 
-    def _counted(self, about: Scope, subject: Subject, changes: Sequence[Change]) -> tuple[int | None, int | None]:
-        """Return how many machines changes fall on and their GPUs; None for both where they fall on none."""
+    def _counted(self, about: Scope, subject: Subject, changes: Sequence[Change]) -> dict[str, object]:
+        """Return the machines that changes fall on, how many these are, and their GPUs; nothing where on none."""
         if subject not in _MACHINES:
-            return None, None
+            return {}
         names = {change.manifest.name for change in changes}
-        if hosts := names & self._gpus.keys():
-            return len(hosts), sum(self._gpus[name] for name in hosts)
+        if hosts := naturally({self._host_of[name] for name in names & self._host_of.keys()}):
+            return {"hosts": tuple(hosts), "count": len(hosts), "gpus": sum(self._gpus[host] for host in hosts)}
         if is_hall(about):
-            return len(names), None
-        return sum(count for key, count in self._dpus.items() if self._is_of(key, about)), None
+            return {"count": len(names)}
+        mine = [host for key, hosts in self._dpus.items() if self._is_of(key, about) for host in hosts]
+        return {"hosts": tuple(mine), "count": len(mine)}
 
     def _is_of(self, deployment: str, about: Scope) -> bool:
         """Tell whether the DPUs of a DPUDeployment are those of a VPC; those of free hosts are the region's."""
         vpc = self._vpc_of[deployment]
         return about == () if vpc is None else about[1:] == vpc_scope("", vpc)[1:]
+
+
+def _gpus(environment: Environment, host: HostSpec) -> int:
+    kind = environment.instance_types.by_name.get(host.instance_type)
+    return kind.gpu.count if kind and kind.gpu else 0
 
 
 def forced_by(changes: Iterable[Change]) -> tuple[Forced, ...]:

@@ -14,6 +14,7 @@ from components.render.manifest import Manifest, ManifestSet
 from components.render.namespaces import FREE_HOSTS
 from components.render.objects import LABEL_LIMIT, fit, given, manifest
 from components.specs.bare_metal import BareMetalBackend
+from components.specs.inventory import HostSpec
 from components.specs.nodes import FirmwareUpdate
 
 _DPU_NODE_LIMIT = 48
@@ -58,7 +59,7 @@ def _dpu_device(placed: PlacedHost) -> Manifest:
     return manifest(
         "provisioning.dpu.nvidia.com/v1alpha1",
         "DPUDevice",
-        _device_name(placed),
+        _device_name(placed.host),
         namespace=DPUS,
         labels=placed.labels,
         spec={
@@ -74,7 +75,7 @@ def _dpu_node(placed: PlacedHost) -> Manifest:
     return manifest(
         "provisioning.dpu.nvidia.com/v1alpha1",
         "DPUNode",
-        fit(placed.host.host, _DPU_NODE_LIMIT),
+        _dpu_node_name(placed.host),
         namespace=DPUS,
         labels={
             **placed.labels,
@@ -82,9 +83,18 @@ def _dpu_node(placed: PlacedHost) -> Manifest:
             **({} if owner is None else {keys.TENANT_NETWORK: owner.vpc}),
         },
         # Nobody reboots a host for its DPU's sake but the platform, when the host is empty.
-        spec={"dpus": [{"name": _device_name(placed)}], "nodeRebootMethod": {"external": {}}},
+        spec={"dpus": [{"name": _device_name(placed.host)}], "nodeRebootMethod": {"external": {}}},
     )
 
 
-def _device_name(placed: PlacedHost) -> str:
-    return fit(f"{placed.host.host}-dpu", LABEL_LIMIT)
+def names_of(host: HostSpec) -> tuple[str, str, str]:
+    """Return what objects of ``host`` are called: its own, those of its DPU, and those of the DPU's place in it."""
+    return host.host, _device_name(host), _dpu_node_name(host)
+
+
+def _device_name(host: HostSpec) -> str:
+    return fit(f"{host.host}-dpu", LABEL_LIMIT)
+
+
+def _dpu_node_name(host: HostSpec) -> str:
+    return fit(host.host, _DPU_NODE_LIMIT)

@@ -113,17 +113,25 @@ def deployments(environment: Environment, vpcs: Mapping[str, VpcAllocation]) -> 
                     yield DpuDeployment(name=named(vpc.name, at), vpc=vpc.name, cluster=at.name)
 
 
-def ordered_dpus(environment: Environment) -> Counter[str]:
-    """Return how many DPUs the data put into each DPUDeployment, by its key in the lock file: one a host."""
+def dpu_hosts(environment: Environment) -> dict[str, str]:
+    """Return the DPUDeployment that the data put the DPU of each host into, by its key in the lock file."""
     allocations, listed = environment.allocations, environment.region.dpus.clusters
     key_of = {(one.vpc, one.cluster): one.key for one in deployments(environment, allocations.vpcs)}
     vpcs = {placed.cluster.name: placed.cluster.vpc for placed in clusters(environment)}
     running = DpuClusters(listed)
-    places = (
-        (vpcs.get(cluster_of(allocations.hosts.get(host.host, ""))), running.of(host) if listed else ONLY)
+    places = {
+        host.host: (
+            vpcs.get(cluster_of(allocations.hosts.get(host.host, ""))),
+            running.of(host) if listed else ONLY,
+        )
         for host in environment.hosts
-    )
-    return Counter(key_of[place] for place in places if place in key_of)
+    }
+    return {host: key_of[place] for host, place in places.items() if place in key_of}
+
+
+def ordered_dpus(environment: Environment) -> Counter[str]:
+    """Return how many DPUs the data put into each DPUDeployment, by its key in the lock file: one a host."""
+    return Counter(dpu_hosts(environment).values())
 
 
 def _places(environment: Environment, image: DpuImage) -> Mapping[str, At]:
