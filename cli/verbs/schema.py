@@ -14,13 +14,21 @@ from cli.errors import ExitCode, Stop
 from cli.views import commands, man_page
 from components.specs import reference
 from components.specs import schema as schemas
+from components.specs.base import Spec
 from components.specs.files import read_text
 from components.specs.kinds import KINDS, data_files
 from components.specs.problems import SpecError, listed
 from policies import page
 from previews.impact import Impact
+from previews.preview import Preview
 from toolchain import paths
 from toolchain.files import replace_text
+
+_ANSWERS: dict[str, tuple[str, type[Spec]]] = {
+    "impact": ("what a change does", Impact),
+    "preview": ("what a preview says of a change", Preview),
+}
+"""Title and model of what commands answer with, by the name of the schema."""
 
 
 def schema(
@@ -77,7 +85,8 @@ def generated(root: Path) -> dict[Path, str]:
 def _pages(root: Path) -> dict[Path, str]:
     """Return what is said of Jacquard itself, which a repository of regions has no copy of."""
     texts = {root / reference.FOLDER / name: text for name, text in reference.pages().items()}
-    texts[root / schemas.FOLDER / "impact.schema.json"] = schemas.output_text("what a change does", Impact)
+    for name, (title, model) in _ANSWERS.items():
+        texts[root / schemas.FOLDER / f"{name}.schema.json"] = schemas.output_text(title, model)
     return texts | {root / made.FILE: made.text() for made in (page, commands, man_page)}
 
 
