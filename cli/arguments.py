@@ -64,6 +64,9 @@ SwitchOption = Annotated[
         show_default=False,
     ),
 ]
+BaseOption = Annotated[
+    str, typer.Option("--base", metavar="REF", help="Branch, tag or commit to compare with, where it was left.")
+]
 OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write; made when missing.")]
 CheckOption = Annotated[bool, typer.Option("--check", help="Write nothing; end with 1 when a file would change.")]
 TodayOption = Annotated[

@@ -1,0 +1,104 @@
+"""Compares the work tree with an earlier commit, for each command that tells or asks what a change does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from cli import data
+from cli.errors import ExitCode, Stop
+from components.plan.effects.effect import Effect
+from components.specs.environment import Environment
+from components.specs.loader import environments, load_environment
+from components.specs.problems import SpecError
+from previews.alone import Alone
+from previews.bases import Base, BaseError, base_at
+from previews.compare import impact as compared
+from previews.edits import Edit, edits
+from previews.impact import Impact, Shared
+from previews.rendered import rendered_by, rendered_here
+from previews.sides import side
+from stacks.own import joined
+from toolchain import paths, settings
+from toolchain.pins import PIN_FILE
+
+
+@contextmanager
+def base_of(ref: str) -> Iterator[Base]:
+    """Give the last commit that ``ref`` and the work tree share, until the block ends.
+
+    Raises:
+        Stop: there is no such commit, or nothing to compare in it.
+    """
+    try:
+        with base_at(paths.environments(), paths.ROOT, ref, PIN_FILE) as base:
+            yield base
+    except BaseError as error:
+        raise Stop(str(error), ExitCode.BAD_DATA) from None
+
+
+def impacts(names: Sequence[str], base: Base) -> list[Impact]:
+    """Return what the work tree does to each of the environments ``names``, and to others by the catalogue.
+
+    Raises:
+        Stop: an environment is new, or its data in ``base`` cannot be read.
+        SpecError: its data is wrong.
+    """
+    edited = {name: edits(base.environments, paths.environments(), name) for name in names}
+    found = [impact(name, base, edited[name]) for name in names]
+    shared = _elsewhere(edited, base)
+    return [one.model_copy(update={"shared": shared}) for one in found]
+
+
+def impact(name: str, base: Base, edited: Sequence[Edit]) -> Impact:
+    """Return what becoming the work tree does to the environment ``name`` as it is in ``base``.
+
+    Args:
+        name: of the environment, which must be in ``base`` too.
+        base: what it is compared with.
+        edited: what was edited in its files.
+
+    Raises:
+        Stop: the environment is new, or its data in ``base`` cannot be read.
+        SpecError: its data is wrong.
+    """
+    head = data.comparable(name)
+    if name not in environments(base.environments):
+        msg = f"{name} is new: {base.commit} has no such environment, so that nothing of it can run yet"
+        raise Stop(msg)
+    before = _before(name, base)
+    asked = base.code is not None and not base.pinned_otherwise
+    objects = rendered_by(base, name) if asked else None
+    sides = (side(before, objects), side(head, rendered_here(head))) if objects else (side(before), side(head))
+    return compared(
+        *sides,
+        edited,
+        names=(base.commit, base.head),
+        now=settings.now(),
+        alone=None if asked else Alone(sides[0], base.environments),
+        undecided=base.pinned_otherwise or (asked and objects is None),
+    )
+
+
+def _elsewhere(edited: Mapping[str, Sequence[Edit]], base: Base) -> tuple[Shared, ...]:
+    """Return what happens to other environments, which read the same catalogue; nothing where it is as it was."""
+    if not any(edit.file.startswith("../") for found in edited.values() for edit in found):
+        return ()
+    others = [name for name in data.names() if name not in edited and name in environments(base.environments)]
+    return tuple(_shared(name, base) for name in others)
+
+
+def _shared(name: str, base: Base) -> Shared:
+    try:
+        found = impact(name, base, ())  # who did it is told by the impact of that environment
+    except (SpecError, Stop):
+        return Shared(environment=name, effect=Effect.UNKNOWN, nodes=None)
+    return Shared(environment=name, effect=found.effect, nodes=found.gone)
+
+
+def _before(name: str, base: Base) -> Environment:
+    try:
+        return joined(load_environment(name, base.environments))
+    except SpecError as error:
+        msg = f"this version of Jacquard does not read the data of {base.commit}, so nothing can be compared\n{error}"
+        raise Stop(msg, ExitCode.BAD_DATA) from None
