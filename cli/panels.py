@@ -67,6 +67,12 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             ("jacquard comment impact.md", "jacquard comment impact.md --required"),
         ),
         Verb(
+            "approve",
+            "cli.verbs.approve:approve",
+            "Record that a tenant agrees to what a change does to it.",
+            ('jacquard approve edge-1 first --base origin/main --by "Ann, first.example" --ticket CHG-7',),
+        ),
+        Verb(
             "gc",
             "cli.verbs.gc:gc",
             "Delete templates of earlier rollouts that nothing refers to any more.",

@@ -72,6 +72,15 @@ def base_at(environments: Path, root: Path, ref: str, pin: str) -> Iterator[Base
         )
 
 
+def committer(folder: Path) -> str:
+    """Return who commits in the repository of ``folder``, as git knows it; nothing where it does not."""
+    try:
+        name, mail = (_git(folder, "config", key, what="tell who works here") for key in ("user.name", "user.email"))
+    except BaseError:
+        return ""
+    return f"{name} <{mail}>"
+
+
 def _commit(top: Path, ref: str) -> str:
     try:
         return _git(top, "merge-base", f"{ref}^{{commit}}", "HEAD", what=f"find {ref}")

@@ -10,12 +10,13 @@ from components.plan.effects.effect import Effect, Subject, When, worst_of
 from components.plan.report.images import all_behind
 from components.specs.environment import Environment
 from components.specs.keys import DPUS, is_about_dpus
+from previews.agreement import agreed
 from previews.alone import Alone
 from previews.causes import Causes
 from previews.edits import Edit
 from previews.impact import Forced, Impact, Lost, Row, StillBehind
 from previews.nodes import Nodes
-from previews.rows import Rows, lost
+from previews.rows import Rows
 from previews.scopes import Scopes
 from previews.sides import Part, Side
 from previews.tenants import tenants
@@ -74,8 +75,9 @@ def impact(
     gone: list[Lost] = []
     for part, found in _changed(base, head):
         made += (nodes.of_pool if part.key[1] == _POOL else rows.of_part)(part, found)
-        gone += lost(found)
+        gone += rows.lost(part, found)
     made.sort(key=lambda row: (-row.effect.severity, row.falls_on, row.part))
+    concerned = tenants(*environments, made, now)
     return Impact(
         environment=head.environment.name,
         base=names[0],
@@ -86,7 +88,9 @@ def impact(
         rows=tuple(made),
         lost=tuple(gone),
         behind=_behind(*environments),
-        tenants=tuple(tenants(head.environment, made, now)),
+        tenants=tuple(
+            agreed(concerned, made, gone, head.environment.approvals.approvals, now.astimezone(dt.UTC).date())
+        ),
     )
 
 

@@ -83,9 +83,11 @@ def with_edit(document: Any, steps: Steps, value: Any) -> Any:
 
 
 def _files(folder: Path, environment: str) -> dict[str, Path]:
-    """Return the data files of an environment by the name that reports give them."""
+    """Return the files that say what an environment is to be, by the name that reports give them."""
     home = folder / environment
-    found = [path for path, _ in data_files(folder, [environment])] + sorted(home.glob("inventory/*.csv"))
+    found = [path for path, kind in data_files(folder, [environment]) if kind.of_region] + sorted(
+        home.glob("inventory/*.csv")
+    )
     return {_named(path, folder, home): path for path in found}
 
 

@@ -93,6 +93,8 @@ class Row(Spec):
     """What changes in objects, the worst first."""
     causes: tuple[Cause, ...]
     """Edits that did it, the nearest ones; nothing where the code did."""
+    digest: str = ""
+    """Digest of what changes in objects, with all values before and after."""
 
 
 class Lost(Spec):
@@ -104,6 +106,8 @@ class Lost(Spec):
     """The object, as ``cluster/namespace/name``."""
     outcome: str
     """What becomes of it: ``deleted``, ``retained`` in the cluster, or ``protected``, which refuses the change."""
+    tenant: str | None = None
+    """Tenant whose part had it; None for what all share."""
 
 
 class StillBehind(Spec):
@@ -152,6 +156,19 @@ class Contracted(Spec):
     """Nodes that the tenant's pools have while most of them are away."""
 
 
+class Agreement(Spec):
+    """The word of a tenant on exactly this change."""
+
+    by: str
+    """Who agreed, for the tenant."""
+    day: dt.date
+    """Day on which that was."""
+    expires: dt.date | None
+    """First day on which the word is void; None where it holds until the change is made."""
+    void: bool
+    """Whether that day has come."""
+
+
 class TenantImpact(Spec):
     """What the change means to one tenant."""
 
@@ -169,6 +186,15 @@ class TenantImpact(Spec):
     """Freezes that protect it and are not over."""
     capacity: tuple[Contracted, ...]
     """What it has left of each instance type that it paid for and that is touched."""
+    digest: str | None = None
+    """Digest of the tenant's part of the change, which its word has to name; None where nobody is asked."""
+    agreement: Agreement | None = None
+    """The tenant's word on this change; None where there is none, or nobody is asked."""
+
+    @property
+    def missing(self) -> bool:
+        """Tell whether the tenant is asked, and its word is missing or void."""
+        return self.asks is not None and (self.agreement is None or self.agreement.void)
 
 
 class Shared(Spec):

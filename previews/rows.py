@@ -15,6 +15,7 @@ from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.natural import naturally
 from previews.causes import Causes
+from previews.digests import changes_digest
 from previews.impact import Forced, Lost, Row
 from previews.scopes import Scope, is_hall, vpc_scope
 from previews.sides import Part
@@ -29,7 +30,7 @@ class Rows:
 
     def __init__(self, base: Environment, head: Environment, causes: Causes) -> None:
         self._causes = causes
-        self._tenants = {tenant.tenant for tenant in head.tenants}
+        self._tenants = {tenant.tenant for side in (base, head) for tenant in side.tenants}
         hosts = {host.host: host for side in (base, head) for host in side.hosts}
         self._gpus = {name: _gpus(head, host) for name, host in hosts.items()}
         self._host_of = {name: host.host for host in hosts.values() for name in names_of(host)}
@@ -59,14 +60,26 @@ class Rows:
         return Row(
             falls_on=subject,
             part=part.label,
-            tenant=part.about[0] if part.about and part.about[0] in self._tenants else None,
+            tenant=self.tenant_of(part),
             effect=effect,
             when=row.when if row else When.AT_ONCE,
             count=count,
             gpus=gpus,
             forced_by=forced_by(changes),
             causes=self._causes.of(part.about, part.key, worst_ones),
+            digest=changes_digest(changes),
         )
+
+    def tenant_of(self, part: Part) -> str | None:
+        """Return the tenant whose part it is; None for what all share."""
+        return part.about[0] if part.about and part.about[0] in self._tenants else None
+
+    def lost(self, part: Part, changes: Iterable[Change]) -> Iterator[Lost]:
+        """Yield the objects of a part that are declared no more."""
+        for change in changes:
+            if change.path in _GONE:
+                name = name_of(change.manifest)
+                yield Lost(kind=change.kind, name=name, outcome=change.path, tenant=self.tenant_of(part))
 
     def _counted(self, about: Scope, subject: Subject, changes: Sequence[Change]) -> dict[str, object]:
         """Return the machines that changes fall on, how many these are, and their GPUs; nothing where on none."""
@@ -110,13 +123,6 @@ def forced_by(changes: Iterable[Change]) -> tuple[Forced, ...]:
         if effect is not Effect.NONE
     ]
     return tuple(sorted(found, key=lambda one: -one.effect.severity))
-
-
-def lost(changes: Iterable[Change]) -> Iterator[Lost]:
-    """Yield the objects that are declared no more."""
-    for change in changes:
-        if change.path in _GONE:
-            yield Lost(kind=change.kind, name=name_of(change.manifest), outcome=change.path)
 
 
 def name_of(manifest: Manifest) -> str:

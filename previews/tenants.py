@@ -18,27 +18,49 @@ from previews.impact import DISRUPTIVE, Contracted, Freeze, Row, TenantImpact, T
 from previews.nodes import out_at_once
 
 
-def tenants(environment: Environment, rows: Sequence[Row], now: dt.datetime) -> Iterator[TenantImpact]:
-    """Yield what ``rows`` mean to each tenant that any of them is about, in order of tenants.
+def tenants(
+    base: Environment, environment: Environment, rows: Sequence[Row], now: dt.datetime
+) -> Iterator[TenantImpact]:
+    """Yield what ``rows`` mean to each tenant that any of them is about, in order of tenants, those that go last.
+
+    A change cannot spare itself the question: a tenant is asked if it is to be asked on either side, by the contact
+    that it has in the base.
 
     Args:
+        base: the region as it was.
         environment: the head.
         rows: all that happens.
         now: the moment from which on freezes count.
     """
-    for tenant in environment.tenants:
-        mine = [row for row in rows if row.tenant == tenant.tenant]
+    before = {tenant.tenant: tenant for tenant in base.tenants}
+    after = {tenant.tenant: tenant for tenant in environment.tenants}
+    for name, tenant in (after | {name: one for name, one in before.items() if name not in after}).items():
+        mine = [row for row in rows if row.tenant == name]
         if mine:
-            yield _of_tenant(environment, tenant, mine, now)
+            sides = [side[name] for side in (before, after) if name in side]
+            yield _of_tenant(environment, tenant, mine, now, asks=_asked(sides, mine))
 
 
-def _of_tenant(environment: Environment, tenant: TenantSpec, rows: Sequence[Row], now: dt.datetime) -> TenantImpact:
-    felt = [row for row in rows if row.effect in (*DISRUPTIVE, Effect.UNKNOWN)]
+def _asked(sides: Sequence[TenantSpec], rows: Sequence[Row]) -> str | None:
+    """Return who has to agree, by what a tenant says before and after; None where nobody has to."""
+    asks = any(side.changes.approval is Approval.REQUIRED for side in sides)
+    return sides[0].contacts.changes if asks and _felt(rows) else None
+
+
+def _felt(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that disturb, or may."""
+    return [row for row in rows if row.effect in (*DISRUPTIVE, Effect.UNKNOWN)]
+
+
+def _of_tenant(
+    environment: Environment, tenant: TenantSpec, rows: Sequence[Row], now: dt.datetime, *, asks: str | None
+) -> TenantImpact:
+    felt = _felt(rows)
     return TenantImpact(
         tenant=tenant.tenant,
         effect=worst_of(row.effect for row in rows),
         nodes=sum(row.count or 0 for row in felt),
-        asks=tenant.contacts.changes if felt and tenant.changes.approval is Approval.REQUIRED else None,
+        asks=asks,
         window=_window(environment, tenant, felt),
         freezes=tuple(
             Freeze(name=freeze.name, begins=freeze.from_, ends=freeze.to)

@@ -13,7 +13,7 @@ from cli.console import plural
 from components.plan.effects.effect import Effect, Subject
 from components.specs.keys import pool_of
 from components.specs.problems import listed
-from previews.impact import DISRUPTIVE, Cause, Forced, Impact, Roll, Row
+from previews.impact import DISRUPTIVE, Agreement, Cause, Forced, Impact, Roll, Row, TenantImpact
 from previews.nodes import out_at_once
 
 _COLOURS = dict.fromkeys((*DISRUPTIVE, Effect.REFUSED), "red") | {Effect.UNKNOWN: "magenta"}
@@ -23,6 +23,8 @@ COLUMNS = ("effect", "on", "part", "tenant", "when", "count", "GPUs", "away", "s
 _NUMBERS = COLUMNS[5:]
 _MOST = 10
 _MOST_CAUSES = 3
+DIGITS = 12
+"""Digits of a digest by which people tell one from another; files and data have all of them."""
 
 
 def lines(impact: Impact) -> Iterator[RenderableType]:
@@ -98,7 +100,7 @@ def _name(part: Sequence[Row]) -> str:
 def tenants(impact: Impact) -> Iterator[str]:
     """Yield a line for each tenant that feels something: who is asked, what it has left, when that may be."""
     for tenant in impact.tenants:
-        told = [f"{tenant.asks} has to agree"] if tenant.asks else []
+        told = [word(tenant)] if tenant.asks else []
         told += [
             f"{one.lowest} of {one.contracted} {one.instance_type} that are paid for at the lowest point"
             for one in tenant.capacity
@@ -110,6 +112,19 @@ def tenants(impact: Impact) -> Iterator[str]:
         told += [f"freeze {one.name} {one.begins:%Y-%m-%d} to {one.ends:%Y-%m-%d}" for one in tenant.freezes]
         if told:
             yield f"{tenant.tenant}: {'; '.join(told)}"
+
+
+def word(tenant: TenantImpact) -> str:
+    """Return whether a tenant that is asked agreed to its part of the change, which its digest names."""
+    part = f"part {(tenant.digest or '')[:DIGITS]}"
+    match tenant.agreement:
+        case None:
+            return f"{tenant.asks} has to agree to {part}"
+        case Agreement(void=True) as said:
+            return f"{tenant.asks} has to agree again to {part}: the word of {said.by} ended on {said.expires}"
+        case said:
+            until = f", until {said.expires}" if said.expires else ""
+            return f"{said.by} agreed to {part} on {said.day}{until}"
 
 
 def _table(found: Sequence[Sequence[Row]]) -> Table:

@@ -12,6 +12,7 @@ from cli.console import plural
 from cli.views import impact as view
 from components.plan.effects.effect import Effect, worst_of
 from components.specs.problems import visible
+from previews.agreement import missing
 from previews.impact import DISRUPTIVE, Impact, Row
 
 MARK = "<!-- jacquard impact -->"
@@ -41,7 +42,7 @@ def code(text: str) -> str:
 
 def _headline(impacts: Sequence[Impact]) -> str:
     worst = worst_of(impact.effect for impact in impacts)
-    asked = dict.fromkeys(one.tenant for impact in impacts for one in impact.tenants if one.asks)
+    asked = dict.fromkeys(one.tenant for impact in impacts for one in missing(impact))
     if asked:
         return f"Needs the word of {', '.join(map(code, asked))}"
     if worst in (*DISRUPTIVE, Effect.UNKNOWN, Effect.REFUSED):

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from components.specs.add_ons import AddOnCatalog
+from components.specs.approvals import ApprovalsFile
 from components.specs.base import SCHEMA_VERSION, Spec
 from components.specs.catalog import ImageCatalog
 from components.specs.firmware import FirmwareCatalog
@@ -56,6 +57,8 @@ class Environment(Spec):
     """Content of ``policy.yaml``; empty when there is no such file."""
     waivers: WaiversSpec = WaiversSpec(schema_version=SCHEMA_VERSION)
     """Content of ``waivers.yaml``; empty when there is no such file."""
+    approvals: ApprovalsFile = ApprovalsFile(schema_version=SCHEMA_VERSION)
+    """Content of ``approvals.yaml``; empty when there is no such file."""
     allocations: AllocationsLock
     """Content of ``allocations.lock.yaml``; empty when there is no such file."""
     image_pins: ImagesLock

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from components.specs.add_ons import AddOnCatalog
+from components.specs.approvals import ApprovalsFile
 from components.specs.base import DataFile
 from components.specs.catalog import ImageCatalog
 from components.specs.firmware import FirmwareCatalog
 from components.specs.instance_types import InstanceTypeCatalog
 from components.specs.loader import (
     ALLOCATIONS,
+    APPROVALS,
     CATALOG,
     IMAGE_PINS,
     OUT_OF_SERVICE,
@@ -43,6 +45,8 @@ class FileKind:
     """Model that each file of the kind must follow."""
     shared: bool = False
     """Whether all environments share the file."""
+    of_region: bool = True
+    """Whether the file says what a region is to be; what is said of its changes is part of none."""
 
     @property
     def locked(self) -> bool:
@@ -61,6 +65,7 @@ KINDS = (
     FileKind(name="out_of_service", path=OUT_OF_SERVICE, model=OutOfServiceFile),
     FileKind(name="policy", path=POLICY, model=PolicySpec),
     FileKind(name="waivers", path=WAIVERS, model=WaiversSpec),
+    FileKind(name="approvals", path=APPROVALS, model=ApprovalsFile, of_region=False),
     FileKind(name="images", path=f"{CATALOG}/images.yaml", model=ImageCatalog, shared=True),
     FileKind(name="instance_types", path=f"{CATALOG}/instance_types.yaml", model=InstanceTypeCatalog, shared=True),
     FileKind(name="firmware", path=f"{CATALOG}/firmware.yaml", model=FirmwareCatalog, shared=True),

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from components.specs.add_ons import AddOnCatalog
+from components.specs.approvals import ApprovalsFile
 from components.specs.base import SHORT_NAME, DataFile
 from components.specs.catalog import ImageCatalog
 from components.specs.cycle_collector import without_cycle_collector
@@ -46,9 +47,10 @@ ALLOCATIONS = "allocations.lock.yaml"
 IMAGE_PINS = "images.lock.yaml"
 _HALL_FILE = re.compile(r"hall-([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\.csv")
 OUT_OF_SERVICE = "out_of_service.yaml"
+APPROVALS = "approvals.yaml"
 POLICY = "policy.yaml"
 WAIVERS = "waivers.yaml"
-_TOP_FILES = (REGION, OUT_OF_SERVICE, POLICY, WAIVERS, ALLOCATIONS, IMAGE_PINS, "README.md")
+_TOP_FILES = (REGION, OUT_OF_SERVICE, POLICY, WAIVERS, APPROVALS, ALLOCATIONS, IMAGE_PINS, "README.md")
 _FOLDERS = {"tenants": ".yaml", "inventory": ".csv"}
 _VERSION = "schema_version"
 MAX_LOCK_VALUES = 80_000
@@ -104,6 +106,7 @@ class _Loader:
         out_of_service = self._optional(OUT_OF_SERVICE, OutOfServiceFile)
         policy = self._optional(POLICY, PolicySpec)
         waivers = self._optional(WAIVERS, WaiversSpec)
+        approvals = self._optional(APPROVALS, ApprovalsFile)
         allocations = self._optional(ALLOCATIONS, AllocationsLock)
         image_pins = self._optional(IMAGE_PINS, ImagesLock)
         if self._problems or not (region and images and instance_types and versions and vm_catalog):
@@ -122,6 +125,7 @@ class _Loader:
             out_of_service=out_of_service.hosts,
             policy=policy,
             waivers=waivers,
+            approvals=approvals,
             allocations=allocations,
             image_pins=image_pins,
             positions=Positions(self._places),

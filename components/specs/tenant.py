@@ -46,8 +46,8 @@ class ChangesSpec(Spec):
     """When the tenant's nodes may be disrupted."""
 
     approval: Approval = Approval.REQUIRED
-    """Whether a disruptive change waits for the tenant. It is written on the tenant's namespaces for people, and
-    nothing enforces it."""
+    """Whether a disruptive change waits for the tenant's word, which ``jacquard approve`` records. It is written on the
+    tenant's namespaces, too, for people."""
     window: WindowSpec | None = None
     """Hours in which nodes may be drained; they may be drained at any hour when it is left out."""
 

@@ -1,4 +1,4 @@
-"""Windows, freezes and waivers: long enough, about tenants that exist, once each."""
+"""Windows, freezes, waivers and approvals: long enough, about tenants that exist, once each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from components.plan.pools import DataPath, place, pools, problem, tenant_file
 from components.render.pool_windows import LEAST_MINUTES, TOOL
 from components.specs.environment import Environment
-from components.specs.loader import POLICY, REGION, VERSIONS, WAIVERS
+from components.specs.loader import APPROVALS, POLICY, REGION, VERSIONS, WAIVERS
 from components.specs.nodes import Windows
 from components.specs.problems import Problem, listed, suggestion
 from components.specs.times import DAY_MINUTES
@@ -84,3 +84,14 @@ def twice(environment: Environment) -> Iterator[Problem]:
             text = f"waiver of {waiver.rule} for {waiver.subject} stands twice, first in {first[key]}; remove one"
             yield problem(environment, WAIVERS, path, text)
         first.setdefault(key, place(environment, WAIVERS, path))
+
+
+def approved_twice(environment: Environment) -> Iterator[Problem]:
+    """Report words of a tenant on one change that stand twice: nobody could take such a word back by removing one."""
+    first: dict[tuple[str, str], str] = {}
+    for index, word in enumerate(environment.approvals.approvals):
+        path, key = ("approvals", index), (word.tenant, word.digest)
+        if key in first:
+            text = f"word of {word.tenant} on change {word.digest[:12]} stands twice, first in {first[key]}; remove one"
+            yield problem(environment, APPROVALS, path, text)
+        first.setdefault(key, place(environment, APPROVALS, path))

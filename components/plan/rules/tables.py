@@ -145,6 +145,7 @@ DATA: tuple[Rule, ...] = (
     governance.window_tools,
     governance.window_turns,
     governance.twice,
+    governance.approved_twice,
 )
 """Rules about what people write."""
 

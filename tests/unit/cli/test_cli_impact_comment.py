@@ -36,10 +36,11 @@ def test_it_says_first_who_must_agree_and_what_happens(promoted: Impact) -> None
         "",
         "- `replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 away at once`",
     ]
+    part = (promoted.tenants[0].digest or "")[:12]
     assert (
-        "- `acme: platform@acme.example has to agree; 12 of 14 h100-ib-8 that are paid for at the lowest point`"
-        in lines
-    )
+        f"- `acme: platform@acme.example has to agree to part {part}; 12 of 14 h100-ib-8 that are paid for at the"
+        " lowest point`"
+    ) in lines
 
 
 def test_equal_input_gives_equal_bytes(promoted: Impact) -> None:

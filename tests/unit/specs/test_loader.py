@@ -147,7 +147,7 @@ def test_files_that_nobody_would_read_are_reported(laptop: Any) -> None:
             "regoin.yaml",
             (
                 "is no file of an environment (region.yaml, out_of_service.yaml, policy.yaml, waivers.yaml,"
-                " allocations.lock.yaml, images.lock.yaml, README.md); did you mean 'region.yaml'?"
+                " approvals.yaml, allocations.lock.yaml, images.lock.yaml, README.md); did you mean 'region.yaml'?"
             ),
         ),
         ("tenants/acme.yml", "is not read, and acme.yaml is there; remove it"),

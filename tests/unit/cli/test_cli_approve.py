@@ -1,0 +1,209 @@
+"""``jacquard approve``: a word on exactly this change, known to ``impact``, of no use to another."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+Invoke = Callable[..., Result]
+AUTHOR = ("-c", "user.name=a", "-c", "user.email=a@example")
+TRAIN = "replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 away at once"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def commit(folder: Path) -> str:
+    git(folder, "add", "."), git(folder, *AUTHOR, "commit", "-q", "-m", "data")
+    return git(folder, "rev-parse", "HEAD")[:9]
+
+
+@pytest.fixture(autouse=True)
+def day(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JACQUARD_NOW", "2026-11-22T12:00:00Z")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+
+
+@pytest.fixture
+def repository(data_folder: Path, invoke: Invoke) -> Path:
+    """A repository in whose work tree a pool of acme is promoted."""
+    git(data_folder.parent, "init", "-q", "-b", "main")
+    commit(data_folder.parent)
+    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1")
+    return data_folder / "laptop"
+
+
+def acme(invoke: Invoke, *options: str) -> dict[str, object]:
+    [found] = json.loads(invoke("impact", "laptop", "--format", "json", *options).stdout)
+    return next(tenant for tenant in found["tenants"] if tenant["tenant"] == "acme")
+
+
+def told(invoke: Invoke) -> str:
+    [line] = [line for line in invoke("impact", "laptop").stdout.splitlines() if line.startswith("  acme: ")]
+    return line.partition(";")[0]
+
+
+def test_a_word_is_written_with_what_it_is_about_and_found_again(repository: Path, invoke: Invoke) -> None:
+    digest = str(acme(invoke)["digest"])
+
+    result = invoke("approve", "laptop", "acme", "--by", "Ann", "--ticket", "CHG-7")
+
+    assert result.exit_code == 0, result.output
+    assert (repository / "approvals.yaml").read_text() == (
+        "# yaml-language-server: $schema=../../schemas/approvals.schema.json\n"
+        "schema_version: 1\n"
+        "approvals:\n"
+        f'  - {{tenant: acme, digest: {digest}, by: Ann, day: 2026-11-22, reason: "{TRAIN}", ticket: CHG-7}}\n'
+    )
+    assert result.stdout.splitlines()[-2:] == [
+        f"Ann agrees for acme to part {digest[:12]} of the change:",
+        f"  {TRAIN}",
+    ]
+    assert told(invoke) == f"  acme: Ann agreed to part {digest[:12]} on 2026-11-22"
+    assert acme(invoke)["agreement"] == {"by": "Ann", "day": "2026-11-22", "expires": None, "void": False}
+    assert "### Impact: replaced" in invoke("impact", "laptop", "--format", "markdown").stdout
+    assert invoke("check", "laptop").exit_code == 0
+    assert "approvals.yaml" not in invoke("schema").output
+
+
+def test_before_anybody_agreed_the_comment_asks(repository: Path, invoke: Invoke) -> None:
+    del repository
+
+    assert "### Needs the word of `acme`" in invoke("impact", "laptop", "--format", "markdown").stdout
+    assert told(invoke) == f"  acme: platform@acme.example has to agree to part {str(acme(invoke)['digest'])[:12]}"
+
+
+def test_a_word_that_ended_is_asked_for_again(
+    repository: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del repository
+    invoke("approve", "laptop", "acme", "--by", "Ann", "--expires", "2026-11-30")
+    digest = str(acme(invoke)["digest"])[:12]
+    assert told(invoke) == f"  acme: Ann agreed to part {digest} on 2026-11-22, until 2026-11-30"
+
+    monkeypatch.setenv("JACQUARD_NOW", "2026-11-30T00:00:00Z")
+
+    assert told(invoke) == (
+        f"  acme: platform@acme.example has to agree again to part {digest}: the word of Ann ended on 2026-11-30"
+    )
+
+
+def test_the_word_on_one_change_is_none_on_another(repository: Path, invoke: Invoke) -> None:
+    del repository
+    invoke("approve", "laptop", "acme", "--by", "Ann")
+
+    invoke("promote", "laptop", "acme-train/infer", "--to", "gpu-2026.11.1")
+
+    assert acme(invoke)["agreement"] is None
+
+
+def test_the_word_survives_a_rebase_over_what_others_merged(repository: Path, invoke: Invoke) -> None:
+    """Lines move, names of commits too; the change of the tenant does not."""
+    home = repository.parents[1]
+    git(home, "checkout", "-q", "-b", "change")
+    invoke("approve", "laptop", "acme", "--by", "Ann")
+    commit(home)
+    before = acme(invoke, "--base", "main")
+    git(home, "checkout", "-q", "main")
+    for file in ("region.yaml", "tenants/globex.yaml", "images.lock.yaml"):
+        path = repository / file
+        path.write_text(f"# a line more\n# and another\n{path.read_text()}", encoding="utf-8")
+    commit(home)
+    git(home, "checkout", "-q", "change"), git(home, *AUTHOR, "rebase", "-q", "main")
+
+    after = acme(invoke, "--base", "main")
+
+    assert after == before
+    assert after["agreement"] is not None
+
+
+def test_a_plan_writes_nothing(repository: Path, invoke: Invoke) -> None:
+    result = invoke("approve", "laptop", "acme", "--by", "Ann", "--plan")
+
+    assert result.exit_code == 0
+    assert "Ann would agree for acme to part" in result.stdout
+    assert ", by: Ann, " in result.stdout
+    assert not (repository / "approvals.yaml").exists()
+
+
+def test_who_commits_is_who_agrees_when_nobody_is_named(repository: Path, invoke: Invoke) -> None:
+    git(repository, "config", "user.name", "Bo"), git(repository, "config", "user.email", "bo@acme.example")
+
+    answer = json.loads(invoke("approve", "laptop", "acme", "--format", "json").stdout)
+
+    assert (answer["by"], answer["agreed_to"], answer["written"]) == ("Bo <bo@acme.example>", [TRAIN], True)
+
+
+def test_other_words_and_comments_stay_and_the_same_word_is_replaced(repository: Path, invoke: Invoke) -> None:
+    path = repository / "approvals.yaml"
+    older = f"  - {{tenant: globex, digest: {'0a' * 32}, by: Cy, day: 2026-01-02, reason: older}} # kept\n"
+    path.write_text(f"schema_version: 1\napprovals: # of tenants\n{older}", encoding="utf-8")
+
+    invoke("approve", "laptop", "acme", "--by", "Ann")
+    once = path.read_text()
+    invoke("approve", "laptop", "acme", "--by", "Ann", "--reason", "a better reason")
+
+    assert once.startswith(f"schema_version: 1\napprovals: # of tenants\n{older}  - {{tenant: acme, ")
+    assert path.read_text() == once.replace(f'"{TRAIN}"', '"a better reason"')
+
+
+def test_a_change_cannot_spare_itself_the_question(repository: Path, invoke: Invoke) -> None:
+    tenant = repository / "tenants" / "acme.yaml"
+    text = tenant.read_text()
+    assert "approval: required" in text
+    tenant.write_text(
+        text.replace("approval: required", "approval: not-required").replace("platform@acme", "nobody@acme"),
+        encoding="utf-8",
+    )
+
+    assert acme(invoke)["asks"] == "platform@acme.example"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("acne", "--by", "Ann"), "error: tenant 'acne' is unknown (known: acme, globex); did you mean 'acme'?\n"),
+        (
+            ("globex", "--by", "Ann"),
+            (
+                "error: globex is not asked about what changes between {commit} and work tree (asked: acme); name where"
+                " the change begins with --base\n"
+            ),
+        ),
+        (
+            ("acme",),
+            "error: --by is required where git does not know who commits; write who agreed, for the tenant\n",
+        ),
+        (
+            ("acme", "--by", "Ann", "--expires", "2026-11-22"),
+            (
+                "error: --expires: 2026-11-22 is the first day on which the word is void, and today is 2026-11-22;"
+                " write a later day\n"
+            ),
+        ),
+    ],
+    ids=["no such tenant", "nobody asked", "nobody agrees", "void at once"],
+)
+def test_what_is_no_word_is_refused_and_nothing_written(
+    repository: Path, invoke: Invoke, arguments: tuple[str, ...], message: str
+) -> None:
+    result = invoke("approve", "laptop", *arguments)
+
+    told = message.format(commit=git(repository, "rev-parse", "HEAD")[:9])
+    assert (result.exit_code, result.stderr) == (2, told)
+    assert not (repository / "approvals.yaml").exists()
+
+
+def test_a_reason_that_is_too_long_is_refused(repository: Path, invoke: Invoke) -> None:
+    result = invoke("approve", "laptop", "acme", "--by", "Ann", "--reason", "x" * 300)
+
+    assert result.exit_code == 2
+    assert "approvals.yaml:4  approvals[0].reason" in result.stderr
+    assert not (repository / "approvals.yaml").exists()
