@@ -67,6 +67,20 @@ SwitchOption = Annotated[
 BaseOption = Annotated[
     str, typer.Option("--base", metavar="REF", help="Branch, tag or commit to compare with, where it was left.")
 ]
+FactsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--facts",
+        metavar="FILE",
+        help="File of 'jacquard facts', by which nodes are told that jobs run on; may be repeated, for one environment "
+        "each.",
+        show_default=False,
+    ),
+]
+FactsAgeOption = Annotated[
+    int,
+    typer.Option("--facts-age", min=1, metavar="MINUTES", help="Age from which on facts tell nothing any more."),
+]
 OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write; made when missing.")]
 CheckOption = Annotated[bool, typer.Option("--check", help="Write nothing; end with 1 when a file would change.")]
 TodayOption = Annotated[

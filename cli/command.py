@@ -12,7 +12,8 @@ from cli.errors import Group
 from cli.panels import PANELS, VERBS
 
 _EPILOG = (
-    "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting, 4 refused by a policy, 5 held, 130 interrupted."
+    "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting, 4 refused by a policy, 5 held, 6 drift, 7 could not "
+    "look, 130 interrupted."
 )
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
-from cli.errors import ExitCode, Stop, unknown
+from cli.errors import ExitCode, Stop, show, unknown
 from components.plan.checks import check, check_neighbours, rule_name
 from components.plan.rules.rollouts import mixed
 from components.specs.environment import Environment
 from components.specs.loader import environments, load_environment
 from components.specs.problems import SpecError
+from previews.occupancy import FactsError, Given, read_facts
 from stacks.own import joined
 from toolchain import paths, pins
 
@@ -77,6 +80,22 @@ def comparable(name: str) -> Environment:
         SpecError: its data is wrong otherwise; all problems are told.
     """
     return _without(load(name), rule_name(mixed))
+
+
+def facts(files: Iterable[Path], names: Sequence[str], *, now: dt.datetime, limit_minutes: int) -> Mapping[str, Given]:
+    """Return what files of ``jacquard facts`` tell of the environments ``names``; a warning says which tell nothing.
+
+    Raises:
+        Stop: a file has no facts, or not of these environments; all of them are told.
+    """
+    try:
+        given = read_facts(files, names, now=now, limit_minutes=limit_minutes)
+    except FactsError as error:
+        raise Stop(str(error), ExitCode.BAD_DATA) from None
+    for name, one in given.items():
+        if one.unfit:
+            show(f"{name}: {one.unfit}; until then nobody can tell which nodes are occupied", "warning")
+    return given
 
 
 def _without(environment: Environment, *tolerated: str) -> Environment:

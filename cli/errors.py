@@ -32,6 +32,10 @@ class ExitCode(IntEnum):
     """A mandatory policy refuses what was asked for."""
     HELD = 5
     """What was asked for would lose what nobody meant to, or go on with what others made: it needs a word for that."""
+    DRIFTED = 6
+    """A region is not as it is declared."""
+    UNREAD = 7
+    """What was asked about could not be looked at, so that nothing can be said of it, neither good nor bad."""
     INTERRUPTED = interrupts.EXIT_CODE
 
 
@@ -39,6 +43,8 @@ _WORDS = {
     ExitCode.WAITING: "waiting",
     ExitCode.REFUSED: "refused",
     ExitCode.HELD: "held",
+    ExitCode.DRIFTED: "drift",
+    ExitCode.UNREAD: "unread",
     ExitCode.INTERRUPTED: "interrupted",
 }
 
@@ -105,7 +111,11 @@ class Group(TyperGroup):
 
 def show(message: str, word: str) -> None:
     """Print ``message`` to standard error, led by a coloured ``word``."""
-    style = {"error": "bold red", "refused": "bold red", "held": "bold red", "warning": "bold yellow"}.get(
-        word, "bold cyan"
-    )
+    style = {
+        "error": "bold red",
+        "refused": "bold red",
+        "held": "bold red",
+        "drift": "bold yellow",
+        "warning": "bold yellow",
+    }.get(word, "bold cyan")
     stderr().print(Text.assemble((f"{word}: ", style), message), soft_wrap=True)

@@ -58,7 +58,11 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             "impact",
             "cli.verbs.impact:impact",
             "Tell what a change does to nodes, tenants and the rest of a region, before it is merged.",
-            ("jacquard impact", "jacquard impact edge-1 --base origin/main --format json"),
+            (
+                "jacquard impact",
+                "jacquard impact edge-1 --base origin/main --format json",
+                "jacquard impact edge-1 --facts facts.json",
+            ),
         ),
         Verb(
             "comment",
@@ -91,6 +95,12 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             "cli.verbs.status:status",
             "Show a region as it is now.",
             ("jacquard status edge-1", "jacquard status edge-1 --format json > evidence.json"),
+        ),
+        Verb(
+            "facts",
+            "cli.verbs.facts:facts",
+            "Write down who works on which node of a region now, for 'jacquard impact --facts'.",
+            ("jacquard facts edge-1 --out facts.json",),
         ),
         Verb(
             "show",

@@ -39,8 +39,8 @@ class BareMetal:
     """Returns the SHA-256 of the image in a template, in hex."""
     hosts: tuple[Kind, ...]
     """What `states` reads."""
-    states: Callable[[Objects], Iterator[str]]
-    """Yields the state of each host, in the backend's own words."""
+    states: Callable[[Objects], Iterator[tuple[str, str]]]
+    """Yields each host with its state, in the backend's own words."""
     reports: tuple[Kind, ...]
     """What `report` reads."""
     provider: str

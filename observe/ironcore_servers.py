@@ -22,14 +22,14 @@ def image(template: Object) -> str | None:
     return _sha256(dig(template, "spec", "template", "spec", "image"))
 
 
-def states(of: Objects) -> Iterator[str]:
-    """Yield the state of the Server of each host: ``Available`` is free, ``Reserved`` is claimed and runs a node.
+def states(of: Objects) -> Iterator[tuple[str, str]]:
+    """Yield each host with the state of its Server: ``Available`` is free, ``Reserved`` is claimed and runs a node.
 
     A host without one says how far its BMC is: ``BMC Pending`` does not answer.
     """
     servers = {_bmc(server): str(dig(server, "status", "state") or UNKNOWN) for server in of(_SERVER)}
     for body in of(_BMC):
-        yield servers.get(key(body)[1]) or f"BMC {dig(body, 'status', 'state') or UNKNOWN}"
+        yield key(body)[1], servers.get(key(body)[1]) or f"BMC {dig(body, 'status', 'state') or UNKNOWN}"
 
 
 def report(of: Objects) -> Report:

@@ -19,10 +19,10 @@ def image(template: Object) -> str | None:
     return checksum
 
 
-def states(of: Objects) -> Iterator[str]:
-    """Yield the provisioning state of each host: ``available`` is free, ``provisioned`` runs a node."""
+def states(of: Objects) -> Iterator[tuple[str, str]]:
+    """Yield each host with its provisioning state: ``available`` is free, ``provisioned`` runs a node."""
     for body in of(_HOST):
-        yield str(dig(body, "status", "provisioning", "state") or UNKNOWN)
+        yield key(body)[1], str(dig(body, "status", "provisioning", "state") or UNKNOWN)
 
 
 def report(of: Objects) -> Report:

@@ -11,7 +11,7 @@ from typing import Any
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from observe.backends import bare_metal, control_planes
-from observe.objects import Kind
+from observe.objects import Kind, Object
 from providers.errors import ProviderError
 from providers.kube import ApiError, ApiServer
 from toolchain import paths
@@ -68,6 +68,7 @@ def observe(
     *,
     management: tuple[Kind, ...] | None = None,
     tenants: tuple[Kind, ...] = _TENANT_KINDS,
+    keep: Callable[[Object], bool] = lambda _: True,
 ) -> Observation:
     """Read the management cluster and all tenant clusters, side by side: objects of these kinds.
 
@@ -76,6 +77,7 @@ def observe(
         connect: opens one.
         management: kinds read in the management cluster; None: all that say how far the region is.
         tenants: kinds read in each tenant cluster.
+        keep: tells which objects are kept, page by page: a cluster may have more pods than fit into memory.
     """
     clusters = {MANAGEMENT: _kinds(environment) if management is None else management}
     clusters |= {cluster.name: tenants for tenant in environment.tenants for cluster in tenant.clusters}
@@ -84,7 +86,7 @@ def observe(
         try:
             api = connect(environment, cluster)
             return Observation(
-                objects={(cluster, kind): _list(api, version, kind) for version, kind in clusters[cluster]}
+                objects={(cluster, kind): _list(api, version, kind, keep) for version, kind in clusters[cluster]}
             )
         except (ProviderError, OSError) as error:
             return Observation(unreachable={cluster: str(error)})
@@ -105,9 +107,9 @@ def _kinds(environment: Environment) -> tuple[Kind, ...]:
     return (*_NEUTRAL_KINDS, control_planes(environment).kind, metal.machine, metal.template, *metal.hosts)
 
 
-def _list(api: ApiServer, api_version: str, kind: str) -> list[dict[str, Any]]:
+def _list(api: ApiServer, api_version: str, kind: str, keep: Callable[[Object], bool]) -> list[Object]:
     try:
-        return api.list(api_version, kind)
+        return [body for body in api.each(api_version, kind) if keep(body)]
     except ApiError as error:
         if error.not_found:  # the kind is not served here, so there are no objects of it
             return []

@@ -139,7 +139,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
         unreachable=seen.unreachable,
         clusters=clusters,
         pools=pools,
-        hosts=_tally(bare_metal(environment).states(seen.of)),
+        hosts=_tally(state for _, state in bare_metal(environment).states(seen.of)),
         dpus=_tally(str(dig(body, "status", "phase") or UNKNOWN) for body in seen.of("DPU")),
         dpu_deployments=dpu_deployments(environment, seen),
         vpcs=[vpc for tenant in environment.tenants for vpc in _vpcs(environment, tenant)],

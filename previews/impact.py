@@ -66,6 +66,28 @@ class Roll(Spec):
     """Whether the pool's rolls stand still until somebody says otherwise."""
 
 
+class Occupied(Spec):
+    """Nodes of one tenant on which jobs run."""
+
+    tenant: str
+    """Name of the tenant."""
+    nodes: int
+    """Nodes with at least one pod that holds GPUs and ends with its node."""
+    pods: int
+    """These pods."""
+    gpus: int
+    """GPUs that they hold, or slices of GPUs."""
+
+
+class Occupancy(Spec):
+    """On which nodes jobs run, by facts that were taken of the clusters: an estimate, since jobs come and go."""
+
+    tenants: tuple[Occupied, ...]
+    """Tenants that have jobs there, as far as that is known."""
+    unknown: str | None = None
+    """Why there may be more; None where it is known of all nodes."""
+
+
 class Row(Spec):
     """One part of a region that the change touches."""
 
@@ -89,6 +111,9 @@ class Row(Spec):
     """Hosts that it falls on, where it falls on hosts or DPUs; the nodes of a group are on those of its pool."""
     roll: Roll | None = None
     """How nodes are replaced; None where none are."""
+    occupancy: Occupancy | None = None
+    """Jobs on its nodes, or on those of its hosts; None where none of them is disturbed. Where only some of its nodes
+    go, nobody knows which: then of all."""
     forced_by: tuple[Forced, ...]
     """What changes in objects, the worst first."""
     causes: tuple[Cause, ...]
@@ -235,6 +260,10 @@ class Impact(Spec):
     """Tenants whose parts are touched."""
     shared: tuple[Shared, ...] = ()
     """Other environments that the change touches."""
+    occupancy: Occupancy | None = None
+    """Jobs on all nodes that are disturbed, each node once; None where none is."""
+    facts_at: dt.datetime | None = None
+    """Moment of the facts by which occupancy is told; None where there are none, or they are too old."""
 
     @property
     def gone(self) -> int:

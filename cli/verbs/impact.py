@@ -12,6 +12,8 @@ from cli import arguments, comparing, data
 from cli.console import print_json, stdout
 from cli.views import impact as impact_view
 from cli.views.impact_comment import comment
+from previews.occupancy import LIMIT_MINUTES, occupied
+from toolchain import settings
 
 
 class ImpactFormat(StrEnum):
@@ -27,17 +29,22 @@ def impact(
     chosen: arguments.Envs = None,
     *,
     base: arguments.BaseOption = "HEAD",
+    facts: arguments.FactsOption = None,
+    facts_age: arguments.FactsAgeOption = LIMIT_MINUTES,
     output: Annotated[ImpactFormat, typer.Option("--format", help="How to answer.")] = ImpactFormat.TEXT,
 ) -> None:
     """Tell what a change does to nodes, tenants and the rest of a region, before it is merged.
 
     Compares the data as they are in the work tree with those of the last commit that it shares with --base: which
     nodes are replaced, come or go, how many are away at once, which spares and how long that takes, what else is
-    touched, which edit did it, and what waits for a promotion. No engine and no cluster is asked. What nobody can tell
-    is called unknown, never nothing.
+    touched, which edit did it, and what waits for a promotion. No engine and no cluster is asked; which nodes jobs run
+    on is told by --facts. What nobody can tell is called unknown, never nothing.
     """
+    now, names = settings.now(), data.chosen(chosen)
+    given = data.facts(facts or (), names, now=now, limit_minutes=facts_age)
     with comparing.base_of(base) as earlier:
-        found = comparing.impacts(data.chosen(chosen), earlier)
+        found = comparing.impacts(names, earlier)
+    found = [occupied(one, given.get(one.environment)) for one in found]
     if output is ImpactFormat.JSON:
         print_json([one.model_dump(mode="json") for one in found])
         return
@@ -45,5 +52,5 @@ def impact(
         sys.stdout.write(comment(found))
         return
     for one in found:
-        for line in impact_view.lines(one):
+        for line in impact_view.lines(one, now):
             stdout().print(line, soft_wrap=True)

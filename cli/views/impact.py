@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -10,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.console import plural
+from cli.views import occupancy
 from components.plan.effects.effect import Effect, Subject
 from components.specs.keys import pool_of
 from components.specs.problems import listed
@@ -19,7 +21,7 @@ from previews.nodes import out_at_once
 _COLOURS = dict.fromkeys((*DISRUPTIVE, Effect.REFUSED), "red") | {Effect.UNKNOWN: "magenta"}
 _TOLD = (Effect.UNKNOWN, Effect.REFUSED, *reversed(DISRUPTIVE), Effect.RESTARTED)
 """Effects that the verdict names, the worst first; what scales is told beside."""
-COLUMNS = ("effect", "on", "part", "tenant", "when", "count", "GPUs", "away", "spares left", "minutes")
+COLUMNS = ("effect", "on", "part", "tenant", "when", "count", "GPUs", "away", "spares left", "minutes", "occupied")
 _NUMBERS = COLUMNS[5:]
 _MOST = 10
 _MOST_CAUSES = 3
@@ -27,10 +29,10 @@ DIGITS = 12
 """Digits of a digest by which people tell one from another; files and data have all of them."""
 
 
-def lines(impact: Impact) -> Iterator[RenderableType]:
-    """Yield what a person reads."""
+def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[RenderableType]:
+    """Yield what a person reads; at the moment ``now``, where the age of facts is to be told."""
     yield Text(f"{impact.environment}: {impact.base} -> {impact.head}", "bold")
-    for sentence in verdict(impact):
+    for sentence in verdict(impact, now):
         yield Text(f"  {sentence}")
     found = parts(impact.rows)
     if found:
@@ -48,8 +50,8 @@ def lines(impact: Impact) -> Iterator[RenderableType]:
     yield from elsewhere(impact)
 
 
-def verdict(impact: Impact) -> Iterator[str]:
-    """Yield in sentences what happens to machines and what else is lost or undecided, the worst first."""
+def verdict(impact: Impact, now: dt.datetime | None = None) -> Iterator[str]:
+    """Yield in sentences what happens to machines and what else is lost or undecided, the worst first, and to whom."""
     told = False
     for effect in _TOLD:
         rows = [row for row in impact.rows if row.effect is effect]
@@ -64,6 +66,8 @@ def verdict(impact: Impact) -> Iterator[str]:
         yield _of_sizes(scaled)
     elif not told:
         yield "no node, host or DPU is touched" if impact.rows else "nothing happens to anything that runs"
+    if impact.occupancy:
+        yield occupancy.sentence(impact.occupancy, impact.facts_at, now)
 
 
 def _of_nodes(effect: Effect, rows: list[Row]) -> str:
@@ -129,12 +133,18 @@ def word(tenant: TenantImpact) -> str:
 
 def _table(found: Sequence[Sequence[Row]]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for column in COLUMNS:
+    named = columns(found)
+    for column in named:
         table.add_column(column, overflow="fold", justify="right" if column in _NUMBERS else "left")
     for part in found:
-        effect, *others = cells(part)
+        effect, *others = cells(part)[: len(named)]
         table.add_row(Text(effect, _COLOURS.get(part[0].effect, "")), *others)
     return table
+
+
+def columns(found: Iterable[Sequence[Row]]) -> tuple[str, ...]:
+    """Return what is told of parts: where nobody knows of any whether jobs run on it, that column is left out."""
+    return COLUMNS if any(map(occupancy.is_known, found)) else COLUMNS[:-1]
 
 
 def cells(part: Sequence[Row]) -> tuple[str, ...]:
@@ -142,7 +152,7 @@ def cells(part: Sequence[Row]) -> tuple[str, ...]:
     row, gpus = part[0], sum(one.gpus or 0 for one in part)
     rolls = _rolls([one.roll for one in part if one.roll])
     named = (row.effect, row.falls_on, _name(part), row.tenant or "-", row.when)
-    return (*named, _count(part), str(gpus) if gpus else "-", *rolls)
+    return (*named, _count(part), str(gpus) if gpus else "-", *rolls, occupancy.cell(part))
 
 
 def _count(part: Sequence[Row]) -> str:

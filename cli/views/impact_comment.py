@@ -6,7 +6,7 @@ All that comes from data stands in code spans, where no forge looks for mentions
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from cli.console import plural
 from cli.views import impact as view
@@ -69,9 +69,11 @@ def _sections(impact: Impact) -> Iterator[str]:
             yield _fold(f"{impact.environment}: {title}", told)
 
 
-def _table(parts: Iterable[Sequence[Row]]) -> str:
-    rows = [f"| {' | '.join(code(cell).replace('|', '&#124;') for cell in view.cells(part))} |" for part in parts]
-    return "\n".join(["", f"| {' | '.join(view.COLUMNS)} |", f"|{'---|' * len(view.COLUMNS)}", *rows])
+def _table(parts: Sequence[Sequence[Row]]) -> str:
+    columns = view.columns(parts)
+    found = [view.cells(part)[: len(columns)] for part in parts]
+    rows = [f"| {' | '.join(code(cell).replace('|', '&#124;') for cell in cells)} |" for cells in found]
+    return "\n".join(["", f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}", *rows])
 
 
 def _fold(title: str, lines: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -174,7 +174,11 @@ class ApiServer:
                 return None
             raise
 
-    def list(
+    def list(self, api_version: str, kind: str, **options: Any) -> list[dict[str, Any]]:
+        """Return all that `each` yields."""
+        return [*self.each(api_version, kind, **options)]
+
+    def each(
         self,
         api_version: str,
         kind: str,
@@ -182,18 +186,17 @@ class ApiServer:
         namespace: str | None = None,
         label_selector: str | None = None,
         metadata_only: bool = False,
-    ) -> list[dict[str, Any]]:
-        """Return all objects of a kind, of all namespaces unless one is given; with apiVersion and kind filled in."""
+    ) -> Iterator[dict[str, Any]]:
+        """Yield all objects of a kind, of all namespaces unless one is given; with apiVersion and kind filled in."""
         resource = self.resource(api_version, kind)
         path = resource.collection(namespace) if namespace and resource.namespaced else resource.collection(None)
         query: dict[str, str | int | None] = {"limit": PAGE, "labelSelector": label_selector}
-        found: list[dict[str, Any]] = []
         while True:
             page = self.request("GET", path, query=query, accept=METADATA if metadata_only else JSON)
-            found += ({**item, "apiVersion": api_version, "kind": kind} for item in page.get("items") or ())
+            yield from ({**item, "apiVersion": api_version, "kind": kind} for item in page.get("items") or ())
             query["continue"] = page.get("metadata", {}).get("continue")
             if not query["continue"]:
-                return found
+                return
 
     def apply(
         self, body: Mapping[str, Any], *, field_manager: str, dry_run: bool = False, force: bool = False

@@ -43,6 +43,10 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
     assert told.splitlines() == [
         f"laptop: {commit} -> work tree",
         f"  {VERDICT}",
+        (
+            "  occupied by jobs: unknown; no facts are given; 'jacquard facts laptop --out FILE' takes them, --facts "
+            "FILE gives them"
+        ),
         "",
         "effect    on     part                        tenant  when     count  GPUs  away  spares left  minutes",
         "replaced  nodes  acme-train/train, 2 groups  acme    at once     10    80     2       1 of 1  unknown",

@@ -121,7 +121,7 @@ def test_only_kinds_of_the_regions_own_backends_are_asked_for(name: str) -> None
         def __init__(self, cluster: str) -> None:
             self.cluster = cluster
 
-        def list(self, api_version: str, kind: str, **_: Any) -> list[Object]:
+        def each(self, api_version: str, kind: str, **_: Any) -> list[Object]:
             asked.setdefault(self.cluster, set()).add(f"{kind} {api_version}")
             return []
 

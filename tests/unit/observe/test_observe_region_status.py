@@ -237,7 +237,7 @@ def test_each_cluster_is_read_by_itself(laptop: Environment) -> None:
         def __init__(self, cluster: str) -> None:
             self.cluster = cluster
 
-        def list(self, api_version: str, kind: str, **_: Any) -> list[Object]:
+        def each(self, api_version: str, kind: str, **_: Any) -> list[Object]:
             if self.cluster == "globex-lab":
                 server, why = "https://127.0.0.1:1", "connection refused"
                 raise Unreachable(server, why)

@@ -1,0 +1,181 @@
+"""Who works on nodes that a change disturbs: by facts that fit, and unknown with the reason by all others."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from environment_data import ENVIRONMENTS
+from impacts import edited, impact_of
+from working_nodes import MOMENT, working
+
+from cli.views.impact import cells, parts, verdict
+from cli.views.impact_comment import comment
+from components.plan.effects.effect import Effect, Subject
+from components.specs.loader import load_environment
+from observe.facts import Facts, assemble
+from previews.impact import Impact, Occupancy, Occupied
+from previews.occupancy import FactsError, Given, occupied, read_facts
+
+NO_FACTS = "no facts are given; 'jacquard facts laptop --out FILE' takes them, --facts FILE gives them"
+HOSTILE = "</details> @team \x1b[31m \u202e `"
+
+
+@pytest.fixture(scope="module")
+def promoted(tmp_path_factory: pytest.TempPathFactory) -> Impact:
+    bench = edited(tmp_path_factory.mktemp("data"), "laptop", (), ("promote acme-train/train gpu-2026.11.1",))
+    return impact_of(bench)
+
+
+def taken(**unreachable: str) -> Facts:
+    found = working(unreachable={name.replace("_", "-"): reason for name, reason in unreachable.items()})
+    return assemble(load_environment("laptop", ENVIRONMENTS), found)
+
+
+def given(**unreachable: str) -> Given:
+    return Given(facts=taken(**unreachable), unfit=None)
+
+
+def written(folder: Path, name: str = "facts.json", **others: Any) -> Path:
+    path = folder / name
+    path.write_text(json.dumps(taken().model_dump(mode="json") | others), encoding="utf-8")
+    return path
+
+
+def read(*files: Path, minutes: int = 10) -> dict[str, Given]:
+    return read_facts(files, ("laptop", "lab"), now=MOMENT + dt.timedelta(minutes=minutes))
+
+
+def test_each_part_and_all_together_are_told_with_their_jobs(promoted: Impact) -> None:
+    found = occupied(promoted, given())
+
+    acme = [Occupied(tenant="acme", nodes=1, pods=1, gpus=8), Occupied(tenant="acme", nodes=1, pods=2, gpus=8)]
+    assert {row.part: row.occupancy for row in found.rows} == {
+        "acme-train/train/a01": Occupancy(tenants=(acme[0],)),
+        "acme-train/train/a02": Occupancy(tenants=(acme[1],)),
+    }
+    assert found.occupancy == Occupancy(tenants=(Occupied(tenant="acme", nodes=2, pods=3, gpus=16),))
+    assert found.facts_at == MOMENT
+
+
+def test_people_read_how_many_nodes_jobs_run_on_and_by_facts_of_when(promoted: Impact) -> None:
+    found = occupied(promoted, given())
+
+    assert list(verdict(found, MOMENT + dt.timedelta(minutes=12)))[-1] == (
+        "occupied by jobs (an estimate, by facts of 2026-11-22 16:00 UTC, 12 minutes old): "
+        "acme 2 nodes with 3 pods on 16 GPUs"
+    )
+    assert [cells(part)[-1] for part in parts(found.rows)] == ["2"]
+
+
+def test_without_facts_it_is_unknown(promoted: Impact) -> None:
+    found = occupied(promoted, None)
+
+    assert (found.occupancy, found.facts_at) == (Occupancy(tenants=(), unknown=NO_FACTS), None)
+    assert list(verdict(found))[-1] == f"occupied by jobs: unknown; {NO_FACTS}"
+    assert "occupied |" not in comment([found])
+
+
+def test_of_a_cluster_that_was_not_read_it_is_unknown(promoted: Impact) -> None:
+    found = occupied(promoted, given(acme_train=HOSTILE))
+
+    reason = f"cluster acme-train could not be read: {HOSTILE}"
+    assert found.occupancy == Occupancy(tenants=(), unknown=reason)
+    assert list(verdict(found))[-1] == (
+        "occupied by jobs (an estimate, by facts of 2026-11-22 16:00 UTC): unknown; cluster acme-train could not be "
+        "read: </details> @team \\x1b[31m \\u202e `"
+    )
+    assert "\n- `` occupied by jobs (an estimate" in comment([found])
+
+
+def changed(promoted: Impact, **others: Any) -> Impact:
+    """Return an impact with one row like the first, with other values."""
+    return promoted.model_copy(update={"rows": (promoted.rows[0].model_copy(update=others),)})
+
+
+def test_pods_on_nodes_of_no_pool_may_be_those_of_any(promoted: Impact) -> None:
+    found = occupied(changed(promoted, part="globex-lab/lab/a01"), given())
+
+    assert found.occupancy == Occupancy(tenants=(), unknown="1 pods with GPUs of globex-lab run on nodes of no pool")
+    assert [cells(part)[-1] for part in parts(found.rows)] == ["unknown"]
+
+
+def test_a_cluster_that_came_after_the_facts_is_unknown_and_what_is_known_is_a_least(promoted: Impact) -> None:
+    rows = (promoted.rows[0], promoted.rows[0].model_copy(update={"part": "acme-new/train/a01"}))
+    found = occupied(promoted.model_copy(update={"rows": rows}), given())
+
+    assert found.occupancy == Occupancy(
+        tenants=(Occupied(tenant="acme", nodes=1, pods=1, gpus=8),), unknown="facts know no cluster acme-new"
+    )
+
+
+@pytest.mark.parametrize(
+    ("others", "disturbed"),
+    [
+        ({"effect": Effect.REBOOTED}, True),
+        ({"effect": Effect.UNKNOWN}, True),
+        ({"effect": Effect.SCALES, "change": -1}, True),
+        ({"effect": Effect.SCALES, "change": 1}, False),
+        ({"effect": Effect.IN_PLACE}, False),
+        ({"falls_on": Subject.CONTROL_PLANES}, False),
+    ],
+)
+def test_jobs_are_told_of_what_is_disturbed(promoted: Impact, others: dict[str, Any], disturbed: bool) -> None:  # noqa: FBT001 - a case
+    found = occupied(changed(promoted, **others), given())
+
+    assert [row.occupancy is not None for row in found.rows] == [disturbed]
+    assert (found.occupancy is not None) == disturbed
+
+
+def test_facts_that_are_too_old_say_nothing_of_now(promoted: Impact, tmp_path: Path) -> None:
+    file = written(tmp_path)
+
+    assert read(file, minutes=60)["laptop"].unfit is None
+    unfit = "facts are of 2026-11-22 16:00 UTC, more than 60 minutes ago; take new ones"
+    old = read(file, minutes=61)["laptop"]
+    assert (old.unfit, occupied(promoted, old).occupancy) == (unfit, Occupancy(tenants=(), unknown=unfit))
+
+
+def test_facts_of_the_future_are_a_clock_that_is_wrong(tmp_path: Path) -> None:
+    assert read(written(tmp_path), minutes=-5)["laptop"].unfit is None
+    assert read(written(tmp_path), minutes=-6)["laptop"].unfit == (
+        "facts are of 2026-11-22 16:00 UTC, which is still to come; the clock of one of the machines is wrong"
+    )
+
+
+def test_all_files_that_cannot_be_used_are_told_at_once(tmp_path: Path) -> None:
+    good, twice = written(tmp_path, "good.json"), written(tmp_path, "twice.json")
+    newer = written(tmp_path, "newer.json", schema_version=2, sites=[])
+    other, evil = (
+        written(tmp_path, "other.json", environment="edge"),
+        written(tmp_path, "evil.json", environment=HOSTILE),
+    )
+    wrong, missing = written(tmp_path, "wrong.json", nodes=[{"pods": -1}]), tmp_path / "missing.json"
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 100_000, encoding="utf-8")
+
+    with pytest.raises(FactsError) as caught:
+        read(good, twice, newer, other, evil, wrong, missing, deep)
+
+    remedy = "and not of laptop, lab; name a file that 'jacquard facts' wrote of these"
+    lines = str(caught.value).splitlines()
+    assert lines[:-1] == [
+        f"{twice}: has facts of 'laptop', as another file has; name one of them",
+        (
+            f"{newer}: has schema_version 2, and this Jacquard reads up to 1; take facts with this one, or compare "
+            "with the one that took them"
+        ),
+        f"{other}: has facts of 'edge', {remedy}",
+        f"{evil}: has facts of '</details> @team \\x1b[31m \\u202e `', {remedy}",
+        f"{wrong}: is not what 'jacquard facts' writes at nodes[0].cluster: field required",
+        f"{missing}: cannot be read (No such file or directory); write it with 'jacquard facts ENV --out {missing}'",
+    ]
+    assert lines[-1].startswith(f"{deep}: is not what 'jacquard facts' writes: invalid json: recursion limit exceeded")
+
+
+def test_equal_facts_give_equal_comments(promoted: Impact) -> None:
+    assert comment([occupied(promoted, given())]) == comment([occupied(promoted, given())])
+    assert "| occupied |" in comment([occupied(promoted, given())])
