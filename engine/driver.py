@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from components.specs.region import StateSpec
 from engine import ends_with_parent, locks
-from engine.errors import EngineError, EngineStopped
+from engine.asked_to_end import asked
+from engine.errors import EngineError
 from engine.events import Progress
 from engine.urns import STACK, Urn
 from stacks.plug_ins import RECORD, PlugIns, writers
@@ -182,23 +181,11 @@ class Engine:
         command = [verb, "--stack", stack, "--event-log", str(event_log), *options]
         started = time.monotonic()
         progress = Progress()
-        with log.open("wb") as output, event_log.open("rb") as events:
+        with log.open("wb") as output, event_log.open("rb") as events, asked.listened(stopping):
+            asked.pass_by(f"{verb} of {stack}")
             process = self._start(command, output)
-            with _interrupts(process, stopping) as interrupts:
-                lines = _lines(events)
-                while True:
-                    ended = process.poll() is not None
-                    for line in lines:
-                        if line is None:
-                            break
-                        progress.see(line, time.monotonic())
-                    watch(progress)
-                    if ended:
-                        break
-                    time.sleep(_POLL_SECONDS)
-        if interrupts:
-            msg = f"{verb} of {stack} was stopped; what was done is recorded, the same command goes on from there"
-            raise EngineStopped(msg)
+            _follow(process, _lines(events), progress, watch)
+            asked.pass_by(f"{verb} of {stack}")
         return Run(
             stack=stack,
             code=process.returncode,
@@ -219,6 +206,8 @@ class Engine:
         )
 
     def _call(self, arguments: list[str], failure: str, *, stdin: str = "") -> str:
+        words = " ".join(arguments[:2])
+        asked.pass_by(words)
         done = subprocess.run(
             [self.program, *arguments, "--non-interactive", "--color", "never"],
             cwd=paths.project(),
@@ -229,6 +218,7 @@ class Engine:
             check=False,
         )
         if done.returncode:
+            asked.pass_by(words)  # the terminal's Ctrl-C has ended it
             reason = (done.stderr or done.stdout).strip().removeprefix("error: ")
             msg = f"{failure}: {reason}"
             raise EngineError(msg)
@@ -270,29 +260,22 @@ def _lines(file: Any) -> Iterator[str | None]:
         yield None
 
 
-@contextmanager
-def _interrupts(process: subprocess.Popen[bytes], stopping: Callable[[], None]) -> Iterator[list[int]]:
-    """Let the engine end in order when this command is asked to stop; yield the signals that came."""
-    came: list[int] = []
-
-    def stop(number: int, _frame: Any) -> None:
-        came.append(number)
-        # The terminal's Ctrl-C has reached the engine as well, and a second signal would end it in disorder.
-        if number != signal.SIGINT or not _from_terminal():
+def _follow(
+    process: subprocess.Popen[bytes],
+    lines: Iterator[str | None],
+    progress: Progress,
+    watch: Callable[[Progress], None],
+) -> None:
+    """See all events of an engine until it has ended, and tell it when this command is asked to end."""
+    told = 0
+    while True:
+        ended = process.poll() is not None
+        for line in iter(lines.__next__, None):
+            progress.see(line, time.monotonic())
+        watch(progress)
+        if ended:
+            return
+        for _ in range(told, asked.to_pass_on):
             process.send_signal(signal.SIGINT)
-        if len(came) == 1:
-            stopping()
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield came
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _from_terminal() -> bool:
-    try:
-        return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
-    except (OSError, ValueError):
-        return False
+        told = asked.to_pass_on
+        time.sleep(_POLL_SECONDS)

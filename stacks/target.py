@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from components.plan.build.slices import Slice, slices
+from components.plan.build.slices import Slice, needs, slices
 from components.plan.checks import check
 from components.specs.base import StackLayout, Stage
 from components.specs.environment import Environment
@@ -54,9 +54,17 @@ def load_target(stack: str, folder: Path) -> Target:
 
 def stack_names(environment: Environment) -> tuple[str, ...]:
     """Return the stacks of ``environment`` in the order they are applied, the bootstrap stack left out."""
+    return tuple(stack_needs(environment))
+
+
+def stack_needs(environment: Environment) -> dict[str, tuple[str, ...]]:
+    """Return which stacks each stack of ``environment`` needs, both in the order they are applied."""
     if environment.region.stacks is StackLayout.WHOLE:
-        return (environment.name,)
-    return tuple(f"{environment.name}.{piece.name}" for piece in slices(environment))
+        return {environment.name: ()}
+    return {
+        f"{environment.name}.{name}": tuple(f"{environment.name}.{one}" for one in needed)
+        for name, needed in needs(environment).items()
+    }
 
 
 def _bootstrap(stack: str, environment: Environment) -> Target:

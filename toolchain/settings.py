@@ -18,6 +18,7 @@ CLUSTER = "JACQUARD_CLUSTER"
 SPEED = "JACQUARD_SPEED"
 NOW = "JACQUARD_NOW"
 SWITCH_TO = "JACQUARD_SWITCH_TO"
+PARALLELISM = "JACQUARD_PARALLELISM"
 
 
 def toolchain() -> str:
@@ -103,6 +104,21 @@ def switch_to() -> Kind | None:
     raise SettingError(message)
 
 
+def parallelism() -> int | None:
+    """Return how many stacks may be worked on at once, None if this machine decides.
+
+    Raises:
+        SettingError: it is no whole number above 0.
+    """
+    chosen = os.environ.get(PARALLELISM)
+    if not chosen:
+        return None
+    if chosen.isdecimal() and int(chosen) > 0:
+        return int(chosen)
+    message = f"{PARALLELISM}: '{chosen}' is no whole number above 0; write how many stacks may run at once"
+    raise SettingError(message)
+
+
 def problems() -> dict[str, str]:
     """Return what is wrong with the settings, by the name of the variable."""
     found = {}
@@ -112,6 +128,7 @@ def problems() -> dict[str, str]:
         (SPEED, speed),
         (NOW, now),
         (SWITCH_TO, switch_to),
+        (PARALLELISM, parallelism),
     ):
         try:
             setting()

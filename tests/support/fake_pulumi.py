@@ -47,11 +47,16 @@ class FakePulumi:
         """Ask this process to end, as ``kill`` does, once a ``pulumi`` that waits is there."""
 
         def terminate() -> None:
-            while not (self.folder / "waiting").exists():
+            while not self.waiting:
                 time.sleep(0.01)
             os.kill(os.getpid(), signal.SIGTERM)
 
         threading.Thread(target=terminate).start()
+
+    @property
+    def waiting(self) -> int:
+        """How many wait, or waited, until they were interrupted."""
+        return len(list(self.folder.glob("waiting-*")))
 
     @property
     def calls(self) -> list[list[str]]:
@@ -65,7 +70,7 @@ class FakePulumi:
 
 
 _FAKE = """#!PYTHON -S
-import json, pathlib, shutil, signal, sys, time
+import json, os, pathlib, shutil, signal, sys, time
 folder, words = pathlib.Path(__file__).parent, sys.argv[1:]
 with (folder / "calls").open("a") as log:
     log.write(json.dumps(words) + "\\n")
@@ -75,9 +80,15 @@ answer = json.loads(told.read_text()) if told.exists() else {}
 if words[:2] == ["stack", "import"]:
     (folder / "imported.json").write_text(sys.stdin.read())
 if answer.get("waits"):
-    signal.signal(signal.SIGINT, lambda *_: sys.exit(255))
-    (folder / "waiting").touch()
-    time.sleep(60)
+    signals = []
+    signal.signal(signal.SIGINT, lambda *_: signals.append(1))
+    (folder / ("waiting-" + str(os.getpid()))).touch()
+    end = time.monotonic() + 60
+    while not signals and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.3)  # for a second signal, which would be one too many
+    (folder / ("ended-" + str(os.getpid()))).write_text(str(len(signals)) + " signal")
+    sys.exit(255)
 if answer.get("events"):
     shutil.copyfile(answer["events"], words[words.index("--event-log") + 1])
 sys.stdout.write(answer.get("stdout", ""))

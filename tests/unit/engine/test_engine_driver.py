@@ -125,7 +125,7 @@ def test_an_engine_ends_when_its_command_is_killed(pulumi: Any, tmp_path: Path) 
         "time.sleep(60)\n"
     )
     command = subprocess.Popen([sys.executable, "-c", code])
-    while not (pulumi.folder / "waiting").exists():
+    while not pulumi.waiting:
         time.sleep(0.01)
     pid = int((tmp_path / "pid").read_text())
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 from components.plan.build.inputs import inputs
 from components.plan.build.manifests import manifests
-from components.plan.build.slices import SliceKind, slices
-from components.render.manifest import objects
+from components.plan.build.slices import SliceKind, needs, slices
+from components.render.manifest import Manifest, objects
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from toolchain import paths
@@ -28,6 +31,65 @@ def test_slices_come_in_the_order_they_are_applied(laptop: Environment) -> None:
         (SliceKind.CLUSTER, "acme-train"),
         (SliceKind.CLUSTER, "globex-lab"),
     ]
+
+
+def test_a_slice_needs_what_its_objects_live_in_the_hosts_it_claims_and_the_api_it_is_applied_to() -> None:
+    east = load_environment("us-east-04a", paths.ROOT / "environments")
+    found = needs(east)
+
+    assert list(found) == [part.name for part in slices(east)]
+    assert found["foundation"] == ()
+    assert found["inventory-b"] == ("foundation",)
+    for tenant in east.tenants:
+        clusters = {cluster.name for cluster in tenant.clusters}
+        pools = east.allocations.hosts
+        halls = {host.hall for host in east.hosts if pools.get(host.host, "").partition("/")[0] in clusters}
+        assert found[f"tenant-{tenant.tenant}"] == ("foundation", *(f"inventory-{hall}" for hall in sorted(halls)))
+        for cluster in clusters:
+            assert found[f"cluster-{cluster}"] == (f"tenant-{tenant.tenant}",)
+
+
+@pytest.mark.parametrize("name", ["laptop", "lab", "eu-south-03a", "us-east-04a"])
+def test_no_object_refers_to_one_of_a_slice_that_its_own_does_not_need(name: str) -> None:
+    environment = load_environment(name, paths.ROOT / "environments")
+    rendered = {part.name: tuple(objects(manifests(environment, part))) for part in slices(environment)}
+    makers: dict[tuple[str, str], list[tuple[Manifest, str]]] = {}
+    for part, items in rendered.items():
+        for item in items:
+            makers.setdefault((item.cluster, item.name), []).append((item, part))
+
+    wanted = {
+        (part, maker)
+        for part, items in rendered.items()
+        for item in items
+        for kind, namespace, name in references(item)
+        for found, maker in makers.get((item.cluster, name), ())
+        if kind in (None, found.kind) and found.namespace in (None, namespace) and maker != part
+    }
+
+    needed = needs(environment)
+    assert {maker for _, maker in wanted} >= {"foundation"}
+    assert [(part, maker) for part, maker in wanted if maker not in closure(needed, part)] == []
+
+
+def references(item: Manifest) -> Iterator[tuple[str | None, str | None, str]]:
+    """Yield kind, namespace and name of whatever an object names, its namespace among them."""
+    if item.namespace:
+        yield "Namespace", None, item.namespace
+    stack: list[Any] = [value for key, value in item.body.items() if key != "metadata"]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            stack += value.values()
+            if isinstance(value.get("name"), str):
+                yield value.get("kind"), value.get("namespace", item.namespace), value["name"]
+        elif isinstance(value, list):
+            stack += value
+
+
+def closure(needed: dict[str, tuple[str, ...]], part: str) -> set[str]:
+    """Return all that a slice needs, and what that needs."""
+    return {*needed[part], *(further for one in needed[part] for further in closure(needed, one))}
 
 
 def test_a_tenant_gets_its_network_before_control_planes_and_those_before_pools(laptop: Environment) -> None:

@@ -1,0 +1,151 @@
+"""Stacks side by side: their order, their bound, what a failure stops, and what happens when all are asked to end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from engine.driver import Engine
+from engine.errors import EngineError, EngineStopped
+from engine.side_by_side import Outcome, backwards, side_by_side
+
+NEEDS = {"a": (), "b": ("a",), "c": ("a",), "d": ("b",), "e": ("c", "d")}
+PATIENCE_SECONDS = 20
+
+
+def begun(
+    needs: dict[str, Any], *, at_once: int, failing: tuple[str, ...] = ()
+) -> tuple[list[str], list[Outcome[str]]]:
+    """Return the stacks in the order they were begun, and how each ended."""
+    order: list[str] = []
+
+    def work(stack: str) -> str:
+        order.append(stack)
+        if stack in failing:
+            raise EngineError(stack)
+        return stack.upper()
+
+    return order, side_by_side(needs, work, at_once=at_once)
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 8])
+def test_each_stack_is_begun_after_what_it_needs_and_results_come_in_order(at_once: int) -> None:
+    order, outcomes = begun(NEEDS, at_once=at_once)
+
+    assert all(order.index(needed) < order.index(stack) for stack, all_ in NEEDS.items() for needed in all_)
+    assert [(one.stack, one.result, one.done) for one in outcomes] == [(name, name.upper(), True) for name in NEEDS]
+
+
+def test_one_at_a_time_they_are_begun_in_order() -> None:
+    assert begun(NEEDS, at_once=1)[0] == list(NEEDS)
+
+
+def test_what_another_needs_and_is_no_stack_of_these_counts_as_done() -> None:
+    assert begun({"b": ("a",), "d": ("b",)}, at_once=2)[0] == ["b", "d"]
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_a_failure_stops_what_needs_it_and_nothing_else(at_once: int) -> None:
+    order, outcomes = begun({**NEEDS, "f": ("a",)}, at_once=at_once, failing=("b",))
+
+    assert sorted(order) == ["a", "b", "c", "f"]
+    assert [(one.stack, one.begun, one.done, one.because_of) for one in outcomes] == [
+        ("a", True, True, ()),
+        ("b", True, False, ()),
+        ("c", True, True, ()),
+        ("d", False, False, ("b",)),
+        ("e", False, False, ("b",)),
+        ("f", True, True, ()),
+    ]
+    assert str(outcomes[1].failure) == "b"
+    assert [one.stack for one in outcomes if one.stopped] == []
+
+
+def test_a_stack_is_kept_back_by_all_that_failed() -> None:
+    _, outcomes = begun({"a": (), "b": (), "c": ("b", "a"), "d": ("c",)}, at_once=2, failing=("a", "b"))
+
+    assert outcomes[-1].because_of == ("b", "a")
+
+
+def test_so_many_run_at_once_and_no_more() -> None:
+    together, lock = threading.Barrier(2), threading.Lock()
+    running, most = 0, 0
+
+    def work(_: str) -> None:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        together.wait(PATIENCE_SECONDS)  # passes only when two are there
+        with lock:
+            running -= 1
+
+    outcomes = side_by_side({str(number): () for number in range(6)}, work, at_once=2)
+
+    assert all(one.done for one in outcomes)
+    assert most == 2
+
+
+def test_backwards_each_is_begun_after_all_that_need_it() -> None:
+    assert backwards(NEEDS) == {"e": [], "d": ["e"], "c": ["e"], "b": ["d"], "a": ["b", "c"]}
+
+
+def ask_to_end(when: Callable[[], bool]) -> None:
+    """Ask this process to end, as ``kill`` does, as soon as something is so."""
+
+    def terminate() -> None:
+        pause = threading.Event()
+        while not when():
+            pause.wait(0.01)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=terminate).start()
+
+
+def test_all_engines_that_run_are_told_to_end_once_and_no_other_stack_is_begun(pulumi: Any) -> None:
+    pulumi.answer("up", waits=True)
+    engine, told = Engine("laptop", None, {}), []
+    ask_to_end(lambda: pulumi.waiting == 2)
+
+    outcomes = side_by_side(
+        NEEDS | {"f": ()}, lambda stack: engine.run("up", stack), at_once=2, stopping=lambda: told.append(1)
+    )
+
+    assert told == [1]
+    assert [(one.stack, one.begun, one.stopped, one.because_of) for one in outcomes] == [
+        ("a", True, True, ()),
+        *((stack, False, True, ()) for stack in "bcde"),
+        ("f", True, True, ()),
+    ]
+    assert str(outcomes[0].failure) == (
+        "up of a was stopped; what was done is recorded, the same command goes on from there"
+    )
+    assert sorted(path.read_text() for path in pulumi.folder.glob("ended-*")) == ["1 signal", "1 signal"]
+
+
+def test_what_is_done_before_an_engine_runs_is_stopped_as_well(pulumi: Any) -> None:
+    engine = Engine("laptop", None, {})
+    heard = threading.Event()
+
+    def work(stack: str) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert heard.wait(PATIENCE_SECONDS)
+        engine.prepare(stack)
+
+    [outcome] = side_by_side({"a": ()}, work, at_once=1, stopping=heard.set)
+
+    assert isinstance(outcome.failure, EngineStopped)
+    assert pulumi.calls == []
+
+
+def test_signals_are_handled_as_before_once_all_have_ended() -> None:
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+
+    begun(NEEDS, at_once=2)
+
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
