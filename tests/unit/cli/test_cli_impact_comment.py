@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from impacts import edited, impact_of
 
-from cli.views.impact_comment import LIMIT_BYTES, MARK, code, comment
+from cli.views.impact_comment import MARK, comment
+from cli.views.markdown import LIMIT_BYTES, code
 from components.plan.effects.effect import Effect, Subject, When
 from previews.impact import Cause, Impact, Row
 
