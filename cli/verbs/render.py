@@ -25,7 +25,7 @@ def render(
     outputs.refuse_data("--out", out)
     spec = data.checked(environment)
     bodies = [item for piece in slices(spec) for item in objects(manifests(spec, piece))]
-    outcome = render_tree.write(out, environment, render_tree.files(bodies))
+    outcome = render_tree.FOLDER.write(out, environment, render_tree.files(bodies))
     if output is Format.JSON:
         print_json({"environment": environment, "folder": str(out), **outcome.to_json()})
         return

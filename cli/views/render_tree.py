@@ -1,29 +1,22 @@
-"""Manifests as a tree of YAML files: where each goes, how it is written, and how the tree is kept.
-
-An index names the files that were written, so that only those are ever replaced or removed.
-"""
+"""Manifests as a tree of YAML files: where each goes, and how it is written."""
 
 from __future__ import annotations
 
 import io
-import json
-import os
-import posixpath
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.representer import RoundTripRepresenter
 
-from cli.errors import ExitCode, Stop
+from cli.kept_folder import KeptFolder
 from components.render.manifest import Manifest
 
-INDEX = ".jacquard-render.json"
+FOLDER = KeptFolder(index=".jacquard-render.json", command="jacquard render")
+"""Where the files of one environment are kept."""
 _CLUSTER_SCOPED = "_cluster"
 _NO_TEXT_IN_YAML_1_1 = re.compile(
     r"y|n|yes|no|on|off|=|<<"
@@ -47,19 +40,6 @@ _WIDTH = 1 << 20
 _REMEMBERED = 1 << 16
 """Texts that are written once: most stand in many objects."""
 _NOT_IN_FILE_NAMES = str.maketrans({"/": "_", ":": "_"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What a render did to its folder; paths are relative and sorted."""
-
-    written: list[str]
-    removed: list[str]
-    unchanged: list[str]
-
-    def to_json(self) -> dict[str, list[str]]:
-        """Return the outcome as data."""
-        return {"written": self.written, "removed": self.removed, "unchanged": self.unchanged}
 
 
 def files(manifests: Iterable[Manifest]) -> dict[str, str]:
@@ -89,39 +69,6 @@ def yaml_text(body: Mapping[str, Any]) -> str:
     lines: list[str] = []
     _add_block(lines, body, "")
     return "\n".join([*lines, ""])
-
-
-def write(folder: Path, environment: str, texts: Mapping[str, str]) -> Outcome:
-    """Make ``folder`` hold exactly ``texts``.
-
-    Files are opened by name: a Path for each of many thousand would take as long as writing them.
-
-    Raises:
-        Stop: the folder holds files of somebody else; nothing is touched then.
-    """
-    before = _index(folder, environment)
-    contents = {path: text.encode() for path, text in texts.items()}
-    foreign = sorted(path for path in texts.keys() - before if os.path.exists(f"{folder}/{path}"))  # noqa: PTH110
-    if foreign:
-        msg = (
-            f"{folder}: holds {', '.join(foreign)} that jacquard did not write; move them away or choose another --out"
-        )
-        raise Stop(msg, ExitCode.BAD_DATA)
-    folder.mkdir(parents=True, exist_ok=True)
-    # The index first: after an interruption it names too many files, never too few.
-    _write_index(folder, environment, sorted({*before, *texts}))
-    for parent in {posixpath.dirname(path) for path in texts}:
-        (folder / parent).mkdir(parents=True, exist_ok=True)
-    written = [path for path in sorted(texts) if path not in before or not _holds(f"{folder}/{path}", contents[path])]
-    for path in written:
-        with open(f"{folder}/{path}", "wb") as file:  # noqa: PTH123
-            file.write(contents[path])
-    removed = sorted(before - texts.keys())
-    for path in removed:
-        _remove(folder, path)
-    if removed:
-        _write_index(folder, environment, sorted(texts))
-    return Outcome(written=written, removed=removed, unchanged=sorted(texts.keys() - set(written)))
 
 
 class _Representer(RoundTripRepresenter):
@@ -186,39 +133,3 @@ def _scalar(value: str | float | None) -> str:
     stream = io.StringIO()
     writer.dump({"k": value, "end": 0}, stream)  # what stands last may be followed by an end of the document
     return stream.getvalue().removeprefix("k:").removeprefix(" ").removesuffix("\nend: 0\n")
-
-
-def _index(folder: Path, environment: str) -> set[str]:
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
-        return set()
-    try:
-        content = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-        owner, listed = content["environment"], content["files"]
-    except (OSError, ValueError, KeyError, TypeError):
-        msg = f"{folder}: is not empty and no 'jacquard render' wrote it; choose an empty or a new folder for --out"
-        raise Stop(msg, ExitCode.BAD_DATA) from None
-    if owner != environment:
-        msg = f"{folder}: holds environment '{owner}', not '{environment}'; choose another folder for --out"
-        raise Stop(msg, ExitCode.BAD_DATA)
-    return {path for path in listed if ".." not in Path(path).parts and not Path(path).is_absolute()}
-
-
-def _write_index(folder: Path, environment: str, names: list[str]) -> None:
-    content = json.dumps({"environment": environment, "files": names}, indent=1)
-    (folder / INDEX).write_text(content + "\n", encoding="utf-8")
-
-
-def _holds(path: str, content: bytes) -> bool:
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - see `write`
-            return file.read() == content
-    except FileNotFoundError:
-        return False
-
-
-def _remove(folder: Path, path: str) -> None:
-    (folder / path).unlink(missing_ok=True)
-    for parent in (folder / path).parents:
-        if parent == folder or not parent.is_dir() or any(parent.iterdir()):
-            return
-        parent.rmdir()

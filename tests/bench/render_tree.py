@@ -45,7 +45,7 @@ def floor(folder: Path, contents: Mapping[str, bytes]) -> None:
 
 def work(folder: Path, environment: str, items: Sequence[Manifest]) -> None:
     """Write ``items`` as the command does."""
-    render_tree.write(folder, environment, render_tree.files(items))
+    render_tree.FOLDER.write(folder, environment, render_tree.files(items))
 
 
 def measured(task: Callable[[Path], None]) -> tuple[float, float]:

@@ -124,7 +124,7 @@ def test_a_folder_that_somebody_else_filled_is_refused_and_untouched(tmp_path: P
     (tmp_path / "notes.txt").write_text("mine")
 
     with pytest.raises(Stop) as stop:
-        render_tree.write(tmp_path, "laptop", {"a.yaml": "a: 1\n"})
+        render_tree.FOLDER.write(tmp_path, "laptop", {"a.yaml": "a: 1\n"})
 
     assert str(stop.value) == (
         f"{tmp_path}: is not empty and no 'jacquard render' wrote it; choose an empty or a new folder for --out"
@@ -134,20 +134,20 @@ def test_a_folder_that_somebody_else_filled_is_refused_and_untouched(tmp_path: P
 
 
 def test_the_folder_of_another_environment_is_refused(tmp_path: Path) -> None:
-    render_tree.write(tmp_path, "lab", {"a.yaml": "a: 1\n"})
+    render_tree.FOLDER.write(tmp_path, "lab", {"a.yaml": "a: 1\n"})
 
     with pytest.raises(Stop) as stop:
-        render_tree.write(tmp_path, "laptop", {"a.yaml": "a: 1\n"})
+        render_tree.FOLDER.write(tmp_path, "laptop", {"a.yaml": "a: 1\n"})
 
     assert str(stop.value) == (f"{tmp_path}: holds environment 'lab', not 'laptop'; choose another folder for --out")
 
 
 def test_a_file_that_was_put_where_an_object_goes_is_not_overwritten(tmp_path: Path) -> None:
-    render_tree.write(tmp_path, "laptop", {"a.yaml": "a: 1\n"})
+    render_tree.FOLDER.write(tmp_path, "laptop", {"a.yaml": "a: 1\n"})
     (tmp_path / "b.yaml").write_text("mine")
 
     with pytest.raises(Stop) as stop:
-        render_tree.write(tmp_path, "laptop", {"a.yaml": "a: 2\n", "b.yaml": "b: 1\n"})
+        render_tree.FOLDER.write(tmp_path, "laptop", {"a.yaml": "a: 2\n", "b.yaml": "b: 1\n"})
 
     assert str(stop.value) == (
         f"{tmp_path}: holds b.yaml that jacquard did not write; move them away or choose another --out"
@@ -158,10 +158,10 @@ def test_a_file_that_was_put_where_an_object_goes_is_not_overwritten(tmp_path: P
 def test_an_index_that_names_files_outside_is_not_believed(tmp_path: Path, edit: Edit) -> None:
     folder, outside = tmp_path / "out", tmp_path / "precious"
     outside.write_text("mine")
-    render_tree.write(folder, "laptop", {"a.yaml": "a: 1\n"})
-    edit(folder / render_tree.INDEX, '"a.yaml"', '"a.yaml", "../precious"')
+    render_tree.FOLDER.write(folder, "laptop", {"a.yaml": "a: 1\n"})
+    edit(folder / render_tree.FOLDER.index, '"a.yaml"', '"a.yaml", "../precious"')
 
-    render_tree.write(folder, "laptop", {"a.yaml": "a: 1\n"})
+    render_tree.FOLDER.write(folder, "laptop", {"a.yaml": "a: 1\n"})
 
     assert outside.read_text() == "mine"
 
