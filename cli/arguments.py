@@ -25,6 +25,10 @@ Envs = Annotated[
     list[str] | None,
     typer.Argument(metavar="[ENV]...", help="Environments; all of them when none is named.", autocompletion=_complete),
 ]
+SomeEnvs = Annotated[
+    list[str],
+    typer.Argument(metavar="ENV", help="Environments: folders under environments/.", autocompletion=_complete),
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to answer.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; a rehearsal never asks.")]
 SpeedOption = Annotated[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from cli import data
 from cli.errors import ExitCode, Stop
@@ -17,7 +18,7 @@ from previews.compare import impact as compared
 from previews.edits import Edit, edits
 from previews.impact import Impact, Shared
 from previews.rendered import rendered_by, rendered_here
-from previews.sides import side
+from previews.sides import Side, side
 from stacks.own import joined
 from toolchain import paths, settings
 from toolchain.pins import PIN_FILE
@@ -37,7 +38,23 @@ def base_of(ref: str) -> Iterator[Base]:
         raise Stop(str(error), ExitCode.BAD_DATA) from None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """An environment in base and head, and what the change between them does."""
+
+    base: Side
+    head: Side
+    undecided: bool
+    """Whether nobody knows what the base rendered."""
+    impact: Impact
+
+
 def impacts(names: Sequence[str], base: Base) -> list[Impact]:
+    """Return what the work tree does to each of the environments ``names``; see `compare`."""
+    return [one.impact for one in compare(names, base)]
+
+
+def compare(names: Sequence[str], base: Base) -> list[Compared]:
     """Return what the work tree does to each of the environments ``names``, and to others by the catalogue.
 
     Raises:
@@ -45,9 +62,9 @@ def impacts(names: Sequence[str], base: Base) -> list[Impact]:
         SpecError: its data is wrong.
     """
     edited = {name: edits(base.environments, paths.environments(), name) for name in names}
-    found = [impact(name, base, edited[name]) for name in names]
+    found = [_compared(name, base, edited[name]) for name in names]
     shared = _elsewhere(edited, base)
-    return [one.model_copy(update={"shared": shared}) for one in found]
+    return [replace(one, impact=one.impact.model_copy(update={"shared": shared})) for one in found]
 
 
 def impact(name: str, base: Base, edited: Sequence[Edit]) -> Impact:
@@ -62,6 +79,10 @@ def impact(name: str, base: Base, edited: Sequence[Edit]) -> Impact:
         Stop: the environment is new, or its data in ``base`` cannot be read.
         SpecError: its data is wrong.
     """
+    return _compared(name, base, edited).impact
+
+
+def _compared(name: str, base: Base, edited: Sequence[Edit]) -> Compared:
     head = data.comparable(name)
     if name not in environments(base.environments):
         msg = f"{name} is new: {base.commit} has no such environment, so that nothing of it can run yet"
@@ -70,14 +91,16 @@ def impact(name: str, base: Base, edited: Sequence[Edit]) -> Impact:
     asked = base.code is not None and not base.pinned_otherwise
     objects = rendered_by(base, name) if asked else None
     sides = (side(before, objects), side(head, rendered_here(head))) if objects else (side(before), side(head))
-    return compared(
+    undecided = base.pinned_otherwise or (asked and objects is None)
+    found = compared(
         *sides,
         edited,
         names=(base.commit, base.head),
         now=settings.now(),
         alone=None if asked else Alone(sides[0], base.environments),
-        undecided=base.pinned_otherwise or (asked and objects is None),
+        undecided=undecided,
     )
+    return Compared(base=sides[0], head=sides[1], undecided=undecided, impact=found)
 
 
 def _elsewhere(edited: Mapping[str, Sequence[Edit]], base: Base) -> tuple[Shared, ...]:

@@ -52,7 +52,7 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             "preview",
             "cli.verbs.preview:preview",
             "Show what 'up' would do, and what policies refuse.",
-            ("jacquard preview edge-1 --diff",),
+            ("jacquard preview edge-1 --diff", "jacquard preview edge-1 --base origin/main --out .preview"),
         ),
         Verb(
             "impact",

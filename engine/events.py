@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.plan import Plan
+from engine.steps import Steps
 from engine.urns import STACK, Urn, is_object
 
 _MARKUP = re.compile(r"<\{%[^%]*%\}>")
@@ -60,6 +61,7 @@ class Progress:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
     plan: Plan = field(default_factory=Plan)
+    steps: Steps = field(default_factory=Steps)
     finished: bool = False
     preview: bool = False
 
@@ -77,6 +79,7 @@ class Progress:
                     self._end(body["metadata"], self.done)
                     if body.get("planning"):
                         self.plan.see(body["metadata"])
+                        self.steps.see(body["metadata"], _word(body["metadata"]))
                 case "resOpFailedEvent":
                     self._end(body["metadata"], self.failed)
                 case "diagnosticEvent":

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 
 from engine.urns import Urn, is_object
 
-_REPLACING = frozenset({"replace", "create-replacement"})
+REPLACING = frozenset({"replace", "create-replacement"})
+"""Steps of a replacement that know both what is there and what comes."""
 _STEP = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|([^.\[\]]+)')
 _ABSENT = object()
 
@@ -44,7 +45,7 @@ class Loss:
     @property
     def cluster(self) -> str:
         """Return the cluster that it is in, after which its provider is called."""
-        return "::".join(self.provider.split("::")[3:4])
+        return cluster_of(self.provider)
 
     @property
     def changed(self) -> bool:
@@ -85,11 +86,11 @@ class Plan:
         if new and (found := identity(new.get("provider", ""), new.get("inputs") or {})):
             self.declared.add(found)
         kept = old.get("retainOnDelete") or not is_object(Urn(urn))
-        if not kept and (operation in _REPLACING or operation == "delete"):
+        if not kept and (operation in REPLACING or operation == "delete"):
             self.losses[urn] = Loss(
                 urn=Urn(urn),
-                replaced=operation in _REPLACING,
-                forced_by=tuple(_forcing(metadata)),
+                replaced=operation in REPLACING,
+                forced_by=tuple(forcing(metadata)),
                 recorded=old.get("inputs") or {},
                 declared=new.get("inputs") or {} if new else None,
                 provider=old.get("provider", ""),
@@ -107,7 +108,12 @@ def identity(provider: str, inputs: Json) -> Identity | None:
     return owner, group, str(kind), str(metadata.get("namespace") or ""), str(metadata["name"])
 
 
-def _forcing(metadata: Json) -> Iterator[str]:
+def cluster_of(provider: str) -> str:
+    """Return the cluster that a provider is called after, by its URN."""
+    return "::".join(provider.split("::")[3:4])
+
+
+def forcing(metadata: Json) -> Iterator[str]:
     """Yield the paths of the properties that force a replacement, in order."""
     detail = metadata.get("detailedDiff") or {}
     named = sorted(path for path, one in detail.items() if str(one.get("diffKind", "")).endswith("-replace"))

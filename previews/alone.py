@@ -12,7 +12,7 @@ import yaml
 from components.specs.loader import load_environment
 from components.specs.problems import SpecError
 from previews.edits import Edit, Steps, with_edit
-from previews.sides import Key, Part, Side, side
+from previews.sides import Key, Side, same, side
 from stacks.own import joined
 
 MOST = 12
@@ -49,14 +49,7 @@ class Alone:
             except (SpecError, KeyError):
                 return None
             before = self._base.parts
-            return frozenset(key for key in before.keys() | after.keys() if not _same(before.get(key), after.get(key)))
-
-
-def _same(before: Part | None, after: Part | None) -> bool:
-    """Tell whether a component has the same objects; what it is made from may hold more than it renders."""
-    if before is None or after is None:
-        return before is after
-    return before.concept == after.concept or before.objects() == after.objects()
+            return frozenset(key for key in before.keys() | after.keys() if not same(before.get(key), after.get(key)))
 
 
 def _others(name: str) -> Any:

@@ -20,6 +20,8 @@ class Verdict(StrEnum):
     """Something refuses it, or nobody could find out what it does."""
     NEEDS_APPROVAL = "needs approval"
     """Tenants that are asked have not agreed yet."""
+    UNDECIDED = "undecided"
+    """Nobody can tell what it does to something."""
     SAFE = "safe"
     """Nothing speaks against it."""
 
@@ -39,6 +41,8 @@ class Outcome(StrEnum):
     """A mandatory policy refuses it."""
     FAILED = "failed"
     """The engine failed, or did not reach what it asks: what was found until then is told."""
+    GONE = "gone"
+    """The head has no such stack, and nothing applies it any more: its objects stay until somebody destroys it."""
 
 
 class Operation(StrEnum):
@@ -60,7 +64,8 @@ class Origin(StrEnum):
     EARLIER = "earlier"
     """Base and head declare the same, which was never applied."""
     DRIFT = "drift"
-    """What is declared was applied, and somebody changed it in the cluster since."""
+    """What is declared was applied, and somebody changed it in the cluster since. ``up`` does not put it back by
+    itself."""
 
 
 class Field(Spec):
@@ -78,7 +83,7 @@ class ObjectChange(Spec):
     """The same change of one object or of many."""
 
     operation: Operation
-    """What would be done."""
+    """What would be done; to drift, what would put it back."""
     origin: Origin
     """Why."""
     kind: str
@@ -100,6 +105,8 @@ class StackPreview(Spec):
     """How its preview ended."""
     reason: str | None = None
     """Why it ended so, where it did not end well."""
+    notes: tuple[str, ...] = ()
+    """What could not be looked at, or is to be known besides."""
     operations: Mapping[Operation, int] = {}
     """How many resources the engine would do what to; a rack is one."""
     changes: tuple[ObjectChange, ...] = ()
@@ -108,8 +115,8 @@ class StackPreview(Spec):
     """Objects that would be lost without anybody having asked for that, one line each."""
     accept: str | None = None
     """The word by which ``up`` loses exactly these; None where nothing is held."""
-    rendered: str
-    """SHA-256 of all objects of the stack as the head renders them."""
+    rendered: str | None = None
+    """SHA-256 of all its objects as the head renders them; None where those of the base are the same."""
 
 
 class Standing(StrEnum):
@@ -148,7 +155,9 @@ class Offence(Spec):
     rule: str
     """Name of the policy."""
     subject: str
-    """What offends, as people call it: kind, namespace, name and cluster."""
+    """What offends, as a waiver would call it: a pool, a host, a tenant, or an object."""
+    objects: tuple[str, ...] = ()
+    """The objects of it that do, by kind, namespace, name and cluster."""
     standing: Standing
     """What became of it between base and head."""
     level: Enforcement

@@ -67,6 +67,13 @@ def rendered(environment: Environment) -> dict[Key, tuple[Manifest, ...]]:
     return {key: part.objects() for key, part in _parts(environment, Scopes(environment))}
 
 
+def same(before: Part | None, after: Part | None) -> bool:
+    """Tell whether a component has the same objects; what it is made from may hold more than it renders."""
+    if before is None or after is None:
+        return before is after
+    return before.concept == after.concept or before.objects() == after.objects()
+
+
 def _parts(environment: Environment, scopes: Scopes) -> Iterator[tuple[Key, Part]]:
     for piece in slices(environment):
         for concept in inputs(environment, piece):

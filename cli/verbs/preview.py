@@ -1,39 +1,126 @@
-"""``jacquard preview``: what ``up`` would do."""
+"""``jacquard preview``: what ``up`` would do, and what a change does before it is merged."""
 
 from __future__ import annotations
 
-from cli import arguments, data, plans
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cli import arguments, change_previews, comparing, data, plans
+from cli.change_previews import Previewed
 from cli.console import Format, print_json, stdout
 from cli.engine_runs import previewed
+from cli.errors import ExitCode, Stop
+from cli.kept_folder import KeptFolder
+from cli.outputs import refuse_data
 from cli.plans import Plan
+from cli.views import change_preview, junit, sarif
 from cli.views import held as held_view
 from cli.views import preview as preview_view
+from cli.views.preview_comment import comment
 from components.specs.environment import Environment
 from engine.driver import Engine, Run
+from previews.preview import Outcome, Preview
 from stacks.target import stack_names
+from toolchain import settings
+
+FOLDER = KeptFolder(index=".jacquard-preview.json", command="jacquard preview")
+"""Where the files of a preview are kept."""
 
 
 def preview(
-    environment: arguments.Env,
+    chosen: arguments.SomeEnvs,
     *,
+    base: Annotated[
+        str | None,
+        typer.Option("--base", metavar="REF", help="Tell of the change since this branch, tag or commit was left."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="With --base: folder for the comment, JSON, SARIF and JUnit."),
+    ] = None,
     diff: arguments.DiffOption = False,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Show what 'up' would do, and what policies refuse.
+    """Show what 'up' would do, and what policies refuse; or what a change does before it is merged.
 
     Counts resources by component; nothing is changed. Ends with 4 when a policy refuses, with 5 when 'up' would lose
     objects that nobody asked to lose.
+
+    With --base it first tells what the change does to nodes and tenants, as 'impact' does, and asks the engine about
+    those stacks only whose objects base and head render otherwise. A stack that fails or cannot be reached is told
+    beside the others, and ends the command with 1; one that waits for something ends it with 3.
     """
-    spec = data.checked(environment)
-    engine = Engine(environment, spec.region.state, {})
+    names = data.chosen(chosen)
+    if base is not None:
+        _of_change(names, base, out, output)
+        return
+    if out is not None:
+        msg = "--out: only a change is written to files; name what it is compared with by --base"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    for name in names:
+        _of_environment(name, diff=diff, output=output)
+
+
+def _of_change(names: list[str], base: str, out: Path | None, output: Format) -> None:
+    owner = " ".join(names)
+    if out is not None:
+        refuse_data("--out", out)
+        FOLDER.known(out, owner)
+    with comparing.base_of(base) as earlier:
+        now = settings.now()
+        found = [change_previews.preview(one, now) for one in comparing.compare(names, earlier)]
+    told = [one.preview for one in found]
+    if out is not None:
+        FOLDER.write(out, owner, _files(found, told))
+    if output is Format.JSON:
+        print_json([one.model_dump(mode="json") for one in told])
+    else:
+        for line in (line for one in told for line in change_preview.lines(one)):
+            stdout().print(line, soft_wrap=True)
+    if (code := _code(told)) is not ExitCode.OK:
+        raise typer.Exit(code)
+
+
+def _files(found: list[Previewed], told: list[Preview]) -> dict[str, str]:
+    findings = change_previews.all_findings(found)
+    return {
+        "comment.md": comment(told),
+        "preview.json": _json([one.model_dump(mode="json") for one in told]),
+        "preview.sarif": _json(sarif.report(findings, "preview")),
+        "junit.xml": junit.report(told),
+    }
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def _code(previews: list[Preview]) -> ExitCode:
+    stacks = [stack for one in previews for stack in one.stacks]
+    outcomes = {stack.outcome for stack in stacks}
+    if Outcome.REFUSED in outcomes or any(offence.refuses for one in previews for offence in one.offences):
+        return ExitCode.REFUSED
+    if any(stack.held for stack in stacks):
+        return ExitCode.HELD
+    if Outcome.FAILED in outcomes:
+        return ExitCode.FAILED
+    return ExitCode.WAITING if Outcome.WAITING in outcomes else ExitCode.OK
+
+
+def _of_environment(name: str, *, diff: bool, output: Format) -> None:
+    spec = data.checked(name)
+    engine = Engine(name, spec.region.state, {})
     found = [_plan(engine, spec, stack, diff=diff) for stack in stack_names(spec)]
     if output is Format.JSON:
         stacks = [preview_view.to_json(run) | {"held": held_view.to_json(plan.held, plan.word)} for plan, run in found]
-        print_json({"environment": environment, "stacks": stacks})
+        print_json({"environment": name, "stacks": stacks})
     else:
         for _, run in found:
             preview_view.show(stdout(), run, diff=diff)
-    plans.require_words(environment, [plan for plan, _ in found], ())
+    plans.require_words(name, [plan for plan, _ in found], ())
 
 
 def _plan(engine: Engine, environment: Environment, stack: str, *, diff: bool) -> tuple[Plan, Run]:

@@ -21,7 +21,7 @@ def comment(impacts: Sequence[Impact]) -> str:
     head = [MARK, f"### {_headline(impacts)}", ""]
     for impact in impacts:
         head += [f"**{code(impact.environment)}**", "", bullets(view.verdict(impact)), ""]
-    return bounded(head, [section for impact in impacts for section in sections(impact)], _LEFT_OUT)
+    return bounded(head, [section for one in impacts for section in (*overview(one), *reasons(one))], _LEFT_OUT)
 
 
 def disturbs(impacts: Sequence[Impact]) -> str:
@@ -32,15 +32,18 @@ def disturbs(impacts: Sequence[Impact]) -> str:
     return "Nothing that runs is disturbed"
 
 
-def sections(impact: Impact) -> Iterator[str]:
-    """Yield the table of what a change touches, whom that concerns, and folds with the reasons of each part."""
-    parts = view.parts(impact.rows)
-    if parts:
+def overview(impact: Impact) -> Iterator[str]:
+    """Yield the table of what a change touches, and whom that concerns."""
+    if parts := view.parts(impact.rows):
         columns = view.columns(parts)
         yield table(columns, (view.cells(part)[: len(columns)] for part in parts))
     if told := list(view.tenants(impact)):
         yield "\n".join(["", "Tenants:", "", bullets(told)])
-    for part in parts:
+
+
+def reasons(impact: Impact) -> Iterator[str]:
+    """Yield folds with what touches each part, what is lost, and what waits."""
+    for part in view.parts(impact.rows):
         title, *rest = (text.plain for text in view.reasons(part) if text.plain)
         yield fold(title, bullets(rest))
     for name, lines in _LATER.items():

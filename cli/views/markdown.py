@@ -64,15 +64,17 @@ def cut(lines: Sequence[str], most_bytes: int = FOLD_BYTES) -> list[str]:
     return kept
 
 
-def bounded(head: Sequence[str], sections: Sequence[str], left_out: str) -> str:
+def bounded(head: Sequence[str], sections: Sequence[str], left_out: str, foot: Sequence[str] = ()) -> str:
     """Return a comment: as many lines of ``head`` and whole sections as fit, and how many do not.
 
     Args:
         head: what is never left out, unless it is too long by itself.
         sections: the most important first; a small one still follows a large one that does not fit.
         left_out: said of sections that are, with a place for their number and noun.
+        foot: what is never left out either.
     """
-    most = LIMIT_BYTES - len(left_out.encode()) - _ROOM_BYTES
+    end = cut(foot)
+    most = LIMIT_BYTES - len("\n".join([left_out, *end]).encode()) - _ROOM_BYTES
     kept = cut(head, most - _ROOM_BYTES)
     size, dropped = len("\n".join(kept).encode()), 0
     for section in sections:
@@ -82,8 +84,9 @@ def bounded(head: Sequence[str], sections: Sequence[str], left_out: str) -> str:
             continue
         kept.append(section)
         size += length
-    text = "\n".join(kept)
-    return text + (f"\n\n{left_out.format(plural(dropped, 'section'))}\n" if dropped else "\n")
+    if dropped:
+        kept.append(f"\n{left_out.format(plural(dropped, 'section'))}")
+    return "\n".join([*kept, *end, ""])
 
 
 def _longest(text: str) -> int:

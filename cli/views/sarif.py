@@ -1,4 +1,4 @@
-"""What ``jacquard check`` found as SARIF 2.1.0, in the subset that code scanning reads."""
+"""What ``jacquard check`` and ``preview`` found as SARIF 2.1.0, in the subset that code scanning reads."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from urllib.parse import quote
 
 from cli.views.check_result import idle
 from cli.views.rules import rules
+from components.plan.effects.effect import Effect
 from components.plan.pools import clusters
 from components.specs.environment import Environment
 from components.specs.loader import REGION, WAIVERS
 from components.specs.problems import FORM, Problem
 from policies import Judgement, Violation
+from previews.impact import DISRUPTIVE, Impact
+from previews.preview import Offence, Standing
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _MISFORMED = "A data file does not have the form that its model asks for."
@@ -38,6 +41,8 @@ class Finding:
     level: str = "error"
     waiver: str = ""
     """Reason of the waiver that lets the finding pass; empty without one."""
+    baseline: str = ""
+    """What became of it since an earlier commit, as SARIF says it; empty where nothing is compared."""
 
     @property
     def fingerprint(self) -> str:
@@ -53,6 +58,7 @@ class Finding:
             "message": {"text": self.text},
             "locations": [{"physicalLocation": place}],
             "partialFingerprints": {"primaryLocationLineHash": self.fingerprint},
+            **({"baselineState": self.baseline} if self.baseline else {}),
             **({"suppressions": [{"kind": "external", "justification": self.waiver}]} if self.waiver else {}),
         }
 
@@ -95,15 +101,42 @@ def _of_violation(violation: Violation, environment: Environment, home: str) -> 
     )
 
 
-def report(findings: Iterable[Finding]) -> dict[str, Any]:
-    """Return the whole log. What several environments share is told once."""
+def against(base: Iterable[Finding], head: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings of ``head``, each with whether ``base`` had it too."""
+    before = {finding.fingerprint for finding in base}
+    for finding in head:
+        yield replace(finding, baseline="unchanged" if finding.fingerprint in before else "new")
+
+
+def of_impact(impact: Impact, home: str) -> Iterator[Finding]:
+    """Yield at each edit that disturbs what runs, or may, what it does."""
+    for row in impact.rows:
+        if row.effect in (*DISRUPTIVE, Effect.UNKNOWN, Effect.REFUSED):
+            for cause in row.causes:
+                what = f"{row.count} {row.falls_on}" if row.count is not None else row.falls_on
+                text = f"{row.effect}: {what} of {row.part}"
+                rule = f"impact.{row.effect}".replace(" ", "-")
+                uri = _uri(home, cause.file)
+                yield Finding(rule=rule, uri=uri, line=max(1, cause.line), text=text, level="warning", baseline="new")
+
+
+def of_offences(offences: Iterable[Offence], home: str) -> Iterator[Finding]:
+    """Yield what only the engine told, at the region's file."""
+    for one in offences:
+        if one.standing is Standing.TOLD:
+            text, level = f"{one.subject}: {one.found}; {one.fix}", "error" if one.refuses else "warning"
+            yield Finding(rule=one.rule, uri=_uri(home, REGION), line=1, text=text, level=level)
+
+
+def report(findings: Iterable[Finding], command: str = "check") -> dict[str, Any]:
+    """Return the whole log of a command. What several environments share is told once."""
     return {
         "$schema": _SCHEMA,
         "version": "2.1.0",
         "runs": [
             {
                 "tool": {"driver": {"name": "jacquard", "version": version("jacquard"), "rules": _rules()}},
-                "automationDetails": {"id": "jacquard-check/"},
+                "automationDetails": {"id": f"jacquard-{command}/"},
                 "columnKind": "unicodeCodePoints",
                 "results": [finding.to_json() for finding in dict.fromkeys(findings)],
             }

@@ -88,14 +88,17 @@ def _whole(manifest: Manifest, what: str, table: Table) -> Change:
 
 def _within(before: Manifest, after: Manifest, table: Table) -> Iterator[Change]:
     kind = kind_of(after)
-    for path, old, new in _differences(before.body, after.body, ()):
+    for path, old, new in differences(before.body, after.body):
         row = table.row(kind, path)
         effect = row.effect_of(old, new) if row else Effect.UNKNOWN
         yield Change(manifest=after, path=spelt(path), old=old, new=new, effect=effect, row=row)
 
 
-def _differences(old: Any, new: Any, path: Steps) -> Iterator[tuple[Steps, Any, Any]]:
-    """Yield the values that differ with their paths, down to what has nothing below it on either side."""
+def differences(old: Any, new: Any, path: Steps = ()) -> Iterator[tuple[Steps, Any, Any]]:
+    """Yield the values of two objects that differ with their paths, down to what has nothing below it on either side.
+
+    Entries of a list are told apart by their names, if all have one, else by their places.
+    """
     if old == new:
         return
     was, will = _below(old, new), _below(new, old)
@@ -103,7 +106,7 @@ def _differences(old: Any, new: Any, path: Steps) -> Iterator[tuple[Steps, Any, 
         yield path, None if old is _ABSENT else old, None if new is _ABSENT else new
         return
     for step in dict.fromkeys((*was, *will)):
-        yield from _differences(was.get(step, _ABSENT), will.get(step, _ABSENT), (*path, step))
+        yield from differences(was.get(step, _ABSENT), will.get(step, _ABSENT), (*path, step))
 
 
 def _below(value: Any, other: Any) -> Mapping[Any, Any] | None:

@@ -5,34 +5,25 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from repositories import COMMIT, committed, git
 from typer.testing import Result
 
 from cli.errors import ExitCode
 from toolchain import paths
 
 Invoke = Callable[..., Result]
-COMMIT = ("-c", "user.name=a", "-c", "user.email=a@example", "commit", "-q", "-m", "data")
 NO_COMMIT = "is no commit that the work tree has anything in common with; name another one with --base"
 VERDICT = "replaced: 10 nodes (80 GPUs) of acme-train/train, at most 2 away at once"
-
-
-def git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 @pytest.fixture
 def repository(data_folder: Path) -> Path:
     """A repository whose only commit has the data."""
-    git(data_folder.parent, "init", "-q", "-b", "main")
-    git(data_folder.parent, "add", "environments")
-    git(data_folder.parent, *COMMIT)
-    return data_folder
+    return committed(data_folder)
 
 
 def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repository: Path, invoke: Invoke) -> None:

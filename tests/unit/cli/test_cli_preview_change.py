@@ -1,0 +1,213 @@
+"""``jacquard preview --base``: which stacks it asks the engine about, what it writes, and with which code it ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from fake_pulumi import FakePulumi
+from repositories import COMMIT, committed, git
+from typer.testing import Result
+
+from cli.errors import ExitCode
+from components.specs import schema
+from previews.preview import Preview
+
+Invoke = Callable[..., Result]
+Edit = Callable[[Path, str, str], None]
+LABELS = "labels: {workload: training}"
+GATE = "stack toy needs 1 thing that is not there yet"
+
+
+@pytest.fixture
+def labelled(data_folder: Path, edit: Edit) -> Path:
+    """A repository in which a pool gets a label that is not committed yet."""
+    committed(data_folder)
+    edit(data_folder / "laptop" / "tenants" / "acme.yaml", LABELS, "labels: {workload: training, stage: two}")
+    return data_folder
+
+
+def told(result: Result) -> dict[str, Any]:
+    [found] = json.loads(result.stdout)
+    return dict(found)
+
+
+def test_where_base_and_head_render_the_same_no_engine_is_asked(
+    data_folder: Path, invoke: Invoke, pulumi: FakePulumi, edit: Edit
+) -> None:
+    committed(data_folder)
+    edit(data_folder / "laptop" / "tenants" / "acme.yaml", "tenant: acme\n", "tenant: acme   # a comment\n")
+
+    result = invoke("preview", "laptop", "--base", "HEAD")
+
+    assert (result.exit_code, pulumi.calls) == (ExitCode.OK, [])
+    assert result.stdout.splitlines()[-4:] == [
+        "laptop: not asked, since base and head render the same",
+        "",
+        "laptop: safe",
+        "  unchanged: nothing is to be applied",
+    ]
+
+
+def test_only_slices_that_differ_are_asked_about(data_folder: Path, invoke: Invoke, pulumi: FakePulumi) -> None:
+    region = data_folder / "laptop" / "region.yaml"
+    text = region.read_text()
+    region.write_text(
+        text.replace("stacks: whole", "stacks: sliced") if "stacks:" in text else f"{text}stacks: sliced\n"
+    )
+    committed(data_folder)
+    tenant = data_folder / "laptop" / "tenants" / "acme.yaml"
+    tenant.write_text(tenant.read_text().replace(LABELS, "labels: {workload: training, stage: two}"))
+    pulumi.answer("preview", events="change")
+
+    found = told(invoke("preview", "laptop", "--base", "HEAD", "--format", "json"))
+
+    outcomes = {one["stack"]: one["outcome"] for one in found["stacks"] if one["outcome"] != "same objects"}
+    assert outcomes == {"laptop.tenant-acme": "changed"}
+    asked = {call[call.index("--stack") + 1] for call in pulumi.calls if "--stack" in call}
+    assert asked == {"laptop.tenant-acme"}
+
+
+@pytest.mark.usefixtures("labelled")
+def test_a_change_and_what_drifted_are_told_apart(invoke: Invoke, pulumi: FakePulumi) -> None:
+    pulumi.answer("preview", events="change")
+
+    result = invoke("preview", "laptop", "--base", "HEAD", "--format", "json")
+
+    assert result.exit_code == ExitCode.OK, result.output
+    [stack] = told(result)["stacks"]
+    assert (stack["outcome"], stack["operations"], stack["reason"]) == ("changed", {"update": 2}, None)
+    found = {(one["origin"], one["kind"]): one for one in stack["changes"]}
+    group = "cluster.x-k8s.io/MachineDeployment"
+    changed = found["change", group]
+    assert changed["names"] == [f"management/acme-train/acme-train-train-{domain}" for domain in ("a01", "a02")]
+    label = "spec.template.metadata.labels[node.cluster.x-k8s.io/stage]"
+    assert changed["fields"] == [{"path": label, "old": None, "new": '"two"'}]
+    assert found["drift", group]["fields"] == [
+        {"path": "metadata.labels[jacquard.dev/tenant]", "old": '"mallory"', "new": '"acme"'},
+        {"path": "spec.template.spec.deletion.nodeDrainTimeoutSeconds", "old": "77", "new": "3600"},
+    ]
+    assert found["drift", "metal3.io/BareMetalHost"]["names"] == ["management/acme-train/a01-u01"]
+    assert len(found) == 3
+
+
+@pytest.mark.usefixtures("labelled")
+def test_what_up_would_do_is_asked_once_more_after_a_look_that_saw_drift(invoke: Invoke, pulumi: FakePulumi) -> None:
+    pulumi.answer("preview", events="change")
+    invoke("preview", "laptop", "--base", "HEAD")
+
+    assert ["--refresh" in call for call in pulumi.calls if call[0] == "preview"] == [True, False]
+
+
+@pytest.mark.usefixtures("labelled")
+def test_a_stack_that_fails_is_told_beside_all_else(invoke: Invoke, pulumi: FakePulumi) -> None:
+    pulumi.answer("preview", events="fail", code=255)
+
+    result = invoke("preview", "laptop", "--base", "HEAD", "--format", "json")
+
+    assert result.exit_code == ExitCode.FAILED
+    found = told(result)
+    assert found["verdict"] == "blocked"
+    [stack] = found["stacks"]
+    assert stack["outcome"] == "failed"
+    assert found["blocked_by"] == [f"the preview of laptop failed: {stack['reason'].splitlines()[0]}"]
+    assert found["impact"]["rows"]
+
+
+@pytest.mark.usefixtures("labelled", "pulumi")
+def test_without_an_engine_the_rest_is_told(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolchain.environment.process", lambda *_, **__: {"PATH": ""})
+
+    result = invoke("preview", "laptop", "--base", "HEAD", "--format", "json")
+
+    assert result.exit_code == ExitCode.FAILED
+    [stack] = told(result)["stacks"]
+    assert stack["reason"].startswith("no 'pulumi' is made ready for this project")
+
+
+@pytest.mark.parametrize(
+    ("events", "outcome", "code"), [("refused", "refused", ExitCode.REFUSED), ("gate", "waiting", ExitCode.WAITING)]
+)
+@pytest.mark.usefixtures("labelled")
+def test_how_a_run_ends_is_told_and_ends_the_command(
+    invoke: Invoke, pulumi: FakePulumi, events: str, outcome: str, code: ExitCode
+) -> None:
+    pulumi.answer("preview", events=events, code=255)
+
+    result = invoke("preview", "laptop", "--base", "HEAD", "--format", "json")
+
+    assert result.exit_code == code
+    [stack] = told(result)["stacks"]
+    assert stack["outcome"] == outcome
+
+
+@pytest.mark.usefixtures("labelled")
+def test_what_only_the_engine_refuses_is_among_the_offences(invoke: Invoke, pulumi: FakePulumi) -> None:
+    pulumi.answer("preview", events="refused", code=255)
+
+    found = told(invoke("preview", "laptop", "--base", "HEAD", "--format", "json"))
+
+    assert [(one["rule"], one["standing"], one["found"], one["fix"]) for one in found["offences"]] == [
+        ("forbidden-word", "told", "forbidden", "say something else")
+    ]
+    assert found["blocked_by"] == ["refused by forbidden-word"]
+
+
+@pytest.mark.usefixtures("labelled")
+def test_out_holds_the_answer_in_all_forms_and_equal_bytes_each_time(
+    invoke: Invoke, pulumi: FakePulumi, tmp_path: Path
+) -> None:
+    pulumi.answer("preview", events="change")
+    out = tmp_path / "out"
+    command = ("preview", "laptop", "--base", "HEAD", "--out", str(out))
+    first = invoke(*command)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    second = invoke(*command)
+
+    assert (first.exit_code, second.exit_code) == (ExitCode.OK, ExitCode.OK), first.output
+    assert before == {path.name: path.read_bytes() for path in out.iterdir()}
+    assert set(before) == {".jacquard-preview.json", "comment.md", "junit.xml", "preview.json", "preview.sarif"}
+    [found] = json.loads(before["preview.json"])
+    assert Preview.model_validate(found).environment == "laptop"
+    assert set(found) == set(schema.model_schema(Preview)["properties"])
+    [run] = json.loads(before["preview.sarif"])["runs"]
+    assert run["automationDetails"] == {"id": "jacquard-preview/"}
+    suite = ET.fromstring(before["junit.xml"]).find("testsuite")  # noqa: S314 - our own
+    assert suite is not None
+    assert {case.get("name") for case in suite} == {"laptop", "approvals"}
+
+
+@pytest.mark.usefixtures("labelled")
+def test_out_never_writes_over_what_others_wrote(invoke: Invoke, pulumi: FakePulumi, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "precious").write_text("x")
+
+    result = invoke("preview", "laptop", "--base", "HEAD", "--out", str(tmp_path / "out"))
+
+    assert (result.exit_code, pulumi.calls) == (ExitCode.BAD_DATA, [])
+    assert "is not empty and no 'jacquard preview' wrote it" in result.output
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["precious"]
+
+
+@pytest.mark.usefixtures("data_folder")
+def test_out_without_a_base_is_refused(invoke: Invoke, tmp_path: Path) -> None:
+    result = invoke("preview", "laptop", "--out", str(tmp_path / "out"))
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert "--out: only a change is written to files; name what it is compared with by --base" in result.output
+
+
+def test_a_tenant_that_is_asked_makes_it_need_approval(data_folder: Path, invoke: Invoke, pulumi: FakePulumi) -> None:
+    committed(data_folder)
+    invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1")
+    git(data_folder.parent, "add", "environments")
+    git(data_folder.parent, *COMMIT)
+    pulumi.answer("preview", events="preview")
+
+    found = told(invoke("preview", "laptop", "--base", "HEAD~1", "--format", "json"))
+
+    assert (found["verdict"], found["approvals_missing"]) == ("needs approval", ["acme"])
