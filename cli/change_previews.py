@@ -5,25 +5,32 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from cli import plans
 from cli.comparing import Compared
 from cli.console import stderr
 from cli.errors import Stop
 from cli.views import sarif
-from cli.views.progress import phase
+from cli.views.progress import ended, phase
 from components.specs.environment import Environment
 from components.specs.problems import SpecError
-from engine import events
+from engine import asked_to_end, events
+from engine.bound import at_once
 from engine.driver import POLICY_PACK, Engine, Run
 from engine.errors import EngineError
+from engine.side_by_side import side_by_side
 from policies import Judgement, judge, levels
 from previews.asking import ask
+from previews.occupancy import Given, occupied
 from previews.offences import offences
 from previews.preview import Preview, StackPreview
 from previews.stacks import StackSides, asked, failed, not_asked, stack_sides
 from previews.verdict import judged
 from toolchain import paths
+
+_Answer: TypeAlias = tuple[StackPreview, Sequence[events.Violation]]
+"""What is said of a stack, and what policies told the engine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +51,8 @@ class Previewed:
         yield from sarif.of_offences(self.preview.offences, home)
 
 
-def preview(compared: Compared, now: dt.datetime) -> Previewed:
-    """Return what is known of a change of one environment at ``now``; whatever fails, the rest is told.
+def preview(compared: Compared, now: dt.datetime, facts: Given | None) -> Previewed:
+    """Return what is known of a change of one environment at ``now`` by ``facts``; whatever fails, the rest is told.
 
     Raises:
         SpecError: settings of its policies are wrong.
@@ -56,30 +63,44 @@ def preview(compared: Compared, now: dt.datetime) -> Previewed:
     stacks, told = _stacks(compared, environment)
     base, head = judge(compared.base.environment, now), judge(environment, now)
     found = offences(base, head, told, now.astimezone(dt.UTC).date())
-    waiting = [one.tenant for one in compared.impact.tenants if one.asks]
     return Previewed(
-        preview=judged(compared.impact, stacks, found, approvals_missing=waiting),
-        compared=compared,
-        base=base,
-        head=head,
+        preview=judged(occupied(compared.impact, facts), stacks, found), compared=compared, base=base, head=head
     )
 
 
 def _stacks(compared: Compared, environment: Environment) -> tuple[list[StackPreview], list[events.Violation]]:
-    sides = list(stack_sides(compared.base, compared.head, undecided=compared.undecided))
-    found: list[StackPreview] = []
-    told: list[events.Violation] = []
-    engine = _engine(environment) if any(one.differs and not one.gone for one in sides) else ""
-    for one in sides:
-        if not one.differs or one.gone:
-            found.append(not_asked(one))
-        elif isinstance(engine, str):
-            found.append(failed(one, engine))
-        else:
-            stack, violations = _asked(engine, one, environment)
-            found.append(stack)
-            told += violations
-    return found, told
+    """Return what is said of each stack, and what policies told the engine."""
+    sides = {one.stack: one for one in stack_sides(compared.base, compared.head, undecided=compared.undecided)}
+    differing = [stack for stack, one in sides.items() if one.differs and not one.gone]
+    engine = _engine(environment) if differing else ""
+    answers: dict[str, _Answer]
+    if isinstance(engine, str):
+        answers = {stack: (failed(sides[stack], engine), ()) for stack in differing}
+    else:
+        answers = _answers(engine, environment, [sides[stack] for stack in differing])
+    found = [answers[stack][0] if stack in answers else not_asked(one) for stack, one in sides.items()]
+    return found, [violation for _, violations in answers.values() for violation in violations]
+
+
+def _answers(engine: Engine, environment: Environment, differing: Sequence[StackSides]) -> dict[str, _Answer]:
+    """Ask about stacks side by side; none needs another one, since nothing is applied.
+
+    Raises:
+        EngineStopped: somebody asked this command to end.
+    """
+    sides = {one.stack: one for one in differing}
+    outcomes = side_by_side(
+        dict.fromkeys(sides, ()),
+        lambda stack: _asked(engine, sides[stack], environment, alone=len(sides) == 1),
+        at_once=at_once(),
+    )
+    asked_to_end.asked.pass_by("preview")
+    answers: dict[str, _Answer] = {}
+    for one in outcomes:
+        if one.failure and not isinstance(one.failure, (EngineError, Stop)):
+            raise one.failure
+        answers[one.stack] = one.result or (failed(sides[one.stack], str(one.failure)), ())
+    return answers
 
 
 def _engine(environment: Environment) -> Engine | str:
@@ -90,26 +111,21 @@ def _engine(environment: Environment) -> Engine | str:
         return str(error)
 
 
-def _asked(
-    engine: Engine, sides: StackSides, environment: Environment
-) -> tuple[StackPreview, Sequence[events.Violation]]:
-    def run(*options: str) -> Run:
-        with phase(stderr(), f"preview of {sides.stack}") as shown:
-            return engine.run(
-                "preview",
-                sides.stack,
-                "--policy-pack",
-                POLICY_PACK,
-                *options,
-                watch=lambda progress: shown.engine(progress, 0, "resources"),
-            )
+def _asked(engine: Engine, sides: StackSides, environment: Environment, *, alone: bool) -> _Answer:
+    stack, console = sides.stack, stderr()
 
-    try:
-        plans.require_writers(engine, engine.look(sides.stack))
-        answer = ask(run)
-    except (EngineError, Stop) as error:
-        return failed(sides, str(error)), ()
-    return asked(sides, answer, environment), answer.run.progress.violations
+    def run(*options: str) -> Run:
+        command = ("preview", stack, "--policy-pack", POLICY_PACK, *options)
+        if not alone:
+            return engine.run(*command)
+        with phase(console, f"preview of {stack}") as shown:
+            return engine.run(*command, watch=lambda progress: shown.engine(progress, 0, "resources"))
+
+    plans.require_writers(engine, engine.look(stack))
+    answer = ask(run)
+    found = asked(sides, answer, environment)
+    ended(console, f"preview of {stack}", answer.seconds, found.outcome)
+    return found, answer.run.progress.violations
 
 
 def all_findings(found: Iterable[Previewed]) -> list[sarif.Finding]:

@@ -23,6 +23,8 @@ class Answer:
     """What would put back what somebody changed."""
     note: str | None = None
     """Why nobody knows of drift; None where somebody does."""
+    seconds: float
+    """How long that took."""
 
 
 def ask(preview: Callable[..., Run]) -> Answer:
@@ -38,11 +40,12 @@ def ask(preview: Callable[..., Run]) -> Answer:
     drift = tuple(looked.progress.steps.drift.values())
     refused = bool(looked.progress.refused)
     if not drift and (looked.code == 0 or refused):
-        return Answer(run=looked)
+        return Answer(run=looked, seconds=looked.duration_seconds)
     plain = preview()
+    seconds = looked.duration_seconds + plain.duration_seconds
     if drift or looked.code == 0 or refused:
-        return Answer(run=plain, drift=drift)
+        return Answer(run=plain, drift=drift, seconds=seconds)
     why = next(
         (error.message.partition("\n")[0] for error in causes(looked.progress.errors)), "the engine said nothing"
     )
-    return Answer(run=plain, note=f"drift is unknown: {why}")
+    return Answer(run=plain, note=f"drift is unknown: {why}", seconds=seconds)

@@ -192,8 +192,6 @@ class Preview(Spec):
     """What blocks it, one line each."""
     approvals_missing: tuple[str, ...]
     """Tenants that are asked and have not agreed to this change."""
-    facts_seen: dt.datetime | None = None
-    """Moment at which somebody looked at the region itself; None where nobody did."""
     impact: Impact
     """What the change does to nodes, tenants and the rest."""
     stacks: tuple[StackPreview, ...]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from components.plan.effects.effect import Effect
 from components.specs.base import Spec
 from components.specs.problems import listed
+from previews.agreement import missing
 from previews.impact import Impact
 from previews.preview import Offence, Outcome, Preview, StackPreview, Verdict
 from previews.secrets import Secrets
@@ -17,17 +18,15 @@ _MOST = 10
 _MOST_CHARACTERS = 300
 
 
-def judged(
-    impact: Impact, stacks: Sequence[StackPreview], offences: Sequence[Offence], *, approvals_missing: Sequence[str]
-) -> Preview:
+def judged(impact: Impact, stacks: Sequence[StackPreview], offences: Sequence[Offence]) -> Preview:
     """Return the preview of a change, whose causes are told without what looks like a secret in them.
 
     Args:
         impact: what it does to nodes, tenants and the rest.
         stacks: what the engine would do, stack by stack.
         offences: what policies say.
-        approvals_missing: tenants that are asked and have not agreed.
     """
+    approvals_missing = [tenant.tenant for tenant in missing(impact)]
     blocked = tuple(_blocks(impact, stacks, offences))
     return Preview(
         environment=impact.environment,

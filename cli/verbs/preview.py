@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +24,7 @@ from cli.views import preview as preview_view
 from cli.views.preview_comment import comment
 from components.specs.environment import Environment
 from engine.driver import Engine, Run
+from previews.occupancy import LIMIT_MINUTES, Given
 from previews.preview import Outcome, Preview
 from stacks.target import stack_names
 from toolchain import settings
@@ -41,6 +44,8 @@ def preview(
         Path | None,
         typer.Option("--out", metavar="DIR", help="With --base: folder for the comment, JSON, SARIF and JUnit."),
     ] = None,
+    facts: arguments.FactsOption = None,
+    facts_age: arguments.FactsAgeOption = LIMIT_MINUTES,
     diff: arguments.DiffOption = False,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
@@ -55,7 +60,9 @@ def preview(
     """
     names = data.chosen(chosen)
     if base is not None:
-        _of_change(names, base, out, output)
+        now = settings.now()
+        given = data.facts(facts or (), names, now=now, limit_minutes=facts_age)
+        _of_change(names, base, now, given, out, output)
         return
     if out is not None:
         msg = "--out: only a change is written to files; name what it is compared with by --base"
@@ -64,14 +71,16 @@ def preview(
         _of_environment(name, diff=diff, output=output)
 
 
-def _of_change(names: list[str], base: str, out: Path | None, output: Format) -> None:
+def _of_change(
+    names: list[str], base: str, now: dt.datetime, facts: Mapping[str, Given], out: Path | None, output: Format
+) -> None:
     owner = " ".join(names)
     if out is not None:
         refuse_data("--out", out)
         FOLDER.known(out, owner)
     with comparing.base_of(base) as earlier:
-        now = settings.now()
-        found = [change_previews.preview(one, now) for one in comparing.compare(names, earlier)]
+        compared = comparing.compare(names, earlier)
+        found = [change_previews.preview(one, now, facts.get(one.impact.environment)) for one in compared]
     told = [one.preview for one in found]
     if out is not None:
         FOLDER.write(out, owner, _files(found, told))

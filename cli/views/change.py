@@ -8,6 +8,7 @@ from cli.console import plural
 from components.plan.effects.effect import Effect
 from components.specs.problems import listed
 from previews.impact import DISRUPTIVE
+from previews.occupancy import told
 from previews.preview import Field, ObjectChange, Offence, Operation, Origin, Outcome, Preview, StackPreview, Standing
 from previews.preview import Verdict as Words
 
@@ -45,7 +46,7 @@ def verdict(preview: Preview) -> Iterator[str]:
 
 def losses(preview: Preview) -> Iterator[str]:
     """Yield what goes, or goes and comes anew, by name: as the engine says, and what of the impact it did not say."""
-    told: set[tuple[str, str]] = set()
+    known: set[tuple[str, str]] = set()
     for operation in _LOSING:
         found = [
             (change.kind, name)
@@ -54,11 +55,11 @@ def losses(preview: Preview) -> Iterator[str]:
             if change.operation is operation and change.origin is not Origin.DRIFT
             for name in change.names
         ]
-        told.update(found)
+        known.update(found)
         yield from _named(f"{operation}d", found)
     for outcome in dict.fromkeys(one.outcome for one in preview.impact.lost):
         lost = [(one.kind, one.name) for one in preview.impact.lost if one.outcome == outcome]
-        yield from _named(outcome, [one for one in lost if one not in told])
+        yield from _named(outcome, [one for one in lost if one not in known])
 
 
 def offences(preview: Preview, *standings: Standing) -> Iterator[str]:
@@ -101,9 +102,9 @@ def of_stack(stack: StackPreview, *, drift: bool = False) -> Iterator[str]:
 
 def facts(preview: Preview) -> str:
     """Return how old what is known of the region itself is."""
-    if preview.facts_seen is None:
-        return "nobody looked at the region for this: who works on its nodes is unknown"
-    return f"what is told of the region was seen {preview.facts_seen:%Y-%m-%d %H:%M} UTC"
+    if preview.impact.facts_at is None:
+        return "no facts of the region were given or young enough: who works on its nodes is unknown"
+    return f"facts of the region are of {told(preview.impact.facts_at)}"
 
 
 def disturbs(preview: Preview) -> bool:
