@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from local_region import ENVIRONMENT, LocalRegion
+from region_contents import CLUSTER_API, commit
+from repositories import git
 
 from policies.rules import RULES
 from policies.verdict import Severity
+from providers.kube import ObjectRef
 from toolchain import paths
 
 pytestmark = pytest.mark.e2e
@@ -109,3 +115,60 @@ def test_a_freeze_lets_a_plain_preview_pass_and_no_plain_up(running: LocalRegion
     assert "change-in-freeze: tenant acme in stack" in preview.text
     assert up.code != 0
     assert running.pulumi("-C", str(tmp_path), "stack", "output", "-s", ENVIRONMENT, "--json").text.strip() == "{}"
+
+
+TENANT = f"{ENVIRONMENT}/tenants/acme.yaml"
+GROUP = ObjectRef(CLUSTER_API, "MachineDeployment", "acme-train-infer-a03", "acme-train")
+
+
+@pytest.fixture
+def changed(running: LocalRegion) -> Iterator[LocalRegion]:
+    """The region, up; a pool gets a label in the work tree, and somebody changed another one in the cluster."""
+    commit(running)
+    running.edit(TENANT, "labels: {workload: training", "labels: {workload: training, previewed: yes-it-is")
+    seconds = drain_timeout(running, 77)
+    yield running
+    drain_timeout(running, seconds)
+    git(running.environments.parent, "checkout", "-q", ".")
+
+
+def drain_timeout(region: LocalRegion, seconds: int) -> int:
+    """Set how long nodes of a group are drained in the cluster, and return what it was."""
+    body = region.api().get(GROUP)
+    assert body is not None
+    deletion = body["spec"]["template"]["spec"]["deletion"]
+    before, deletion["nodeDrainTimeoutSeconds"] = deletion["nodeDrainTimeoutSeconds"], seconds
+    region.api().replace(body, field_manager="somebody")
+    return int(before)
+
+
+def test_a_change_is_previewed_with_the_real_engine_and_told_apart_from_drift(
+    changed: LocalRegion, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+
+    outcome = changed.jacquard("preview", ENVIRONMENT, "--base", "HEAD", "--out", str(out))
+
+    assert outcome.code == 0, outcome.text
+    [told] = json.loads((out / "preview.json").read_text())
+    [stack] = told["stacks"]
+    assert (told["verdict"], stack["outcome"], stack["operations"]) == ("safe", "changed", {"update": 2})
+    found: dict[str, dict[str, Any]] = {one["origin"]: one for one in stack["changes"]}
+    names = [f"management/acme-train/acme-train-train-{domain}" for domain in ("a01", "a02")]
+    label = "spec.template.metadata.labels[node.cluster.x-k8s.io/previewed]"
+    assert (found["change"]["names"], found["change"]["fields"]) == (
+        names,
+        [{"path": label, "old": None, "new": '"yes-it-is"'}],
+    )
+    drain = "spec.template.spec.deletion.nodeDrainTimeoutSeconds"
+    [drifted] = found["drift"]["fields"]
+    assert (found["drift"]["names"], drifted["path"], drifted["old"]) == (
+        ["management/acme-train/acme-train-infer-a03"],
+        drain,
+        "77",
+    )
+    comment = (out / "comment.md").read_text()
+    assert comment.startswith("<!-- jacquard preview -->\n### Safe: nothing that runs is disturbed\n")
+    assert f"update MachineDeployment same change on 2 objects: {', '.join(names)}" in comment
+    assert f'+ {label}: "yes-it-is"' in comment
+    assert f"- {drain}: 77" in comment
