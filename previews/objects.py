@@ -16,7 +16,7 @@ from engine.plan import Json
 from engine.steps import Step
 from previews.preview import Field, ObjectChange, Operation, Origin
 from previews.rows import name_of
-from previews.secrets import SECRET, Secrets, is_secret
+from previews.secrets import SECRET, Secrets, is_secret, without_marked
 
 _Key: TypeAlias = tuple[str, str]
 """Kind of an object with its group, and its name as ``cluster/namespace/name``."""
@@ -86,7 +86,7 @@ def _changes(one: _One, declared: Declared, secrets: Secrets, known: Origin | No
         yield _change(one, known or (Origin.CHANGE if changed is None else Origin.EARLIER), ())
         return
     by_origin: dict[Origin, list[Field]] = defaultdict(list)
-    for path, old, new in differences(one.there, one.declared):
+    for path, old, new in differences(without_marked(one.there), without_marked(one.declared)):
         by_origin[known or _origin(path, changed)].append(_field(one.key[0], path, old, new, secrets))
     if not by_origin:  # only what the engine keeps secret, or what is no field of the object
         origin = known or (Origin.EARLIER if changed == [] else Origin.CHANGE)
@@ -116,7 +116,7 @@ def _field(kind: str, path: Path, old: object, new: object, secrets: Secrets) ->
     """Return a field as it is told; None stands for no value, which null means too."""
     plain_kind = kind.rpartition("/")[2]
     was, will = (
-        None if value is None else SECRET if is_secret(plain_kind, path, value) else secrets.mask(_text(value))
+        None if value is None else SECRET if is_secret(plain_kind, path) else secrets.mask(_text(value))
         for value in (old, new)
     )
     return Field(path=secrets.mask(spelt(path)), old=was, new=will)

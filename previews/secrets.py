@@ -50,14 +50,19 @@ class Secrets:
         return re.compile("|".join(map(re.escape, sorted(self.texts, key=len, reverse=True))))
 
 
-def is_secret(kind: str, steps: tuple[Any, ...], value: object) -> bool:
-    """Tell whether a field of an object of ``kind`` holds a secret, by where it stands, or since the engine says so."""
-    if isinstance(value, Mapping) and _ENGINES_MARK in value:
-        return True
+def without_marked(value: Any) -> Any:
+    """Return a value without what the engine marks as secret."""
+    if isinstance(value, Mapping):
+        return SECRET if _ENGINES_MARK in value else {key: without_marked(inner) for key, inner in value.items()}
+    return [without_marked(inner) for inner in value] if isinstance(value, list) else value
+
+
+def is_secret(kind: str, steps: tuple[Any, ...]) -> bool:
+    """Tell whether a field of an object of ``kind`` holds a secret, by where it stands."""
     words = [str(step) for step in steps]
     if kind == "Secret" and words[0] in _HOLDERS:
         return True
-    if _ENGINES_MARK in words or _LAST_APPLIED in words:
+    if _LAST_APPLIED in words:
         return True
     return words[-1] not in _NAMES and any(_NAMED.search(word) for word in words)
 

@@ -1,0 +1,102 @@
+"""What became of offences between base and head: new, existing, fixed, waived with days left, or told by the engine."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from components.specs.policy import Enforcement, WaiverSpec
+from engine import events
+from engine.urns import Urn
+from policies import Judgement, Violation
+from policies.facts import object_fact
+from policies.verdict import Rule, Severity, violation
+from previews.offences import offences
+from previews.preview import Offence, Standing
+
+TODAY = dt.date(2026, 11, 22)
+WAIVER = WaiverSpec(
+    rule="no-x", subject="c/pool", reason="for now", owner="me", ticket="T-1", expires=dt.date(2026, 12, 1)
+)
+RULE = Rule(name="no-x", description="", why="", severity=Severity.HIGH, kinds=frozenset(), find=lambda *_: None)  # type: ignore[arg-type,return-value]
+
+
+def offence(name: str, *, waived: bool = False, found: str = "x is here") -> Violation:
+    metadata = {"name": name, "namespace": "c", "labels": {"jacquard.dev/pool": "pool"}}
+    return Violation(
+        rule=RULE,
+        fact=object_fact({"kind": "Template", "metadata": metadata}, "management"),
+        finding=violation(found=found, allowed="no x", fix="take it away"),
+        level=Enforcement.ADVISORY if waived else Enforcement.MANDATORY,
+        environment="laptop",
+        waiver=WAIVER if waived else None,
+        is_waived=waived,
+    )
+
+
+def judged(*found: Violation) -> Judgement:
+    return Judgement(
+        refused=tuple(one for one in found if not one.is_waived), waived=tuple(one for one in found if one.is_waived)
+    )
+
+
+def told(base: Judgement, head: Judgement, *engine: events.Violation) -> list[Offence]:
+    return list(offences(base, head, engine, TODAY))
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "standing", "refuses"),
+    [
+        ((), (offence("t-1"),), Standing.NEW, True),
+        ((offence("t-1"),), (offence("t-1"),), Standing.EXISTING, True),
+        ((offence("t-1"),), (offence("t-2"),), Standing.EXISTING, True),
+        ((offence("t-1"),), (), Standing.FIXED, False),
+        ((offence("t-1"),), (offence("t-1", waived=True),), Standing.WAIVED, False),
+    ],
+)
+def test_an_offence_is_the_same_as_long_as_it_is_that_of_the_same_pool(
+    base: tuple[Violation, ...], head: tuple[Violation, ...], standing: Standing, *, refuses: bool
+) -> None:
+    [found] = told(judged(*base), judged(*head))
+
+    assert (found.standing, found.refuses, found.subject, found.fix) == (standing, refuses, "c/pool", "take it away")
+
+
+def test_a_waiver_that_is_not_needed_any_more_fixes_nothing() -> None:
+    assert told(judged(offence("t", waived=True)), judged()) == []
+
+
+def test_a_waiver_is_told_with_the_days_that_it_has_left() -> None:
+    [found] = told(judged(), judged(offence("t", waived=True)))
+
+    assert found.waiver is not None
+    assert (found.waiver.days_left, found.waiver.owner, found.waiver.ticket) == (9, "me", "T-1")
+
+
+def test_the_same_offence_of_many_objects_is_one() -> None:
+    [found] = told(judged(), judged(offence("t-1"), offence("t-2")))
+
+    assert found.objects == ("Template c/t-1 in cluster management", "Template c/t-2 in cluster management")
+
+
+def test_what_the_engine_repeats_is_told_once_and_what_only_it_knows_besides() -> None:
+    known = offence("t-1")
+    said = [
+        events.Violation(policy="no-x", mandatory=True, urn=Urn("u"), message=f"No x.\n{known}"),
+        events.Violation(policy="other", mandatory=False, urn=Urn("u"), message="whatever"),
+    ]
+    found = told(judged(), judged(known), *said)
+
+    assert [(one.rule, one.standing, one.refuses, one.found) for one in found] == [
+        ("no-x", Standing.NEW, True, "x is here"),
+        ("other", Standing.TOLD, False, "whatever"),
+    ]
+
+
+def test_what_refuses_stands_first_and_credentials_are_not_told() -> None:
+    fixed, new = offence("t", found="a"), offence("t", found="got https://me:hunter22@x.example/y")
+    found = told(judged(fixed), judged(new))
+
+    assert [one.standing for one in found] == [Standing.NEW, Standing.FIXED]
+    assert found[0].found == "got https://[secret]@x.example/y"
