@@ -85,6 +85,24 @@ FactsAgeOption = Annotated[
     int,
     typer.Option("--facts-age", min=1, metavar="MINUTES", help="Age from which on facts tell nothing any more."),
 ]
+PreviewOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--preview",
+        metavar="DIR",
+        help="Apply only what the preview in this folder showed, and refuse when anything of it has moved.",
+        show_default=False,
+    ),
+]
+SignersOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--signers",
+        metavar="FILE",
+        help="With --preview: who may have signed it. Default: previews.signers of region.yaml.",
+        show_default=False,
+    ),
+]
 OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write; made when missing.")]
 CheckOption = Annotated[bool, typer.Option("--check", help="Write nothing; end with 1 when a file would change.")]
 TodayOption = Annotated[

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,11 @@ class Engine:
     def export(self, stack: str) -> dict[str, Any]:
         """Return the recorded state of ``stack``."""
         return dict(json.loads(self._call(["stack", "export", "--stack", stack], f"{stack}: its state cannot be read")))
+
+    @cached_property
+    def version(self) -> str:
+        """Return the version of the engine."""
+        return self._call(["version"], "the engine does not tell its version").strip()
 
     def forget(self, stack: str) -> None:
         """Drop the record of ``stack`` with all that is in it; nothing in any cluster is touched."""

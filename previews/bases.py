@@ -13,6 +13,7 @@ from pathlib import Path
 CODE = "components"
 """What renders objects, at the top of a clone; and in a repository of regions, what it adds itself."""
 _SHORT = 9
+_WORK_TREE = "work tree"
 
 
 class BaseError(Exception):
@@ -27,8 +28,12 @@ class Base:
     """Folder of all environments, as they were."""
     commit: str
     """Name of the commit, shortened."""
+    name: str
+    """Name of the commit, whole."""
     head: str
     """Name of the commit that is compared, shortened, or ``work tree`` if something is not committed."""
+    head_name: str | None
+    """Name of the commit that is compared, whole; None if something is not committed."""
     code: Path | None
     """Root of the repository as it was, if what renders objects was another there; None if the same renders both."""
     installed: bool
@@ -55,6 +60,7 @@ def base_at(environments: Path, root: Path, ref: str, pin: str) -> Iterator[Base
     commit = _commit(top, ref)
     data = home.relative_to(top).as_posix()
     installed = root.resolve() != top
+    head = _head(top, data, CODE, *([pin] if installed else []))
     other = _differs(top, commit, CODE)
     with tempfile.TemporaryDirectory(prefix="jacquard-base-") as name:
         folder = Path(name)
@@ -65,7 +71,9 @@ def base_at(environments: Path, root: Path, ref: str, pin: str) -> Iterator[Base
         yield Base(
             environments=folder / data,
             commit=commit[:_SHORT],
-            head=_head(top, data, CODE, *([pin] if installed else [])),
+            name=commit,
+            head=head[:_SHORT] if head else _WORK_TREE,
+            head_name=head,
             code=folder if other else None,
             installed=installed,
             pinned_otherwise=installed and _differs(top, commit, pin),
@@ -89,10 +97,10 @@ def _commit(top: Path, ref: str) -> str:
         raise BaseError(msg) from error
 
 
-def _head(top: Path, *parts: str) -> str:
+def _head(top: Path, *parts: str) -> str | None:
     if _git(top, "status", "--porcelain", "--", *parts, what="look for changes"):
-        return "work tree"
-    return _git(top, "rev-parse", f"--short={_SHORT}", "HEAD", what="name the commit")
+        return None
+    return _git(top, "rev-parse", "HEAD", what="name the commit")
 
 
 def _differs(top: Path, commit: str, part: str) -> bool:

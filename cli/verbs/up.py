@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from cli import arguments, data, local_region, plans
+from cli.bound import Apply
 from cli.console import Format, plural, print_json, stderr, stdout
 from cli.engine_runs import watched
 from cli.errors import ExitCode, Stop, show
@@ -153,13 +154,16 @@ def up(
     switch_to: arguments.SwitchOption = None,
     speed: arguments.SpeedOption = None,
     timeout: arguments.TimeoutOption = None,
+    preview: arguments.PreviewOption = None,
+    signers: arguments.SignersOption = None,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
     """Apply an environment and wait until it is as ordered.
 
     A rehearsal first makes its own clusters on this machine. Run it again at any time: it goes on where it was stopped,
     and changes nothing when there is nothing to change. Ends with 3 when something must happen first, with 4 when a
-    policy refuses, with 5 before the first step when objects would be lost that nobody asked to lose.
+    policy refuses or the preview does not hold any more, with 5 before the first step when objects would be lost that
+    nobody asked to lose.
     """
     settings.check()
     spec = data.checked(environment)
@@ -171,6 +175,7 @@ def up(
     taker = switch_to or settings.switch_to()
     with locks.exclusively(environment, "up"):
         engine = Engine(environment, spec.region.state, _variables(speed, taker))
+        Apply(environment=spec, engine=engine, now=now, preview=preview, signers=signers).require_previewed()
         work = Up(spec, engine, stderr(), now, resources, accepted=tuple(accept or ()), switch_to=taker)
         try:
             if rehearsal:

@@ -33,6 +33,7 @@ from components.specs.catalog import Channel
 from components.specs.dpus import DpuControlSpec
 from components.specs.fabric import FabricSpec
 from components.specs.nodes import NodesSpec
+from components.specs.previews import PreviewsSpec
 from components.specs.ranges import Numbers
 from components.specs.storage import StorageClassSpec
 
@@ -250,5 +251,7 @@ class RegionSpec(DataFile):
     """Storage classes that tenants may name in ``clusters[].storage``."""
     spares: PercentOrCount = "2%"
     """Hosts kept free per pool and failure domain; a pool may say otherwise."""
+    previews: PreviewsSpec = PreviewsSpec()
+    """What ``jacquard up`` wants of a preview."""
     registry: RegistrySpec | None = None
     """Pull-through image proxy, which DPUs pull from; they pull from the registries themselves when it is left out."""

@@ -1,0 +1,116 @@
+"""Holds an apply to the preview that it names: nothing is applied that was not previewed, and each reason is told."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from cli import comparing
+from cli.errors import ExitCode, Stop, show
+from components.plan.pools import place
+from components.specs.environment import Environment
+from components.specs.loader import REGION
+from components.specs.previews import Applies
+from engine.driver import Engine
+from previews import attestation
+from previews.agreement import missing
+from previews.attestation import DIGITS, AttestationError, Statement
+from previews.attesting import Found, facts_now
+from previews.edits import edits
+from previews.impact import Impact, TenantImpact
+from previews.signing import SignatureError, signer
+from toolchain import paths
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Apply:
+    """An apply that is to begin."""
+
+    environment: Environment
+    """What would be applied."""
+    engine: Engine
+    """What would apply it."""
+    now: dt.datetime
+    """Moment at which the command began, with a time zone."""
+    preview: Path | None
+    """Folder of the preview that it is held to; None where none is named."""
+    signers: Path | None = None
+    """Who may sign previews; those that the region names if it is None."""
+
+    def require_previewed(self) -> None:
+        """Pass when this does what the preview showed, or neither has one nor needs one.
+
+        Raises:
+            Stop: with REFUSED, each reason, and what to do about it.
+        """
+        name = self.environment.name
+        if self.preview is None:
+            if self.environment.region.previews.up_applies is not Applies.ANYTHING:
+                raise Stop(_unpreviewed(self.environment), ExitCode.REFUSED)
+            return
+        try:
+            statement = self._read(self.preview)
+        except (AttestationError, SignatureError) as error:
+            again = f"preview again with: jacquard preview {name} --base REF --out {self.preview}"
+            msg = f"{name}: nothing was applied: {error}\n  {again}"
+            raise Stop(msg, ExitCode.REFUSED) from None
+        if reasons := list(self._reasons(statement)):
+            headline = f"{name}: is not what the preview in {self.preview} showed, nothing was applied"
+            raise Stop("\n".join([headline, *(f"  {one}" for one in reasons)]), ExitCode.REFUSED)
+
+    def _read(self, folder: Path) -> Statement:
+        """Return what the preview attests, signed by somebody who may where that is asked for."""
+        named = self.environment.region.previews.signers
+        signers = self.signers or (paths.environments().parent / named if named else None)
+        if signers:
+            show(f"the preview in {folder} is signed by {signer(folder / attestation.FILE, signers)}", "note")
+        return attestation.read(folder)
+
+    def _reasons(self, statement: Statement) -> Iterator[str]:
+        name, said = self.environment.name, statement.predicate
+        again = f"preview again with: jacquard preview {name} --base {said.base[:DIGITS]} --out {self.preview}"
+        if statement.of(name) is None:
+            yield f"it previews {', '.join(one.environment for one in said.environments) or 'nothing'}"
+            yield again
+            return
+        try:
+            impact = self._impact(said.base)
+        except Stop as stop:
+            yield f"what the change does cannot be told again: {stop}"
+            yield again
+            return
+        stale = [str(one) for one in attestation.moved(statement.facts(name), self._facts(impact))]
+        if attestation.is_over(statement, self.now):
+            since, until, now = (moment.isoformat() for moment in (said.made_at, said.expires, self.now))
+            stale.insert(0, f"it holds from {since} until {until}, and it is {now}")
+        yield from stale
+        if stale:
+            yield again
+        for tenant in missing(impact):
+            yield _unsaid(tenant)
+            yield f"once it agrees: jacquard approve {name} {tenant.tenant} --base {said.base[:DIGITS]}"
+
+    def _impact(self, base: str) -> Impact:
+        with comparing.base_of(base) as earlier:
+            edited = edits(earlier.environments, paths.environments(), self.environment.name)
+            return comparing.impact(self.environment.name, earlier, edited)
+
+    def _facts(self, impact: Impact) -> dict[str, str]:
+        return facts_now(Found(environment=self.environment, engine=self.engine, impact=impact))
+
+
+def _unsaid(tenant: TenantImpact) -> str:
+    part = f"part {(tenant.digest or '')[:DIGITS]}"
+    if tenant.agreement:
+        return f"{tenant.tenant} agreed to {part} until {tenant.agreement.expires}, which is over"
+    return f"{tenant.tenant} has not agreed to {part}"
+
+
+def _unpreviewed(environment: Environment) -> str:
+    name, at = environment.name, place(environment, REGION, ("previews", "up_applies"))
+    return (
+        f"{name}: only what is {environment.region.previews.up_applies} is applied ({at}); preview it, and name the"
+        f" folder: jacquard preview {name} --base REF --out DIR; jacquard up {name} --preview DIR"
+    )
