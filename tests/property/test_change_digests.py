@@ -1,0 +1,128 @@
+"""The digest of a tenant's part of a change: the same however it is told, another for whatever is another."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from impacts import edited, impact_of
+
+from components.plan.effects.effect import Effect, Subject, When
+from previews.digests import changes_digest, impact_digest, part_digest
+from previews.impact import Cause, Contracted, Impact, Lost, TenantImpact, TenantWindow
+
+EFFECTS = {"effect": Effect.UNKNOWN, "falls_on": Subject.DPUS, "when": When.BY_HAND}
+COUNTED = {"part": "acme-train/other/a", "count": 99, "change": 3, "gpus": 7, "digest": "0" * 64, "forced_by": ()}
+ROLLED = {"out_at_once": 9, "surge": 9, "paused": True}
+BESIDE = {"spares_left": 9, "spares_floor": 9, "minutes": 9, "minutes_most": 9, "gpu_hours": 9.0}
+
+
+@pytest.fixture(scope="module")
+def promoted(tmp_path_factory: pytest.TempPathFactory) -> Impact:
+    bench = edited(tmp_path_factory.mktemp("data"), "laptop", (), ("promote acme-train/train gpu-2026.11.1",))
+    return impact_of(bench)
+
+
+def acme(impact: Impact, **changes: Any) -> str:
+    [tenant] = [one for one in impact.tenants if one.tenant == "acme"]
+    return part_digest(tenant.model_copy(update=changes), impact.rows, impact.lost)
+
+
+def first_row(impact: Impact, **changes: Any) -> Impact:
+    first, *others = impact.rows
+    return impact.model_copy(update={"rows": (first.model_copy(update=changes), *others)})
+
+
+def first_roll(impact: Impact, **changes: Any) -> Impact:
+    roll = impact.rows[0].roll
+    assert roll
+    return first_row(impact, roll=roll.model_copy(update=changes))
+
+
+@given(seed=st.integers(0, 2**32), line=st.integers(1, 10_000), name=st.text(min_size=1, max_size=40))
+def test_it_is_the_same_however_the_change_is_told(promoted: Impact, seed: int, line: int, name: str) -> None:
+    """Order, lines, files, names of commits and what happens to others are no part of it."""
+    shuffle = random.Random(seed)  # noqa: S311 - no secret
+    cause = Cause(file=name, line=line, path=name, old=name, new=None)
+    rows = [
+        row.model_copy(
+            update={"causes": (cause,), "forced_by": tuple(shuffle.sample(row.forced_by, len(row.forced_by)))}
+        )
+        for row in promoted.rows
+    ]
+    stranger = rows[0].model_copy(update={"tenant": "globex", "part": name, "count": line})
+    told = promoted.model_copy(
+        update={
+            "rows": tuple(shuffle.sample([*rows, stranger], len(rows) + 1)),
+            "lost": tuple(shuffle.sample(promoted.lost, len(promoted.lost))),
+            "base": name,
+            "head": name,
+            "edits": line,
+        }
+    )
+
+    assert acme(told, nodes=line, freezes=(), asks=name) == acme(promoted)
+
+
+@pytest.mark.parametrize("field", [*EFFECTS, *COUNTED])
+def test_whatever_happens_otherwise_is_another_change(promoted: Impact, field: str) -> None:
+    other = first_row(promoted, **{field: {**EFFECTS, **COUNTED}[field]})
+
+    assert acme(other) != acme(promoted)
+    assert impact_digest(other) != impact_digest(promoted)
+
+
+@pytest.mark.parametrize("field", ROLLED)
+def test_a_roll_that_is_another_is_another_change(promoted: Impact, field: str) -> None:
+    assert acme(first_roll(promoted, **{field: ROLLED[field]})) != acme(promoted)
+
+
+@pytest.mark.parametrize("field", BESIDE)
+def test_estimates_and_what_others_decide_too_are_no_part_of_it(promoted: Impact, field: str) -> None:
+    assert acme(first_roll(promoted, **{field: BESIDE[field]})) == acme(promoted)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tenant": "globex"},
+        {"window": TenantWindow(text="sat 02:00", held=True, openings=None)},
+        {"capacity": (Contracted(instance_type="h100-ib-8", contracted=14, lowest=11),)},
+    ],
+    ids=["tenant", "window", "contract"],
+)
+def test_what_it_means_to_the_tenant_is_part_of_it(promoted: Impact, changes: dict[str, Any]) -> None:
+    assert acme(promoted, **changes) != acme(promoted)
+
+
+def test_an_object_more_that_goes_is_another_change(promoted: Impact) -> None:
+    gone = Lost(kind="v1/Secret", name="management/acme/a", outcome="deleted", tenant="acme")
+    others = gone.model_copy(update={"tenant": "globex"})
+
+    assert acme(promoted.model_copy(update={"lost": (*promoted.lost, gone)})) != acme(promoted)
+    assert acme(promoted.model_copy(update={"lost": (*promoted.lost, others)})) == acme(promoted)
+
+
+def test_another_image_for_as_many_nodes_is_another_change(tmp_path: Any) -> None:
+    """What is told of both is the same; the values of fields are not."""
+    found = []
+    for index, version in enumerate(("1.35.3", "1.35.4")):
+        bench = edited(tmp_path / str(index), "laptop", (), ())
+        name = next(iter(bench.load().image_pins.intents))
+        bench.intend(name, "kubelet", f"v{version}")
+        found.append(impact_of(bench))
+    one, other = found
+    rows = [[(row.part, row.effect, row.count, row.gpus) for row in side.rows] for side in found]
+
+    assert rows[0] == rows[1] != []
+    assert {row.digest for row in one.rows}.isdisjoint({row.digest for row in other.rows})
+    assert impact_digest(one) != impact_digest(other)
+
+
+def test_a_tenant_without_a_part_has_the_digest_of_nothing() -> None:
+    assert changes_digest(()) == changes_digest(iter(()))
+    nobody = TenantImpact(tenant="acme", effect=Effect.NONE, nodes=0, asks=None, window=None, freezes=(), capacity=())
+    assert part_digest(nobody, (), ()) != part_digest(nobody.model_copy(update={"tenant": "globex"}), (), ())
