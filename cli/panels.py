@@ -103,6 +103,12 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             ("jacquard facts edge-1 --out facts.json",),
         ),
         Verb(
+            "drift",
+            "cli.verbs.drift:drift",
+            "Tell what in the clusters of a region is not as it is declared, by who owns it now.",
+            ("jacquard drift edge-1", "jacquard drift edge-1 --format json > drift.json"),
+        ),
+        Verb(
             "show",
             "cli.verbs.show:show",
             "Show what is in force and where it came from.",

@@ -19,10 +19,9 @@ from typing import Any, TypeAlias
 
 import pulumi
 
+from components.render.labels import FIELD_MANAGER
 from components.render.manifest import MANAGEMENT, Json, Manifest, ManifestSet, Patch, Rendered
 
-FIELD_MANAGER = "jacquard"
-"""Owner of the fields we apply. Without a name the vendor's provider invents one for each resource."""
 PACKAGE = "jacquard:components"
 """Package and module of every component's type token."""
 _Key: TypeAlias = tuple[str, str, str]

@@ -18,6 +18,7 @@ from components.specs.base import Spec
 from components.specs.files import read_text
 from components.specs.kinds import KINDS, data_files
 from components.specs.problems import SpecError, listed
+from observe.drift import Drift
 from observe.facts import Facts
 from policies import page
 from previews.impact import Impact
@@ -28,6 +29,7 @@ from toolchain.files import replace_text
 _ANSWERS: dict[str, tuple[str, type[Spec]]] = {
     "impact": ("what a change does", Impact),
     "facts": ("what is known of a region at one moment", Facts),
+    "drift": ("what is not as it is declared", Drift),
     "preview": ("what a preview says of a change", Preview),
 }
 """Title and model of what commands answer with, by the name of the schema."""

@@ -34,7 +34,7 @@ def manifest(
     metadata: dict[str, Any] = {"name": name}
     if namespace is not None:
         metadata["namespace"] = namespace
-    metadata["labels"] = {keys.MANAGED_BY: "jacquard", **(labels or {})}
+    metadata["labels"] = {keys.MANAGED_BY: keys.FIELD_MANAGER, **(labels or {})}
     if annotations:
         metadata["annotations"] = dict(annotations)
     return Manifest(

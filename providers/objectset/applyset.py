@@ -23,6 +23,8 @@ MEMBER = "jacquard.dev/member"
 """Annotation of a member with its key in the set: a second mark, and how an import finds the keys again."""
 PATCHES = "patches"
 """Key of the parent's data: what is applied to objects that other controllers make, for they bear no mark."""
+FIELD_MANAGER = "jacquard-objectset"
+"""Owner of the fields that sets apply."""
 OURS = "jacquard/v1"
 """Our value of `TOOLING`; a set of other tooling is never touched."""
 

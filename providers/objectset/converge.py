@@ -12,7 +12,7 @@ from providers.objectset import applyset
 from providers.objectset.existing_objects import ExistingObjects
 from providers.objectset.explaining import explain
 from providers.objectset.inputs import Identity, ObjectSet, brief
-from providers.objectset.members import FIELD_MANAGER, Members, marked, still_to_come
+from providers.objectset.members import Members, marked, still_to_come
 from providers.objectset.moves import Move, moves
 from providers.objectset.patching import Patches
 from providers.objectset.pruning import in_use, prune
@@ -263,7 +263,7 @@ class Change:
         if self._parent and applyset.same(self._parent, body):
             return
         try:
-            self._parent = self._session.api.apply(body, field_manager=FIELD_MANAGER)
+            self._parent = self._session.api.apply(body, field_manager=applyset.FIELD_MANAGER)
         except ApiError as error:
             identity = Identity("", "ConfigMap", self._wanted.namespace, self._wanted.name)
             raise ProviderError(explain(identity, error)) from None

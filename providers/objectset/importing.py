@@ -10,7 +10,7 @@ from providers.errors import ProviderError
 from providers.kube import ObjectRef
 from providers.objectset import applyset
 from providers.objectset.inputs import ObjectSet
-from providers.objectset.members import FIELD_MANAGER, Members, marked
+from providers.objectset.members import Members, marked
 from providers.objectset.session import Session
 
 
@@ -54,7 +54,7 @@ def declared(live: Mapping[str, Any], *, alone: bool = False) -> dict[str, Any]:
     ours = [
         entry
         for entry in entries
-        if entry["manager"] == FIELD_MANAGER and entry["operation"] == "Apply" and not entry.get("subresource")
+        if entry["manager"] == applyset.FIELD_MANAGER and entry["operation"] == "Apply" and not entry.get("subresource")
     ]
     fields: dict[str, Any] = ours[0]["fieldsV1"] if ours else {}
     if alone:

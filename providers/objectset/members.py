@@ -7,13 +7,11 @@ from typing import Any
 
 from providers.errors import ProviderError
 from providers.kube import ApiError, KindNotFound, ObjectRef
-from providers.objectset.applyset import MEMBER, PART_OF
+from providers.objectset.applyset import FIELD_MANAGER, MEMBER, PART_OF
 from providers.objectset.explaining import managers, owned_fields
 from providers.objectset.inputs import Identity, ObjectSet
 from providers.objectset.session import Session
 from providers.objectset.workers import Outcomes
-
-FIELD_MANAGER = "jacquard-objectset"
 
 
 class Members:

@@ -12,11 +12,11 @@ from typing import Any
 from providers.errors import ProviderError
 from providers.kube import ApiError, ObjectRef
 from providers.kube.objects import dig
+from providers.objectset.applyset import FIELD_MANAGER
 from providers.objectset.explaining import changed_meanwhile, explain, managers, owned_fields
 from providers.objectset.importing import declared
 from providers.objectset.inputs import Identity, ObjectSet, bodies
 from providers.objectset.looking import existing
-from providers.objectset.members import FIELD_MANAGER
 from providers.objectset.session import Session
 from providers.objectset.workers import CancelledError
 

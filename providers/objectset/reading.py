@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from providers.kube import ObjectRef
+from providers.kube.overlay import seen
 from providers.objectset import applyset
 from providers.objectset.inputs import ObjectSet, bodies, brief
 from providers.objectset.looking import existing
 from providers.objectset.members import Members
 from providers.objectset.patching import try_over
 from providers.objectset.session import Session
-
-_ABSENT = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +74,3 @@ def _patches(session: Session, recorded: ObjectSet) -> dict[str, Any]:
             fields = {field: value for field, value in values[there[name]].items() if field in patch["fields"]}
             found[f"{key}/{name}"] = {**patch, "names": [name], "fields": fields}
     return found
-
-
-def seen(declared: Mapping[str, Any], live: Mapping[str, Any], applied: Any = _ABSENT) -> dict[str, Any]:
-    """Return a declared object with live values, except where ``applied``, what it would be, is live already.
-
-    Fields nobody declared stay out, declared ones that are gone go.
-    """
-    return dict(_overlay(declared, {**live, "apiVersion": declared["apiVersion"]}, applied))
-
-
-def _overlay(declared: Any, live: Any, applied: Any) -> Any:
-    if isinstance(declared, Mapping) and isinstance(live, Mapping):
-        after = applied if isinstance(applied, Mapping) else dict.fromkeys(declared, _ABSENT)
-        return {
-            key: _overlay(value, live[key], after.get(key, _ABSENT)) if key in live else value
-            for key, value in declared.items()
-            if key in live or _is_empty(value) or key not in after
-        }
-    if isinstance(declared, list) and isinstance(live, list) and len(declared) == len(live):
-        items = applied if isinstance(applied, list) and len(applied) == len(live) else [_ABSENT] * len(live)
-        return [_overlay(*each) for each in zip(declared, live, items, strict=True)]
-    return declared if live == applied else live
-
-
-def _is_empty(value: Any) -> bool:
-    """Return whether leaving a value out says the same; servers drop such fields."""
-    return value is None or value in ({}, [])

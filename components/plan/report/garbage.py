@@ -83,7 +83,7 @@ def _declared(environment: Environment) -> Iterator[Manifest]:
 def _is_ours(body: Json) -> bool:
     labels = body["metadata"].get("labels") or {}
     is_going = body["metadata"].get("deletionTimestamp") is not None
-    return labels.get(keys.MANAGED_BY) == "jacquard" and keys.GROUP in labels and not is_going
+    return labels.get(keys.MANAGED_BY) == keys.FIELD_MANAGER and keys.GROUP in labels and not is_going
 
 
 def _template(body: Json, used: Mapping[tuple[str, str, str], set[str]]) -> Template:

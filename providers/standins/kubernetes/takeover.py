@@ -4,18 +4,15 @@ The vendor's provider creates as ``pulumi-kubernetes`` by a plain write, which s
 manager: a change of such an object would be a conflict, and what the program no longer has would stay. Like that
 provider's first update, ours takes everything over that it wrote. Of kubectl's fields only those are taken that the
 program declares or declared; the vendor's takes all, and so removes a label that somebody else put beside ours.
-
-Sets of fields have the form of ``metadata.managedFields[].fieldsV1`` throughout.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-Fields: TypeAlias = Mapping[str, Any]
+from providers.kube.field_sets import ITSELF, Fields, below, of_body, union, without
 
-_ITSELF = "."
 _PULUMI = ("pulumi-kubernetes", "pulumi-resource-kubernetes")
 _BY_HAND = ("kubectl", "before-first-apply")
 
@@ -81,58 +78,6 @@ def _taken(entry: Mapping[str, Any], name: str, bodies: Iterable[Mapping[str, An
     return {}
 
 
-def union(one: Fields, other: Fields) -> dict[str, Any]:
-    """Return the fields that are in either set."""
-    return {
-        **one,
-        **{key: union(one[key], inner) if key in one else inner for key, inner in other.items()},
-    }
-
-
-def without(fields: Fields, gone: Fields) -> dict[str, Any]:
-    """Return the fields of one set that are not in the other; an item of which no field is left goes too."""
-    left: dict[str, Any] = {}
-    for key, inner in fields.items():
-        if key not in gone:
-            left[key] = inner
-        elif inner and gone[key]:
-            rest = without(inner, gone[key])
-            left |= {key: rest} if rest.keys() - {_ITSELF} else {}
-    return left
-
-
-def of_body(fields: Fields, value: Any) -> dict[str, Any]:
-    """Return those of ``fields`` that a body sets."""
-    found: dict[str, Any] = {}
-    for key, inner in fields.items():
-        if key == _ITSELF:
-            found[key] = inner
-            continue
-        for item in _below(value, key):
-            part = of_body(inner, item) if inner else {}
-            if not inner or part:
-                found[key] = union(found.get(key, {}), part)
-    return found if found.keys() - {_ITSELF} or value in ({}, []) else {}
-
-
-def _below(value: Any, key: str) -> list[Any]:
-    """Return what a step of a set of fields leads to; of a list, all items that it may mean."""
-    form, _, text = key.partition(":")
-    if form == "f":
-        return [value[text]] if isinstance(value, dict) and text in value else []
-    if not isinstance(value, list):
-        return []
-    if form == "i":
-        return value[int(text) :][:1]
-    wanted = json.loads(text)
-    fits: Mapping[str, Callable[[Any], bool]] = {
-        "v": lambda item: bool(item == wanted),
-        # A key that the body leaves to its default, such as a port's protocol, is not against it.
-        "k": lambda item: isinstance(item, dict) and all(item.get(name, at) == at for name, at in wanted.items()),
-    }
-    return [item for item in value if fits[form](item)]
-
-
 def applied(live: Mapping[str, Any], body: Mapping[str, Any], move: Move) -> dict[str, Any]:
     """Return a live object as it will be when ``body`` is applied after a take-over."""
     *others, last = move.entries
@@ -152,7 +97,7 @@ def _cut(value: Any, leaving: Fields) -> Any:
         for key, item in value.items():
             inner = leaving.get(f"f:{key}")
             rest = _cut(item, inner) if inner else item
-            if inner is None or (inner and (rest or _ITSELF not in inner)):
+            if inner is None or (inner and (rest or ITSELF not in inner)):
                 left[key] = rest
         return left
     if not isinstance(value, list):
@@ -162,11 +107,11 @@ def _cut(value: Any, leaving: Fields) -> Any:
 
 def _of_item(fields: Fields, item: Any) -> Fields | None:
     """Return what a set of fields says of an item of a list; None for nothing."""
-    return next((inner for key, inner in fields.items() if key != _ITSELF and _below([item], key)), None)
+    return next((inner for key, inner in fields.items() if key != ITSELF and below([item], key)), None)
 
 
 def _goes_whole(inner: Fields | None) -> bool:
-    return inner is not None and (not inner or _ITSELF in inner)
+    return inner is not None and (not inner or ITSELF in inner)
 
 
 def _merged(live: Any, body: Any, fields: Fields) -> Any:

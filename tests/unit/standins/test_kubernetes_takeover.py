@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from providers.errors import ProviderError
+from providers.kube import field_sets
 from providers.rpc.values import decode
 from providers.standins.kubernetes import takeover
 
@@ -89,13 +90,13 @@ PORTS = {
 def test_items_of_lists_are_told_by_their_keys_and_values() -> None:
     body = {"spec": {"ports": [{"port": 81, "name": "x"}], "finalizers": ["b"]}}
 
-    assert takeover.of_body(PORTS, body) == {
+    assert field_sets.of_body(PORTS, body) == {
         "f:spec": {
             "f:ports": {".": {}, 'k:{"port":81,"protocol":"TCP"}': {".": {}, "f:port": {}, "f:name": {}}},
             "f:finalizers": {'v:"b"': {}},
         }
     }
-    assert takeover.without(PORTS, takeover.of_body(PORTS, body)) == {
+    assert takeover.without(PORTS, field_sets.of_body(PORTS, body)) == {
         "f:spec": {
             "f:ports": {'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}, "f:name": {}}},
             "f:finalizers": {'v:"a"': {}},

@@ -1,0 +1,74 @@
+"""``jacquard drift``: exit codes that a schedule may rely on, and the answer for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import jsonschema
+import pytest
+from answering import Answering, answering
+from typer.testing import Result
+
+from cli.errors import ExitCode
+from cli.verbs import drift as verb
+from components.specs.environment import Environment
+from observe.clusters_compared import drift
+from providers.kube import KubeconfigError
+from toolchain import paths
+
+Invoke = Callable[..., Result]
+
+
+@pytest.fixture
+def servers(laptop: Environment, monkeypatch: pytest.MonkeyPatch) -> dict[str, Answering]:
+    """Let servers that a test may spoil answer; one that it takes away cannot be reached."""
+    found = answering(laptop)
+
+    def connect(_: Environment, cluster: str) -> Answering:
+        if cluster not in found:
+            msg = "no route"
+            raise KubeconfigError(msg)
+        return found[cluster]
+
+    monkeypatch.setattr(verb, "looked_at", lambda spec: drift(spec, connect))
+    return found
+
+
+def test_no_drift_is_zero(servers: dict[str, Answering], invoke: Invoke) -> None:
+    result = invoke("drift", "laptop")
+
+    assert (result.exit_code, result.stderr) == (ExitCode.OK, "")
+    assert servers
+    assert result.stdout.splitlines()[1:] == ["  all are as declared"]
+
+
+def test_drift_has_a_code_of_its_own_even_where_not_all_was_read(servers: dict[str, Answering], invoke: Invoke) -> None:
+    del servers["globex-lab"]
+    key = next(key for key in servers["management"].objects if key[0] == "MachineDeployment")
+    del servers["management"].objects[key]
+
+    result = invoke("drift", "laptop", "--format", "json")
+
+    assert (result.exit_code, result.stderr) == (6, "drift: laptop: 1 object is not as declared\n")
+    answer = json.loads(result.stdout)
+    assert [(one["name"], one["what"]) for one in answer["objects"]] == [("/".join(key[1:]), "missing")]
+    assert answer["unread"] == [{"cluster": "globex-lab", "what": None, "reason": "no route"}]
+    schema = json.loads((paths.ROOT / "schemas" / "drift.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(answer, schema)
+
+
+def test_what_could_not_be_looked_at_is_neither_good_nor_bad(servers: dict[str, Answering], invoke: Invoke) -> None:
+    servers.clear()
+
+    result = invoke("drift", "laptop")
+
+    message = "laptop: not all could be read, so that nobody knows whether it is as declared"
+    assert (result.exit_code, result.stderr) == (7, f"unread: {message}\n")
+    assert result.stdout.splitlines()[1:] == [
+        "",
+        "could not be read:",
+        "  management: no route",
+        "  acme-train: no route",
+        "  globex-lab: no route",
+    ]
