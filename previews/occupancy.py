@@ -155,6 +155,8 @@ class _Index:
 
     def __init__(self, facts: Facts) -> None:
         self._clusters = {one.cluster: one for one in facts.clusters if one.cluster != MANAGEMENT}
+        self._hosts = {node.host: node for node in facts.nodes if node.host}
+        self._homeless = sum(node.host is None and node.pods > 0 for node in facts.nodes)
         self._nodes: dict[str, list[NodeFacts]] = defaultdict(list)
         for node in facts.nodes:
             cluster, pool, _ = (*node.group.split("/"), "", "")[:3]
@@ -187,7 +189,7 @@ class _Index:
     def _of(self, row: Row) -> list[NodeFacts]:
         if row.falls_on is Subject.NODES:
             return self._nodes.get(row.part, [])
-        return []
+        return [self._hosts[host] for host in row.hosts if host in self._hosts]
 
     def _unknown(self, row: Row) -> Iterator[str]:
         """Yield why there may be more jobs on the nodes of ``row`` than are known."""
@@ -195,7 +197,11 @@ class _Index:
             cluster = row.part.partition("/")[0]
             yield from self._unread([cluster])
             return
-        yield f"nobody can tell which hosts those of {row.part} are"
+        yield from self._unread(self._clusters)
+        if self._homeless:
+            yield f"{self._homeless} nodes with jobs do not tell their host"
+        if not row.hosts:
+            yield f"nobody can tell which hosts those of {row.part} are"
 
     def _unread(self, names: Iterable[str]) -> Iterator[str]:
         for name in names:

@@ -6,18 +6,22 @@ The tests run in the order of the file on one region: each leaves it as the next
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 from local_region import ENVIRONMENT, UP, LocalRegion, Outcome
 from published_crds import CRDS
+from region_contents import commit
 
+from cli.errors import ExitCode
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import slices
 from components.plan.report.garbage import USERS
 from components.render import metal3
 from components.render.manifest import objects
 from components.specs.loader import load_environment
-from providers.kube import ApiError
+from providers.kube import ApiError, ObjectRef
 
 pytestmark = pytest.mark.e2e
 
@@ -122,6 +126,59 @@ def test_a_host_edited_by_hand_is_seen_as_drift_by_refresh(region: LocalRegion) 
 
     assert drift.code != 0, drift.text
     assert host["metadata"]["name"] in drift.text
+
+
+def test_what_an_impact_tells_of_jobs_is_what_runs(region: LocalRegion, tmp_path: Path) -> None:
+    api, facts = region.api(CLUSTER), tmp_path / "facts.json"
+    [node, *_] = api.list("v1", "Node", label_selector=f"node-restriction.kubernetes.io/pool={BUMPED}")
+    ref = ObjectRef("v1", "Pod", "job", "default")
+    api.create(_job(ref, str(node["metadata"]["name"])), field_manager="somebody")
+    commit(region)
+    locks = region.environments / ENVIRONMENT / "images.lock.yaml"
+    pinned = locks.read_text(encoding="utf-8")
+
+    taken = region.jacquard("facts", ENVIRONMENT, "--out", str(facts))
+    region.jacquard("promote", ENVIRONMENT, f"{CLUSTER}/{BUMPED}", "--to", NEW_IMAGE)
+    told = region.jacquard("impact", ENVIRONMENT, "--facts", str(facts), "--format", "json")
+    locks.write_text(pinned, encoding="utf-8")
+    api.delete(ref)
+
+    assert taken.stdout.startswith(f"{ENVIRONMENT}: 1 of 20 nodes occupied by 1 pod on 4 GPUs, as of "), taken.text
+    [found] = json.loads(told.stdout)
+    jobs = [{"tenant": "acme", "nodes": 1, "pods": 1, "gpus": 4}]
+    assert found["occupancy"] == {"tenants": jobs, "unknown": None}
+    domain = node["metadata"]["labels"]["node-restriction.kubernetes.io/failure-domain"]
+    occupied = [row["part"] for row in found["rows"] if row["occupancy"] and row["occupancy"]["tenants"]]
+    assert occupied == [f"{CLUSTER}/{BUMPED}/{domain}"]
+
+
+def test_an_edit_by_hand_is_told_with_its_owner_until_it_is_put_back(region: LocalRegion) -> None:
+    api = region.api()
+    host = ObjectRef.of(api.list("metal3.io/v1alpha1", "BareMetalHost", namespace=CLUSTER)[0])
+
+    before = region.jacquard("drift", ENVIRONMENT)
+    api.patch(host, {"spec": {"online": False}}, field_manager="kubectl-edit")
+    edited = region.jacquard("drift", ENVIRONMENT, "--format", "json")
+    api.patch(host, {"spec": {"online": True}}, field_manager="kubectl-edit")
+    after = region.jacquard("drift", ENVIRONMENT)
+
+    assert before.code == 0, before.text
+    assert edited.code == ExitCode.DRIFTED, edited.text
+    [found] = json.loads(edited.stdout)["objects"]
+    assert (found["cluster"], found["kind"]) == ("management", "metal3.io/BareMetalHost")
+    assert (found["name"], found["what"]) == (f"{CLUSTER}/{host.name}", "differs")
+    [field] = found["fields"]
+    said = tuple(field[name] for name in ("path", "declared", "live", "by", "manager"))
+    assert said == ("spec.online", "true", "false", "by hand", "kubectl-edit")
+    assert after.code == 0, after.text
+
+
+def _job(ref: ObjectRef, node: str) -> dict[str, Any]:
+    """Return a pod that holds four GPUs of a node."""
+    container = {"name": "work", "image": "work", "resources": {"limits": {"nvidia.com/gpu": "4"}}}
+    metadata = {"name": ref.name, "namespace": ref.namespace}
+    spec = {"nodeName": node, "containers": [container], "tolerations": [{"operator": "Exists"}]}
+    return {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata, "spec": spec}
 
 
 def test_an_image_bump_replaces_exactly_the_machines_of_its_pool(region: LocalRegion) -> None:

@@ -179,3 +179,26 @@ def test_all_files_that_cannot_be_used_are_told_at_once(tmp_path: Path) -> None:
 def test_equal_facts_give_equal_comments(promoted: Impact) -> None:
     assert comment([occupied(promoted, given())]) == comment([occupied(promoted, given())])
     assert "| occupied |" in comment([occupied(promoted, given())])
+
+
+def test_jobs_on_hosts_are_those_of_their_nodes_and_each_counts_once(promoted: Impact) -> None:
+    hosts = promoted.rows[0].model_copy(
+        update={"falls_on": Subject.HOSTS, "effect": Effect.REBOOTED, "hosts": ("a01-u02", "a02-u03", "a04-u01")}
+    )
+    unread = taken().model_copy(update={"clusters": taken().clusters[:2]})
+
+    found = occupied(promoted.model_copy(update={"rows": (hosts, promoted.rows[0])}), Given(facts=unread, unfit=None))
+
+    one = Occupancy(tenants=(Occupied(tenant="acme", nodes=1, pods=1, gpus=8),))
+    assert ([row.occupancy for row in found.rows], found.occupancy) == ([one, one], one)
+
+
+def test_which_host_a_job_is_on_may_be_unknown(promoted: Impact) -> None:
+    node = taken().nodes[1].model_copy(update={"host": None})
+    lost = taken().model_copy(update={"nodes": (node,), "clusters": taken().clusters[:2]})
+    row = {"falls_on": Subject.DPUS, "effect": Effect.RE_FLASHED}
+
+    found = occupied(changed(promoted, **row), Given(facts=lost, unfit=None))
+
+    which = "nobody can tell which hosts those of acme-train/train/a01 are"
+    assert found.occupancy == Occupancy(tenants=(), unknown=f"1 nodes with jobs do not tell their host; {which}")
