@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,7 +18,9 @@ from previews.bases import Base, BaseError, base_at
 from previews.compare import impact as compared
 from previews.edits import Edit, edits
 from previews.impact import Impact, Shared
+from previews.preview import Preview
 from previews.rendered import rendered_by, rendered_here
+from previews.report import Report, report
 from previews.sides import Side, side
 from stacks.own import joined
 from toolchain import paths, settings
@@ -101,6 +104,19 @@ def _compared(name: str, base: Base, edited: Sequence[Edit]) -> Compared:
         undecided=undecided,
     )
     return Compared(base=sides[0], head=sides[1], undecided=undecided, impact=found)
+
+
+def reported(found: Impact, base: Base, preview: Preview | None = None) -> Report:
+    """Return the report of an impact of the work tree over ``base``, the same all day.
+
+    Args:
+        found: the impact.
+        base: what it compares with.
+        preview: what the engine and policies say of it; None where nobody asked them.
+    """
+    today = dt.datetime.combine(settings.now().astimezone(dt.UTC), dt.time(), dt.UTC)
+    name = found.environment
+    return report(_before(name, base), data.comparable(name), found, today, preview)
 
 
 def _elsewhere(edited: Mapping[str, Sequence[Edit]], base: Base) -> tuple[Shared, ...]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cli import arguments, comparing, data
+from cli import arguments, comparing, data, outputs
 from cli.console import print_json, stdout
 from cli.views import impact as impact_view
 from cli.views.impact_comment import comment
+from cli.views.report.page import MARK, html
 from previews.occupancy import LIMIT_MINUTES, occupied
 from toolchain import settings
 
@@ -32,6 +34,9 @@ def impact(
     facts: arguments.FactsOption = None,
     facts_age: arguments.FactsAgeOption = LIMIT_MINUTES,
     output: Annotated[ImpactFormat, typer.Option("--format", help="How to answer.")] = ImpactFormat.TEXT,
+    page: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Also write a report: one page with map and timeline.")
+    ] = None,
 ) -> None:
     """Tell what a change does to nodes, tenants and the rest of a region, before it is merged.
 
@@ -43,8 +48,9 @@ def impact(
     now, names = settings.now(), data.chosen(chosen)
     given = data.facts(facts or (), names, now=now, limit_minutes=facts_age)
     with comparing.base_of(base) as earlier:
-        found = comparing.impacts(names, earlier)
-    found = [occupied(one, given.get(one.environment)) for one in found]
+        found = [occupied(one, given.get(one.environment)) for one in comparing.impacts(names, earlier)]
+        if page is not None:
+            outputs.write("--html", page, html([comparing.reported(one, earlier) for one in found]), MARK)
     if output is ImpactFormat.JSON:
         print_json([one.model_dump(mode="json") for one in found])
         return

@@ -108,3 +108,19 @@ class WindowSpec(CheckedSpec):
             return week[local.weekday()] in self.days and self.from_ <= time < self.to
         opened_today = week[local.weekday()] in self.days and time >= self.from_
         return opened_today or (week[local.weekday() - 1] in self.days and time < self.to)
+
+    def openings(self, since: dt.datetime, until: dt.datetime) -> Iterator[tuple[dt.datetime, dt.datetime]]:
+        """Yield when it opens and ends again, each time that it is open between two moments, in UTC and in order."""
+        zone, week = zoneinfo.ZoneInfo(self.timezone), tuple(Weekday)
+        day, last = (moment.astimezone(zone).date() for moment in (since, until))
+        day -= dt.timedelta(days=1)  # a window that began yesterday may last into today
+        while day <= last:
+            if week[day.weekday()] in self.days:
+                ends_on = day + dt.timedelta(days=int(self.to < self.from_))
+                opens, ends = (
+                    dt.datetime.combine(*moment, tzinfo=zone).astimezone(dt.UTC)
+                    for moment in ((day, self.from_), (ends_on, self.to))
+                )
+                if opens < until and ends > since:
+                    yield opens, ends
+            day += dt.timedelta(days=1)

@@ -59,3 +59,27 @@ def test_a_window_is_written_as_it_was_read() -> None:
     data = {"days": ["tue"], "from": "02:00", "to": "06:30", "timezone": "UTC"}
 
     assert WindowSpec.model_validate(data).model_dump(mode="json") == data
+
+
+def test_a_window_opens_at_moments_of_its_zone_each_time_that_it_is_open_in_a_span() -> None:
+    window = _window(["sat", "sun"], "22:00", "04:00", "Europe/Berlin")
+
+    found = window.openings(_utc("2026-10-24T22:30:00"), _utc("2026-10-31T21:30:00"))
+
+    assert [(str(opens), str(ends)) for opens, ends in found] == [
+        ("2026-10-24 20:00:00+00:00", "2026-10-25 03:00:00+00:00"),  # the night has an hour more
+        ("2026-10-25 21:00:00+00:00", "2026-10-26 03:00:00+00:00"),
+        ("2026-10-31 21:00:00+00:00", "2026-11-01 03:00:00+00:00"),
+    ]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kathmandu", "America/Los_Angeles"])
+@pytest.mark.parametrize(("begins", "ends"), [("02:15", "06:45"), ("21:00", "03:30")])
+def test_what_is_within_an_opening_is_covered_and_nothing_else(begins: str, ends: str, zone: str) -> None:
+    window = _window(["mon", "tue", "fri"], begins, ends, zone)
+    since = _utc("2026-11-16T00:00:00")
+    openings = list(window.openings(since, since + dt.timedelta(days=8)))
+
+    for quarter in range(8 * 24 * 4):
+        moment = since + dt.timedelta(minutes=15 * quarter)
+        assert window.covers(moment) is any(opens <= moment < closes for opens, closes in openings), moment

@@ -1,0 +1,136 @@
+"""The page: templates filled with what a change does, and a policy by which a browser loads nothing else.
+
+Whatever comes from data is escaped by the templates, and what is invisible in it or steers a terminal is spelt out.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from cli.console import plural
+from cli.views import impact as view
+from cli.views.report import waves
+from cli.views.report.parts import parts
+from cli.views.report.region import region
+from components.specs.keys import pool_of
+from components.specs.problems import visible
+from previews.impact import DISRUPTIVE
+from previews.report import Report
+
+MARK = "written by jacquard for a change"
+"""Says in a report what wrote it."""
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def html(reports: Sequence[Report]) -> str:
+    """Return the page of ``reports``, one for each environment: the same text for the same reports."""
+    style, script = _source("report.css") + _filters(reports), _source("report.js")
+    return (
+        _templates()
+        .get_template("page.html")
+        .render(
+            mark=MARK,
+            style=Markup(style),  # noqa: S704 - our own file, and numbers
+            script=Markup(script),  # noqa: S704 - our own file
+            policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; base-uri 'none'; "
+            "form-action 'none'",
+            environments=[_environment(index, report) for index, report in enumerate(reports)],
+        )
+    )
+
+
+def _environment(index: int, report: Report) -> dict[str, Any]:
+    """Return what the templates say of one environment."""
+    impact, drawn = report.impact, waves.Waves(report.timeline)
+    found, part_of = parts(impact)
+    tenants = {name: number for number, name in enumerate(_tenants(report))}
+    return {
+        "id": f"e{index}",
+        "impact": impact,
+        "verdict": list(view.verdict(impact)),
+        "figures": _figures(report),
+        "region": region(report.hosts, tenants),
+        "tenant_of": tenants,
+        "columns": view.COLUMNS,
+        "parts": found,
+        "part_of": part_of,
+        "width": waves.WIDTH,
+        "waves": drawn.waves(),
+        "spares": drawn.spares(),
+        "rolls": drawn.rolls(),
+        "start": f"{report.timeline.start:%Y-%m-%d %H:%M} UTC",
+        "preview": report.preview,
+    }
+
+
+def _figures(report: Report) -> list[tuple[str, str]]:
+    """Return the numbers that stand first."""
+    impact = report.impact
+    gone = [row for row in impact.rows if row.effect in DISRUPTIVE]
+    away = sum(row.roll.out_at_once for row in impact.rows if row.roll)
+    return [
+        (str(impact.gone), "machines disturbed"),
+        (str(sum(row.gpus or 0 for row in gone)), "GPUs in them"),
+        (str(away), "nodes away at once"),
+        (str(len({pool_of(row.part) for row in gone if row.roll})), "pools rolled"),
+        (str(len([one for one in impact.tenants if one.asks])), "tenants asked"),
+        (str(sum(host.rows != () for host in report.hosts)), f"of {plural(len(report.hosts), 'host')} touched"),
+    ]
+
+
+def _tenants(report: Report) -> list[str]:
+    """Return the tenants that have hosts or are touched."""
+    named = {host.tenant for host in report.hosts} | {row.tenant for row in report.impact.rows}
+    return sorted(name for name in named if name)
+
+
+def _filters(reports: Sequence[Report]) -> str:
+    """Return the rules by which a tenant that is chosen stands out, with numbers in place of names."""
+    rules = []
+    for index, report in enumerate(reports):
+        choices = [f"#e{index}t", *(f"#e{index}t{number}" for number, _ in enumerate(_tenants(report)))]
+        for number, choice in enumerate(choices):
+            label = f".filter label[for={choice[1:]}]"
+            rules.append(f"{choice}:checked~{label}{{background:var(--link);color:var(--ground)}}")
+            rules.append(f"{choice}:focus-visible~{label}{{outline:3px solid var(--link);outline-offset:2px}}")
+            if number:
+                rules.append(f"{choice}:checked~section .t:not(.t{number - 1}){{opacity:.17}}")
+    return "\n".join(rules)
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@cache
+def _source(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        finalize=_shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["at"] = lambda key, found: found[key]
+    return made
+
+
+def _shown(value: Any) -> Any:
+    """Return what a template shows of ``value``: of a text also what is invisible in it."""
+    if isinstance(value, str) and not isinstance(value, Markup) and not value.isprintable():
+        return visible(value)
+    return value

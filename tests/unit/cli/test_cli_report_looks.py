@@ -1,0 +1,141 @@
+"""The report as people see it: colours that stand out, and a real browser that opens it, points and types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import Page, needs_browser
+from environment_data import ENVIRONMENTS
+from impacts import NOW, edited, impact_of
+
+from cli.views.report.page import html
+from components.specs.loader import load_environment
+from previews.report import report
+
+STEPS = "nodes: {durations: {drain_minutes: 10, deprovision_minutes: 5, boot_minutes: 15, join_minutes: 5}}\n"
+COLOURS = re.compile(r"--([a-z-]+):(#[0-9a-f]{3,6})")
+SIGNS = (
+    "replaced",
+    "deleted",
+    "re-flashed",
+    "rebooted",
+    "restarted",
+    "refused",
+    "unknown",
+    "goes",
+    "comes",
+    "in-place",
+)
+
+
+def luminance(colour: str) -> float:
+    digits = colour[1:] if len(colour) == 7 else "".join(digit * 2 for digit in colour[1:])
+    parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one: str, other: str) -> float:
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a promotion."""
+    folder = tmp_path_factory.mktemp("data")
+    bench = edited(folder, "laptop", [("region.yaml", STEPS)], ("promote acme-train/train gpu-2026.11.1",))
+    path = folder / "report.html"
+    found = report(load_environment("laptop", ENVIRONMENTS), bench.load(), impact_of(bench), NOW)
+    path.write_text(html([found]), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Page]:
+    """A browser that has nothing open."""
+    with Page(tmp_path / "browser") as page:
+        yield page
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_everything_that_is_read_stands_out_from_its_ground(written: Path, theme: int) -> None:
+    style = written.read_text(encoding="utf-8")
+    colours = dict(COLOURS.findall(style.split("@media (prefers-color-scheme:dark)")[theme].split("}", maxsplit=1)[0]))
+
+    pairs = [(sign, f"on-{sign}") for sign in SIGNS] + [("unknown-stripe", "on-unknown"), ("spare", "on-spare")]
+    pairs += [
+        (ground, text) for ground in ("ground", "raised") for text in ("text", "soft", "link", "bad", "good", "warn")
+    ]
+    pairs += [("old", "text"), ("new", "text"), ("link", "ground"), ("window", "text")]
+    low = {pair: found for pair in pairs if (found := contrast(*(colours[name] for name in pair))) < 4.5}
+    assert low == {}
+
+
+@needs_browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_opens_without_a_complaint_and_asks_for_nothing_else(browser: Page, written: Path, theme: str) -> None:
+    browser.theme(theme)
+    browser.open(written)
+
+    assert browser.ask("document.documentElement.dataset.ready") == ""
+    assert browser.complaints() == []
+    assert browser.asked_for() == [written.as_uri()]
+    ground = browser.ask("getComputedStyle(document.body).backgroundColor")
+    assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(15, 19, 24)"}[theme]
+    assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
+    assert len(browser.picture()) > 10_000  # something is drawn: an empty page compresses to less
+
+
+@needs_browser
+def test_pointing_at_a_host_tells_what_befalls_it(browser: Page, written: Path) -> None:
+    browser.open(written)
+
+    browser.point('[title="a02-u03"]')
+
+    assert browser.ask("document.querySelector('.detail').innerText").split("\n") == [
+        "a02-u03", "place", "hall a, rack a02", "what happens", "R replaced", "hosts alike", "5", "tenant", "acme",
+        "rollout group", "acme-train/train/a02", "now a", "node", "instance type", "h100-ib-8", "because of",
+        "acme-train/train, 2 groups: nodes replaced",
+    ]  # fmt: skip
+
+
+@needs_browser
+def test_arrow_keys_lead_from_host_to_host_and_enter_holds_one(browser: Page, written: Path) -> None:
+    browser.open(written)
+    browser.ask("document.querySelector('.hall [tabindex=\"0\"]').focus()")
+
+    for key in ("ArrowDown", "ArrowRight", "Enter", "ArrowDown"):
+        browser.press(key)
+
+    assert browser.ask("document.activeElement.title") == "a02-u03"
+    assert browser.ask("document.querySelector('.detail h3').textContent") == "a02-u02"
+    assert browser.ask("document.querySelectorAll('.hall [tabindex=\"0\"]').length") == 1
+
+
+@needs_browser
+def test_a_tenant_that_is_chosen_stands_out_also_without_scripts(browser: Page, written: Path) -> None:
+    browser.script(on=False)
+    browser.open(written)
+    assert browser.ask("document.documentElement.dataset.ready") is None
+
+    browser.ask("document.getElementById('e0t1').checked = true")
+
+    opacity = "getComputedStyle(document.querySelector('[title=\"{}\"]')).opacity"
+    assert browser.ask(opacity.format("a01-u01")) == "0.17"
+    assert browser.ask(opacity.format("a01-u07")) == "1"
+
+
+@needs_browser
+def test_a_link_to_a_part_opens_it_and_print_shows_all(browser: Page, written: Path) -> None:
+    browser.open(written)
+    browser.ask("document.querySelectorAll('details').forEach((fold) => { fold.open = false; })")
+
+    browser.ask("location.hash = '#e0-p0'; new Promise((done) => setTimeout(done, 50))")
+    assert browser.ask("document.getElementById('e0-p0').open")
+
+    browser.ask("dispatchEvent(new Event('beforeprint'))")
+    assert browser.ask("document.querySelectorAll('details:not([open])').length") == 0

@@ -1,0 +1,141 @@
+"""What a change does to each host: of groups that roll, come and go, of halls, of DPUs, and of what nobody decided."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from environment_data import ENVIRONMENTS
+from impacts import edited, impact_of
+
+from components.plan.effects.effect import Effect, Subject, When
+from components.plan.report.capacity import HostUse
+from components.specs.loader import load_environment
+from previews.hosts import HostImpact, hosts
+from previews.impact import Forced, Impact, Row
+
+A01, A02 = ([f"{rack}-u0{slot}" for slot in range(1, 6)] for rack in ("a01", "a02"))
+
+
+def touched(folder: Path, *edits: tuple[str, ...], then: tuple[str, ...] = ()) -> dict[str, list[str]]:
+    """Return the hosts of ``laptop`` by what an edit does to them."""
+    bench = edited(folder, "laptop", edits, then)
+    told = defaultdict(list)
+    for one in hosts(load_environment("laptop", ENVIRONMENTS), bench.load(), impact_of(bench)):
+        if one.rows:
+            told[f"{one.move or one.effect}, {one.when}"].append(one.host.host)
+    return dict(told)
+
+
+def test_a_promotion_falls_on_the_nodes_of_its_groups_and_not_on_their_spares(tmp_path: Path) -> None:
+    found = touched(tmp_path, then=("promote acme-train/train gpu-2026.11.1",))
+    assert found == {"replaced, at once": [*A01, *A02]}
+
+
+def test_hosts_come_and_go_where_groups_scale(tmp_path: Path) -> None:
+    fewer = ("tenants/acme.yaml", "nodes: 10", "nodes: 8")
+    assert touched(tmp_path, fewer, then=("allocate",)) == {
+        "in place, at once": [*A01[:4], *A02[:4]],
+        "goes, at once": ["a01-u05", "a02-u05"],
+    }
+
+
+def test_a_row_of_a_hall_names_its_hosts(tmp_path: Path) -> None:
+    found = touched(tmp_path, ("inventory/hall-a.csv", "MT26A0102", "MT26A9102"))
+    assert found == {"refused, at once": ["a01-u02"]}
+
+
+def test_what_befalls_dpus_falls_on_the_hosts_that_they_are_in(tmp_path: Path) -> None:
+    [(what, found)] = touched(tmp_path, ("tenants/acme.yaml", "egress: public", "egress: none")).items()
+    groups = load_environment("laptop", ENVIRONMENTS).allocations.hosts
+    assert what == "restarted, by hand"
+    assert sorted(found) == sorted(host for host, pool in groups.items() if pool.startswith("acme-train/"))
+
+
+def test_a_host_that_is_no_more_stays_on_the_map_where_it_was(tmp_path: Path) -> None:
+    bench = edited(tmp_path, "laptop", [], ())
+    text = (bench.folder / "inventory" / "hall-a.csv").read_text()
+    [line] = [line for line in text.splitlines() if ",a04-u06," in line]
+    bench.edit("inventory/hall-a.csv", f"{line}\n", "")
+
+    found = hosts(load_environment("laptop", ENVIRONMENTS), bench.load(), impact_of(bench))
+
+    last = found[-1]
+    assert (last.host.host, last.use, last.tenant, last.group, last.effect) == (
+        "a04-u06", None, None, None, Effect.UNKNOWN,
+    )  # fmt: skip
+    assert [one.host.host for one in found[-3:]] == ["a04-u04", "a04-u05", "a04-u06"]
+
+
+def test_untouched_hosts_are_told_with_what_they_are_there_for(tmp_path: Path) -> None:
+    bench = edited(tmp_path, "laptop", [], ())
+    environment = bench.load()
+
+    found = {one.host.host: one for one in hosts(environment, environment, impact_of(bench))}
+
+    assert found["a01-u06"] == HostImpact(
+        host=found["a01-u06"].host, use=HostUse.SPARE, tenant="acme", group="acme-train/train/a01",
+        effect=Effect.NONE, when=When.AT_ONCE, move=None, rows=(),
+    )  # fmt: skip
+
+
+def undecided(part: str, tenant: str | None) -> Row:
+    forced = Forced(
+        kind="example.com/Thing", path="spec", effect=Effect.UNKNOWN, objects=1, first="a/b", why="?", source=None
+    )
+    return Row(
+        falls_on=Subject.PLATFORM, part=part, tenant=tenant, effect=Effect.UNKNOWN, when=When.AT_ONCE, count=None,
+        gpus=None, forced_by=(forced,), causes=(),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def nothing(tmp_path_factory: pytest.TempPathFactory) -> Impact:
+    return impact_of(edited(tmp_path_factory.mktemp("data"), "laptop", [], ()))
+
+
+@pytest.mark.parametrize(
+    ("part", "tenant", "expected"),
+    [
+        ("everything", None, 30),
+        ("foundation", None, 30),
+        ("hall a", None, 30),
+        ("hall b", None, 30),  # a hall that has no hosts tells nothing of where it falls
+        ("acme-train", "acme", 20),
+        ("acme-train/train", "acme", 12),
+        ("acme in acme-train", "acme", 20),
+        ("somewhere of globex", "globex", 7),
+    ],
+)
+def test_what_nobody_decided_falls_on_every_host_of_the_part(
+    nothing: Impact, part: str, tenant: str | None, expected: int
+) -> None:
+    environment = load_environment("laptop", ENVIRONMENTS)
+    impact = nothing.model_copy(update={"rows": (undecided(part, tenant),)})
+
+    found = [one for one in hosts(environment, environment, impact) if one.effect is Effect.UNKNOWN]
+
+    assert len(found) == expected
+
+
+def test_the_worst_of_several_comes_first(nothing: Impact) -> None:
+    environment = load_environment("laptop", ENVIRONMENTS)
+    mild = undecided("acme-train/train/a01", "acme").model_copy(
+        update={"falls_on": Subject.NODES, "effect": Effect.IN_PLACE, "when": When.NEXT_ROLL}
+    )
+    impact = nothing.model_copy(update={"rows": (mild, undecided("acme-train/train", "acme"))})
+
+    found = {one.host.host: one for one in hosts(environment, environment, impact)}
+
+    assert (found["a01-u01"].effect, found["a01-u01"].when, found["a01-u01"].rows) == (
+        Effect.UNKNOWN, When.AT_ONCE, (1, 0),
+    )  # fmt: skip
+    assert found["a02-u01"].rows == (1,)
+
+
+def test_a_row_may_name_a_host_that_nobody_has(nothing: Impact) -> None:
+    environment = load_environment("laptop", ENVIRONMENTS)
+    named = undecided("hall a", None).model_copy(update={"falls_on": Subject.HOSTS, "hosts": ("a01-u01", "gone")})
+    found = hosts(environment, environment, nothing.model_copy(update={"rows": (named,)}))
+    assert [one.host.host for one in found if one.rows] == ["a01-u01"]

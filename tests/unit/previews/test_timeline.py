@@ -1,0 +1,130 @@
+"""Rolls in time: waves one after the other, within windows, after freezes, and what nobody knows."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+from impacts import edited, impact_of
+
+from components.specs.times import DAY_MINUTES
+from previews.timeline import NamedSpan, Span, TenantTimeline, Timeline, Wave, timeline
+
+START = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
+"""A Sunday."""
+STEPS = "nodes: {durations: {drain_minutes: 10, deprovision_minutes: 5, boot_minutes: 15, join_minutes: 5}"
+WINDOW = "changes: {approval: required, window: {days: [mon, thu], from: '02:00', to: '04:00', timezone: UTC}}"
+PROMOTED = ("promote acme-train/train gpu-2026.11.1",)
+
+
+def rolled(folder: Path, *edits: tuple[str, ...]) -> Timeline:
+    bench = edited(folder, "laptop", edits, PROMOTED)
+    return timeline(bench.load(), impact_of(bench), START)
+
+
+def of_acme(found: Timeline) -> TenantTimeline:
+    [tenant] = found.tenants
+    assert tenant.tenant == "acme"
+    return tenant
+
+
+def held(text: str = "enforce") -> tuple[tuple[str, ...], ...]:
+    return (
+        ("region.yaml", f"{STEPS}, windows: {text}}}\n"),
+        ("tenants/acme.yaml", "changes: {approval: required}", WINDOW),
+    )
+
+
+def frozen(*spans: str) -> tuple[str, str]:
+    lines = [f"  - {{name: f{index}, {span}, reason: r}}\n" for index, span in enumerate(spans)]
+    return ("policy.yaml", "schema_version: 1\nfreezes:\n" + "".join(lines))
+
+
+def test_waves_of_a_group_follow_each_other_and_groups_roll_side_by_side(tmp_path: Path) -> None:
+    found = rolled(tmp_path, ("region.yaml", f"{STEPS}}}\n"))
+
+    assert (found.start, found.minutes) == (START, DAY_MINUTES)
+    lanes = of_acme(found).lanes
+    assert [lane.group for lane in lanes] == ["acme-train/train/a01", "acme-train/train/a02"]
+    for lane in lanes:  # five nodes, one at a time, 35 minutes each; 85 if a drain takes an hour
+        assert lane.waves == (Wave(begins=0, ends=175, first=1, last=5, nodes=5),)
+        assert (lane.ends_most, lane.nodes, lane.count, lane.spares, lane.promotion) == (425, 5, 5, (1, 1), None)
+
+
+def test_a_wave_begins_within_a_window_and_may_end_after_it(tmp_path: Path) -> None:
+    found = rolled(tmp_path, *held())
+
+    monday, thursday = DAY_MINUTES + 120, 4 * DAY_MINUTES + 120
+    tenant = of_acme(found)
+    assert tenant.held
+    assert tenant.windows == tuple(
+        Span(begins=minute, ends=minute + 120) for minute in (monday, thursday, monday + 7 * DAY_MINUTES)
+    )
+    assert tenant.lanes[0].waves == (
+        Wave(begins=monday, ends=monday + 140, first=1, last=4, nodes=4),
+        Wave(begins=thursday, ends=thursday + 35, first=5, last=5, nodes=1),
+    )
+    # Drains of an hour let two waves begin in a window: the fifth one begins on the Monday after, a week and a day on.
+    assert tenant.lanes[0].ends_most == 8 * DAY_MINUTES + 120 + 85
+    assert found.minutes == 9 * DAY_MINUTES
+
+
+def test_a_window_that_nothing_holds_rolls_to_is_only_told(tmp_path: Path) -> None:
+    tenant = of_acme(rolled(tmp_path, *held("annotate")))
+
+    assert not tenant.held
+    assert tenant.lanes[0].waves == (Wave(begins=0, ends=175, first=1, last=5, nodes=5),)
+
+
+def test_nothing_begins_before_the_freezes_end_that_protect_the_tenant(tmp_path: Path) -> None:
+    first = "from: 2026-11-20T00:00:00Z, to: 2026-11-24T00:00:00Z"
+    joined = "from: 2026-11-23T12:00:00Z, to: 2026-11-25T00:00:00Z, tenants: [acme]"
+    others = "from: 2026-11-21T00:00:00Z, to: 2026-12-24T00:00:00Z, tenants: [globex]"
+    later = "from: 2026-11-25T01:00:00Z, to: 2026-11-26T00:00:00Z"
+
+    tenant = of_acme(rolled(tmp_path, ("region.yaml", f"{STEPS}}}\n"), frozen(first, joined, others, later)))
+
+    assert tenant.begins == 3 * DAY_MINUTES
+    assert tenant.freezes == (
+        NamedSpan(name="f0", begins=-2 * DAY_MINUTES, ends=2 * DAY_MINUTES),
+        NamedSpan(name="f1", begins=DAY_MINUTES + 720, ends=3 * DAY_MINUTES),
+        NamedSpan(name="f3", begins=3 * DAY_MINUTES + 60, ends=4 * DAY_MINUTES),
+    )
+    assert tenant.lanes[0].waves[0].begins == 3 * DAY_MINUTES  # what rolls goes on through the freeze after it
+
+
+def test_without_durations_only_the_number_of_waves_is_known(tmp_path: Path) -> None:
+    found = rolled(tmp_path)
+
+    assert found.minutes == 28 * DAY_MINUTES
+    lane = of_acme(found).lanes[0]
+    assert (lane.waves, lane.ends_most, lane.count, lane.nodes) == ((), None, 5, 5)
+
+
+def test_a_paused_pool_rolls_at_no_time(tmp_path: Path) -> None:
+    lane = of_acme(
+        rolled(
+            tmp_path,
+            ("region.yaml", f"{STEPS}}}\n"),
+            ("tenants/acme.yaml", "rollout: {", "rollout: {paused: true, "),
+        )
+    ).lanes[0]
+
+    assert (lane.waves, lane.roll.paused) == ((), True)
+
+
+def test_a_roll_on_spares_takes_them_while_it_lasts(tmp_path: Path) -> None:
+    lane = of_acme(
+        rolled(
+            tmp_path,
+            ("region.yaml", f"{STEPS}}}\n"),
+            ("tenants/acme.yaml", "rollout: {", "rollout: {surge: 1, "),
+        )
+    ).lanes[0]
+
+    assert (lane.spares, lane.roll.spares_floor, lane.roll.out_at_once) == ((1, 0), 1, 0)
+
+
+def test_a_change_that_rolls_nothing_has_an_empty_timeline(tmp_path: Path) -> None:
+    bench = edited(tmp_path, "laptop", [], ())
+    assert timeline(bench.load(), impact_of(bench), START).tenants == ()
