@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Annotated
 
@@ -11,8 +12,24 @@ from components.specs.base import BMC_ADDRESS, DnsLabel, HostName, IpAddress, La
 from components.specs.bmc import bmc_address
 from components.specs.region import FailureDomain
 
+_FILLERS = re.compile(
+    r"to ?be ?filled ?(by ?o\.?e\.?m\.?)?|default ?string|(system|chassis|board|product)? ?serial ?(number|no\.?)?|"
+    r"not ?(specified|available|applicable|present|set)|n/?a|none|null|nil|unknown|invalid|empty|tbd|todo|o\.?e\.?m\.?"
+    r"|[-.?_*]|(?P<one>.)(?P=one)+|0?123456789(0)?",
+    re.IGNORECASE,
+)
+"""What stands in a machine whose maker wrote no serial number, or in a row that nobody filled in."""
+_SHORTENED = re.compile(r"[0-9]([.,][0-9]+)?[eE]\+[0-9]+")
+"""Form in which a spreadsheet shows a long number, the last digits of which are gone."""
+
 
 def _serial(value: str) -> str:
+    if _FILLERS.fullmatch(value):
+        msg = "must be a machine's own serial number, and this stands in any; write what its label says"
+        raise ValueError(msg)
+    if _SHORTENED.fullmatch(value):
+        msg = "must be as the BMC reports it, and a spreadsheet rounded this; write all digits, in a column of text"
+        raise ValueError(msg)
     if value.isascii() and " " not in value:
         return value
     plain = "".join(unicodedata.normalize("NFKC", value).split())

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from operator import attrgetter
 
 from components.plan.allocate.spares import nodes_within
-from components.plan.pools import most_nodes, place, pools, problem, tenant_file
+from components.plan.pools import PlacedPool, most_nodes, place, pools, problem, tenant_file
 from components.specs.environment import Environment
-from components.specs.problems import Problem
+from components.specs.problems import Problem, listed
 
 _PLACE = attrgetter("instance_type", "hall", "rack", "leaf")
 """Marks of a host that decide its failure domain, so that hosts of a rack are asked about once."""
 
 
 def contracted_nodes(environment: Environment) -> Iterator[Problem]:
-    """Report tenants whose pools of a contracted instance type come to more nodes than the contract."""
+    """Report tenants whose pools come to more nodes of an instance type than the contract has.
+
+    A contract is about GPUs: nodes without any may go with it unsaid, such as those of add-ons.
+    """
     planned = Counter[tuple[str, str]]()
     last, left = {}, usable_nodes(environment)
     left.subtract(_promised(environment))
@@ -24,6 +27,7 @@ def contracted_nodes(environment: Environment) -> Iterator[Problem]:
         key = (placed.tenant.tenant, placed.pool.instance_type)
         planned[key] += most_nodes(environment, placed.pool)
         last[key] = placed
+    yield from _not_contracted(environment, planned, last)
     for tenant in environment.tenants:
         for index, contract in enumerate(tenant.contract):
             key = (tenant.tenant, contract.instance_type)
@@ -38,6 +42,21 @@ def contracted_nodes(environment: Environment) -> Iterator[Problem]:
                     f" {planned[key]}; {remedy}"
                 )
                 yield problem(environment, tenant_file(tenant), ("contract", index, "nodes"), text, tenant.tenant)
+
+
+def _not_contracted(
+    environment: Environment, planned: Mapping[tuple[str, str], int], last: Mapping[tuple[str, str], PlacedPool]
+) -> Iterator[Problem]:
+    for (name, kind), placed in last.items():
+        contracted = [contract.instance_type for contract in placed.tenant.contract]
+        known = environment.instance_types.by_name.get(kind)
+        if contracted and kind not in contracted and known and known.gpu and planned[name, kind]:
+            count, there = planned[name, kind], place(environment, placed.file, placed.path)
+            text = (
+                f"has no {kind} ({listed(contracted)}), and the pools up to {there} come to {count};"
+                f" write {{instance_type: {kind}, nodes: {count}}} there too, or make these pools smaller"
+            )
+            yield problem(environment, placed.file, ("contract",), text, name)
 
 
 def contracted_capacity(environment: Environment) -> Iterator[Problem]:

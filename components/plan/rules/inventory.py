@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
 from components.plan.allocate.intervals import bounds
@@ -13,8 +13,8 @@ from components.specs.bmc import parse_bmc
 from components.specs.environment import Environment
 from components.specs.instance_types import Scale
 from components.specs.inventory import HostSpec
-from components.specs.loader import OUT_OF_SERVICE, REGION
-from components.specs.problems import Problem, listed, suggestion
+from components.specs.loader import INSTANCE_TYPES, OUT_OF_SERVICE, REGION
+from components.specs.problems import Problem, listed, nearest, suggestion
 
 HARDWARE = ("serial", "boot_mac", "dpu_serial")
 """Columns that say which machine a host is, wherever it stands."""
@@ -29,6 +29,9 @@ _IDENTITIES: dict[tuple[str, ...], Callable[[HostSpec, str], object]] = {
 """Marks that are there once, by the columns that hold them."""
 _GROUP_BIT = 1
 """Bit of a MAC address's first byte that makes it an address of many ports (IEEE 802)."""
+_MANY_ON_A_LEAF = 3
+"""Hosts of a rack from which on they tell which leaf switch the rack has."""
+_MAX_RACKS = 3
 _NO_MAC = "00:00:00:00:00:00"
 
 
@@ -106,17 +109,15 @@ def hall_files(environment: Environment) -> Iterator[Problem]:
 
 
 def racks(environment: Environment) -> Iterator[Problem]:
-    """Report racks that stand in two halls, hold more hosts than their type allows, or others than a rack-scale one."""
+    """Report racks that stand in two halls, or hold others than hosts of their rack-scale type."""
     hall_of: dict[str, str] = {}
     whole: dict[str, str] = {}
-    hosts: Counter[tuple[str, str]] = Counter()
     kinds = environment.instance_types.by_name
     for host in environment.hosts:
         if hall_of.setdefault(host.rack, host.hall) != host.hall:
             other = inventory_file(hall_of[host.rack])
             text = f"'{host.rack}' is also a rack of {other}; a rack's name is unique in a region, rename one"
             yield host_problem(environment, host, "rack", text)
-        hosts[host.rack, host.instance_type] += 1
         kind = kinds.get(host.instance_type)
         if kind is None:
             continue
@@ -124,10 +125,50 @@ def racks(environment: Environment) -> Iterator[Problem]:
         if first != kind.name and Scale.RACK in {kind.scale, kinds[first].scale}:
             text = f"'{host.rack}' has {first} too, and a rack-scale type has its racks for itself; use another rack"
             yield host_problem(environment, host, "rack", text)
-        allowed = kind.nodes_per_rack
-        if hosts[host.rack, host.instance_type] == allowed + 1:
-            text = f"'{host.rack}' has more than {allowed} {host.instance_type} (nodes_per_rack); use another rack"
-            yield host_problem(environment, host, "rack", text)
+
+
+def rack_sizes(environment: Environment) -> Iterator[Problem]:
+    """Report racks with more hosts than their type allows: at the type when most of its racks have, else at a host."""
+    racks: dict[str, dict[str, list[HostSpec]]] = defaultdict(lambda: defaultdict(list))
+    for host in environment.hosts:
+        racks[host.instance_type][host.rack].append(host)
+    for index, kind in enumerate(environment.instance_types.instance_types):
+        found, allowed, path = racks[kind.name], kind.nodes_per_rack, ("instance_types", index, "nodes_per_rack")
+        over = {rack: hosts for rack, hosts in found.items() if len(hosts) > allowed}
+        if len(over) > 1 and 2 * len(over) > len(found):
+            most = max(map(len, over.values()))
+            first = next(iter(over.values()))[allowed]
+            there = place(environment, inventory_file(first.hall), (first.host,))
+            text = (
+                f"{allowed} in a rack, and {listed(over, _MAX_RACKS)} have up to {most} {kind.name} ({there}); write"
+                f" {most}, or move hosts to other racks first"
+            )
+            yield problem(environment, INSTANCE_TYPES, path, text)
+            continue
+        for rack, hosts in over.items():
+            there = place(environment, INSTANCE_TYPES, path)
+            text = f"'{rack}' has more than {allowed} {kind.name} (nodes_per_rack, {there}); use another rack"
+            yield host_problem(environment, hosts[allowed], "rack", text)
+
+
+def leaves(environment: Environment) -> Iterator[Problem]:
+    """Report a leaf switch of one host alone, in a rack whose other hosts are all on one of nearly that name."""
+    racks: dict[str, list[HostSpec]] = defaultdict(list)
+    hosts_of = Counter(host.leaf for host in environment.hosts)
+    for host in environment.hosts:
+        racks[host.rack].append(host)
+    for rack, hosts in racks.items():
+        found = Counter(host.leaf for host in hosts)
+        (usual, most), *others = found.most_common()
+        if len(others) != 1 or most < _MANY_ON_A_LEAF:
+            continue
+        for host in hosts:
+            if host.leaf != usual and hosts_of[host.leaf] == 1 and nearest(host.leaf, [usual]):
+                text = (
+                    f"'{host.leaf}' has this host alone, and the other {most} of rack {rack} are on {usual}; did you"
+                    f" mean '{usual}'?"
+                )
+                yield host_problem(environment, host, "leaf", text, host.host)
 
 
 def bmc_addresses(environment: Environment) -> Iterator[Problem]:

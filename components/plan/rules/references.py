@@ -142,10 +142,10 @@ def charts(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, file, path, text)
 
 
-def host_problem(environment: Environment, host: HostSpec, column: str, text: str) -> Problem:
-    """Return a problem in the row of ``host``."""
+def host_problem(environment: Environment, host: HostSpec, column: str, text: str, subject: str = "") -> Problem:
+    """Return a problem in the row of ``host``; a waiver of it names ``subject``."""
     file = inventory_file(host.hall)
-    return Problem(file, environment.positions.line(file, (host.host,)), column, text)
+    return Problem(file, environment.positions.line(file, (host.host,)), column, text, subject=subject)
 
 
 def _instance_types(environment: Environment) -> list[str]:

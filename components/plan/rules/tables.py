@@ -65,6 +65,8 @@ DATA: tuple[Rule, ...] = (
     inventory.halls,
     inventory.hall_files,
     inventory.racks,
+    inventory.rack_sizes,
+    inventory.leaves,
     inventory.bmc_addresses,
     inventory.mac_addresses,
     inventory.bmc_logins,
@@ -181,6 +183,7 @@ WAIVABLE: tuple[Rule, ...] = (
     capacity.dedicated_data_stores,
     contracts.contracted_nodes,
     contracts.contracted_capacity,
+    inventory.leaves,
     networks.without_isolation,
     governance.windows,
 )
