@@ -73,7 +73,9 @@ def _follow(bench: Workbench, problem: Problem) -> bool:
 
 
 def _said(problem: Problem) -> tuple[str, str, str]:
-    return problem.file, problem.path, problem.text
+    """Return what is said where; of an inventory, whose lines stay where they are, about which host."""
+    where = problem.place if problem.file.endswith(".csv") else problem.file
+    return where, problem.path, problem.text
 
 
 def _told(found: Followed) -> str:

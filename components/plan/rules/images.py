@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from components.plan.intents.images import CHANNEL, MAX_DOCA_MINORS, find_image, standing_objections
 from components.plan.intents.nodes import unfit_for_doca
 from components.plan.pools import place, pools, problem
-from components.plan.rules.references import undeclared
+from components.plan.rules.references import lost_types, undeclared
 from components.specs.environment import Environment
 from components.specs.loader import FIRMWARE, IMAGES, INSTANCE_TYPES, REGION
 from components.specs.problems import Problem, listed
@@ -100,8 +100,9 @@ def firmware(environment: Environment) -> Iterator[Problem]:
 def firmware_instance_types(environment: Environment) -> Iterator[Problem]:
     """Report firmware baselines for instance types that nobody knows."""
     declared = [kind.name for kind in environment.instance_types.instance_types]
+    known = {*declared, *lost_types(environment)}
     for index, baseline in enumerate(environment.firmware.firmware_baselines):
         for at, name in enumerate(baseline.instance_types):
-            if name not in declared:
+            if name not in known:
                 path = ("firmware_baselines", index, "instance_types", at)
                 yield problem(environment, FIRMWARE, path, undeclared(name, declared, INSTANCE_TYPES))

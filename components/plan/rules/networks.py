@@ -202,6 +202,6 @@ def vpc_sizes(environment: Environment) -> Iterator[Problem]:
                     line = environment.positions.line(ALLOCATIONS, ("vpcs", vpc.name))
                     text = (
                         f"/{wanted} wanted, {network} is given ({ALLOCATIONS}:{line}) and a VPC keeps its prefixes;"
-                        f" write /{network.prefixlen}, or move to a new VPC"
+                        f" write /{network.prefixlen}, or move to a new VPC; if that file was edited, restore it"
                     )
                     yield problem(environment, tenant_file(tenant), ("vpcs", index, key), text)

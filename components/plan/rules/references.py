@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from components.plan.build.charts import needed_charts
@@ -27,14 +28,43 @@ def image_instance_types(environment: Environment) -> Iterator[Problem]:
     for index, image in enumerate(environment.images.images):
         for place, name in enumerate(image.fits):
             path = ("images", index, "fits", place)
-            yield from _missing(environment, IMAGES, path, name, _instance_types(environment), INSTANCE_TYPES)
+            yield from _missing_type(environment, IMAGES, path, name, image.fits)
+
+
+def lost_instance_types(environment: Environment) -> Iterator[Problem]:
+    """Report instance types that left the catalogue while nodes run on hosts of them: to pick another is wrong."""
+    count = Counter(host.instance_type for host in environment.hosts)
+    for name in lost_types(environment):
+        text = (
+            f"has no '{name}' any more, and {count[name]} hosts are of it, with nodes on them; write it back (git diff"
+            " shows it), or a new name in inventories, pools, contracts and the catalogue alike"
+        )
+        yield problem(environment, INSTANCE_TYPES, ("instance_types",), text)
+
+
+def lost_types(environment: Environment) -> list[str]:
+    """Return instance types that are not declared, and that pools and the hosts of their nodes agree on."""
+    declared, types = _instance_types(environment), {host.host: host.instance_type for host in environment.hosts}
+    wanted = {placed.key: placed.pool.instance_type for placed in pools(environment)}
+    given = environment.allocations.hosts.items()
+    found = dict.fromkeys(types[host] for host, key in given if host in types and types[host] == wanted.get(key))
+    return [name for name in found if name not in declared]
+
+
+def _missing_type(
+    environment: Environment, file: str, path: DataPath, name: str, taken: Iterable[str] = ()
+) -> Iterator[Problem]:
+    declared = _instance_types(environment)
+    if name not in declared and name not in lost_types(environment):
+        yield from _missing(environment, file, path, name, declared, INSTANCE_TYPES, taken)
 
 
 def host_instance_types(environment: Environment) -> Iterator[Problem]:
     """Report hosts of an unknown instance type."""
     declared = _instance_types(environment)
+    known = {*declared, *lost_types(environment)}
     for host in environment.hosts:
-        if host.instance_type not in declared:
+        if host.instance_type not in known:
             yield host_problem(
                 environment, host, "instance_type", undeclared(host.instance_type, declared, INSTANCE_TYPES)
             )
@@ -45,10 +75,8 @@ def contracts(environment: Environment) -> Iterator[Problem]:
     for tenant in environment.tenants:
         for index, contract in enumerate(tenant.contract):
             path = ("contract", index, "instance_type")
-            declared = _instance_types(environment)
-            yield from _missing(
-                environment, tenant_file(tenant), path, contract.instance_type, declared, INSTANCE_TYPES
-            )
+            taken = [other.instance_type for other in tenant.contract]
+            yield from _missing_type(environment, tenant_file(tenant), path, contract.instance_type, taken)
 
 
 def cluster_references(environment: Environment) -> Iterator[Problem]:
@@ -74,12 +102,11 @@ def cluster_references(environment: Environment) -> Iterator[Problem]:
         else:
             yield from _missing(environment, file, (*path, "vpc"), cluster.vpc, vpcs, "vpcs of this file")
         store, store_path = cluster.control_plane.data_store, (*path, "control_plane", "data_store")
-        if cluster.name in pins and pins[cluster.name].data_store == store not in stores:
-            yield problem(environment, file, store_path, _gone(store, f"control_planes of {REGION}", cluster.name))
-        elif store != PLACED:
+        in_use = cluster.name in pins and pins[cluster.name].data_store == store  # which has a rule of its own
+        if store != PLACED and not in_use:
             yield from _missing(environment, file, store_path, store, stores, REGION)
         for index, name in enumerate(cluster.storage):
-            yield from _missing(environment, file, (*path, "storage", index), name, classes, REGION)
+            yield from _missing(environment, file, (*path, "storage", index), name, classes, REGION, cluster.storage)
 
 
 def pool_references(environment: Environment) -> Iterator[Problem]:
@@ -87,8 +114,7 @@ def pool_references(environment: Environment) -> Iterator[Problem]:
     images = [image.version for image in environment.images.images]
     for placed in pools(environment):
         pool, file, path = placed.pool, placed.file, placed.path
-        declared = _instance_types(environment)
-        yield from _missing(environment, file, (*path, "instance_type"), pool.instance_type, declared, INSTANCE_TYPES)
+        yield from _missing_type(environment, file, (*path, "instance_type"), pool.instance_type)
         if pool.image != CHANNEL:
             yield from _missing(environment, file, (*path, "image"), pool.image, images, IMAGES)
 
@@ -111,9 +137,11 @@ def _vm_catalog(environment: Environment, tenant: TenantSpec) -> Iterator[Proble
     sizes = [size.name for size in environment.vm_catalog.sizes]
     images = [image.name for image in environment.vm_catalog.images]
     for index, name in enumerate(tenant.vms.offerings):
-        yield from _missing(environment, file, ("vms", "offerings", index), name, sizes, VM_OFFERINGS)
+        yield from _missing(
+            environment, file, ("vms", "offerings", index), name, sizes, VM_OFFERINGS, tenant.vms.offerings
+        )
     for index, name in enumerate(tenant.vms.images):
-        yield from _missing(environment, file, ("vms", "images", index), name, images, VM_OFFERINGS)
+        yield from _missing(environment, file, ("vms", "images", index), name, images, VM_OFFERINGS, tenant.vms.images)
     yield from _storage_class(environment, tenant, ("vms", "image_storage_class"), tenant.vms.image_storage_class)
 
 
@@ -160,11 +188,18 @@ def _storage_class(environment: Environment, tenant: TenantSpec, path: DataPath,
 
 
 def _missing(
-    environment: Environment, file: str, path: DataPath, name: str, declared: Iterable[str], where: str
+    environment: Environment,
+    file: str,
+    path: DataPath,
+    name: str,
+    declared: Iterable[str],
+    where: str,
+    taken: Iterable[str] = (),
 ) -> Iterator[Problem]:
+    """Report ``name`` if nobody declares it; one of those ``taken`` beside it was not meant."""
     declared = list(declared)
     if name not in declared:
-        yield problem(environment, file, path, undeclared(name, declared, where))
+        yield problem(environment, file, path, undeclared(name, declared, where, taken))
 
 
 def _gone(name: str, where: str, cluster: str) -> str:
@@ -172,8 +207,8 @@ def _gone(name: str, where: str, cluster: str) -> str:
     return f"'{name}' is no more in {where}, and {cluster} is in it; write it back there"
 
 
-def undeclared(name: str, declared: Iterable[str], where: str) -> str:
-    """Return the text about ``name``, which is not among those ``declared`` in ``where``."""
-    declared = list(declared)
-    near = suggestion(name, declared)
+def undeclared(name: str, declared: Iterable[str], where: str, taken: Iterable[str] = ()) -> str:
+    """Return the text about ``name``, which is not among those ``declared`` in ``where``; none ``taken`` is meant."""
+    declared, taken = list(declared), set(taken)
+    near = suggestion(name, (one for one in declared if one not in taken))
     return f"'{name}' is not declared in {where} (declared: {listed(declared)}); add it there or pick one{near}"

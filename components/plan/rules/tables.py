@@ -11,6 +11,7 @@ from components.plan.rules import (
     cluster_api,
     clusters,
     contracts,
+    contradictions,
     control_planes,
     dpus,
     fabrics,
@@ -37,6 +38,7 @@ Rule = Callable[[Environment], Iterable[Problem]]
 REFERENCES: tuple[Rule, ...] = (
     references.dpu_image,
     references.image_instance_types,
+    references.lost_instance_types,
     references.host_instance_types,
     references.contracts,
     references.cluster_references,
@@ -151,8 +153,15 @@ DATA: tuple[Rule, ...] = (
 )
 """Rules about what people write."""
 
-BELONGING: tuple[Rule, ...] = (locks.lost, locks.foreign)
-"""Rules about whose lock files there are; while they report any, nothing is said about what lock files hold."""
+BELONGING: tuple[Rule, ...] = (
+    locks.lost,
+    locks.foreign,
+    contradictions.owners,
+    contradictions.backends,
+    contradictions.prefixes,
+)
+"""Rules about whose lock files there are, and whether they can be; while they report any, nothing is said about what
+lock files hold."""
 
 LOCKS: tuple[Rule, ...] = (
     networks.vpc_sizes,

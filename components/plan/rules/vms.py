@@ -70,7 +70,7 @@ def vm_sizes(environment: Environment) -> Iterator[Problem]:
             names = dict.fromkeys(pool.instance_type for pool in cluster.pools)
             kinds = [kind for name in names if (kind := environment.instance_types.by_name.get(name))]
             for index, name in enumerate(tenant.vms.offerings):
-                if name in sizes and kinds and not any(_holds(kind, sizes[name]) for kind in kinds):
+                if name in sizes and len(kinds) == len(names) and not any(_holds(kind, sizes[name]) for kind in kinds):
                     there = f"{cluster.name} ({listed(kind.name for kind in kinds)})"
                     text = f"'{name}' fits on no node of {there}; remove it, or add a pool of nodes that hold it"
                     yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
