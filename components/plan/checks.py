@@ -52,9 +52,11 @@ def _causes_first(environment: Environment, found: list[Problem]) -> list[Proble
     lost = {rule_name(inventory.hall_files)} & {problem.rule for problem in found}
     if not any(causes.is_consequence(problem, follows) for problem in found):
         return found
-    rows = [] if lost else _run((causes.changed_rows,), environment)
+    rows = [] if lost else _run(causes.EDITS, environment)
     if not lost and not rows:
         return found
+    if rule_name(causes.swapped_pools) in {problem.rule for problem in rows}:
+        found = [problem for problem in found if problem.rule != rule_name(locks.pins)]
     return sorted({*rows, *(problem for problem in found if not causes.is_consequence(problem, follows))})
 
 
@@ -86,7 +88,9 @@ def check_data(environment: Environment, *, edits_meant: bool = False) -> list[P
         return strange
     given = [rule for rule in _GIVEN if rule not in _MEANT or not edits_meant]
     found = _run((*REFERENCES, *DATA, *given), environment)
-    if causes.changed_rows(environment):  # seldom: else a shortage is told where it is met, by the allocation itself
+    if any(
+        edit(environment) for edit in causes.EDITS
+    ):  # seldom: else a shortage is told where it is met, by the allocation itself
         found += [problem for problem in _run((locks.allocations,), environment) if not _outdated(problem)]
     return _causes_first(environment, sorted({*found}))
 
@@ -141,7 +145,7 @@ def waivable() -> list[str]:
 def descriptions() -> dict[str, str]:
     """Return what each rule reports, by its name."""
     rules: tuple[Callable[..., object], ...] = (*REFERENCES, *DATA, *BELONGING, *LOCKS, *regions.RULES)
-    every = (*rules, causes.changed_rows)
+    every = (*rules, *causes.EDITS)
     return {rule_name(rule): inspect.getdoc(rule) or "" for rule in every}
 
 

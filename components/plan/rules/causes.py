@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from components.plan.intents.images import find_image
-from components.plan.pools import PlacedPool, place, pools, problem
+from components.plan.pools import PlacedPool, place, pools, problem, wanted_nodes
 from components.plan.rules import capacity, clusters, contracts, inventory, locks, node_pools
 from components.plan.rules.references import host_problem
 from components.specs.environment import Environment
@@ -43,6 +44,32 @@ def changed_rows(environment: Environment) -> list[Problem]:
     """Report rows of hosts with nodes that are gone or say something else, where nodes have no host without them."""
     rows = {host.host: host for host in environment.hosts}
     return [_told(environment, change, rows) for change in _changes(environment, rows)]
+
+
+def swapped_pools(environment: Environment) -> list[Problem]:
+    """Report two pools of a cluster that want as many nodes as run in the other: somebody exchanged their names."""
+    runs = Counter[str]()
+    for key, group in environment.allocations.groups.items():
+        runs[pool_of(key)] += group.nodes
+    found, placed = [], [one for one in pools(environment) if runs[one.key]]
+    for one, other in combinations(placed, 2):
+        wish, others = wanted_nodes(environment, one.pool), wanted_nodes(environment, other.pool)
+        if (
+            one.cluster.name == other.cluster.name
+            and wish != others
+            and (wish, others) == (runs[other.key], runs[one.key])
+        ):
+            there = place(environment, other.file, (*other.path, "name"))
+            text = (
+                f"{one.pool.name} is to have {wish} nodes and {other.pool.name} ({there}) {others}, where {others} and"
+                f" {wish} run; no host goes from pool to pool, restore the names if they were exchanged, or the sizes"
+            )
+            found.append(problem(environment, one.file, (*one.path, "name"), text))
+    return found
+
+
+EDITS = (changed_rows, swapped_pools)
+"""Rules about what was edited, where something follows from it."""
 
 
 def is_consequence(found: Problem, names: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
@@ -13,7 +14,7 @@ from components.specs.bmc import parse_bmc
 from components.specs.environment import Environment
 from components.specs.instance_types import Scale
 from components.specs.inventory import HostSpec
-from components.specs.loader import INSTANCE_TYPES, OUT_OF_SERVICE, REGION
+from components.specs.loader import ALLOCATIONS, INSTANCE_TYPES, OUT_OF_SERVICE, REGION
 from components.specs.problems import Problem, listed, nearest, suggestion
 
 HARDWARE = ("serial", "boot_mac", "dpu_serial")
@@ -32,6 +33,8 @@ _GROUP_BIT = 1
 _MANY_ON_A_LEAF = 3
 """Hosts of a rack from which on they tell which leaf switch the rack has."""
 _MAX_RACKS = 3
+_NUMBERED = re.compile(r"(.*?)([0-9]{1,3})")
+"""A name that ends in the number of a slot."""
 _NO_MAC = "00:00:00:00:00:00"
 
 
@@ -149,6 +152,30 @@ def rack_sizes(environment: Environment) -> Iterator[Problem]:
             there = place(environment, INSTANCE_TYPES, path)
             text = f"'{rack}' has more than {allowed} {kind.name} (nodes_per_rack, {there}); use another rack"
             yield host_problem(environment, hosts[allowed], "rack", text)
+
+
+def renamed_hosts(environment: Environment) -> Iterator[Problem]:
+    """Report a host that is called otherwise than when its pool got it, as its slot and the names beside it tell."""
+    given = environment.allocations.hosts
+    rows = {host.host: host for host in environment.hosts}
+    gone = [(name, _NUMBERED.fullmatch(name)) for name in given if name not in rows]
+    if not gone:
+        return
+    new = {(host.rack, host.slot): host for host in environment.hosts if host.host not in given}
+    racks = {
+        named[1]: host.rack
+        for host in environment.hosts
+        if (named := _NUMBERED.fullmatch(host.host)) and int(named[2]) == host.slot
+    }
+    for name, named in gone:
+        host = new.get((racks.get(named[1], ""), int(named[2]))) if named else None
+        if host is not None:
+            there = place(environment, ALLOCATIONS, ("hosts", name))
+            text = (
+                f"'{host.host}' has the slot of {name}, which is a host of {given[name]} ({there}) and gone from here;"
+                f" a host keeps its name while nodes may be on it, write {name}"
+            )
+            yield host_problem(environment, host, "host", text)
 
 
 def leaves(environment: Environment) -> Iterator[Problem]:

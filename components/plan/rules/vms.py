@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from components.plan.pools import problem, tenant_file
+from components.plan.pools import place, problem, tenant_file
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
 from components.specs.instance_types import InstanceType
 from components.specs.loader import VM_OFFERINGS
+from components.specs.node_pool import NodePoolSpec
 from components.specs.problems import Problem, listed
 from components.specs.vm_offering import VmSizeSpec
 
@@ -74,6 +75,44 @@ def vm_sizes(environment: Environment) -> Iterator[Problem]:
                     there = f"{cluster.name} ({listed(kind.name for kind in kinds)})"
                     text = f"'{name}' fits on no node of {there}; remove it, or add a pool of nodes that hold it"
                     yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
+
+
+def vm_endings(environment: Environment) -> Iterator[Problem]:
+    """Report a cluster that retires with VMs in it, and a pool without which VMs would have no node."""
+    sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    for tenant in environment.tenants:
+        for index, cluster in enumerate(tenant.clusters):
+            if not tenant.vms or cluster.name != tenant.vms.cluster:
+                continue
+            file, path = tenant_file(tenant), ("clusters", index)
+            there = place(environment, file, ("vms",))
+            if cluster.retire:
+                own = listed(vm.name for vm in tenant.vms.platform)
+                text = (
+                    f"VMs run in {cluster.name} ({there}; of the platform: {own}), and would end with its nodes; remove"
+                    " vms and apply that first, or write false"
+                )
+                yield problem(environment, file, (*path, "retire"), text)
+                continue
+            stay = _kinds(environment, (pool for pool in cluster.pools if not pool.retire))
+            for at, pool in enumerate(cluster.pools):
+                lost = [
+                    name
+                    for name in tenant.vms.offerings
+                    if name in sizes and any(_holds(kind, sizes[name]) for kind in _kinds(environment, [pool]))
+                    if not any(_holds(other, sizes[name]) for other in stay)
+                ]
+                if pool.retire and lost:
+                    text = (
+                        f"VMs of {listed(lost)} fit on no other pool of {cluster.name} ({there}); remove these"
+                        " offerings and apply that first, or write false"
+                    )
+                    yield problem(environment, file, (*path, "pools", at, "retire"), text)
+
+
+def _kinds(environment: Environment, pools: Iterable[NodePoolSpec]) -> list[InstanceType]:
+    known = environment.instance_types.by_name
+    return [known[name] for name in dict.fromkeys(pool.instance_type for pool in pools) if name in known]
 
 
 def _holds(kind: InstanceType, size: VmSizeSpec) -> bool:
