@@ -57,12 +57,15 @@ def watched(
 
 
 def previewed(engine: Engine, stack: str, *options: str, title: str, resume: str) -> Run:
-    """Preview ``stack``, which is there, under the policies; see `watched`.
+    """Preview ``stack``, which is there, under the policies, and say what is warned of; see `watched`.
 
     Raises:
         Stop: the preview failed.
     """
-    return watched(engine, "preview", stack, "--policy-pack", POLICY_PACK, *options, title=title, resume=resume)
+    run = watched(engine, "preview", stack, "--policy-pack", POLICY_PACK, *options, title=title, resume=resume)
+    for text in run.progress.warnings:
+        show(f"{stack}: {text}", "warning")
+    return run
 
 
 def raise_for(console: Console, run: Run, verb: str, resume: str) -> None:

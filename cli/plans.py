@@ -14,6 +14,7 @@ from components.specs.environment import Environment
 from engine import guard
 from engine.driver import Engine, Ready, Run
 from engine.guard import Held
+from stacks.looking import NOT_READY
 from stacks.plug_ins import others, refusal
 from toolchain.kind import Kind
 
@@ -24,7 +25,7 @@ class Plan:
 
     stack: str
     empty: bool = False
-    """Whether there is nothing to apply, not even to the record of a resource."""
+    """Whether there is nothing to apply, not even to the record of a resource, and nothing to wait for."""
     held: tuple[Held, ...] = ()
     seconds: float = 0.0
     """How long it took to make."""
@@ -77,7 +78,8 @@ def judged(run: Run, environment: Environment) -> Plan:
     """Return the plan that a preview has shown, with what is held of it."""
     planned = run.progress.plan
     held = tuple(guard.held(planned, environment))
-    return Plan(stack=run.stack, empty=planned.empty, held=held, seconds=run.duration_seconds)
+    awaited = any(text.startswith(NOT_READY) for text in run.progress.warnings)
+    return Plan(stack=run.stack, empty=planned.empty and not awaited, held=held, seconds=run.duration_seconds)
 
 
 def require_writers(engine: Engine, ready: Ready, switch_to: Kind | None = None) -> None:

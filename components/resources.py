@@ -8,7 +8,7 @@ kubeconfig would replace everything in the cluster.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
@@ -16,6 +16,7 @@ from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import pulumi
 
@@ -26,6 +27,11 @@ PACKAGE = "jacquard:components"
 """Package and module of every component's type token."""
 _Key: TypeAlias = tuple[str, str, str]
 """Cluster, kind and name."""
+Need: TypeAlias = "pulumi.Resource | pulumi.Output[pulumi.Resource]"
+"""What something waits for; an output that brings a resource is done when more is true than that it was applied."""
+Look: TypeAlias = Callable[[Manifest], Awaitable[None]]
+_GATES: WeakKeyDictionary[pulumi.Resource, list[Need]] = WeakKeyDictionary()
+"""What was found ready of the objects of a component."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +45,10 @@ class Cluster:
     """What the cluster is called for ever: ``environment/cluster``. A change replaces every object in it."""
     context: str | None = None
     """Context of the kubeconfig; its current one when None."""
-    depends_on: tuple[pulumi.Resource, ...] = ()
+    depends_on: tuple[Need, ...] = ()
     """What must be done before the cluster can be reached."""
+    look: Look | None = None
+    """Waits until an object is ready, as it is in the cluster; None if nobody looks, as in a preview."""
 
     @cached_property
     def kubernetes(self) -> pulumi.ProviderResource:
@@ -137,19 +145,41 @@ def register(component: pulumi.ComponentResource, name: str, rendered: Sequence[
     Objects that are awaited, operators apart from all others, are a gate for what comes after them. Besides, an object
     follows its namespace and what it refers to, where it comes after those. All else is applied at once: controllers
     settle the rest, and every edge costs time and state.
+
+    A provider waits for what it changes. That it waited in vain it remembers at best, and the vendor's forgets it with
+    a refresh: so each object of a gate is looked at where the clusters have a `Cluster.look`.
     """
     known: dict[_Key, pulumi.Resource] = {}
-    gate: list[pulumi.Resource] = []
+    gate: list[Need] = []
     for stage, items in groupby(rendered, _stage):
-        children: list[pulumi.Resource] = []
+        children: list[Need] = []
         for item in items:
+            cluster = clusters[item.cluster]
             needs = [*gate, *(known[need] for need in _needs(item, clusters) if need in known)]
-            child = _resource(component, child_name(name, item), item, clusters[item.cluster], needs)
-            children.append(child)
+            child = _resource(component, child_name(name, item), item, cluster, needs)
+            children.append(_found_ready(child, item, cluster.look))
             if isinstance(item, Manifest):
                 known[item.cluster, item.kind, item.name] = child
         if stage is not _Stage.AT_ONCE:
             gate = children
+            _GATES.setdefault(component, []).extend(one for one in children if isinstance(one, pulumi.Output))
+
+
+def done(need: Need) -> Need:
+    """Return what waits for ``need``; where that is a component, also until its awaited objects were found ready."""
+    gates = None if isinstance(need, pulumi.Output) else _GATES.get(need)
+    return pulumi.Output.all(*gates).apply(lambda _: need) if gates else need
+
+
+def _found_ready(child: pulumi.CustomResource, item: Rendered, look: Look | None) -> Need:
+    if look is None or isinstance(item, ManifestSet) or item.readiness is None:
+        return child
+
+    async def looked(_: str) -> pulumi.Resource:
+        await look(item)
+        return child
+
+    return child.id.apply(looked)
 
 
 class _Stage(Enum):
@@ -188,8 +218,8 @@ def _references(value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _resource(
-    component: pulumi.ComponentResource, name: str, item: Rendered, cluster: Cluster, needs: list[pulumi.Resource]
-) -> pulumi.Resource:
+    component: pulumi.ComponentResource, name: str, item: Rendered, cluster: Cluster, needs: list[Need]
+) -> pulumi.CustomResource:
     if isinstance(item, ManifestSet):
         opts = pulumi.ResourceOptions(parent=component, provider=cluster.object_sets, depends_on=needs)
         return ObjectSet(name, item, opts)

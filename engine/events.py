@@ -37,6 +37,10 @@ class Diagnostic:
     urn: Urn
     message: str
 
+    def __str__(self) -> str:
+        """Return the message, and what it is about if that is more than the stack."""
+        return f"{self.urn}: {self.message}" if self.urn.text and is_object(self.urn) else self.message
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
@@ -105,6 +109,11 @@ class Progress:
     def errors(self) -> list[Diagnostic]:
         """Return the errors, in the order they came."""
         return [diagnostic for diagnostic in self.diagnostics if diagnostic.severity == "error"]
+
+    @property
+    def warnings(self) -> list[str]:
+        """Return what was warned of, each once, in the order it came."""
+        return list(dict.fromkeys(str(one) for one in self.diagnostics if one.severity == "warning"))
 
     @property
     def refused(self) -> list[Violation]:

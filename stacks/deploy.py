@@ -30,13 +30,14 @@ from components.render.region import RegionInput
 from components.render.storage import StorageCatalogInput
 from components.render.tenant_network import TenantNetworkInput
 from components.render.vm_offering import VmOfferingInput
-from components.resources import Cluster
+from components.resources import Cluster, Need, done
 from components.specs.region import RegionSpec
 from components.storage import StorageCatalog, StorageCatalogArgs
 from components.tenant_network import TenantNetwork, TenantNetworkArgs
 from components.vm_offering import VmOffering, VmOfferingArgs
 from stacks import kubeconfig
 from stacks.commands import python
+from stacks.looking import Looking
 from stacks.own_component import Own, OwnArgs
 
 KUBECONFIG_TIMEOUT_SECONDS = 900
@@ -45,8 +46,10 @@ KUBECONFIG_TIMEOUT_SECONDS = 900
 class Deployment:
     """One stack of an environment while it is being put together."""
 
-    def __init__(self, region: RegionSpec, kubeconfigs: Path) -> None:
+    def __init__(self, region: RegionSpec, kubeconfigs: Path, *, looking: bool = False) -> None:
+        """Begin with the management cluster; ``looking`` when gates look at live objects, in a run that applies."""
         self._region = region
+        self._looking = looking
         self._kubeconfigs = kubeconfigs
         self._clusters = {MANAGEMENT: self._cluster(MANAGEMENT, context=region.context)}
         self._regions: list[Region] = []
@@ -104,9 +107,11 @@ class Deployment:
         pulumi.export("storage_classes", {name: catalog.classes for name, catalog in self._catalogs.items()})
 
     def _cluster(self, name: str, *needs: pulumi.Resource, context: str | None = None) -> Cluster:
+        file = kubeconfig.path(self._kubeconfigs, name)
         return Cluster(
             name=name,
-            kubeconfig=kubeconfig.path(self._kubeconfigs, name),
+            kubeconfig=file,
+            look=Looking(name, file, context) if self._looking else None,
             identifier=f"{self._region.region}/{name}",
             context=context,
             depends_on=needs,
@@ -121,7 +126,7 @@ class Deployment:
         inside = sorted({item.cluster for item in own.objects} - {MANAGEMENT})
         return _after([*self._regions, *(need for cluster in inside for need in self._reached(cluster))])
 
-    def _reached(self, cluster: str) -> list[pulumi.Resource]:
+    def _reached(self, cluster: str) -> list[Need]:
         if cluster not in self._clusters:
             command = f"stacks.kubeconfig {self._region.region} {cluster}"
             context = f" --context {shlex.quote(self._region.context)}" if self._region.context else ""
@@ -141,5 +146,5 @@ def _named(resources: Mapping[str, pulumi.Resource], name: str) -> list[pulumi.R
     return [resources[name]] if name in resources else []
 
 
-def _after(resources: Iterable[pulumi.Resource]) -> pulumi.ResourceOptions:
-    return pulumi.ResourceOptions(depends_on=list(resources))
+def _after(needs: Iterable[Need]) -> pulumi.ResourceOptions:
+    return pulumi.ResourceOptions(depends_on=[done(need) for need in needs])

@@ -14,32 +14,52 @@ import pulumi
 
 from components.render.concept import Concept
 from components.render.hosted_control_plane import HostedControlPlaneInput
-from components.render.manifest import MANAGEMENT, Manifest, objects
+from components.render.manifest import MANAGEMENT, Manifest, Rendered, objects
 from components.render.region import RegionInput
 from components.specs.base import Stage
 from components.specs.region import RegionSpec
 from providers.kube import ApiServer, KindNotFound, KubeconfigError, ObjectRef, Unreachable
 from stacks import kubeconfig
+from stacks.errors import StackError
+from stacks.looking import not_ready, unreadable
+from stacks.unseen import Names, ask
 
 _TIMEOUT_SECONDS = 5.0
 _CLUSTER_API = "cluster.x-k8s.io/v1beta2"
 
 
 def pass_gates(
-    stack: str, region: RegionSpec, concepts: Sequence[Concept], kubeconfigs: Path, *, preview: bool
+    stack: str,
+    region: RegionSpec,
+    concepts: Sequence[Concept],
+    kubeconfigs: Path,
+    *,
+    preview: bool,
+    asking: Names | None = None,
 ) -> None:
     """Pass when everything is there that ``concepts`` need, and refresh the kubeconfigs of their tenant clusters.
 
-    A preview goes on without tenant clusters and says what it could not check.
+    A preview goes on without tenant clusters and says what it could not check, and what is there and not ready.
+
+    Args:
+        stack: its name.
+        region: what it is part of.
+        concepts: what it applies.
+        kubeconfigs: the folder of these.
+        preview: whether nothing is applied.
+        asking: what the stack has already, if API servers are to be asked what its plug-ins do not tell.
 
     Raises:
+        StackError: what is awaited cannot be read, or a kind does not have a field.
         RunError: something is not there yet, the text begins with ``waiting: `` and ends with the command that
             resumes; or the management cluster does not answer.
         ApiError: the management cluster refuses.
     """
     made_here = {concept.name for concept in concepts if isinstance(concept, HostedControlPlaneInput)}
-    rendered = [(concept, tuple(objects(concept.render()))) for concept in concepts]
+    shown = [(concept, concept.render()) for concept in concepts]
+    rendered = [(concept, tuple(objects(items))) for concept, items in shown]
     everything = [item for _, items in rendered for item in items]
+    _refuse(stack, "with a wait that cannot be read", unreadable(everything))
     clusters = sorted({item.cluster for item in everything} - {MANAGEMENT})
     try:
         path = kubeconfig.path(kubeconfigs, MANAGEMENT)
@@ -53,6 +73,40 @@ def pass_gates(
     require(stack, unmet if preview else [*unmet, *waiting])
     for text in unchecked(everything, absent) if preview else ():
         pulumi.log.warn(text)
+    there = {name: kubeconfig.path(kubeconfigs, name) for name in clusters if name not in absent}
+    apis = {name: ApiServer.from_kubeconfig(file, timeout_seconds=_TIMEOUT_SECONDS) for name, file in there.items()}
+    for name, api in {MANAGEMENT: management, **apis}.items():
+        inside = [(concept.name, [item for item in items if item.cluster == name]) for concept, items in shown]
+        try:
+            _look(stack, api, inside, asking, preview=preview)
+        except Unreachable as error:
+            pulumi.log.warn(f"cluster {name}: what is in it was not looked at: {error}")
+
+
+def _look(
+    stack: str,
+    api: ApiServer,
+    inside: Sequence[tuple[str, Sequence[Rendered]]],
+    asking: Names | None,
+    *,
+    preview: bool,
+) -> None:
+    """Say what of one cluster a person should know before its objects are applied."""
+    if asking is not None:
+        told = ask(api, inside, asking)
+        _refuse(stack, "with a field that its kind lacks and the vendor's provider would drop", told.unknown)
+        for text in told.foreign if preview else ():
+            pulumi.log.warn(text)
+    single = [item for _, items in inside for item in items if isinstance(item, Manifest)]
+    for text in not_ready(api, single) if preview else ():
+        pulumi.log.warn(text)
+
+
+def _refuse(stack: str, what: str, found: Sequence[str]) -> None:
+    if found:
+        count = "1 object" if len(found) == 1 else f"{len(found)} objects"
+        lines = [f"stack {stack}: {count} {what}", *(f"  {text}" for text in found)]
+        raise StackError("\n".join(lines))
 
 
 def gated(rendered: Iterable[tuple[Concept, Iterable[Manifest]]]) -> Iterator[Manifest]:

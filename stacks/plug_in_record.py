@@ -6,8 +6,8 @@ that this holds for all backends.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import pulumi
 from google.protobuf.json_format import MessageToDict
@@ -17,10 +17,20 @@ from pulumi.runtime.settings import get_monitor
 
 from stacks.errors import StackError
 from stacks.plug_ins import RECORD, PlugIns, refusal, writers
+from stacks.unseen import Names
 from toolchain import settings
 from toolchain.serving import serving
 
 _READ = "pulumi:pulumi:readStackResourceOutputs"
+
+
+class Resource(NamedTuple):
+    """A resource of a state."""
+
+    type: str
+    name: str
+    outputs: Mapping[str, Any]
+    """Names only, on two levels, but of the record."""
 
 
 class PlugInRecord(pulumi.ComponentResource):
@@ -36,21 +46,23 @@ class PlugInRecord(pulumi.ComponentResource):
         self.register_outputs(told)
 
 
-def keep(stack: str) -> None:
-    """Pass when the plug-ins of this run may go on with ``stack``, and record them.
+def keep(stack: str) -> Names:
+    """Record the plug-ins of this run if they may go on with ``stack``, and return what it has already.
 
     Raises:
         StackError: others wrote it, and nobody said that these may take over.
     """
-    here = serving()
-    problem = refusal(stack, writers(_recorded(stack)), here, switch_to=settings.switch_to())
+    here, recorded = serving(), list(_recorded(stack))
+    wrote = writers((resource.type, resource.outputs) for resource in recorded)
+    problem = refusal(stack, wrote, here, switch_to=settings.switch_to())
     if problem:
         raise StackError(problem)
     PlugInRecord(here)
+    return frozenset((resource.type, resource.name) for resource in recorded)
 
 
-def _recorded(stack: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield types and outputs of what the state of ``stack`` has; of all but the record names on two levels."""
+def _recorded(stack: str) -> Iterator[Resource]:
+    """Yield what the state of ``stack`` has."""
     monitor = get_monitor()
     if monitor is None:
         return  # no engine runs the program
@@ -58,8 +70,8 @@ def _recorded(stack: str) -> Iterator[tuple[str, dict[str, Any]]]:
     arguments["stackName"] = stack
     answer: Any = monitor.Invoke(resource_pb2.ResourceInvokeRequest(tok=_READ, args=arguments))
     found = getattr(answer, "return").fields["outputs"].struct_value.fields
-    for resource in found.values():
+    for urn, resource in found.items():
         type_ = resource.struct_value.fields["type"].string_value
         outputs = resource.struct_value.fields["outputs"].struct_value
         names = {name: dict.fromkeys(inner.struct_value.fields) for name, inner in outputs.fields.items()}
-        yield type_, MessageToDict(outputs) if type_ == RECORD else names
+        yield Resource(type_, urn.split("::", 3)[-1], MessageToDict(outputs) if type_ == RECORD else names)

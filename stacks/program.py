@@ -8,6 +8,7 @@ from components.plan.build.inputs import inputs
 from components.specs.problems import SpecError
 from providers.errors import ProviderError
 from stacks import kubeconfig
+from stacks.ambient import refuse_ambient_clusters
 from stacks.bootstrap import deploy_clusters
 from stacks.deploy import Deployment
 from stacks.errors import StackError
@@ -16,6 +17,8 @@ from stacks.plug_in_record import keep
 from stacks.target import load_target
 from toolchain import paths
 from toolchain.errors import SettingError
+from toolchain.kind import Kind
+from toolchain.serving import serving
 
 
 def run() -> None:
@@ -31,17 +34,20 @@ def run() -> None:
 
 
 def _register() -> None:
+    refuse_ambient_clusters()
     stack = pulumi.get_stack()
     target = load_target(stack, paths.environments())
-    keep(stack)
+    recorded = keep(stack)
     if target.bootstrap:
         deploy_clusters(target.environment)
         return
     region = target.environment.region
     kubeconfigs = kubeconfig.folder(region.region)
     concepts = [concept for piece in target.slices for concept in inputs(target.environment, piece)]
-    pass_gates(stack, region, concepts, kubeconfigs, preview=pulumi.runtime.is_dry_run())
-    deployment = Deployment(region, kubeconfigs)
+    preview = pulumi.runtime.is_dry_run()
+    silent = serving()["kubernetes"].kind is Kind.VENDOR
+    pass_gates(stack, region, concepts, kubeconfigs, preview=preview, asking=recorded if silent else None)
+    deployment = Deployment(region, kubeconfigs, looking=not preview)
     for concept in concepts:
         deployment.add(concept)
     deployment.export()

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from components.plan.build.slices import Slice
 from components.render.manifest import Manifest, Rendered, objects
-from components.render.own import OwnInput
+from components.render.own import OwnInput, wrong_orders
 from components.specs.environment import Environment
 from components.specs.problems import Problem, SpecError
 
@@ -61,10 +61,18 @@ class OwnComponent:
         if odd:
             text = f"concepts() yields {odd[0]} for slice {part.name}; yield OwnInput of components.render.own"
             raise self._wrong(environment, 0, text)
+        wrong = [
+            f"component '{one.name}': {_named(item)}: {text}"
+            for one in found
+            for item in objects(one.objects)
+            for text in wrong_orders(item)
+        ]
+        if wrong:
+            raise self._wrong(environment, 0, *wrong)
         return found
 
-    def _wrong(self, environment: Environment, line: int, text: str) -> SpecError:
-        return SpecError(environment.name, [Problem(self.file, line, "", text)])
+    def _wrong(self, environment: Environment, line: int, *texts: str) -> SpecError:
+        return SpecError(environment.name, [Problem(self.file, line, "", text) for text in texts])
 
 
 def own_inputs(environment: Environment, part: Slice) -> Iterator[OwnInput]:

@@ -119,8 +119,13 @@ def test_rules_that_cannot_be_judged_by_are_told_all_at_once(
             "    yield OwnInput(name='management-note', objects=())\n    yield OwnInput",
             "component 'management-note' of slice foundation is in components/region_note.py too; give it another",
         ),
+        (
+            'namespace="kube-public"',
+            'namespace="kube-public", annotations={"pulumi.com/skipAwait": "yes"}',
+            "of cluster management: annotation pulumi.com/skipAwait is 'yes'; write one of true, false",
+        ),
     ],
-    ids=["nothing", "no function", "breaks", "manifest", "twin", "twice"],
+    ids=["nothing", "no function", "breaks", "manifest", "twin", "twice", "order"],
 )
 def test_a_component_that_cannot_be_made_is_told_with_its_line(
     invoke: Invoke, regions: Path, edit: EditFile, old: str, new: str, told: str

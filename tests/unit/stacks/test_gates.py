@@ -12,12 +12,14 @@ import pytest
 from components.plan.build.inputs import inputs
 from components.plan.build.slices import slices
 from components.render.concept import Concept
-from components.render.manifest import Manifest, objects
+from components.render.manifest import Manifest, Readiness, objects
 from components.render.node_pool import NodePoolInput
+from components.render.own import OwnInput
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from providers.kube import KindNotFound, ObjectRef, Unreachable
 from stacks import gates
+from stacks.errors import StackError
 from toolchain import paths
 
 READY = {"status": {"initialization": {"controlPlaneInitialized": True}}}
@@ -133,6 +135,36 @@ def test_a_preview_goes_on_without_a_tenant_cluster_and_says_what_it_did_not_che
 def test_a_preview_waits_for_kinds_as_well(through: Callable[..., list[str]]) -> None:
     with pytest.raises(pulumi.RunError, match=r"^waiting: "):
         through(Management(lacks=("HelmRelease",)), preview=True)
+
+
+def test_a_preview_says_what_is_there_and_not_ready(
+    environment: Environment, through: Callable[..., list[str]]
+) -> None:
+    awaited = [item for _, items in rendered(environment, "tenant-globex") for item in items if item.readiness]
+    plane = next(item for item in awaited if item.kind == "KamajiControlPlane")
+    management = Management(holds={f"{plane.kind} {plane.name}": {"status": {}}})
+
+    [told] = through(management, "tenant-globex", preview=True)
+
+    assert told.startswith(
+        "not ready: KamajiControlPlane globex-lab/globex-lab of cluster management, which 'up' waits for: "
+    )
+    assert through(management, "tenant-globex") == []
+
+
+def test_a_wait_that_no_provider_could_read_is_refused_before_anything_is_asked(
+    environment: Environment, tmp_path: Path
+) -> None:
+    readiness = Readiness(conditions=("jsonpath={.status.x[}=1",), timeout_seconds=1)
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}
+    own = OwnInput(name="own", objects=(Manifest(body=body, readiness=readiness),))
+
+    with pytest.raises(StackError) as error:
+        gates.pass_gates("laptop", environment.region, [own], tmp_path, preview=True)
+
+    first, second = str(error.value).splitlines()
+    assert first == "stack laptop: 1 object with a wait that cannot be read"
+    assert second.startswith("  ConfigMap x of cluster management: waitFor 'jsonpath={.status.x[}=1': ")
 
 
 def test_one_object_is_counted_in_the_singular() -> None:

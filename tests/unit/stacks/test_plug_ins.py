@@ -123,7 +123,8 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[tuple[str, dict[
 
     def state(found: list[tuple[str, dict[str, Any]]]) -> None:
         monkeypatch.setattr(plug_in_record, "serving", lambda: VENDOR)
-        monkeypatch.setattr(plug_in_record, "_recorded", lambda _: iter(found))
+        state = [plug_in_record.Resource(type_, "r", outputs) for type_, outputs in found]
+        monkeypatch.setattr(plug_in_record, "_recorded", lambda _: iter(state))
 
     return state
 
@@ -140,6 +141,7 @@ def test_the_program_registers_nothing_of_a_stack_that_others_wrote(
     monkeypatch.setenv("JACQUARD_SWITCH_TO", "vendor")
     [made] = run(lambda: plug_in_record.keep("laptop"))
     assert (made.type, made.inputs) == (RECORD, {"kubernetes": "vendor 4.34.2", "command": "vendor 1.2.1"})
+    assert made.protect
 
 
 def test_the_program_asks_the_engine_for_its_own_stack_and_looks_at_names_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,10 +158,10 @@ def test_the_program_asks_the_engine_for_its_own_stack_and_looks_at_names_only(m
 
     monkeypatch.setattr(plug_in_record, "get_monitor", Monitor)
 
-    assert dict(plug_in_record._recorded("laptop")) == {
-        RECORD: {"kubernetes": "vendor 4.34.2"},
-        "kubernetes:core/v1:Secret": {"data": {"x": None}},
-    }
+    assert list(plug_in_record._recorded("laptop")) == [
+        (RECORD, "a", {"kubernetes": "vendor 4.34.2"}),
+        ("kubernetes:core/v1:Secret", "b", {"data": {"x": None}}),
+    ]
     assert asked == [{"tok": "pulumi:pulumi:readStackResourceOutputs", "stackName": "laptop"}]
 
 

@@ -1,0 +1,139 @@
+"""What the program sees for itself at a real API server: readiness, fields that no kind has, objects of others."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import pulumi
+import pytest
+from api_server import LocalApiServer
+
+from components.render.manifest import Manifest, Readiness
+from components.resources import child_name, type_token
+from providers.kube import ObjectRef
+from stacks.looking import Looking, not_ready
+from stacks.unseen import ask
+
+pytestmark = pytest.mark.e2e
+
+HOST = ("metal3.io/v1alpha1", "BareMetalHost")
+ONLINE = Readiness(conditions=("jsonpath={.spec.online}=true",), timeout_seconds=20)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]:
+    running = LocalApiServer(tmp_path_factory.mktemp("looking") / "server")
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.fixture
+def place(server: LocalApiServer, request: pytest.FixtureRequest) -> str:
+    """A namespace of the test's own."""
+    return server.namespace(request.node.name.replace("_", "-").replace("test-", "")[:60].strip("-"))
+
+
+def manifest(api_version: str, kind: str, namespace: str, name: str = "weft", **sections: Any) -> Manifest:
+    metadata = {"name": name, "namespace": namespace}
+    return Manifest(body={"apiVersion": api_version, "kind": kind, "metadata": metadata, **sections})
+
+
+def told(server: LocalApiServer, *items: Manifest, recorded: tuple[Manifest, ...] = ()) -> tuple[list[str], list[str]]:
+    """Return which objects have unknown fields, and which are there although the stack did not make them."""
+    names = frozenset((type_token(item), child_name("c", item)) for item in recorded)
+    found = ask(server.api, [("c", items)], names)
+    return list(found.unknown), list(found.foreign)
+
+
+def test_a_field_that_a_kind_does_not_have_is_told_also_of_a_namespace_to_come(
+    server: LocalApiServer, place: str
+) -> None:
+    items = (
+        manifest("v1", "ConfigMap", place, daat={"a": "1"}),
+        manifest("v1", "ConfigMap", "to-come", daat={"a": "1"}),
+        manifest(*HOST, place, spec={"online": False, "onlin": True}),
+        manifest("v1", "ConfigMap", place, "right", data={"a": "1"}),
+        manifest("example.com/v1", "Loom", place, spec={"kind": "nobody serves"}),
+    )
+
+    unknown, foreign = told(server, *items)
+
+    assert [line.partition(": ")[0] for line in unknown] == [
+        f"ConfigMap {place}/weft of cluster management",
+        "ConfigMap to-come/weft of cluster management",
+        f"BareMetalHost {place}/weft of cluster management",
+    ]
+    assert all(".daat: field not declared in schema" in line for line in unknown[:2])
+    assert ".spec.onlin: field not declared in schema" in unknown[2]
+    assert foreign == []
+    assert server.api.get(ObjectRef.of(items[3].body)) is None
+
+
+def test_what_somebody_else_made_is_told_and_what_the_stack_made_is_not(server: LocalApiServer, place: str) -> None:
+    item = manifest("v1", "ConfigMap", place, data={"a": "1"})
+    server.api.create(item.body, field_manager="somebody")
+
+    line = f"ConfigMap {place}/weft of cluster management already exists, and this stack did not make it; "
+    assert told(server, item) == ([], [f"{line}import it, delete it, or choose another name"])
+    assert told(server, item, recorded=(item,)) == ([], [])
+
+
+def awaited(place: str, *, online: bool) -> Manifest:
+    return dataclasses.replace(manifest(*HOST, place, spec={"online": online}), readiness=ONLINE)
+
+
+def looking(server: LocalApiServer) -> Looking:
+    return Looking("management", server.kubeconfig, None)
+
+
+def test_a_preview_tells_what_is_there_and_not_ready(server: LocalApiServer, place: str) -> None:
+    item = awaited(place, online=False)
+    assert list(not_ready(server.api, [item])) == []  # the run will make it
+
+    server.api.apply(item.body, field_manager="test")
+
+    why = "jsonpath={.spec.online}=true: is false"
+    assert list(not_ready(server.api, [item])) == [
+        f"not ready: BareMetalHost {place}/weft of cluster management, which 'up' waits for: {why}"
+    ]
+
+
+def test_a_gate_passes_when_the_live_object_is_ready_and_not_before(server: LocalApiServer, place: str) -> None:
+    item = awaited(place, online=False)
+    server.api.apply(item.body, field_manager="test")
+
+    async def story() -> bool:
+        gate = asyncio.create_task(looking(server)(item))
+        await asyncio.sleep(0.5)
+        passed_early = gate.done()
+        server.api.patch(ObjectRef.of(item.body), {"spec": {"online": True}}, field_manager="controller")
+        await gate
+        return passed_early
+
+    assert asyncio.run(story()) is False
+
+
+def test_a_gate_does_not_pass_what_never_gets_ready_or_is_not_there(server: LocalApiServer, place: str) -> None:
+    soon = dataclasses.replace(ONLINE, timeout_seconds=1)
+    item = dataclasses.replace(awaited(place, online=False), readiness=soon)
+    gone = dataclasses.replace(manifest(*HOST, place, "gone"), readiness=soon)
+    server.api.apply(item.body, field_manager="test")
+
+    with pytest.raises(pulumi.RunError) as late:
+        asyncio.run(looking(server)(item))
+    with pytest.raises(pulumi.RunError) as lost:
+        asyncio.run(looking(server)(gone))
+
+    assert str(late.value) == (
+        f"BareMetalHost {place}/weft: not ready after 1 s: jsonpath={{.spec.online}}=true: is false; "
+        "what comes after it was not applied"
+    )
+    assert str(lost.value) == (
+        f"BareMetalHost {place}/gone of cluster management is not there, although the stack has made it; "
+        "'pulumi refresh' writes that down, and the next 'up' makes it anew"
+    )

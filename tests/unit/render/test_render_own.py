@@ -1,0 +1,49 @@
+"""What objects of a repository's own may say to their provider."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
+from components.render.manifest import Manifest, objects
+from components.render.own import wrong_orders
+from components.specs.loader import load_environment
+from toolchain import paths
+
+
+def annotated(**annotations: str) -> Manifest:
+    metadata = {"name": "x", "annotations": {f"pulumi.com/{key}": value for key, value in annotations.items()}}
+    return Manifest(body={"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+
+
+READINESS = "give the Manifest readiness=Readiness(...) instead"
+KNOWN = "pulumi.com/deletionPropagationPolicy, pulumi.com/patchForce, pulumi.com/skipAwait"
+
+
+@pytest.mark.parametrize(
+    ("item", "wrong"),
+    [
+        (annotated(skipAwait="true", deletionPropagationPolicy="orphan", patchForce="false"), []),
+        (Manifest(body={"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}), []),
+        (
+            annotated(waitFor="condition=Ready"),
+            [f"annotation pulumi.com/waitFor is written from readiness; {READINESS}"],
+        ),
+        (annotated(patchForce="yes"), ["annotation pulumi.com/patchForce is 'yes'; write one of true, false"]),
+        (
+            annotated(skipawait="true"),
+            [f"annotation pulumi.com/skipawait is nothing that an object may say; it may say {KNOWN}"],
+        ),
+    ],
+    ids=["right", "none", "wait", "value", "misspelt"],
+)
+def test_orders_that_a_provider_would_not_follow_are_told(item: Manifest, wrong: list[str]) -> None:
+    assert list(wrong_orders(item)) == wrong
+
+
+def test_our_own_objects_say_nothing_else() -> None:
+    laptop = load_environment("laptop", paths.ROOT / "environments")
+    rendered = (item for part in slices(laptop) for item in objects(manifests(laptop, part)))
+
+    assert [text for item in rendered for text in wrong_orders(item)] == []
