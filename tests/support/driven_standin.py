@@ -54,10 +54,27 @@ class DrivenStandIn:
         )
         return decode(self._provider.Update(request, None).properties).plain
 
+    def plan(self, urn: str, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return what a preview promises of an object to be made."""
+        request = provider_pb2.CreateRequest(urn=urn, properties=encode(inputs), preview=True)
+        return decode(self._provider.Create(request, None).properties).plain
+
+    def delete(self, urn: str, inputs: dict[str, Any], state: dict[str, Any]) -> None:
+        """Delete the object, or give back the fields of a patch."""
+        request = provider_pb2.DeleteRequest(
+            urn=urn, id=_identity(state), old_inputs=encode(inputs), properties=encode(state)
+        )
+        self._provider.Delete(request, None)
+
     def read(self, urn: str, inputs: dict[str, Any], state: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Refresh and return inputs and state."""
-        metadata = state["metadata"]
-        identity = "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
-        request = provider_pb2.ReadRequest(urn=urn, id=identity, inputs=encode(inputs), properties=encode(state))
+        request = provider_pb2.ReadRequest(
+            urn=urn, id=_identity(state), inputs=encode(inputs), properties=encode(state)
+        )
         answer = self._provider.Read(request, None)
         return decode(answer.inputs).plain, decode(answer.properties).plain
+
+
+def _identity(state: dict[str, Any]) -> str:
+    metadata = state["metadata"]
+    return "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))

@@ -13,7 +13,7 @@ from providers.standins.kubernetes.config import INSTALL
 from providers.standins.kubernetes.naming import CannotName, named
 from providers.standins.kubernetes.normal import normal
 from providers.standins.kubernetes.objects import annotation, without_nulls
-from providers.standins.kubernetes.tokens import kind_of
+from providers.standins.kubernetes.tokens import is_patch, kind_of
 from providers.standins.kubernetes.waits import TIMEOUT, WAIT_FOR
 
 Problems = list[tuple[Path, str]]
@@ -41,6 +41,9 @@ def complete(
         if metadata is not UNKNOWN:
             problems.append((("metadata",), f"must be a map (got {type(metadata).__name__})"))
         return body, problems
+    if is_patch(request.urn, body) and not metadata.get("name"):
+        problems.append((("metadata",), "a patch needs the name of the object that it is for; give metadata.name"))
+        return body, problems
     try:
         body = named(body, old, request)
     except CannotName as error:
@@ -54,7 +57,7 @@ def complete(
 
 def _with_kind(urn: str, body: dict[str, Any], problems: Problems) -> dict[str, Any]:
     """Fill in the kind that the resource's type names; a given one must be the same."""
-    wanted = kind_of(urn)
+    wanted = kind_of(urn, body)
     for key, value in (("apiVersion", wanted.api_version), ("kind", wanted.kind)):
         if body.setdefault(key, value) not in (value, UNKNOWN):
             problems.append(((key,), f"is '{body[key]}', but the resource's type says '{value}'; make them the same"))

@@ -11,6 +11,7 @@ from providers.ownership import MADE_BY
 from providers.rpc.paths import Path, covered
 from providers.rpc.values import UNKNOWN, Properties
 from providers.standins.kubernetes.normal import is_definition, with_underscores
+from providers.standins.kubernetes.tokens import is_patch
 
 MANAGER = "__fieldManager"
 """Output that keeps the field manager, as in the vendor's state: it stays when a resource is renamed."""
@@ -62,7 +63,7 @@ def manager(urn: str, body: Mapping[str, Any], outputs: Mapping[str, Any] | None
 
 def marked(body: Mapping[str, Any], urn: str) -> Mapping[str, Any]:
     """Return inputs as they are applied: with the resource's mark where their field manager may be shared."""
-    if not annotation(body, PATCH_MANAGER):
+    if not annotation(body, PATCH_MANAGER) or is_patch(urn, body):
         return body
     metadata = body["metadata"]
     return {**body, "metadata": {**metadata, "annotations": {**metadata["annotations"], MADE_BY: urn}}}

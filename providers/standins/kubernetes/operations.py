@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from providers.errors import ProviderError
@@ -15,8 +14,11 @@ from providers.standins.kubernetes.cluster import NoKubeconfig
 from providers.standins.kubernetes.config import Config
 from providers.standins.kubernetes.failures import PartialFailure, already_there, refused, unreachable
 from providers.standins.kubernetes.handover import foresee, take_over
+from providers.standins.kubernetes.kept import Before, Found
 from providers.standins.kubernetes.normal import with_dashes
+from providers.standins.kubernetes.patches import give_back, made_by_it
 from providers.standins.kubernetes.takeover import Move
+from providers.standins.kubernetes.tokens import is_patch
 from providers.standins.kubernetes.waits import Wait, skips_wait_on_delete
 
 PROPAGATION = "pulumi.com/deletionPropagationPolicy"
@@ -28,23 +30,6 @@ _PROPAGATIONS: dict[str, Literal["Background", "Foreground", "Orphan"]] = {
 }
 _FORBIDDEN = 403
 _CONFLICT = 409
-
-
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """An object as Read found it."""
-
-    identity: str
-    outputs: Mapping[str, Any]
-    inputs: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Before:
-    """What the state has of an object before a change."""
-
-    inputs: Mapping[str, Any]
-    outputs: Mapping[str, Any]
 
 
 _NOTHING = Before({}, {})
@@ -108,7 +93,7 @@ class Operations:
             if found is not None and found["metadata"].get("deletionTimestamp"):
                 self._until_gone(api, ref, found["metadata"]["uid"], wait.seconds)
                 found = None
-            if found is not None and not objects.is_made_by(found, body, urn):
+            if found is not None and not _may_apply(urn, body, found):
                 raise already_there(ref, found)
             live = self._apply(urn, api, body, name)
         except ApiError as error:
@@ -126,7 +111,8 @@ class Operations:
         ref, name = objects.reference(body, old), objects.manager(urn, body, old)
         try:
             api = self._config.cluster.api()
-            self._say_taken(urn, ref, take_over(api, ref, name, (before.inputs, body)))
+            if not is_patch(urn, body):
+                self._say_taken(urn, ref, take_over(api, ref, name, (before.inputs, body)))
             live = self._apply(urn, api, body, name)
         except (NoKubeconfig, Unreachable) as error:
             if not self._config.skip_update_unreachable:
@@ -180,6 +166,9 @@ class Operations:
             live = api.get(ref)
             if live is None:
                 return
+            if is_patch(urn, inputs):
+                give_back(api, ref, live, objects.manager(urn, inputs, state))
+                return
             uid = (state.get("metadata") or {}).get("uid") or live["metadata"]["uid"]
             if uid != live["metadata"]["uid"]:
                 raise _made_anew(ref)
@@ -208,14 +197,17 @@ class Operations:
     ) -> Mapping[str, Any]:
         """Return what the API server would make of ``body``; a create over something that is there cannot be asked."""
         found = api.get(ref)
-        if found is None:
+        patch = is_patch(urn, body)
+        if found is None and patch:
+            self._engine.warning(made_by_it(ref), urn)
+        if found is None or patch:
             return self._apply(urn, api, body, name, dry_run=True)
         if before.outputs:
             move = takeover.moved(found, name, (before.inputs, body))
             self._say_taken(urn, ref, move)
             return foresee(api, found, objects.marked(body, urn), name, move, force=_forced(body))
         leaving = found["metadata"].get("deletionTimestamp")
-        if not leaving and not objects.is_made_by(found, body, urn):
+        if not leaving and not _may_apply(urn, body, found):
             self._engine.warning(str(already_there(ref, found)), urn)
         return body
 
@@ -281,6 +273,10 @@ class Operations:
             self._engine.warning(f"{ref} is not refreshed, its last state is kept: {error}", urn)
             return Found(identity=objects.identity(state), outputs=state, inputs=inputs)
         raise unreachable(error, f"{ref} cannot be read") from None
+
+
+def _may_apply(urn: str, body: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
+    return is_patch(urn, body) or objects.is_made_by(found, body, urn)
 
 
 def _forced(body: Mapping[str, Any]) -> bool:

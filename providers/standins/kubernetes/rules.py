@@ -10,6 +10,8 @@ from typing import Any
 from providers.rpc.paths import Path
 
 _EVERY_KIND: tuple[Path, ...] = (("kind",), ("metadata", "name"), ("metadata", "namespace"))
+PATCHED = _EVERY_KIND
+"""Paths that replace a patch; whether others can change in place, whoever made the object knows."""
 
 
 def _spec(*fields: str) -> tuple[Path, ...]:

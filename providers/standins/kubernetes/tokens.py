@@ -7,6 +7,7 @@ from typing import Any
 from providers.standins.kubernetes.config import INSTALL
 
 _COMPONENTS = ("helm.sh", "kustomize", "yaml")
+_PATCH = "Patch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +23,28 @@ def name_of(urn: str) -> str:
     return urn.split("::", 3)[3]
 
 
-def kind_of(urn: str) -> Kind:
-    """Return the kind of a resource's type, such as ``v1`` ``Namespace`` of ``kubernetes:core/v1:Namespace``."""
+def kind_of(urn: str, plain: Mapping[str, Any]) -> Kind:
+    """Return the kind that a resource stands for, such as ``v1`` ``Namespace`` of ``kubernetes:core/v1:Namespace``.
+
+    Args:
+        urn: of the resource.
+        plain: its inputs or outputs, by which a patch tells itself from a custom kind that is called so.
+    """
     _, api_version, kind = _type(urn).split(":", 2)
-    return Kind(api_version.removeprefix("core/"), kind)
+    return Kind(api_version.removeprefix("core/"), str(plain["kind"]) if is_patch(urn, plain) else kind)
+
+
+def is_patch(urn: str, plain: Mapping[str, Any]) -> bool:
+    """Return whether a resource is some fields of an object: ``ConfigMapPatch``, of the kind ``ConfigMap``."""
+    return bool(plain.get("kind")) and _type(urn).rpartition(":")[2] == f"{plain['kind']}{_PATCH}"
 
 
 def refusal(urn: str, plain: Mapping[str, Any]) -> str | None:
     """Say why a resource cannot be handled here; None when it can."""
     token = _type(urn)
-    kind = kind_of(urn)
-    is_patch = kind.kind.endswith("Patch") and plain.get("kind") not in (None, kind.kind)
+    kind = kind_of(urn, plain)
     is_list = kind.kind.endswith("List") and "items" in plain
-    if kind.api_version.partition("/")[0] in _COMPONENTS or is_patch or is_list:
+    if kind.api_version.partition("/")[0] in _COMPONENTS or is_list:
         return f"this stand-in for pulumi-kubernetes does not do {token}, only single objects; {INSTALL}"
     return None
 

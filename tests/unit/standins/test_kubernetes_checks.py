@@ -141,7 +141,6 @@ def test_the_namespace_stays_while_the_cluster_is_away() -> None:
     [
         ("kubernetes:helm.sh/v3:Release", {}),
         ("kubernetes:kustomize/v2:Directory", {}),
-        ("kubernetes:core/v1:ConfigMapPatch", {"kind": "ConfigMap"}),
         ("kubernetes:core/v1:ConfigMapList", {"items": []}),
     ],
 )
@@ -162,3 +161,22 @@ def test_types_that_are_no_single_object_are_refused(token: str, plain: dict[str
 )
 def test_kinds_that_only_look_like_it_are_not_refused(token: str) -> None:
     assert tokens.refusal(f"urn:pulumi:dev::toy::{token}::x", {"kind": token.rpartition(":")[2]}) is None
+
+
+PATCH = "urn:pulumi:dev::toy::kubernetes:core/v1:ConfigMapPatch::x"
+
+
+def test_a_patch_is_of_the_kind_that_it_names_and_needs_a_name() -> None:
+    given = {"apiVersion": "v1", "kind": "ConfigMap"}
+
+    assert tokens.refusal(PATCH, given) is None
+    body, problems = _complete({**given, "metadata": {"name": "a"}, "data": {"b": "c"}}, urn=PATCH)
+    assert (body["kind"], body["data"], problems) == ("ConfigMap", {"b": "c"}, [])
+    assert _complete({**given, "metadata": {"labels": {"b": "c"}}}, urn=PATCH)[1] == [
+        (("metadata",), "a patch needs the name of the object that it is for; give metadata.name")
+    ]
+
+
+@pytest.mark.parametrize(("kind", "patched"), [("HotPatch", False), ("Hot", True), ("", False)])
+def test_a_custom_kind_may_be_called_patch(kind: str, patched: bool) -> None:  # noqa: FBT001 - a table
+    assert tokens.is_patch("urn:pulumi:dev::toy::kubernetes:toy.dev/v1:HotPatch::x", {"kind": kind}) is patched

@@ -97,14 +97,17 @@ def test_skip_update_unreachable_keeps_the_last_state(configure: Any, engine: An
 
 
 def test_what_is_not_done_is_an_error_that_says_so(kube: Any) -> None:
-    remedy = "only single objects; install the vendor's provider: pulumi plugin install resource kubernetes v4.34.2"
+    token, remedy = (
+        "kubernetes:kustomize:directory",
+        "only single objects; install the vendor's provider: pulumi plugin install resource kubernetes v4.34.2",
+    )
     for call in (
-        lambda: kube.provider.Invoke(provider_pb2.InvokeRequest(tok="kubernetes:yaml:decode"), None),
-        lambda: kube.provider.Construct(provider_pb2.ConstructRequest(type="kubernetes:yaml:decode"), None),
+        lambda: kube.provider.Invoke(provider_pb2.InvokeRequest(tok=token), None),
+        lambda: kube.provider.Construct(provider_pb2.ConstructRequest(type=token), None),
     ):
         with pytest.raises(ProviderError) as error:
             call()
-        assert str(error.value) == f"this stand-in for pulumi-kubernetes does not do kubernetes:yaml:decode, {remedy}"
+        assert str(error.value) == f"this stand-in for pulumi-kubernetes does not do {token}, {remedy}"
 
 
 def test_it_says_the_version_it_stands_in_for(kube: Any) -> None:

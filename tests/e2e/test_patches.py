@@ -1,0 +1,122 @@
+"""Patch resources of the kubernetes stand-in at a real API server: fields beside those of others, given back again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from api_server import LocalApiServer
+from driven_standin import DrivenStandIn
+
+from providers.errors import ProviderError
+from providers.kube import ObjectRef
+
+pytestmark = pytest.mark.e2e
+
+URN = "urn:pulumi:dev::toy::kubernetes:{}Patch::r"
+CONFIG_MAP, SERVICE = URN.format("core/v1:ConfigMap"), URN.format("core/v1:Service")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]:
+    running = LocalApiServer(tmp_path_factory.mktemp("patches") / "server", kinds=())
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.fixture(scope="module")
+def standin(server: LocalApiServer) -> DrivenStandIn:
+    return DrivenStandIn(server.kubeconfig)
+
+
+@pytest.fixture
+def place(server: LocalApiServer, request: pytest.FixtureRequest) -> str:
+    """A namespace of the test's own."""
+    return server.namespace(request.node.name.replace("_", "-").replace("test-", "")[:60].strip("-"))
+
+
+def config_map(place: str, data: dict[str, str], **annotations: str) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"name": "weft", "namespace": place}
+    metadata |= {"annotations": {f"pulumi.com/{key}": text for key, text in annotations.items()}} if annotations else {}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def live(server: LocalApiServer, body: dict[str, Any]) -> dict[str, Any] | None:
+    return server.api.get(ObjectRef.of(body))
+
+
+def test_fields_are_set_changed_and_given_back_while_the_rest_stays(
+    server: LocalApiServer, standin: DrivenStandIn, place: str
+) -> None:
+    theirs = server.api.apply(config_map(place, {"a": "1"}), field_manager="somebody")
+    inputs = standin.check(CONFIG_MAP, config_map(place, {"b": "2", "c": "3"}))
+
+    assert standin.plan(CONFIG_MAP, inputs)["data"] == {"a": "1", "b": "2", "c": "3"}
+    state = standin.create(CONFIG_MAP, inputs)
+    assert (state["data"], state["metadata"]["uid"]) == ({"a": "1", "b": "2", "c": "3"}, theirs["metadata"]["uid"])
+    assert "annotations" not in state["metadata"]
+
+    changed = config_map(place, {"b": "4"})
+    assert standin.diff(CONFIG_MAP, inputs, state, changed) == {"data.b": "update", "data.c": "delete"}
+    promised = standin.update(CONFIG_MAP, inputs, state, changed, preview=True)
+    state = standin.update(CONFIG_MAP, inputs, state, changed)
+    assert promised["data"] == state["data"] == {"a": "1", "b": "4"}
+
+    refreshed, kept = standin.read(CONFIG_MAP, changed, state)
+    assert standin.diff(CONFIG_MAP, refreshed, kept, changed) == {}
+
+    standin.delete(CONFIG_MAP, changed, state)
+    left = live(server, changed)
+    assert left is not None
+    assert (left["data"], left["metadata"]["uid"]) == ({"a": "1"}, theirs["metadata"]["uid"])
+
+
+def test_fields_of_others_are_taken_by_force_only(server: LocalApiServer, standin: DrivenStandIn, place: str) -> None:
+    server.api.apply(config_map(place, {"a": "1"}), field_manager="kubectl")
+
+    with pytest.raises(ProviderError, match=r"belong to another field manager:\n  \.data\.a: .*kubectl"):
+        standin.create(CONFIG_MAP, config_map(place, {"a": "2"}))
+
+    assert standin.create(CONFIG_MAP, config_map(place, {"a": "2"}, patchForce="true"))["data"] == {"a": "2"}
+
+
+def test_what_is_not_there_is_made_and_stays_and_what_went_is_not_made_again(
+    server: LocalApiServer, standin: DrivenStandIn, place: str
+) -> None:
+    inputs = config_map(place, {"a": "1"})
+    standin.plan(CONFIG_MAP, inputs)
+    assert live(server, inputs) is None
+
+    state = standin.create(CONFIG_MAP, inputs)
+    standin.delete(CONFIG_MAP, inputs, state)
+    left = live(server, inputs)
+    assert left is not None
+    assert "data" not in left
+
+    server.api.delete(ObjectRef.of(inputs))
+    standin.delete(CONFIG_MAP, inputs, state)
+    assert live(server, inputs) is None
+
+
+def test_a_field_that_the_object_cannot_be_without_is_not_given_back(
+    server: LocalApiServer, standin: DrivenStandIn, place: str
+) -> None:
+    inputs = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "shuttle", "namespace": place, "annotations": {"pulumi.com/skipAwait": "true"}},
+        "spec": {"ports": [{"port": 80}]},
+    }
+    state = standin.create(SERVICE, inputs)
+
+    with pytest.raises(ProviderError) as error:
+        standin.delete(SERVICE, inputs, state)
+
+    assert str(error.value) == (
+        f"Service {place}/shuttle: the patch alone sets spec.ports, which the object cannot be without; let somebody "
+        "else set it first, or give the resource retain_on_delete"
+    )
+    assert live(server, inputs) is not None
