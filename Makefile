@@ -7,13 +7,16 @@ E2E := $(BIN)/python -m pytest -v -n 2 --dist loadfile --no-loadscope-reorder --
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup up down check test e2e test-nightly bench lint lock clean
+.PHONY: help setup python up down check test e2e test-nightly bench lint lock clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## make this clone ready: .venv, pinned binaries, plugins (`up` and the tests do this themselves)
 	@$(PYTHON) -m toolchain
+
+python: ## only .venv, without Go: enough for check, impact, render, allocate, promote and show
+	@$(PYTHON) -m toolchain python
 
 up: setup ## bring a small GPU region up on this machine and say what is in it
 	@$(BIN)/jacquard up $(ENVIRONMENT)

@@ -115,7 +115,9 @@ def _extract(top: Path, commit: str, part: str | None, folder: Path) -> None:
         if process.stdout:
             try:
                 with tarfile.open(fileobj=process.stdout, mode="r|") as archive:
-                    archive.extractall(folder, filter="data")
+                    # Python before 3.11.4 has no filters, as that of Debian 12, and takes no argument of that name.
+                    archive.extraction_filter = getattr(tarfile, "data_filter", None)
+                    archive.extractall(folder)  # noqa: S202 - filtered where Python can
             except tarfile.ReadError:
                 pass  # nothing is there, which is told by who looks
 

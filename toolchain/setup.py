@@ -45,6 +45,20 @@ def set_up(progress: Progress) -> None:
     progress.say("ready", f"in {duration(time.monotonic() - start)}")
 
 
+def set_up_python(progress: Progress) -> None:
+    """Make ``.venv`` alone: what reads and writes data, and asks no engine and no cluster, needs nothing else.
+
+    Raises:
+        ToolchainError: something is missing that the user must bring, or a step fails.
+    """
+    start = time.monotonic()
+    if problems := checks.problems([], go=None, venv=not virtualenv.fresh()):
+        raise ToolchainError("\n".join(problems))
+    with held(paths.home() / "setup.lock", "setting up", lambda text: progress.say("set-up", text)):
+        virtualenv.ensure(progress)
+    progress.say("ready", f"in {duration(time.monotonic() - start)}, for what needs no engine and no cluster")
+
+
 def clean(progress: Progress, *, shared: bool) -> None:
     """Remove what set-up made in this clone; local regions and the state of stacks stay (``jacquard down``).
 

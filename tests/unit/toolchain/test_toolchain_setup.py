@@ -85,6 +85,22 @@ def test_clusters_of_others_need_no_kubernetes(
     ]
 
 
+def test_python_alone_needs_no_go_and_builds_nothing(
+    machine: Any, cache: Path, said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(setup.tools, "find", _never)
+    monkeypatch.setattr(setup.engine, "choose", _never)
+    text = said(setup.set_up_python)
+
+    assert machine.calls == ["venv", "download", "dependencies", "project"]
+    assert [line.split()[0] for line in text.splitlines()] == [".venv", "ready"]
+    assert not (cache / "binaries").exists()
+
+
+def _never(*_: object, **__: object) -> Any:
+    pytest.fail("nobody asked for this")
+
+
 @pytest.mark.usefixtures("machine")
 def test_cleaning_removes_what_set_up_made_and_keeps_regions(tree: Path, cache: Path, said: Said) -> None:
     said(setup.set_up)
