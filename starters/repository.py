@@ -10,7 +10,7 @@ from starters.region import FILES, NAME, renamed
 from toolchain.pins import PIN_FILE, requirement
 
 _FOLDER = FILES / "repository"
-_HIDDEN = {name: f".{name}" for name in ("gitignore", "gitattributes", "github")}
+_HIDDEN = {name: f".{name}" for name in ("gitignore", "gitattributes", "github", "gitlab-ci.yml")}
 """Names without the dot that a package's data may not begin with."""
 
 

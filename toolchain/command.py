@@ -36,6 +36,7 @@ environment variables:
 _VERBS = {
     "setup": "make everything ready (default)",
     "python": "make the virtual environment alone: enough for check, impact, render, allocate, promote and show",
+    "linters": "build the linters of `make lint` that no package index has",
     "status": "say what is used from where and what is missing; exit code 1 if anything is",
     "clean": "remove what set-up made in this clone; regions and their state stay",
 }
@@ -84,10 +85,9 @@ def _verb(options: argparse.Namespace, progress: Progress) -> int:
         return 0 if all(item.state is State.OK for item in items) else 1
     if options.verb == "clean":
         setup.clean(progress, shared=options.shared)
-    elif options.verb == "python":
-        setup.set_up_python(progress)
     else:
-        setup.set_up(progress)
+        makers = {"python": setup.set_up_python, "linters": setup.set_up_linters}
+        makers.get(options.verb, setup.set_up)(progress)
     return 0
 
 

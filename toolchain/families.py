@@ -178,7 +178,23 @@ FAMILIES = (
         ),
         disk_bytes=2500 << 20,
     ),
+    Family(
+        name="actionlint",
+        module="github.com/rhysd/actionlint",
+        binaries=(
+            Binary(name="actionlint", package="github.com/rhysd/actionlint/cmd/actionlint", expected_seconds=25),
+        ),
+        disk_bytes=150 << 20,
+    ),
 )
+
+_LINTERS = {"actionlint"}
+"""What only people need who work on this repository."""
+
+
+def linters() -> tuple[Family, ...]:
+    """Return the families that `make lint` needs."""
+    return tuple(family for family in FAMILIES if family.name in _LINTERS)
 
 
 def needed(*, engine: bool, cluster: str) -> tuple[Family, ...]:
@@ -188,5 +204,5 @@ def needed(*, engine: bool, cluster: str) -> tuple[Family, ...]:
         engine: whether the engine is built here rather than the vendor's.
         cluster: JACQUARD_CLUSTER; kind brings its own Kubernetes, a named context only the management cluster's.
     """
-    skipped = {*(() if engine else ("pulumi",)), *(("kubernetes", "etcd") if cluster == "kind" else ())}
+    skipped = {*_LINTERS, *(() if engine else ("pulumi",)), *(("kubernetes", "etcd") if cluster == "kind" else ())}
     return tuple(family for family in FAMILIES if family.name not in skipped)

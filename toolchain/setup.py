@@ -59,6 +59,20 @@ def set_up_python(progress: Progress) -> None:
     progress.say("ready", f"in {duration(time.monotonic() - start)}, for what needs no engine and no cluster")
 
 
+def set_up_linters(progress: Progress) -> None:
+    """Build the linters that no package index has.
+
+    Raises:
+        ToolchainError: something is missing that the user must bring, or a build fails.
+    """
+    go = tools.find("go")
+    missing = binaries.missing(families.linters(), checks.usable(go))
+    if problems := checks.problems(missing, go=go, venv=False):
+        raise ToolchainError("\n".join(problems))
+    if missing and go:
+        build.build(missing, go, progress)
+
+
 def clean(progress: Progress, *, shared: bool) -> None:
     """Remove what set-up made in this clone; local regions and the state of stacks stay (``jacquard down``).
 

@@ -1,0 +1,134 @@
+"""The workflows of this repository and those that a repository of regions begins with: right, and alike."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cli.panels import VERBS
+from toolchain import binaries, paths
+from toolchain.errors import ToolchainError
+
+OWN = paths.ROOT / ".github"
+STARTER = paths.ROOT / "starters" / "files" / "repository"
+WORKFLOWS = sorted([*OWN.glob("workflows/*.yml"), *STARTER.glob("github/workflows/*.yml")])
+GITLAB = STARTER / "gitlab-ci.yml"
+FILES = [*WORKFLOWS, *sorted(OWN.glob("actions/*/action.yml"))]
+INSTALLED = "python -m venv .venv && .venv/bin/pip install -r requirements.txt"
+SET_UP = {INSTALLED, ".venv/bin/jacquard setup"}
+PIN = re.compile(r"uses: ([\w./-]+)@([0-9a-f]{40}) # v\d+\.\d+\.\d+")
+EACH = pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(paths.ROOT)))
+TARGETS = re.findall(r"^([a-z-]+):.*## ", (paths.ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def steps(file: Path) -> Iterator[dict[str, Any]]:
+    """Return the steps of all jobs of a workflow, or of an action."""
+    loaded = yaml.safe_load(file.read_text())
+    for job in [*loaded.get("jobs", {}).values(), *([loaded["runs"]] if "runs" in loaded else [])]:
+        yield from job["steps"]
+
+
+def commands(file: Path) -> list[str]:
+    """Return what a workflow or an action runs."""
+    return [step["run"] for step in steps(file) if "run" in step]
+
+
+def known(command: str) -> bool:
+    """Tell whether a command is one of ours."""
+    match command.split():
+        case [".venv/bin/jacquard", verb, *_]:
+            return verb in VERBS
+        case ["make", target]:
+            return target in TARGETS
+    return command == INSTALLED
+
+
+def test_actionlint_has_nothing_to_say() -> None:
+    try:
+        actionlint = binaries.path("actionlint")
+    except ToolchainError:
+        pytest.skip("actionlint is not built, so that workflows are not looked at by it: python3 -m toolchain linters")
+    done = subprocess.run([actionlint, *WORKFLOWS], capture_output=True, text=True, cwd=paths.ROOT, check=False)
+
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_zizmor_has_nothing_to_say() -> None:
+    options = ["--offline", "--no-progress", "--quiet", "--config", OWN / "zizmor.yml"]
+    done = subprocess.run(
+        [paths.VENV / "bin" / "zizmor", *options, *FILES], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@EACH
+def test_what_runs_is_a_command_of_ours_into_which_nothing_is_pasted(file: Path) -> None:
+    assert [command for command in commands(file) if not known(command) or "${{" in command] == []
+
+
+def test_gitlab_runs_commands_of_ours() -> None:
+    jobs = [job for job in yaml.safe_load(GITLAB.read_text()).values() if isinstance(job, dict)]
+    found = [command for job in jobs for key in ("before_script", "script") for command in job.get(key, [])]
+
+    assert len(found) > len(jobs) / 2
+    assert [command for command in found if not known(command)] == []
+
+
+@EACH
+def test_actions_of_others_are_pinned_by_content(file: Path) -> None:
+    used = [line.strip(" -") for line in file.read_text().splitlines() if "uses:" in line and "./" not in line]
+
+    assert [line for line in used if not PIN.fullmatch(line)] == []
+
+
+def test_each_action_has_one_pin() -> None:
+    pins = {pin for file in FILES for pin in PIN.findall(file.read_text())}
+
+    assert len(pins) == len({name for name, _ in pins})
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: str(file.relative_to(paths.ROOT)))
+def test_a_job_has_the_rights_that_it_names_and_ends(file: Path) -> None:
+    workflow = yaml.safe_load(file.read_text())
+
+    assert workflow["permissions"] == {}
+    assert all(job["permissions"] and job["timeout-minutes"] for job in workflow["jobs"].values())
+    assert "pull_request_target" not in file.read_text()
+    checkouts = [step for step in steps(file) if step.get("uses", "").startswith("actions/checkout@")]
+    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
+@pytest.mark.parametrize("file", [file for file in WORKFLOWS if file.name == "check.yml"], ids=["own", "starter"])
+def test_what_runs_for_forks_knows_no_secret_and_may_write_nothing(file: Path) -> None:
+    text = file.read_text()
+
+    assert not re.search(r"secrets\.|github\.token|environment:|: write", text)
+
+
+def test_only_a_job_that_runs_nothing_of_the_branch_may_write_comments() -> None:
+    for file in WORKFLOWS:
+        for job in yaml.safe_load(file.read_text())["jobs"].values():
+            if "pull-requests" in job["permissions"]:
+                assert job["steps"][0]["with"]["ref"] == "${{ github.event.pull_request.base.sha }}"
+                assert "environment" not in job
+
+
+@pytest.mark.parametrize("name", ["check.yml", "preview.yml", "nightly.yml"])
+def test_both_repositories_do_the_same(name: str) -> None:
+    own, starter = (
+        [
+            re.sub(r"\b(laptop|starter)\b", "REGION", command)
+            for command in commands(file)
+            if command not in SET_UP and command.startswith(".venv/bin/jacquard ")
+        ]
+        for file in (OWN / "workflows" / name, STARTER / "github" / "workflows" / name)
+    )
+
+    assert own == starter
