@@ -22,10 +22,17 @@ MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
 NAMESPACE = "acme-train"
 
 
-def test_down_leaves_nothing(running: LocalRegion) -> None:
+def test_down_leaves_nothing_of_clusters_that_are_dead(running: LocalRegion) -> None:
+    clusters = running.home / "regions" / ENVIRONMENT / "kwok" / "clusters"
+    servers = [pid for one in clusters.iterdir() for pid in pids_of(running, one.name, "kube-apiserver")]
+    assert len(servers) == 3
+    for pid in servers:
+        os.kill(pid, signal.SIGKILL)
+
     outcome = running.jacquard("down", ENVIRONMENT)
 
     assert outcome.code == 0, outcome.text
+    assert "its clusters do not answer" in outcome.stderr
     wait_until(lambda: left_behind(running) == [], timeout_seconds=20, what="all processes and files gone")
 
 
