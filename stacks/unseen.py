@@ -12,8 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from components.render.labels import FIELD_MANAGER
 from components.render.manifest import Manifest, Rendered
-from components.resources import FIELD_MANAGER, child_name, type_token
+from components.resources import child_name, type_token
 from providers.kube import ApiError, ApiServer, KindNotFound, ObjectRef, Unreachable
 
 SIDE_BY_SIDE = 16
