@@ -123,9 +123,9 @@ def _asked(engine: Engine, sides: StackSides, environment: Environment, *, alone
 
     plans.require_writers(engine, engine.look(stack))
     answer = ask(run)
-    found = asked(sides, answer, environment)
+    found, violations = asked(sides, answer, environment)
     ended(console, f"preview of {stack}", answer.seconds, found.outcome)
-    return found, answer.run.progress.violations
+    return found, violations
 
 
 def all_findings(found: Iterable[Previewed]) -> list[sarif.Finding]:

@@ -43,7 +43,7 @@ def ask(preview: Callable[..., Run]) -> Answer:
         return Answer(run=looked, seconds=looked.duration_seconds)
     plain = preview()
     seconds = looked.duration_seconds + plain.duration_seconds
-    if drift or looked.code == 0 or refused:
+    if drift or looked.code == 0 or refused or plain.code:
         return Answer(run=plain, drift=drift, seconds=seconds)
     why = next(
         (error.message.partition("\n")[0] for error in causes(looked.progress.errors)), "the engine said nothing"

@@ -6,12 +6,12 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from components.render.manifest import Manifest
 from components.specs.base import StackLayout
 from components.specs.environment import Environment
-from engine import guard
+from engine import events, guard
 from engine.driver import Run
 from engine.failures import causes, unmet_gate
 from engine.steps import Step
@@ -87,8 +87,10 @@ def failed(sides: StackSides, reason: str) -> StackPreview:
     return StackPreview(stack=sides.stack, outcome=Outcome.FAILED, reason=shown, rendered=sides.rendered)
 
 
-def asked(sides: StackSides, answer: Answer, environment: Environment) -> StackPreview:
-    """Return what the engine answered about a stack of ``environment``, however that ended."""
+def asked(
+    sides: StackSides, answer: Answer, environment: Environment
+) -> tuple[StackPreview, tuple[events.Violation, ...]]:
+    """Return what the engine and policies said about a stack of ``environment``, however that ended."""
     progress = answer.run.progress
     steps = tuple(progress.steps.found.values())
     secrets = _secrets(sides, (*steps, *answer.drift))
@@ -96,7 +98,7 @@ def asked(sides: StackSides, answer: Answer, environment: Environment) -> StackP
     held = guard.held(progress.plan, environment)
     notes = [said.message for said in progress.diagnostics if said.severity == _WARNING]
     notes += [answer.note] if answer.note else []
-    return StackPreview(
+    found = StackPreview(
         stack=sides.stack,
         outcome=outcome,
         reason=None if reason is None else secrets.mask(reason),
@@ -107,6 +109,7 @@ def asked(sides: StackSides, answer: Answer, environment: Environment) -> StackP
         accept=guard.digest(sides.stack, held) if held else None,
         rendered=sides.rendered,
     )
+    return found, tuple(replace(one, message=secrets.mask(one.message)) for one in progress.violations)
 
 
 def _ended(run: Run) -> tuple[Outcome, str | None]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import planned_steps
 import pytest
 from fake_pulumi import FakePulumi
 from repositories import COMMIT, committed, git
@@ -211,3 +212,35 @@ def test_a_tenant_that_is_asked_makes_it_need_approval(data_folder: Path, invoke
     found = told(invoke("preview", "laptop", "--base", "HEAD~1", "--format", "json"))
 
     assert (found["verdict"], found["approvals_missing"]) == ("needs approval", ["acme"])
+
+
+CANARY = "c4nary-in-a-secret"
+
+
+@pytest.mark.usefixtures("labelled")
+def test_no_answer_shows_what_a_secret_holds(
+    invoke: Invoke, pulumi: FakePulumi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urn = "urn:pulumi:laptop::jacquard::kubernetes:core/v1:Secret::s"
+    side = {"provider": "urn:pulumi:laptop::jacquard::pulumi:providers:kubernetes::management::id"}
+    was = planned_steps.inputs("Secret", "s", namespace="n", stringData={"k": CANARY})
+    will = planned_steps.inputs("Secret", "s", namespace="n", stringData={"k": "another"})
+    step = {"op": "update", "urn": urn, "old": {**side, "inputs": was}, "new": {**side, "inputs": will}}
+    said = f"refused: {CANARY} of https://me:{CANARY}@x.example and password={CANARY}"
+    events = [
+        {"resOutputsEvent": {"metadata": step, "planning": True}},
+        {"diagnosticEvent": {"severity": "error", "urn": urn, "message": said}},
+        {"diagnosticEvent": {"severity": "warning", "message": said}},
+        {"policyEvent": {"policyName": "p", "enforcementLevel": "mandatory", "resourceUrn": urn, "message": said}},
+    ]
+    (tmp_path / "canary.jsonl").write_text("".join(f"{json.dumps(event)}\n" for event in events))
+    monkeypatch.setattr("fake_pulumi.RECORDED", tmp_path)
+    pulumi.answer("preview", events="canary", code=255)
+    out = tmp_path / "out"
+
+    shown = invoke("preview", "laptop", "--base", "HEAD", "--out", str(out))
+    written = [path.read_text() for path in out.iterdir()]
+
+    assert shown.exit_code == ExitCode.REFUSED, shown.output
+    assert "stringData.k: [secret]" in shown.output
+    assert [text for text in (shown.output, *written) if CANARY in text] == []
