@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from components.specs.environment import Environment
 from components.specs.loader import REGION
 from components.specs.previews import Applies
 from engine.driver import Engine
+from engine.recorded import state_digest
 from previews import attestation
 from previews.agreement import missing
 from previews.attestation import DIGITS, AttestationError, Statement
@@ -21,6 +22,7 @@ from previews.attesting import Found, facts_now
 from previews.edits import edits
 from previews.impact import Impact, TenantImpact
 from previews.signing import SignatureError, signer
+from stacks.target import stack_names
 from toolchain import paths
 
 
@@ -39,8 +41,10 @@ class Apply:
     signers: Path | None = None
     """Who may sign previews; those that the region names if it is None."""
 
-    def require_previewed(self) -> None:
-        """Pass when this does what the preview showed, or neither has one nor needs one.
+    def stacks(self) -> tuple[str, ...]:
+        """Return the stacks that may be applied, if this is what the preview showed: those that it was asked about.
+
+        All of them may where no preview is named, and none is needed.
 
         Raises:
             Stop: with REFUSED, each reason, and what to do about it.
@@ -49,7 +53,7 @@ class Apply:
         if self.preview is None:
             if self.environment.region.previews.up_applies is not Applies.ANYTHING:
                 raise Stop(_unpreviewed(self.environment), ExitCode.REFUSED)
-            return
+            return stack_names(self.environment)
         try:
             statement = self._read(self.preview)
         except (AttestationError, SignatureError) as error:
@@ -59,6 +63,8 @@ class Apply:
         if reasons := list(self._reasons(statement)):
             headline = f"{name}: is not what the preview in {self.preview} showed, nothing was applied"
             raise Stop("\n".join([headline, *(f"  {one}" for one in reasons)]), ExitCode.REFUSED)
+        said = statement.of(name)
+        return said.stacks if said else ()
 
     def _read(self, folder: Path) -> Statement:
         """Return what the preview attests, signed by somebody who may where that is asked for."""
@@ -71,7 +77,8 @@ class Apply:
     def _reasons(self, statement: Statement) -> Iterator[str]:
         name, said = self.environment.name, statement.predicate
         again = f"preview again with: jacquard preview {name} --base {said.base[:DIGITS]} --out {self.preview}"
-        if statement.of(name) is None:
+        previewed = statement.of(name)
+        if previewed is None:
             yield f"it previews {', '.join(one.environment for one in said.environments) or 'nothing'}"
             yield again
             return
@@ -81,7 +88,7 @@ class Apply:
             yield f"what the change does cannot be told again: {stop}"
             yield again
             return
-        stale = [str(one) for one in attestation.moved(statement.facts(name), self._facts(impact))]
+        stale = [str(one) for one in attestation.moved(statement.facts(name), self._facts(impact, previewed.stacks))]
         if attestation.is_over(statement, self.now):
             since, until, now = (moment.isoformat() for moment in (said.made_at, said.expires, self.now))
             stale.insert(0, f"it holds from {since} until {until}, and it is {now}")
@@ -97,8 +104,11 @@ class Apply:
             edited = edits(earlier.environments, paths.environments(), self.environment.name)
             return comparing.impact(self.environment.name, earlier, edited)
 
-    def _facts(self, impact: Impact) -> dict[str, str]:
-        return facts_now(Found(environment=self.environment, engine=self.engine, impact=impact))
+    def _facts(self, impact: Impact, stacks: Sequence[str]) -> dict[str, str]:
+        there = [stack for stack in stacks if stack in stack_names(self.environment)]
+        states = {stack: state_digest(self.engine.look(stack).resources) for stack in there}
+        engine = self.engine if stacks else None
+        return facts_now(Found(environment=self.environment, impact=impact, states=states, engine=engine))
 
 
 def _unsaid(tenant: TenantImpact) -> str:

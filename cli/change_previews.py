@@ -19,6 +19,7 @@ from engine import asked_to_end, events
 from engine.bound import at_once
 from engine.driver import POLICY_PACK, Engine, Run
 from engine.errors import EngineError
+from engine.recorded import state_digest
 from engine.side_by_side import side_by_side
 from policies import Judgement, judge, levels
 from previews.asking import ask
@@ -121,11 +122,12 @@ def _asked(engine: Engine, sides: StackSides, environment: Environment, *, alone
         with phase(console, f"preview of {stack}") as shown:
             return engine.run(*command, watch=lambda progress: shown.engine(progress, 0, "resources"))
 
-    plans.require_writers(engine, engine.look(stack))
+    ready = engine.look(stack)
+    plans.require_writers(engine, ready)
     answer = ask(run)
     found, violations = asked(sides, answer, environment)
     ended(console, f"preview of {stack}", answer.seconds, found.outcome)
-    return found, violations
+    return found.model_copy(update={"state": state_digest(ready.resources)}), violations
 
 
 def all_findings(found: Iterable[Previewed]) -> list[sarif.Finding]:

@@ -62,7 +62,8 @@ class Previewed(Spec):
     environment: str
     """Name of the environment."""
     stacks: tuple[str, ...]
-    """Stacks of the environment, in the order they are applied."""
+    """Stacks that the engine was asked about, in the order they are applied: those whose objects base and head render
+    otherwise."""
     asked: tuple[Asked, ...]
     """Tenants that have to agree to the change."""
     inputs: Mapping[str, str]

@@ -5,7 +5,7 @@ Names of commits are no input: a squash merge with the same files is the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
 from components.plan.build.manifests import manifests
@@ -32,7 +32,7 @@ def inputs(environment: Environment, impact: Impact, states: Mapping[str, str]) 
     Args:
         environment: as it is previewed.
         impact: what the change does to it.
-        states: digest of what is recorded of each of its stacks.
+        states: digest of what is recorded of each of its stacks that the engine is asked about.
     """
     return {
         **dict(_files(environment.name)),
@@ -42,12 +42,13 @@ def inputs(environment: Environment, impact: Impact, states: Mapping[str, str]) 
     }
 
 
-def rendered(environment: Environment) -> dict[str, str]:
-    """Return the digest of all objects of each stack, by its name."""
+def rendered(environment: Environment, stacks: Container[str]) -> dict[str, str]:
+    """Return the digest of all objects of each of ``stacks``, by its name."""
     names, pieces = stack_names(environment), slices(environment)
     if environment.region.stacks is StackLayout.WHOLE:
-        return {names[0]: _objects(environment, pieces)}
-    return {name: _objects(environment, (piece,)) for name, piece in zip(names, pieces, strict=True)}
+        return {names[0]: _objects(environment, pieces)} if names[0] in stacks else {}
+    pairs = zip(names, pieces, strict=True)
+    return {name: _objects(environment, (piece,)) for name, piece in pairs if name in stacks}
 
 
 def _objects(environment: Environment, pieces: tuple[Slice, ...]) -> str:

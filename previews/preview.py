@@ -115,6 +115,8 @@ class StackPreview(Spec):
     """Objects that would be lost without anybody having asked for that, one line each."""
     accept: str | None = None
     """The word by which ``up`` loses exactly these; None where nothing is held."""
+    state: str | None = None
+    """SHA-256 of what was recorded of the stack when the engine was asked; None where it was not."""
     rendered: str | None = None
     """SHA-256 of all its objects as the head renders them; None where those of the base are the same."""
 

@@ -21,20 +21,18 @@ def signature_of(file: Path) -> Path:
     return file.with_name(file.name + SUFFIX)
 
 
-def sign(file: Path, key: Path) -> Path:
-    """Sign ``file`` and return where the signature lies.
+def signature(content: bytes, key: Path) -> str:
+    """Return the signature of ``content``, as text for a file.
 
     Args:
-        file: what is signed.
+        content: what is signed.
         key: a private key, or a public one whose private half an agent holds.
 
     Raises:
         SignatureError: the key cannot be used.
     """
-    found = signature_of(file)
-    found.unlink(missing_ok=True)
-    _run("sign", "-n", NAMESPACE, "-f", str(key), str(file), failure=f"{file.name} cannot be signed with {key}")
-    return found
+    failure = f"the preview cannot be signed with {key}"
+    return _run("sign", "-n", NAMESPACE, "-f", str(key), failure=failure, content=content) + "\n"
 
 
 def signer(file: Path, signers: Path) -> str:

@@ -14,7 +14,7 @@ from cli import arguments, change_previews, comparing, data, plans
 from cli.change_previews import Previewed
 from cli.console import Format, print_json, stdout
 from cli.engine_runs import previewed
-from cli.errors import ExitCode, Stop
+from cli.errors import ExitCode, Stop, show
 from cli.kept_folder import KeptFolder
 from cli.outputs import refuse_data
 from cli.plans import Plan
@@ -24,8 +24,12 @@ from cli.views import preview as preview_view
 from cli.views.preview_comment import comment
 from components.specs.environment import Environment
 from engine.driver import Engine, Run
+from previews.attestation import FILE as STATEMENT
+from previews.attesting import Found, attested
+from previews.bases import Base
 from previews.occupancy import LIMIT_MINUTES, Given
 from previews.preview import Outcome, Preview
+from previews.signing import SUFFIX, SignatureError, signature
 from stacks.target import stack_names
 from toolchain import settings
 
@@ -44,6 +48,10 @@ def preview(
         Path | None,
         typer.Option("--out", metavar="DIR", help="With --base: folder for the comment, JSON, SARIF and JUnit."),
     ] = None,
+    sign: Annotated[
+        Path | None,
+        typer.Option("--sign", metavar="KEY", help="With --out: SSH key that signs what the preview attests."),
+    ] = None,
     facts: arguments.FactsOption = None,
     facts_age: arguments.FactsAgeOption = LIMIT_MINUTES,
     diff: arguments.DiffOption = False,
@@ -56,23 +64,31 @@ def preview(
 
     With --base it first tells what the change does to nodes and tenants, as 'impact' does, and asks the engine about
     those stacks only whose objects base and head render otherwise. A stack that fails or cannot be reached is told
-    beside the others, and ends the command with 1; one that waits for something ends it with 3.
+    beside the others, and ends the command with 1; one that waits for something ends it with 3. In --out it also leaves
+    attestation.json, by which 'up --preview' applies this and nothing else.
     """
     names = data.chosen(chosen)
     if base is not None:
         now = settings.now()
         given = data.facts(facts or (), names, now=now, limit_minutes=facts_age)
-        _of_change(names, base, now, given, out, output)
+        _of_change(names, base, now, given, out, output, sign)
         return
-    if out is not None:
-        msg = "--out: only a change is written to files; name what it is compared with by --base"
+    if out is not None or sign is not None:
+        option = "--sign" if out is None else "--out"
+        msg = f"{option}: only a change is written to files; name what it is compared with by --base"
         raise Stop(msg, ExitCode.BAD_DATA)
     for name in names:
         _of_environment(name, diff=diff, output=output)
 
 
 def _of_change(
-    names: list[str], base: str, now: dt.datetime, facts: Mapping[str, Given], out: Path | None, output: Format
+    names: list[str],
+    base: str,
+    now: dt.datetime,
+    facts: Mapping[str, Given],
+    out: Path | None,
+    output: Format,
+    key: Path | None,
 ) -> None:
     owner = " ".join(names)
     if out is not None:
@@ -81,9 +97,10 @@ def _of_change(
     with comparing.base_of(base) as earlier:
         compared = comparing.compare(names, earlier)
         found = [change_previews.preview(one, now, facts.get(one.impact.environment)) for one in compared]
-    told = [one.preview for one in found]
+        told = [one.preview for one in found]
+        attested = _attested(earlier, found, now, key) if out is not None else {}
     if out is not None:
-        FOLDER.write(out, owner, _files(found, told))
+        FOLDER.write(out, owner, _files(found, told) | attested)
     if output is Format.JSON:
         print_json([one.model_dump(mode="json") for one in told])
     else:
@@ -101,6 +118,32 @@ def _files(found: list[Previewed], told: list[Preview]) -> dict[str, str]:
         "preview.sarif": _json(sarif.report(findings, "preview")),
         "junit.xml": junit.report(told),
     }
+
+
+def _attested(base: Base, found: list[Previewed], now: dt.datetime, key: Path | None) -> dict[str, str]:
+    """Return the files by which ``up --preview`` is held to a preview; none where a stack could not be previewed.
+
+    Raises:
+        Stop: they cannot be signed.
+    """
+    stacks = [stack for one in found for stack in one.preview.stacks]
+    if failed := [stack.stack for stack in stacks if stack.outcome in (Outcome.FAILED, Outcome.REFUSED)]:
+        show(f"nothing can be applied by this preview, since it has not all of {', '.join(failed)}", "note")
+        return {}
+    text = attested(base, [_found(one) for one in found], now)
+    if key is None:
+        return {STATEMENT: text}
+    try:
+        return {STATEMENT: text, STATEMENT + SUFFIX: signature(text.encode(), key)}
+    except SignatureError as error:
+        raise Stop(str(error), ExitCode.BAD_DATA) from None
+
+
+def _found(one: Previewed) -> Found:
+    environment = one.compared.head.environment
+    states = {stack.stack: stack.state for stack in one.preview.stacks if stack.state}
+    engine = Engine(environment.name, environment.region.state, {}) if states else None
+    return Found(environment=environment, impact=one.compared.impact, states=states, engine=engine)
 
 
 def _json(value: Any) -> str:

@@ -46,6 +46,8 @@ class Up:
     """Moment at which the command began, with a time zone."""
     resources: Mapping[str, int]
     """Number of Pulumi resources of each slice, by its name."""
+    stacks: Sequence[str]
+    """Stacks that may be applied, in order."""
     accepted: Sequence[str] = ()
     """Words for losses, each for those of one stack and no others."""
     switch_to: Kind | None = None
@@ -105,7 +107,7 @@ class Up:
         Raises:
             Stop: a frozen one would change, or one would lose what nobody asked to lose; then none is applied.
         """
-        sizes, stacks = self.resources, stack_names(self.environment)
+        sizes, stacks = self.resources, self.stacks
         still = unchanged(self.environment, self.engine, self.now)
         planned = {stack: self._early(stack, stacks) for stack in stacks if stack not in still}
         plans.require_words(self.environment.name, [plan for plan in planned.values() if plan], self.accepted)
@@ -175,8 +177,8 @@ def up(
     taker = switch_to or settings.switch_to()
     with locks.exclusively(environment, "up"):
         engine = Engine(environment, spec.region.state, _variables(speed, taker))
-        Apply(environment=spec, engine=engine, now=now, preview=preview, signers=signers).require_previewed()
-        work = Up(spec, engine, stderr(), now, resources, accepted=tuple(accept or ()), switch_to=taker)
+        stacks = Apply(environment=spec, engine=engine, now=now, preview=preview, signers=signers).stacks()
+        work = Up(spec, engine, stderr(), now, resources, stacks, accepted=tuple(accept or ()), switch_to=taker)
         try:
             if rehearsal:
                 work.clusters()

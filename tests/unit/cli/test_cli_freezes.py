@@ -17,6 +17,7 @@ from components.specs.policy import PolicySpec
 from components.specs.problems import SpecError
 from engine.driver import Engine
 from policies import judge
+from stacks.target import stack_names
 
 FREEZE = {
     "name": "run-7",
@@ -40,7 +41,7 @@ def sliced(laptop: Environment) -> Environment:
 
 def work(environment: Environment, now: dt.datetime) -> Up:
     resources = judge(environment, now).resources
-    return Up(environment, Engine(environment.name, None, {}), stderr(), now, resources)
+    return Up(environment, Engine(environment.name, None, {}), stderr(), now, resources, stack_names(environment))
 
 
 def called(pulumi: Any, verb: str) -> list[str]:

@@ -160,8 +160,9 @@ def test_what_only_the_engine_refuses_is_among_the_offences(invoke: Invoke, pulu
 
 @pytest.mark.usefixtures("labelled")
 def test_out_holds_the_answer_in_all_forms_and_equal_bytes_each_time(
-    invoke: Invoke, pulumi: FakePulumi, tmp_path: Path
+    invoke: Invoke, pulumi: FakePulumi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("JACQUARD_NOW", "2026-11-22T12:00:00Z")  # what is attested says when
     pulumi.answer("preview", events="change")
     out = tmp_path / "out"
     command = ("preview", "laptop", "--base", "HEAD", "--out", str(out))

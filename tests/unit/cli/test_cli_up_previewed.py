@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from previewed_change import attested, commit, git
+from repositories import COMMIT, git
 from typer.testing import Result
 
 from cli import local_region
@@ -20,6 +20,7 @@ from previews import inputs
 Invoke = Callable[..., Result]
 APPLIED = 3
 """How an ``up`` ends that waits for nodes, which are not rolled here."""
+MADE_AT = "2026-11-22T12:00:00+00:00"
 LATER = "2026-11-22T18:00:00+00:00"
 STATE = {
     "version": 3,
@@ -30,10 +31,17 @@ STATE = {
 }
 
 
+def commit(folder: Path) -> str:
+    """Commit all of ``folder`` and return the name of the commit."""
+    git(folder, "add", "."), git(folder, *COMMIT)
+    return git(folder, "rev-parse", "HEAD")
+
+
 class Change:
     """A change of a repository, previewed, and the command that applies it."""
 
-    def __init__(self, data: Path, folder: Path, invoke: Invoke, pulumi: Any) -> None:
+    def __init__(self, data: Path, folder: Path, invoke: Invoke, pulumi: Any, clock: pytest.MonkeyPatch) -> None:
+        self.clock = clock
         self.data = data
         self.folder = folder
         self.invoke = invoke
@@ -44,7 +52,14 @@ class Change:
         self.head = commit(data.parent)
 
     def preview(self, key: Path | None = None) -> Path:
-        return attested(self.folder, "laptop", self.base, key)
+        """Preview it, and return the statement."""
+        self.clock.setenv("JACQUARD_NOW", MADE_AT)
+        options = ("--sign", str(key)) if key else ()
+        result = self.invoke("preview", "laptop", "--base", self.base, "--out", str(self.folder), *options)
+        self.clock.setenv("JACQUARD_NOW", LATER)
+        assert result.exit_code == 0, result.output
+        (self.pulumi.folder / "calls").unlink(missing_ok=True)
+        return self.folder / "attestation.json"
 
     def up(self, *options: str) -> Result:
         return self.invoke("up", "laptop", "--timeout", "0", "--preview", str(self.folder), *options)
@@ -75,7 +90,7 @@ def change(
     git(data_folder.parent, "init", "-q", "-b", "main")
     (data_folder.parent / ".gitignore").write_text("/*\n!/environments\n")
     pulumi.answer("stack export", stdout=json.dumps(STATE))
-    return Change(data_folder, tmp_path / "preview", invoke, pulumi)
+    return Change(data_folder, tmp_path / "preview", invoke, pulumi, monkeypatch)
 
 
 def sha(text: str) -> str:
@@ -86,7 +101,7 @@ def test_what_was_previewed_is_applied_after_a_squash_merge_too(change: Change) 
     change.preview()
     home = change.data.parent
     git(home, "checkout", "-q", "-b", "merged", change.base), git(home, "merge", "-q", "--squash", change.head)
-    assert commit(home, "squashed") != change.head
+    assert commit(home) != change.head
 
     change.pulumi.answer("preview", events="bump")
     change.pulumi.answer("up", events="bump")
@@ -264,6 +279,35 @@ def test_a_region_may_apply_nothing_else(change: Change) -> None:
     )
     change.preview()
     assert change.up().exit_code == APPLIED
+
+
+def test_a_stack_that_could_not_be_previewed_leaves_no_statement(change: Change) -> None:
+    statement = change.preview()
+    change.pulumi.answer("preview", events="fail", code=255)
+
+    result = change.invoke("preview", "laptop", "--base", change.base, "--out", str(change.folder))
+
+    assert "note: nothing can be applied by this preview, since it has not all of laptop\n" in result.stderr
+    assert not statement.exists()
+
+
+def test_stacks_whose_objects_are_the_same_are_left_alone(
+    change: Change, edit: Callable[[Path, str, str], None]
+) -> None:
+    """The preview did not ask the engine about them, so that nobody saw what it would do."""
+    edit(change.data / "laptop" / "region.yaml", "stacks: whole", "stacks: sliced")
+    change.base = commit(change.data.parent)
+    change.invoke("promote", "laptop", "acme-train/infer", "--to", "gpu-2026.11.1")
+    assert change.invoke("approve", "laptop", "acme", "--by", "Ann").exit_code == 0
+    commit(change.data.parent)
+    change.preview()
+    change.pulumi.answer("preview", events="bump")
+    change.pulumi.answer("up", events="bump")
+
+    result = change.up()
+
+    assert result.exit_code == APPLIED, result.output
+    assert [call[2] for call in change.pulumi.calls if call[0] == "up"][1:] == ["laptop.tenant-acme"]
 
 
 @pytest.fixture
