@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cli import plans
-from cli.comparing import Compared
+from cli.comparing import Compared, today
 from cli.console import stderr
 from cli.errors import Stop
 from cli.views import sarif
@@ -26,6 +26,7 @@ from previews.asking import ask
 from previews.occupancy import Given, occupied
 from previews.offences import offences
 from previews.preview import Preview, StackPreview
+from previews.report import Report, report
 from previews.stacks import StackSides, asked, failed, not_asked, stack_sides
 from previews.verdict import judged
 from toolchain import paths
@@ -42,6 +43,11 @@ class Previewed:
     compared: Compared
     base: Judgement
     head: Judgement
+
+    def report(self, now: dt.datetime) -> Report:
+        """Return what a page shows of it that is made at ``now``."""
+        base, head = self.compared.base.environment, self.compared.head.environment
+        return report(base, head, self.preview.impact, today(now), self.preview)
 
     def findings(self) -> Iterator[sarif.Finding]:
         """Yield what is to be said at lines of files."""

@@ -114,9 +114,13 @@ def reported(found: Impact, base: Base, preview: Preview | None = None) -> Repor
         base: what it compares with.
         preview: what the engine and policies say of it; None where nobody asked them.
     """
-    today = dt.datetime.combine(settings.now().astimezone(dt.UTC), dt.time(), dt.UTC)
     name = found.environment
-    return report(_before(name, base), data.comparable(name), found, today, preview)
+    return report(_before(name, base), data.comparable(name), found, today(settings.now()), preview)
+
+
+def today(now: dt.datetime) -> dt.datetime:
+    """Return the moment from which on a report tells of time, the same all day."""
+    return dt.datetime.combine(now.astimezone(dt.UTC), dt.time(), dt.UTC)
 
 
 def _elsewhere(edited: Mapping[str, Sequence[Edit]], base: Base) -> tuple[Shared, ...]:

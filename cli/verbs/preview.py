@@ -22,6 +22,7 @@ from cli.views import change_preview, junit, sarif
 from cli.views import held as held_view
 from cli.views import preview as preview_view
 from cli.views.preview_comment import comment
+from cli.views.report.page import html
 from components.specs.environment import Environment
 from engine.driver import Engine, Run
 from previews.attestation import FILE as STATEMENT
@@ -46,7 +47,9 @@ def preview(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="With --base: folder for the comment, JSON, SARIF and JUnit."),
+        typer.Option(
+            "--out", metavar="DIR", help="With --base: folder for the comment, a report, JSON, SARIF and JUnit."
+        ),
     ] = None,
     sign: Annotated[
         Path | None,
@@ -100,7 +103,7 @@ def _of_change(
         told = [one.preview for one in found]
         attested = _attested(earlier, found, now, key) if out is not None else {}
     if out is not None:
-        FOLDER.write(out, owner, _files(found, told) | attested)
+        FOLDER.write(out, owner, _files(found, told, now) | attested)
     if output is Format.JSON:
         print_json([one.model_dump(mode="json") for one in told])
     else:
@@ -110,13 +113,14 @@ def _of_change(
         raise typer.Exit(code)
 
 
-def _files(found: list[Previewed], told: list[Preview]) -> dict[str, str]:
+def _files(found: list[Previewed], told: list[Preview], now: dt.datetime) -> dict[str, str]:
     findings = change_previews.all_findings(found)
     return {
         "comment.md": comment(told),
         "preview.json": _json([one.model_dump(mode="json") for one in told]),
         "preview.sarif": _json(sarif.report(findings, "preview")),
         "junit.xml": junit.report(told),
+        "report.html": html([one.report(now) for one in found]),
     }
 
 

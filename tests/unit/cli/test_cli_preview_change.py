@@ -172,7 +172,8 @@ def test_out_holds_the_answer_in_all_forms_and_equal_bytes_each_time(
 
     assert (first.exit_code, second.exit_code) == (ExitCode.OK, ExitCode.OK), first.output
     assert before == {path.name: path.read_bytes() for path in out.iterdir()}
-    assert set(before) == {".jacquard-preview.json", "comment.md", "junit.xml", "preview.json", "preview.sarif"}
+    files = ("attestation.json", "comment.md", "junit.xml", "preview.json", "preview.sarif", "report.html")
+    assert set(before) == {".jacquard-preview.json", *files}
     [found] = json.loads(before["preview.json"])
     assert Preview.model_validate(found).environment == "laptop"
     assert set(found) == set(schema.model_schema(Preview)["properties"])
