@@ -101,9 +101,9 @@ def _of_change(
         compared = comparing.compare(names, earlier)
         found = [change_previews.preview(one, now, facts.get(one.impact.environment)) for one in compared]
         told = [one.preview for one in found]
-        attested = _attested(earlier, found, now, key) if out is not None else {}
+        statement = _attested(earlier, found, now, key) if out is not None else {}
     if out is not None:
-        FOLDER.write(out, owner, _files(found, told, now) | attested)
+        FOLDER.write(out, owner, _files(found, told, now) | statement)
     if output is Format.JSON:
         print_json([one.model_dump(mode="json") for one in told])
     else:
