@@ -15,7 +15,7 @@ class Applies(StrEnum):
     ANYTHING = "anything"
     """Data are applied as they are; a preview that is named is held to."""
     PREVIEWED = "previewed"
-    """Only what a preview showed is applied: ``up`` wants ``--preview``."""
+    """Nothing is applied but what a preview showed: ``up`` wants ``--preview``."""
 
 
 class PreviewsSpec(Spec):
