@@ -61,7 +61,7 @@ PANELS: dict[str, tuple[Verb, ...]] = {
             (
                 "jacquard impact",
                 "jacquard impact edge-1 --base origin/main --format json",
-                "jacquard impact edge-1 --facts facts.json",
+                "jacquard impact edge-1 --facts facts.json --html report.html",
             ),
         ),
         Verb(

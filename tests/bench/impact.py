@@ -1,4 +1,4 @@
-"""Benchmark: what a change does to a large region, from the command to the comment of a pull request.
+"""Benchmark: what a change does to a large region, from the command to the comment of a pull request and its report.
 
 The floor is loading the same region twice. One change promotes a pool of one tenant; the other touches every pool of
 every tenant. Each is asked of the whole command, in a process of its own, in a repository made for it.
@@ -34,6 +34,8 @@ BARS = {
     "every pool, processor seconds": 10.0,
     "every pool, MB": 500.0,
     "comment of every pool, bytes": 60_000.0,
+    "every pool with a report, processor seconds": 12.0,
+    "report of every pool, bytes": 2_000_000.0,
 }
 
 
@@ -79,9 +81,13 @@ def figures(name: str, environments: Path) -> dict[str, float]:
     for what, change in (("one pool", one_pool), ("every pool", every_pool)):
         change(environments / name)
         whole = measured(JACQUARD, "impact", name, "--format", "markdown")
+        page = environments.parent / "report.html"
+        report = measured(JACQUARD, "impact", name, "--html", str(page))
         git(environments.parent, "checkout", "-q", ".")
         found |= {f"{what}, processor seconds": whole.processor_seconds, f"{what}, MB": whole.megabytes}
         found[f"comment of {what}, bytes"] = float(len(whole.output.encode()))
+        found[f"{what} with a report, processor seconds"] = report.processor_seconds
+        found[f"report of {what}, bytes"] = float(page.stat().st_size)
     return found
 
 

@@ -59,7 +59,7 @@ def _environment(index: int, report: Report) -> dict[str, Any]:
         "figures": _figures(report),
         "region": region(report.hosts, tenants),
         "tenant_of": tenants,
-        "columns": view.COLUMNS,
+        "columns": view.columns(view.parts(impact.rows)),
         "parts": found,
         "part_of": part_of,
         "width": waves.WIDTH,
@@ -67,6 +67,7 @@ def _environment(index: int, report: Report) -> dict[str, Any]:
         "spares": drawn.spares(),
         "rolls": drawn.rolls(),
         "start": f"{report.timeline.start:%Y-%m-%d %H:%M} UTC",
+        "words": {one.tenant: view.word(one) if one.asks else "nobody" for one in impact.tenants},
         "preview": report.preview,
     }
 

@@ -12,13 +12,13 @@ from cli.views.report.signs import of_effect
 from components.specs.keys import domain_of, pool_of
 from components.specs.problems import listed
 from components.specs.times import DAY_MINUTES, HOUR_MINUTES
-from previews.timeline import Lane, NamedSpan, Span, TenantTimeline, Timeline, Wave
+from previews.timeline import Lane, Span, TenantTimeline, Timeline, Wave
 
 WIDTH, LEFT = 1120, 250
 """Width of a picture, and of the names at its left."""
 _PLOT = WIDTH - LEFT - 90
 _HEAD, _AXIS, _LANE, _BAR, _GAP = 24, 34, 24, 14, 12
-_SPARES = 40
+_SPARES, _TALL = 40, 26
 _STEPS = tuple(HOUR_MINUTES * hours for hours in (1, 3, 6, 12, 24, 48, 168, 336, 672, 1344))
 _MOST_TICKS, _LEAST_WIDTH, _TICK_WIDTH, _CHARACTER = 9, 2.0, 7.0, 6.3
 _MOST_DOMAINS = 4
@@ -118,7 +118,7 @@ class Waves:
                     labels.append(_name(lanes, top + 24))
                     boxes += self._levels(lanes[0], top + 4)
                     floor, y = lanes[0].roll.spares_floor, top + 4
-                    at = round(y + _height(lanes[0]) - _height(lanes[0]) * floor / _most(lanes[0]), 1)
+                    at = round(y + _TALL - _TALL * floor / _most(lanes[0]), 1)
                     lines.append(("floor", f"M{LEFT} {at}H{LEFT + _PLOT}"))
                     before, lowest = lanes[0].spares
                     text = f"{before} to {lowest}, asked {floor}" if before != lowest else f"{before}, asked {floor}"
@@ -183,18 +183,16 @@ class Waves:
             yield "most", f"M{begins} {y}H{ends}M{ends} {y - 4}v8"
 
     def _levels(self, lane: Lane, y: float) -> Iterator[Box]:
-        """Yield the spares before, during and after a roll."""
+        """Yield the spares before, during and after a roll; once where it takes none."""
         (before, lowest), begins, ends = lane.spares, lane.waves[0].begins, lane.waves[-1].ends
-        for spares, span in (
-            (before, Span(begins=0, ends=begins)),
-            (lowest, Span(begins=begins, ends=ends)),
-            (before, Span(begins=ends, ends=self._timeline.minutes)),
-        ):
-            if span.begins < span.ends:
-                tall = round(_height(lane) * spares / _most(lane), 1)
+        last = self._timeline.minutes
+        steps = [(before, 0, begins), (lowest, begins, ends), (before, ends, last)]
+        for spares, since, until in steps if before != lowest else [(before, 0, last)]:
+            if since < until:
+                span, tall = Span(begins=since, ends=until), round(_TALL * spares / _most(lane), 1)
                 style = "level low" if spares < lane.roll.spares_floor else "level"
                 told = f"{plural(spares, 'spare')} of {lane.roll.spares_floor} asked for: {self._times(span)}"
-                yield self._box(span, y + _height(lane) - tall, tall, style, told)
+                yield self._box(span, y + _TALL - tall, tall, style, told)
 
     def _box(
         self,
@@ -235,7 +233,9 @@ class Waves:
             begins=self._moment(lane.waves[0].begins) if known else "unknown",
             ends=self._moment(lane.waves[-1].ends) if known else "unknown",
             most=self._moment(lane.ends_most) if lane.ends_most is not None else "unknown",
-            spares=f"{before}, then {lowest} of {roll.spares_floor}",
+            spares=f"{lowest} of {roll.spares_floor}"
+            if before == lowest
+            else f"{before}, then {lowest} of {roll.spares_floor}",
             gpu_hours="unknown" if None in hours else f"{sum(hour or 0 for hour in hours):,.1f}",
             note=", ".join(_notes(lane)),
         )
@@ -280,12 +280,5 @@ def _days(minutes: int) -> str:
     return f"{days} d {hours} h" if days else f"{hours} h {left:02d} min"
 
 
-def _height(_: Lane) -> int:
-    return _SPARES - 14
-
-
 def _most(lane: Lane) -> int:
     return max(1, *lane.spares, lane.roll.spares_floor)
-
-
-__all__ = ["LEFT", "WIDTH", "Box", "Label", "NamedSpan", "Picture", "Roll", "Waves"]
