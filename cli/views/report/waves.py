@@ -18,7 +18,7 @@ WIDTH, LEFT = 1120, 250
 """Width of a picture, and of the names at its left."""
 _PLOT = WIDTH - LEFT - 90
 _HEAD, _AXIS, _LANE, _BAR, _GAP = 24, 34, 24, 14, 12
-_SPARES, _TALL = 40, 26
+_SPARES, _TALL, _FLAT = 40, 26, 2.0
 _STEPS = tuple(HOUR_MINUTES * hours for hours in (1, 3, 6, 12, 24, 48, 168, 336, 672, 1344))
 _MOST_TICKS, _LEAST_WIDTH, _TICK_WIDTH, _CHARACTER = 9, 2.0, 7.0, 6.3
 _MOST_DOMAINS = 4
@@ -189,7 +189,7 @@ class Waves:
         steps = [(before, 0, begins), (lowest, begins, ends), (before, ends, last)]
         for spares, since, until in steps if before != lowest else [(before, 0, last)]:
             if since < until:
-                span, tall = Span(begins=since, ends=until), round(_TALL * spares / _most(lane), 1)
+                span, tall = Span(begins=since, ends=until), max(round(_TALL * spares / _most(lane), 1), _FLAT)
                 style = "level low" if spares < lane.roll.spares_floor else "level"
                 told = f"{plural(spares, 'spare')} of {lane.roll.spares_floor} asked for: {self._times(span)}"
                 yield self._box(span, y + _TALL - tall, tall, style, told)
