@@ -12,6 +12,7 @@ import planned_steps
 import pytest
 from fake_pulumi import FakePulumi
 from repositories import COMMIT, committed, git
+from strict_html import page
 from typer.testing import Result
 
 from cli.errors import ExitCode
@@ -177,6 +178,8 @@ def test_out_holds_the_answer_in_all_forms_and_equal_bytes_each_time(
     [found] = json.loads(before["preview.json"])
     assert Preview.model_validate(found).environment == "laptop"
     assert set(found) == set(schema.model_schema(Preview)["properties"])
+    stacks = page(before["report.html"].decode()).by_id("e0-diff").all("summary")
+    assert [stack.text for stack in stacks] == ["laptop changed, 2 to update"]
     [run] = json.loads(before["preview.sarif"])["runs"]
     assert run["automationDetails"] == {"id": "jacquard-preview/"}
     suite = ET.fromstring(before["junit.xml"]).find("testsuite")  # noqa: S314 - our own
