@@ -131,4 +131,4 @@ def test_both_repositories_do_the_same(name: str) -> None:
         for file in (OWN / "workflows" / name, STARTER / "github" / "workflows" / name)
     )
 
-    assert own == starter
+    assert [command for command in own if " drift " not in command] == starter

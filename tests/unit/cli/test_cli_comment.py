@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_forge import BOT, TOKEN, Answer, FakeForge, fake_forge
@@ -11,6 +12,7 @@ from typer.testing import Result
 
 from cli.errors import ExitCode
 from cli.views.impact_comment import comment as impact_comment
+from cli.views.preview_comment import comment as preview_comment
 from forges import publishing
 
 Invoke = Callable[..., Result]
@@ -56,8 +58,9 @@ def test_a_comment_is_written_then_written_anew_and_never_by_an_older_run(
     ]
 
 
-def test_what_impact_writes_begins_with_a_mark() -> None:
-    assert publishing.marked(impact_comment([]))
+@pytest.mark.parametrize("write", [impact_comment, preview_comment])
+def test_what_is_written_for_a_comment_begins_with_a_mark(write: Callable[[list[Any]], str]) -> None:
+    assert publishing.marked(write([]))
 
 
 def test_a_refusal_is_a_warning_and_the_page_of_the_run_says_it_all_the_same(
