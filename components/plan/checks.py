@@ -50,11 +50,14 @@ def _causes_first(environment: Environment, found: list[Problem]) -> list[Proble
     """Return ``found`` without what only follows from files, folders or rows of the inventory that are not there."""
     follows = [rule_name(rule) for rule in causes.FOLLOWS]
     lost = {rule_name(inventory.hall_files)} & {problem.rule for problem in found}
-    if not any(causes.is_consequence(problem, follows) for problem in found):
+    certain = causes.nodes_without_rows(environment)
+    if not certain and not any(causes.is_consequence(problem, follows) for problem in found):
         return found
     rows = [] if lost else _run(causes.EDITS, environment)
     if not lost and not rows:
         return found
+    if certain:
+        found = [problem for problem in found if not _outdated(problem)]
     if rule_name(causes.swapped_pools) in {problem.rule for problem in rows}:
         found = [problem for problem in found if problem.rule != rule_name(locks.pins)]
     return sorted({*rows, *(problem for problem in found if not causes.is_consequence(problem, follows))})

@@ -124,6 +124,9 @@ class StackLayout(StrEnum):
 
 _PERCENT = re.compile(r"(100|[1-9]?[0-9])%")
 _SHARE = re.compile(r"0?\.([0-9]{1,2})")
+_PERCENT_IN_WORDS = re.compile(r"(100|[1-9]?[0-9])(?: %| ?percent| ?pct)")
+_LENGTH = re.compile(r"(?:[0-9.]+/)?([1-9]|[12][0-9]|3[0-2])")
+"""Length of a prefix without its slash, or behind a network."""
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}")
 
 
@@ -136,8 +139,9 @@ def _host_name(value: str) -> str:
 
 def _percent_or_count(value: int | str) -> int | str:
     if isinstance(value, str) and not _PERCENT.fullmatch(value):
-        share = _SHARE.fullmatch(value)
-        meant = f"; is {int(share[1].ljust(2, '0'))}% meant?" if share else ""
+        share, percent = _SHARE.fullmatch(value), _PERCENT_IN_WORDS.fullmatch(value)
+        meant = f"{int(share[1].ljust(2, '0'))}%" if share else f"{percent[1]}%" if percent else ""
+        meant = f"; is {meant} meant?" if meant else ""
         msg = f"must be a count or a percentage like 5%{meant}"
         raise ValueError(msg)
     if isinstance(value, int) and value < 0:
@@ -171,8 +175,8 @@ def _ip(value: object, parse: Callable[[object], object]) -> object:
 def _prefix_length(value: object) -> object:
     if isinstance(value, str) and re.fullmatch(r"/([0-9]|[12][0-9]|3[0-2])", value):
         return int(value[1:])
-    is_length = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= Address(0).max_prefixlen
-    meant = f"; is /{value} meant?" if is_length else ""
+    length = _LENGTH.fullmatch(str(value))
+    meant = f"; is /{length[1]} meant?" if length else ""
     msg = f"must be a prefix length like /20{meant}"
     raise ValueError(msg)
 

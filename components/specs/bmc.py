@@ -102,6 +102,9 @@ def bmc_address(text: str) -> str:
     if not parts or (parts["port"] and not 1 <= int(parts["port"]) <= _MAX_PORT):
         msg = "must be a driver, an address, a port up to 65535 where needed, and a path, without ? and #"
         raise ValueError(msg)
+    if found.location.rstrip("/").endswith("/Systems"):
+        msg = "names no system of the BMC; write the BMC as redfish+https://10.1.1.1/redfish/v1/Systems/1"
+        raise ValueError(msg)
     if host is None:
         msg = "names no host; write an IPv4 address like 10.1.1.1, or a name of lower-case letters, digits and '-'"
         raise ValueError(msg)

@@ -13,7 +13,7 @@ from components.plan.rules import capacity, clusters, contracts, inventory, lock
 from components.plan.rules.references import host_problem
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
-from components.specs.keys import domain_of, pool_of
+from components.specs.keys import domain_of, group_key, pool_of
 from components.specs.loader import ALLOCATIONS, IMAGE_PINS
 from components.specs.natural import naturally
 from components.specs.problems import Problem, listed
@@ -44,6 +44,30 @@ def changed_rows(environment: Environment) -> list[Problem]:
     """Report rows of hosts with nodes that are gone or say something else, where nodes have no host without them."""
     rows = {host.host: host for host in environment.hosts}
     return [_told(environment, change, rows) for change in _changes(environment, rows)]
+
+
+def nodes_without_rows(environment: Environment) -> bool:
+    """Tell whether more rows of a pool's hosts are gone than it has hosts beside its nodes: nodes run on some of them.
+
+    Other hosts may be free in its place, and an allocation would move the nodes there without a word.
+    """
+    rows = {host.host: host for host in environment.hosts}
+    given = environment.allocations.hosts
+    renamed = inventory.renamed(environment)
+    gone = {key for name, key in given.items() if name not in rows and name not in renamed}
+    if not gone:
+        return False
+    held = Counter(
+        group_key(key, environment.failure_domain(rows[name]))
+        for name, key in given.items()
+        if key in gone and name in rows
+    ) + Counter(
+        group_key(key, environment.failure_domain(renamed[name])) for name, key in given.items() if name in renamed
+    )
+    there = {placed.key for placed in pools(environment)} & gone
+    return any(
+        group.nodes > held[key] for key, group in environment.allocations.groups.items() if pool_of(key) in there
+    )
 
 
 def swapped_pools(environment: Environment) -> list[Problem]:
@@ -83,12 +107,15 @@ def _changes(environment: Environment, rows: dict[str, HostSpec]) -> Iterator[_C
     for group in environment.allocations.groups:
         domains[pool_of(group)].add(domain_of(group))
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    renamed = inventory.renamed(environment)
     for name, key in environment.allocations.hosts.items():
         row, pool = rows.get(name), placed.get(key)
-        if pool is None:
+        if pool is None or name in renamed:
             continue
         if row is None:
             found[key, "host", ""].append(name)
+        elif row.instance_type not in environment.instance_types.by_name:
+            continue  # named in vain, which is told already
         elif row.instance_type != pool.pool.instance_type:
             found[key, "instance_type", row.instance_type].append(name)
         elif (domain := environment.failure_domain(row)) not in domains[key]:

@@ -156,26 +156,30 @@ def rack_sizes(environment: Environment) -> Iterator[Problem]:
 
 def renamed_hosts(environment: Environment) -> Iterator[Problem]:
     """Report a host that is called otherwise than when its pool got it, as its slot and the names beside it tell."""
+    for name, host in renamed(environment).items():
+        there = place(environment, ALLOCATIONS, ("hosts", name))
+        text = (
+            f"'{host.host}' has the slot of {name}, which is a host of {environment.allocations.hosts[name]} ({there})"
+            f" and gone from here; a host keeps its name while nodes may be on it, write {name}"
+        )
+        yield host_problem(environment, host, "host", text)
+
+
+def renamed(environment: Environment) -> dict[str, HostSpec]:
+    """Return hosts of the lock file that are gone, each with the row that has its slot now under another name."""
     given = environment.allocations.hosts
-    rows = {host.host: host for host in environment.hosts}
-    gone = [(name, _NUMBERED.fullmatch(name)) for name in given if name not in rows]
+    rows = {host.host for host in environment.hosts}
+    gone = [(name, found) for name in given if name not in rows and (found := _NUMBERED.fullmatch(name))]
     if not gone:
-        return
+        return {}
     new = {(host.rack, host.slot): host for host in environment.hosts if host.host not in given}
     racks = {
-        named[1]: host.rack
+        found[1]: host.rack
         for host in environment.hosts
-        if (named := _NUMBERED.fullmatch(host.host)) and int(named[2]) == host.slot
+        if (found := _NUMBERED.fullmatch(host.host)) and int(found[2]) == host.slot
     }
-    for name, named in gone:
-        host = new.get((racks.get(named[1], ""), int(named[2]))) if named else None
-        if host is not None:
-            there = place(environment, ALLOCATIONS, ("hosts", name))
-            text = (
-                f"'{host.host}' has the slot of {name}, which is a host of {given[name]} ({there}) and gone from here;"
-                f" a host keeps its name while nodes may be on it, write {name}"
-            )
-            yield host_problem(environment, host, "host", text)
+    slots = {name: (racks.get(found[1], ""), int(found[2])) for name, found in gone}
+    return {name: new[slot] for name, slot in slots.items() if slot in new}
 
 
 def leaves(environment: Environment) -> Iterator[Problem]:
@@ -208,6 +212,16 @@ def bmc_addresses(environment: Environment) -> Iterator[Problem]:
     found = [
         (host, "bmc", int(given)) for host in environment.hosts if (given := parse_bmc(host.bmc).address) is not None
     ]
+    outside = [(host, number) for host, _, number in found if not first <= number <= last]
+    if len(outside) > 1 and len(outside) == len(found):
+        host, number = outside[0]
+        there = place(environment, inventory_file(host.hall), (host.host,))
+        text = (
+            f"{network} has none of the {len(found)} BMCs, such as {Address(number)} ({there}); write the network that"
+            " they are in"
+        )
+        yield problem(environment, REGION, ("networks", "bmc"), text)
+        return
     hosts = {number: host for host, _, number in found}
     found += [(host, "dpu_bmc", int(host.dpu_bmc)) for host in environment.hosts if host.dpu_bmc is not None]
     for host, column, number in found:

@@ -31,7 +31,7 @@ def default_storage_class(environment: Environment) -> Iterator[Problem]:
     known = [entry.name for entry in environment.region.storage]
     default = [entry.name for entry in environment.region.storage if entry.default]
     for placed in clusters(environment):
-        found = [name for name in placed.cluster.storage if name in default]
+        found = {name for name in placed.cluster.storage if name in default}
         if placed.cluster.storage and len(found) != 1 and set(placed.cluster.storage) <= set(known):
             text = (
                 f"{len(found)} default classes among {listed(placed.cluster.storage)}, a cluster has exactly one"
