@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console
 from rich.text import Text
 
 from cli.console import plural, stderr
 from cli.errors import ExitCode, Stop, show
-from cli.views.progress import phase
+from cli.views.progress import Screen
 from engine.driver import POLICY_PACK, Engine, Run
-from engine.events import Violation
+from engine.events import Diagnostic, Violation
 from engine.failures import causes, unmet_gate
 
 
@@ -25,6 +25,7 @@ def watched(
     total: int = 0,
     what: str = "resources",
     advice: str = "",
+    screen: Screen | None = None,
 ) -> Run:
     """Run ``pulumi OPERATION`` on ``stack`` and show how far it is.
 
@@ -38,74 +39,79 @@ def watched(
         total: how many things there are to see to; 0 when nobody knows.
         what: those things.
         advice: what to do when nothing moves for a minute.
+        screen: where it is shown; one of its own on standard error unless others run beside it.
 
     Raises:
         EngineStopped: after Ctrl-C.
         Stop: with REFUSED after a mandatory policy, WAITING at an unmet gate, FAILED otherwise.
     """
-    console = stderr()
-    with phase(console, title, advice) as shown:
+    screen = screen or Screen(stderr())
+    with screen.phase(title, advice) as shown:
         run = engine.run(
             operation,
             stack,
             *options,
             watch=lambda progress: shown.engine(progress, total, what),
-            stopping=_tell_stopping,
+            stopping=tell_stopping,
         )
-    raise_for(console, run, operation, f"jacquard {resume} {stack.partition('.')[0]}")
+    raise_for(screen, run, operation, f"jacquard {resume} {stack.partition('.')[0]}")
     return run
 
 
-def previewed(engine: Engine, stack: str, *options: str, title: str, resume: str) -> Run:
+def previewed(engine: Engine, stack: str, *options: str, title: str, resume: str, screen: Screen | None = None) -> Run:
     """Preview ``stack``, which is there, under the policies, and say what is warned of; see `watched`.
 
     Raises:
         Stop: the preview failed.
     """
-    run = watched(engine, "preview", stack, "--policy-pack", POLICY_PACK, *options, title=title, resume=resume)
+    screen, options = screen or Screen(stderr()), ("--policy-pack", POLICY_PACK, *options)
+    run = watched(engine, "preview", stack, *options, title=title, resume=resume, screen=screen)
     for text in run.progress.warnings:
-        show(f"{stack}: {text}", "warning")
+        show(f"{stack}: {text}", "warning", screen.console)
     return run
 
 
-def raise_for(console: Console, run: Run, verb: str, resume: str) -> None:
+def raise_for(screen: Screen, run: Run, verb: str, resume: str) -> None:
     """Show why ``run`` failed, if it did.
 
     Raises:
         Stop: with REFUSED after a mandatory policy, WAITING at an unmet gate, FAILED otherwise.
     """
-    show_violations(console, [violation for violation in run.progress.violations if not violation.mandatory])
+    advice = [*_violations(violation for violation in run.progress.violations if not violation.mandatory)]
     if run.code == 0:
+        screen.tell(run.stack, advice)
         return
     refused = run.progress.refused
     if refused:
-        show_violations(console, refused)
+        screen.tell(run.stack, [*advice, *_violations(refused)])
         rules = plural(len({violation.policy for violation in refused}), "mandatory policy", "mandatory policies")
         msg = f"{verb} of {run.stack} is refused by {rules}; change the data as said above and run '{resume}' again"
         raise Stop(msg, ExitCode.REFUSED)
     errors = causes(run.progress.errors)
     awaited = unmet_gate(errors)
     if awaited is not None:
+        screen.tell(run.stack, advice)
         raise Stop(awaited, ExitCode.WAITING)
-    for error in errors:
-        place = f"{error.urn}: " if error.urn.text else ""
-        console.print(Text.assemble(("error: ", "bold red"), (place, "bold"), error.message), soft_wrap=True)
-    if not errors:
-        console.print(Text(run.tail), soft_wrap=True)
+    screen.tell(run.stack, [*advice, *(_error(error) for error in errors)] if errors else [*advice, Text(run.tail)])
     recorded = "" if verb == "preview" else f"; what was done is recorded, '{resume}' goes on from there"
     msg = f"{verb} of {run.stack} failed{recorded} (log: {run.log})"
     raise Stop(msg)
 
 
-def show_violations(console: Console, violations: Iterable[Violation]) -> None:
-    """Print policy violations, mandatory ones as errors."""
+def _error(error: Diagnostic) -> Text:
+    place = f"{error.urn}: " if error.urn.text else ""
+    return Text.assemble(("error: ", "bold red"), (place, "bold"), error.message)
+
+
+def _violations(violations: Iterable[Violation]) -> Iterator[Text]:
+    """Yield policy violations in lines, mandatory ones as errors."""
     for violation in violations:
         word, style = ("refused", "bold red") if violation.mandatory else ("advice", "bold yellow")
-        line = Text.assemble((f"{word}: ", style), (violation.policy, "bold"), f": {violation.urn}")
-        console.print(line, soft_wrap=True)
-        for text in violation.message.splitlines():
-            console.print(Text(f"  {text}"), soft_wrap=True)
+        yield Text.assemble((f"{word}: ", style), (violation.policy, "bold"), f": {violation.urn}")
+        yield from (Text(f"  {text}") for text in violation.message.splitlines())
 
 
-def _tell_stopping() -> None:
-    show("stopping: operations under way are finished and recorded; once more to stop at once", "interrupted")
+def tell_stopping(console: Console | None = None) -> None:
+    """Say what happens now that this command is asked to end."""
+    text = "stopping: operations under way are finished and recorded; once more to stop at once"
+    show(text, "interrupted", console)

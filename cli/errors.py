@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Any
 
+from rich.console import Console
 from rich.text import Text
 from typer import Exit
 from typer.core import TyperGroup
@@ -39,6 +40,14 @@ class ExitCode(IntEnum):
     INTERRUPTED = interrupts.EXIT_CODE
 
 
+_WORST_FIRST = (
+    ExitCode.INTERRUPTED,
+    ExitCode.FAILED,
+    ExitCode.BAD_DATA,
+    ExitCode.REFUSED,
+    ExitCode.HELD,
+    ExitCode.WAITING,
+)
 _WORDS = {
     ExitCode.WAITING: "waiting",
     ExitCode.REFUSED: "refused",
@@ -87,30 +96,55 @@ class Group(TyperGroup):
     def _explained(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except Stop as stop:
-            show(str(stop), _WORDS.get(stop.code, "error"))
+        except Exception as failure:
+            stop = known(failure)
+            if stop is None:
+                raise
+            tell(failure)
             raise Exit(stop.code) from None
-        except SpecError as error:
-            stderr().print(Text(str(error)), soft_wrap=True)
-            raise Exit(ExitCode.BAD_DATA) from None
-        except SettingError as error:
-            show(str(error), "error")
-            raise Exit(ExitCode.BAD_DATA) from None
-        except EngineStopped as stopped:
-            show(str(stopped), _WORDS[ExitCode.INTERRUPTED])
-            raise Exit(ExitCode.INTERRUPTED) from None
-        except (EngineError, ProviderError, StackError, ToolchainError) as error:
-            show(str(error), "error")
-            raise Exit(ExitCode.FAILED) from None
-        except BrokenPipeError:
-            raise  # nobody reads on, as after `| head`, which is no mistake
-        except OSError as error:
-            show(explained(error), "error")
-            raise Exit(ExitCode.FAILED) from None
 
 
-def show(message: str, word: str) -> None:
-    """Print ``message`` to standard error, led by a coloured ``word``."""
+def known(failure: Exception) -> Stop | None:
+    """Return what ``failure`` ends a command with; None when it is none that a person can do something about."""
+    match failure:
+        case Stop():
+            return failure
+        case SpecError() | SettingError():
+            return Stop(str(failure), ExitCode.BAD_DATA)
+        case EngineStopped():
+            return Stop(str(failure), ExitCode.INTERRUPTED)
+        case EngineError() | ProviderError() | StackError() | ToolchainError():
+            return Stop(str(failure))
+        case OSError() if not isinstance(failure, BrokenPipeError):  # nobody reads on, as after `| head`: no mistake
+            return Stop(explained(failure))
+    return None
+
+
+def worst(failures: Iterable[Exception]) -> ExitCode:
+    """Return the code for several failures: what broke is worse than what was refused, held, or only waits."""
+    codes = {stop.code for stop in map(known, failures) if stop}
+    return next(code for code in _WORST_FIRST if code in codes)
+
+
+def word_of(failure: Exception) -> str:
+    """Return in a word what a failure that is `known` is."""
+    stop = known(failure)
+    return _WORDS.get(stop.code, "failed") if stop else "failed"
+
+
+def tell(failure: Exception, console: Console | None = None) -> None:
+    """Print a failure that is `known`."""
+    stop = known(failure)
+    if stop is None:
+        return
+    if isinstance(failure, SpecError):
+        (console or stderr()).print(Text(str(failure)), soft_wrap=True)  # its first line says whose problems these are
+    else:
+        show(str(stop), _WORDS.get(stop.code, "error"), console)
+
+
+def show(message: str, word: str, console: Console | None = None) -> None:
+    """Print ``message``, led by a coloured ``word``, to standard error or where others print as well."""
     style = {
         "error": "bold red",
         "refused": "bold red",
@@ -118,4 +152,4 @@ def show(message: str, word: str) -> None:
         "drift": "bold yellow",
         "warning": "bold yellow",
     }.get(word, "bold cyan")
-    stderr().print(Text.assemble((f"{word}: ", style), message), soft_wrap=True)
+    (console or stderr()).print(Text.assemble((f"{word}: ", style), message), soft_wrap=True)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cli.console import plural
+from cli.console import plural, stderr
 from cli.engine_runs import previewed, watched
 from cli.errors import ExitCode, Stop, show
 from cli.views import held as view
+from cli.views.progress import Screen
 from components.specs.environment import Environment
 from engine import guard
 from engine.driver import Engine, Ready, Run
@@ -48,7 +49,14 @@ class HeldBack(Stop):
         return {"held": {plan.stack: view.to_json(plan.held, plan.word) for plan in self.plans}}
 
 
-def plan(engine: Engine, environment: Environment, stack: str, *, switch_to: Kind | None = None) -> Plan:
+def plan(
+    engine: Engine,
+    environment: Environment,
+    stack: str,
+    *,
+    switch_to: Kind | None = None,
+    screen: Screen | None = None,
+) -> Plan:
     """Make ``stack`` ready, and return what applying it would do.
 
     Args:
@@ -56,22 +64,24 @@ def plan(engine: Engine, environment: Environment, stack: str, *, switch_to: Kin
         environment: whose stack it is.
         stack: its name.
         switch_to: the kind of plug-ins that may take the stack over; its state is then refreshed by these first.
+        screen: where it is shown; see `watched`.
 
     Raises:
         EngineError: the stack is locked, or cannot be made ready.
         Stop: with HELD, when other plug-ins wrote it; or the preview failed.
     """
+    screen = screen or Screen(stderr())
     ready = engine.prepare(stack)
     for repair in ready.repairs:
-        show(repair, "note")
+        show(repair, "note", screen.console)
     require_writers(engine, ready, switch_to)
     if not ready.resources:
         return Plan(stack=stack)  # nothing is there that could be lost
     if now := others(ready.writers, engine.serving):
-        show(f"{stack}: {now.words} take it over, its state is refreshed by them first", "note")
+        show(f"{stack}: {now.words} take it over, its state is refreshed by them first", "note", screen.console)
         options = ("--yes", "--skip-preview")
-        watched(engine, "refresh", stack, *options, title=f"refresh of {stack}", resume="up")
-    return judged(previewed(engine, stack, title=f"plan of {stack}", resume="up"), environment)
+        watched(engine, "refresh", stack, *options, title=f"refresh of {stack}", resume="up", screen=screen)
+    return judged(previewed(engine, stack, title=f"plan of {stack}", resume="up", screen=screen), environment)
 
 
 def judged(run: Run, environment: Environment) -> Plan:
@@ -92,8 +102,14 @@ def require_writers(engine: Engine, ready: Ready, switch_to: Kind | None = None)
         raise Stop(problem, ExitCode.HELD)
 
 
-def require_words(environment: str, plans: Sequence[Plan], accepted: Sequence[str]) -> None:
+def require_words(environment: str, plans: Sequence[Plan], accepted: Sequence[str], *, of: str | None = None) -> None:
     """Pass when nothing is held, or somebody said to lose exactly what is.
+
+    Args:
+        environment: whose plans these are.
+        plans: what is about to be applied.
+        accepted: the words that were said.
+        of: all that is about to be applied, where that is less than the environment.
 
     Raises:
         HeldBack: something is held; the text names it, what forces it, and the word for exactly that.
@@ -103,7 +119,7 @@ def require_words(environment: str, plans: Sequence[Plan], accepted: Sequence[st
     if not unsaid:
         return
     count = plural(sum(len(plan.held) for plan in unsaid), "object")
-    lines = [f"{environment}: {count} would be lost that nobody asked to lose, nothing was applied"]
+    lines = [f"{of or environment}: {count} would be lost that nobody asked to lose, nothing was applied"]
     for plan in unsaid:
         lines += [f"{plan.stack}:", *(f"  {one}" for one in plan.held)]
     if stray := [word for word in accepted if word not in words]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from functools import partial
 
 from cli.console import plural
 from cli.engine_runs import previewed
 from cli.errors import ExitCode, Stop
+from cli.stacks import results, together
+from cli.views.progress import Screen
 from components.specs.environment import Environment
 from components.specs.problems import SpecError
 from engine.driver import Engine, Run
@@ -41,7 +44,7 @@ def unchanged(environment: Environment, engine: Engine, now: dt.datetime) -> fro
     Raises:
         Stop: with REFUSED, when one would change; or its preview failed.
     """
-    frozen = frozen_stacks(environment, now, partial(_preview, engine))
+    frozen = frozen_stacks(environment, now, partial(_previews, engine))
     refused = [_refusal(item) for item in frozen if item.changes]
     if refused:
         msg = f"{environment.name}: {plural(len(refused), 'frozen stack')} would change, nothing was applied"
@@ -49,9 +52,14 @@ def unchanged(environment: Environment, engine: Engine, now: dt.datetime) -> fro
     return frozenset(item.stack for item in frozen)
 
 
-def _preview(engine: Engine, stack: str) -> Run:
-    engine.select(stack)
-    return previewed(engine, stack, title=f"preview of {stack}, which is frozen", resume="up")
+def _previews(engine: Engine, stacks: Sequence[str]) -> dict[str, Run]:
+    """Return the preview of each stack; none needs another to be previewed."""
+
+    def preview(stack: str, screen: Screen) -> Run:
+        engine.select(stack)
+        return previewed(engine, stack, title=f"preview of {stack}, which is frozen", resume="up", screen=screen)
+
+    return results(together(dict.fromkeys(stacks, ()), preview))
 
 
 def _refusal(item: FrozenStack) -> str:

@@ -143,10 +143,10 @@ class Engine:
             create += ["--secrets-provider", self.secrets_provider]
         self._call(create, f"{stack}: cannot be selected or created")
 
-    def exists(self, stack: str) -> bool:
-        """Tell whether ``stack`` was ever created."""
+    def stacks(self) -> frozenset[str]:
+        """Return the stacks that were ever created, of all environments."""
         listed = json.loads(self._call(["stack", "ls", "--json"], "the stacks cannot be listed"))
-        return any(item["name"].rsplit("/", 1)[-1] == stack for item in listed)
+        return frozenset(item["name"].rsplit("/", 1)[-1] for item in listed)
 
     def export(self, stack: str) -> dict[str, Any]:
         """Return the recorded state of ``stack``."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from components.specs.environment import Environment
 from engine.driver import Run
 from policies.check import frozen
 from policies.judging import Violation
 from stacks.target import stack_names
+
+Previews: TypeAlias = Callable[[Sequence[str]], Mapping[str, Run]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +26,7 @@ class FrozenStack:
     changes: int
 
 
-def frozen_stacks(environment: Environment, now: dt.datetime, preview: Callable[[str], Run]) -> list[FrozenStack]:
+def frozen_stacks(environment: Environment, now: dt.datetime, previews: Previews) -> list[FrozenStack]:
     """Return the stacks that are frozen at ``now``, in the order they are applied.
 
     Each is previewed, since the pack refuses to apply a frozen stack at all, though nothing of it may change.
@@ -31,11 +34,12 @@ def frozen_stacks(environment: Environment, now: dt.datetime, preview: Callable[
     Args:
         environment: whose stacks.
         now: a moment with a time zone.
-        preview: runs the preview of a stack, and raises when that fails.
+        previews: runs the preview of each of some stacks, and raises when one fails.
     """
-    found = {stack: frozen(environment, stack, now) for stack in stack_names(environment)}
+    found = {stack: tuple(frozen(environment, stack, now)) for stack in stack_names(environment)}
+    found = {stack: violations for stack, violations in found.items() if violations}
+    runs = previews(tuple(found))
     return [
-        FrozenStack(stack=stack, violations=tuple(violations), changes=preview(stack).progress.changes.total())
+        FrozenStack(stack=stack, violations=violations, changes=runs[stack].progress.changes.total())
         for stack, violations in found.items()
-        if violations
     ]

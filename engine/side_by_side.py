@@ -83,6 +83,15 @@ def side_by_side(
     return [outcomes[stack] for stack in needs]
 
 
+def among(needs: Needs, stacks: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return what each of ``stacks`` needs of the others, be it by way of one that is left out."""
+    found: dict[str, tuple[str, ...]] = {}
+    for stack, needed in needs.items():
+        near = [(one,) if one in stacks else found[one] for one in needed]
+        found[stack] = tuple(dict.fromkeys(one for ones in near for one in ones))
+    return {stack: needed for stack, needed in found.items() if stack in stacks}
+
+
 def backwards(needs: Needs) -> dict[str, list[str]]:
     """Return the stacks the other way round: each is begun once all that need it are done with."""
     return {stack: [other for other, needed in needs.items() if stack in needed] for stack in reversed(list(needs))}

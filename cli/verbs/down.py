@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from cli import arguments, data, local_region
 from cli.console import stderr, stdout
 from cli.engine_runs import watched
 from cli.errors import ExitCode, Stop, show
-from cli.views.progress import ended
+from cli.stacks import Unfinished, require_done, together
+from cli.views import stacks as stacks_view
+from cli.views.progress import Screen, ended
 from cli.views.summary import counted
 from components.render.manifest import MANAGEMENT
 from components.specs.base import Stage
@@ -22,9 +24,10 @@ from components.specs.problems import SpecError
 from engine import locks
 from engine.driver import Engine, Ready
 from engine.errors import EngineError
+from engine.side_by_side import Needs, among, backwards
 from observe.observation import connect
 from providers.errors import ProviderError
-from stacks.target import BOOTSTRAP, stack_names
+from stacks.target import BOOTSTRAP, stack_needs
 from toolchain import paths
 
 
@@ -39,7 +42,8 @@ def down(
 
     What is in the clusters goes first, then, for a rehearsal, the clusters. A rehearsal is gone afterwards whatever
     state it was in, with its clusters dead or its data broken. Any other environment is left alone unless its name
-    is typed out, and what is protected is never destroyed.
+    is typed out, and what is protected is never destroyed. The stacks of an environment in slices go side by side,
+    each after those that need it; one that cannot be destroyed keeps what it needs.
     """
     data.known(environment)
     with locks.exclusively(environment, "down"):
@@ -47,9 +51,9 @@ def down(
         if spec is None:
             local_region.remove(environment)
         elif spec.region.stage is Stage.REHEARSAL:
-            _end_rehearsal(stderr(), spec)
+            _end_rehearsal(spec)
         else:
-            _destroy_region(stderr(), spec, yes_destroy)
+            _destroy_region(spec, yes_destroy)
     stdout().print(Text.assemble((environment, "bold"), ": down, nothing of it runs"))
 
 
@@ -64,41 +68,57 @@ def _readable(name: str) -> Environment | None:
         return None
 
 
-def _end_rehearsal(console: Console, spec: Environment) -> None:
+def _end_rehearsal(spec: Environment) -> None:
     engine = Engine(spec.name, spec.region.state, {})
+    bootstrap = f"{spec.name}.{BOOTSTRAP}"
     try:
-        for stack in reversed(stack_names(spec)):
-            if engine.exists(stack):
-                _empty(console, engine, spec, stack)
-        bootstrap = f"{spec.name}.{BOOTSTRAP}"
-        if engine.exists(bootstrap):
-            _try(console, engine, bootstrap, "clusters")
+        there = engine.stacks()
+        needs = among(stack_needs(spec), there)
+        _together(spec, needs, partial(_empty, engine, spec), resume=f"jacquard down {spec.name}")
+        if bootstrap in there:
+            _try(Screen(stderr()), engine, bootstrap, "clusters")
     finally:
         # The last word, even over a state that cannot be read: it finds what no stack knows of.
         local_region.remove(spec.name, engine.variables)
 
 
-def _empty(console: Console, engine: Engine, spec: Environment, stack: str) -> None:
+def _together(environment: Environment, needs: Needs, work: Callable[[str, Screen], None], *, resume: str) -> None:
+    """Work on stacks, each after those that need it.
+
+    Raises:
+        Exception: the failure of the only stack.
+        Unfinished: some of several failed.
+    """
+    outcomes = together(backwards(needs), work, telling=True)
+    try:
+        require_done(environment.name, outcomes, done="gone", resume=resume)
+    except Unfinished as unfinished:
+        stacks_view.show(stdout(), unfinished.rows(lambda _: ""))
+        raise
+
+
+def _empty(engine: Engine, spec: Environment, stack: str, screen: Screen) -> None:
     try:
         connect(spec, MANAGEMENT).request("GET", "/version")
     except (ProviderError, OSError) as error:
-        show(f"{stack}: its clusters do not answer ({error}); what was in them goes with them", "note")
+        text = f"{stack}: its clusters do not answer ({error}); what was in them goes with them"
+        show(text, "note", screen.console)
         engine.forget(stack)
         return
-    _try(console, engine, stack, stack.partition(".")[2] or "region")
+    _try(screen, engine, stack, _title(stack))
 
 
-def _try(console: Console, engine: Engine, stack: str, title: str) -> None:
+def _try(screen: Screen, engine: Engine, stack: str, title: str) -> None:
     """Destroy a stack of a rehearsal; if that fails say why and forget it, since its clusters end anyway."""
     try:
         # Protection guards what tenants would miss; in a rehearsal nobody does.
-        _destroy(console, engine, _prepared(engine, stack), title)
+        _destroy(screen, engine, _prepared(screen, engine, stack), title)
     except (Stop, EngineError) as failure:
-        show(f"{failure}; its clusters are removed all the same", "warning")
+        show(f"{failure}; its clusters are removed all the same", "warning", screen.console)
         engine.forget(stack)
 
 
-def _destroy_region(console: Console, spec: Environment, typed: str | None) -> None:
+def _destroy_region(spec: Environment, typed: str | None) -> None:
     if typed != spec.name:
         got = f"got '{typed}'" if typed else "it is missing"
         msg = (
@@ -107,16 +127,25 @@ def _destroy_region(console: Console, spec: Environment, typed: str | None) -> N
         )
         raise Stop(msg, ExitCode.BAD_DATA)
     engine = Engine(spec.name, spec.region.state, {})
-    stacks = [_prepared(engine, stack) for stack in reversed(stack_names(spec)) if engine.exists(stack)]
-    _require_unprotected(spec, stacks)
-    for ready in stacks:
-        _destroy(console, engine, ready, ready.stack.partition(".")[2] or "region")
+    there, screen = engine.stacks(), Screen(stderr())
+    needs = among(stack_needs(spec), there)
+    prepared = {stack: _prepared(screen, engine, stack) for stack in reversed(needs)}
+    _require_unprotected(spec, prepared.values())
+
+    def destroy(stack: str, screen: Screen) -> None:
+        _destroy(screen, engine, prepared[stack], _title(stack))
+
+    _together(spec, needs, destroy, resume=f"jacquard down {spec.name} --yes-destroy {spec.name}")
 
 
-def _prepared(engine: Engine, stack: str) -> Ready:
+def _title(stack: str) -> str:
+    return stack.partition(".")[2] or "region"
+
+
+def _prepared(screen: Screen, engine: Engine, stack: str) -> Ready:
     ready = engine.prepare(stack)
     for repair in ready.repairs:
-        show(repair, "note")
+        show(repair, "note", screen.console)
     return ready
 
 
@@ -136,10 +165,11 @@ def _require_unprotected(spec: Environment, stacks: Iterable[Ready]) -> None:
         raise Stop("\n".join([msg, *lines]))
 
 
-def _destroy(console: Console, engine: Engine, ready: Ready, title: str) -> None:
+def _destroy(screen: Screen, engine: Engine, ready: Ready, title: str) -> None:
     if not ready.resources:
         return
     engine.unprotect(ready.stack)  # of the record of plug-ins, which keeps a plain `pulumi destroy` from it
     total = sum(1 for item in ready.resources if item.get("custom") and not item["type"].startswith("pulumi:"))
-    run = watched(engine, "destroy", ready.stack, "--yes", "--skip-preview", title=title, resume="down", total=total)
-    ended(console, title, run.duration_seconds, counted(run.progress.changes))
+    options = ("--yes", "--skip-preview")
+    run = watched(engine, "destroy", ready.stack, *options, title=title, resume="down", total=total, screen=screen)
+    ended(screen.console, title, run.duration_seconds, counted(run.progress.changes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import sys
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,21 +19,33 @@ from cli.engine_runs import watched
 from cli.errors import ExitCode, Stop, show
 from cli.plans import Plan
 from cli.refusals import refuse, unchanged
+from cli.stacks import Unfinished, require_done, results, together
+from cli.views import stacks as stacks_view
 from cli.views import summary
-from cli.views.progress import ended, phase
+from cli.views.progress import Screen, ended, phase
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from engine import locks
 from engine.driver import POLICY_PACK, Engine
+from engine.side_by_side import Outcome, among
 from observe.observation import observe
 from observe.region_status import RegionStatus, assemble
 from observe.settling import settle
-from stacks.target import BOOTSTRAP, stack_names
+from stacks.target import BOOTSTRAP, stack_names, stack_needs
 from toolchain import settings
 from toolchain.kind import Kind
 
 _REHEARSAL_WAIT_SECONDS = 600.0
 _POLLS_AFTER_A_CHANGE = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """A stack that is as planned."""
+
+    changes: Counter[str]
+    """Number of objects that changed, by what was done to them."""
+    seconds: float
 
 
 @dataclass(slots=True)
@@ -68,69 +81,111 @@ class Up:
         verb = "logs" if self.environment.region.stage is Stage.REHEARSAL else "status"
         return f"'jacquard {verb} {self.environment.name}' may tell why"
 
-    def plan(self, stack: str) -> Plan:
+    def plan(self, stack: str, screen: Screen) -> Plan:
         """Return what applying a stack would do; see `plans.plan`."""
-        return plans.plan(self.engine, self.environment, stack, switch_to=self.switch_to)
+        return plans.plan(self.engine, self.environment, stack, switch_to=self.switch_to, screen=screen)
 
-    def apply(self, planned: Plan, title: str, total: int, what: str) -> None:
+    def apply(self, planned: Plan, screen: Screen, *, title: str, total: int, what: str) -> Applied:
         """Apply one stack as planned, unless there is nothing to apply.
 
         Raises:
             Stop: it is refused, waits at a gate, or failed.
         """
-        stack = planned.stack
-        self.changes[stack], self.durations[title] = Counter(), planned.seconds
+        changes, seconds = Counter[str](), planned.seconds
         if not planned.empty:
             options = ("--yes", "--skip-preview", "--policy-pack", POLICY_PACK)
             run = watched(
-                self.engine, "up", stack, *options, title=title, resume="up", total=total, what=what, advice=self.advice
+                self.engine,
+                "up",
+                planned.stack,
+                *options,
+                title=title,
+                resume="up",
+                total=total,
+                what=what,
+                advice=self.advice,
+                screen=screen,
             )
-            self.changes[stack] = run.progress.changes
-            self.durations[title] += run.duration_seconds
-        ended(self.console, title, self.durations[title], summary.counted(self.changes[stack]))
+            changes, seconds = run.progress.changes, seconds + run.duration_seconds
+        ended(screen.console, title, seconds, summary.counted(changes))
+        return Applied(changes=changes, seconds=seconds)
 
     def clusters(self) -> None:
         """Make the clusters of a rehearsal, and wake those that died since."""
-        names = local_region.clusters(self.environment)
+        screen, names = Screen(self.console), local_region.clusters(self.environment)
         stack = f"{self.environment.name}.{BOOTSTRAP}"
-        planned = self.plan(stack)
+        planned = self.plan(stack, screen)
         plans.require_words(self.environment.name, [planned], self.accepted)
-        self.apply(planned, "clusters", len(names), "clusters")
-        if not self.changes[stack]:
+        done = self.apply(planned, screen, title="clusters", total=len(names), what="clusters")
+        self.changes[stack], self.durations["clusters"] = done.changes, done.seconds
+        if not done.changes:
             with phase(self.console, "clusters, whether all parts run") as shown:
                 local_region.revive(self.environment, self.engine.variables)
             self.durations["clusters"] += shown.duration_seconds
 
     def slices(self) -> None:
-        """Apply the stacks of the region in order, frozen ones left out; all are planned before the first is applied.
+        """Apply the stacks of the region side by side, frozen ones left out; all are planned before one is applied.
 
         Raises:
-            Stop: a frozen one would change, or one would lose what nobody asked to lose; then none is applied.
+            Stop: a frozen one would change, or one would lose what nobody asked to lose, and none is applied; or the
+                only one failed.
+            Unfinished: some of several failed, and those that need them are not begun.
         """
-        sizes, stacks = self.resources, self.stacks
         still = unchanged(self.environment, self.engine, self.now)
-        planned = {stack: self._early(stack, stacks) for stack in stacks if stack not in still}
-        plans.require_words(self.environment.name, [plan for plan in planned.values() if plan], self.accepted)
-        for stack in stacks:
-            if stack in still:
-                ended(self.console, stack, 0.0, "frozen, no changes")
-                continue
-            if (plan := planned[stack]) is None:
-                plan = self.plan(stack)
-                plans.require_words(self.environment.name, [plan], self.accepted)
-            part = stack.partition(".")[2]
-            self.apply(plan, part or "region", sizes[part] if part else sum(sizes.values()), "resources")
+        for stack in (stack for stack in self.stacks if stack in still):
+            ended(self.console, stack, 0.0, "frozen, no changes")
+        needs = among(stack_needs(self.environment), frozenset(self.stacks) - still)
+        began = time.monotonic()
+        planned = self._plans(tuple(needs))
+        outcomes = together(needs, lambda stack, screen: self._slice(stack, planned.get(stack), screen), telling=True)
+        self.changes |= {one.stack: one.result.changes for one in outcomes if one.result}
+        seconds = [one.result.seconds for one in outcomes if one.result]
+        self.durations |= {"region": sum(seconds) if len(needs) == 1 else time.monotonic() - began}
+        resume = f"jacquard up {self.environment.name}"
+        require_done(self.environment.name, outcomes, done="applied", resume=resume)
 
-    def _early(self, stack: str, stacks: Sequence[str]) -> Plan | None:
-        """Return the plan of a stack; None if it can only be made once the stacks before it are applied."""
-        try:
-            return self.plan(stack)
-        except Stop as stop:
-            # What they bring, such as a kind of an operator, may be all that is missing.
-            if stack == stacks[0] or stop.code not in (ExitCode.WAITING, ExitCode.FAILED):
-                raise
-            show(f"{stack} cannot be planned yet; that is tried again when it is its turn", "note")
-            return None
+    def _plans(self, stacks: Sequence[str]) -> dict[str, Plan]:
+        """Return the plans of the stacks, those left out that can only be made once others are applied.
+
+        Raises:
+            Stop: the first cannot be planned, another is refused, or something would be lost; nothing is applied.
+        """
+        first = stacks[:1]
+        # Most failures are all stacks' alike, so that one is asked before all.
+        outcomes = together({stack: first if stack not in first else () for stack in stacks}, self.plan)
+
+        def later(outcome: Outcome[Plan]) -> bool:
+            # What others bring, such as a kind of an operator, may be all that is missing.
+            stop = outcome.failure
+            return (
+                outcome.stack not in first
+                and isinstance(stop, Stop)
+                and stop.code in (ExitCode.WAITING, ExitCode.FAILED)
+            )
+
+        planned = results(outcomes, tolerated=later)
+        for stack in stacks:
+            if stack not in planned:
+                show(f"{stack} cannot be planned yet; that is tried again when it is its turn", "note")
+        plans.require_words(self.environment.name, list(planned.values()), self.accepted)
+        return planned
+
+    def _slice(self, stack: str, planned: Plan | None, screen: Screen) -> Applied:
+        if planned is None:
+            planned = self.plan(stack, screen)
+            plans.require_words(self.environment.name, [planned], self.accepted, of=stack)
+        part = stack.partition(".")[2]
+        total = self.resources[part] if part else sum(self.resources.values())
+        return self.apply(planned, screen, title=part or "region", total=total, what="resources")
+
+    def tell(self, unfinished: Unfinished, output: Format) -> None:
+        """Say how each stack ended, when some failed."""
+        if output is Format.TEXT:
+            stacks_view.show(stdout(), unfinished.rows(lambda result: summary.counted(result.changes)))
+            return
+        held = [one.failure for one in unfinished.outcomes if isinstance(one.failure, plans.HeldBack)]
+        told = {"changes": self.changes, "seconds": self.durations, "stacks": unfinished.to_json()}
+        print_json(told | {"held": {stack: one for back in held for stack, one in back.to_json()["held"].items()}})
 
     def settle(self, timeout_seconds: float) -> RegionStatus:
         """Wait for the node pools and return what the region is like then."""
@@ -162,6 +217,9 @@ def up(
 ) -> None:
     """Apply an environment and wait until it is as ordered.
 
+    The stacks of an environment in slices are applied side by side, each after those that it needs. One that fails
+    keeps back those that need it and no others; a table says at the end how each of them ended.
+
     A rehearsal first makes its own clusters on this machine. Run it again at any time: it goes on where it was stopped,
     and changes nothing when there is nothing to change. Ends with 3 when something must happen first, with 4 when a
     policy refuses or the preview does not hold any more, with 5 before the first step when objects would be lost that
@@ -186,6 +244,9 @@ def up(
         except plans.HeldBack as held:
             if output is Format.JSON:
                 print_json(held.to_json())
+            raise
+        except Unfinished as unfinished:
+            work.tell(unfinished, output)
             raise
         patience = timeout if timeout is not None else _REHEARSAL_WAIT_SECONDS if rehearsal else 0.0
         status = work.settle(patience)

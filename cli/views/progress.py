@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from typing import TypeAlias
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -23,14 +25,21 @@ _FRAMES_PER_SECOND = 5
 _STILL_SECONDS = 60.0
 
 
+Draw: TypeAlias = Callable[[RenderableType], None]
+"""Puts the picture of a phase on the terminal."""
+
+
 class Phase:
     """One phase on the screen; call `engine` or `region` as often as there is news."""
 
-    def __init__(self, console: Console, title: str, live: Live | None, advice: str) -> None:
+    def __init__(
+        self, console: Console, title: str, advice: str, *, draw: Draw | None, awaited_shown: int = _AWAITED_SHOWN
+    ) -> None:
         self._console = console
         self._title = title
-        self._live = live
+        self._draw_picture = draw
         self._advice = advice
+        self._awaited_shown = awaited_shown
         self._started = time.monotonic()
         self._drawn = self._started
         self._moved = self._warned = self._started
@@ -46,7 +55,7 @@ class Phase:
         now = time.monotonic()
         awaited = [
             (str(item.urn), f"{item.operation}, {seconds(now - item.since)}")
-            for item in progress.awaited()[:_AWAITED_SHOWN]
+            for item in progress.awaited()[: self._awaited_shown]
         ]
         self._draw(progress.settled, max(total, progress.settled) if total else 0, what, awaited)
 
@@ -61,17 +70,17 @@ class Phase:
         ]
         awaited += [("", reason) for reason in status.why] if not awaited else []
         ready, total = sum(group.ready for group in groups), sum(group.total for group in groups)
-        self._draw(ready, total, "nodes ready", awaited[:_AWAITED_SHOWN])
+        self._draw(ready, total, "nodes ready", awaited[: self._awaited_shown])
 
     def _draw(self, done: int, total: int, what: str, awaited: list[tuple[str, str]]) -> None:
         now = time.monotonic()
         self._mind_standstill(now, (done, total, [name for name, _ in awaited]))
-        interval = 1 / _FRAMES_PER_SECOND if self._live else _LOG_EVERY_SECONDS
+        interval = 1 / _FRAMES_PER_SECOND if self._draw_picture else _LOG_EVERY_SECONDS
         if now - self._drawn < interval:
             return
         self._drawn = now
-        if self._live:
-            self._live.update(_picture(self._title, self.duration_seconds, done, total, what, awaited), refresh=True)
+        if self._draw_picture:
+            self._draw_picture(_picture(self._title, self.duration_seconds, done, total, what, awaited))
             return
         waits = "; ".join(f"{name} ({state})" if name else state for name, state in awaited)
         line = f"{self._title}: {_share(done, total)} {what}, {seconds(self.duration_seconds)}"
@@ -96,10 +105,30 @@ def phase(console: Console, title: str, advice: str = "") -> Iterator[Phase]:
     """
     if not console.is_terminal:
         console.print(f"{title}: begins", soft_wrap=True, markup=False)
-        yield Phase(console, title, None, advice)
+        yield Phase(console, title, advice, draw=None)
         return
     with Live(Text(title, "bold"), console=console, auto_refresh=False, transient=True) as live:
-        yield Phase(console, title, live, advice)
+        yield Phase(console, title, advice, draw=partial(live.update, refresh=True))
+
+
+class Screen:
+    """Where runs of the engine are shown, one after the other."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+
+    def phase(self, title: str, advice: str = "") -> AbstractContextManager[Phase]:
+        """Show a phase; see `phase`."""
+        return phase(self.console, title, advice)
+
+    def tell(self, stack: str, lines: Sequence[Text]) -> None:
+        """Print what a run on ``stack`` has to say."""
+        del stack  # nothing else runs
+        for line in lines:
+            self.console.print(line, soft_wrap=True)
+
+    def ended(self, failure: Exception | None) -> None:
+        """Take note of the end of the work on a stack; its failure is told by whoever asked for it."""
 
 
 def ended(console: Console, title: str, duration_seconds: float, outcome: str) -> None:

@@ -36,18 +36,26 @@ class FakePulumi:
         self.answer("stack export", stdout='{"version": 3, "deployment": {}}')
 
     def answer(
-        self, command: str, *, stdout: str = "", stderr: str = "", code: int = 0, events: str = "", waits: bool = False
+        self,
+        command: str,
+        *,
+        stack: str = "",
+        stdout: str = "",
+        stderr: str = "",
+        code: int = 0,
+        events: str = "",
+        waits: bool = False,
     ) -> None:
-        """Decide what ``pulumi COMMAND`` does; ``waits`` until it is interrupted."""
+        """Decide what ``pulumi COMMAND`` does, to one ``stack`` or to all others; ``waits`` until it is interrupted."""
         replay = str(RECORDED / f"{events}.jsonl") if events else ""
         content = {"stdout": stdout, "stderr": stderr, "code": code, "events": replay, "waits": waits}
-        (self.folder / f"{command}.json").write_text(json.dumps(content))
+        (self.folder / f"{command}{stack and f' {stack}'}.json").write_text(json.dumps(content))
 
-    def terminate_caller(self) -> None:
-        """Ask this process to end, as ``kill`` does, once a ``pulumi`` that waits is there."""
+    def terminate_caller(self, waiting: int = 1) -> None:
+        """Ask this process to end, as ``kill`` does, once so many wait until they are interrupted."""
 
         def terminate() -> None:
-            while not self.waiting:
+            while self.waiting < waiting:
                 time.sleep(0.01)
             os.kill(os.getpid(), signal.SIGTERM)
 
@@ -63,6 +71,10 @@ class FakePulumi:
         log = self.folder / "calls"
         return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
+    def on(self, verb: str) -> list[str]:
+        """Return the stacks that a verb was called for, in order."""
+        return [call[call.index("--stack") + 1] for call in self.calls if call[0] == verb]
+
     @property
     def verbs(self) -> list[str]:
         """What was called, without options: the verb and, where it comes first, the stack's."""
@@ -75,7 +87,9 @@ folder, words = pathlib.Path(__file__).parent, sys.argv[1:]
 with (folder / "calls").open("a") as log:
     log.write(json.dumps(words) + "\\n")
 command = " ".join(words[:2]) if words[0] in ("stack", "state") else words[0]
-told = folder / (command + ".json")
+stack = words[words.index("--stack") + 1] if "--stack" in words else ""
+told = folder / (command + " " + stack + ".json")
+told = told if told.exists() else folder / (command + ".json")
 answer = json.loads(told.read_text()) if told.exists() else {}
 if words[:2] == ["stack", "import"]:
     (folder / "imported.json").write_text(sys.stdin.read())

@@ -14,6 +14,7 @@ from rich.console import Console
 from cli.engine_runs import raise_for, watched
 from cli.errors import ExitCode, Stop
 from cli.views.preview import by_component
+from cli.views.progress import Screen
 from cli.views.summary import counted
 from engine.driver import Engine, Run
 from engine.errors import EngineStopped
@@ -30,14 +31,14 @@ def run(events: str, tmp_path: Path, *, code: int = 255, output: str = "") -> Ru
 def failure(result: Run, verb: str = "up") -> tuple[Stop, str]:
     console = Console(file=io.StringIO(), width=120)
     with pytest.raises(Stop) as stop:
-        raise_for(console, result, verb, "jacquard up laptop")
+        raise_for(Screen(console), result, verb, "jacquard up laptop")
     assert isinstance(console.file, io.StringIO)
     return stop.value, console.file.getvalue()
 
 
 def test_a_run_that_went_well_says_nothing(tmp_path: Path) -> None:
     console = Console(file=io.StringIO())
-    raise_for(console, run("create", tmp_path, code=0), "up", "jacquard up laptop")
+    raise_for(Screen(console), run("create", tmp_path, code=0), "up", "jacquard up laptop")
 
     assert isinstance(console.file, io.StringIO)
     assert console.file.getvalue() == ""

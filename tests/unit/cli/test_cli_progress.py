@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from dataclasses import replace
 
 import pytest
+from rich.console import Console
+from rich.text import Text
 from shown_status import GROUP, STATUS, TRAIN, console, text
 
+from cli.errors import Stop
+from cli.views.board import board
 from cli.views.progress import phase
 from engine.events import Progress
 
@@ -69,3 +75,48 @@ def test_a_phase_in_which_nothing_moves_says_so_each_minute_with_advice(
         "node pools: nothing has moved for 1 min 01 s; 'jacquard logs laptop' may tell why\n"
         "node pools: nothing has moved for 2 min 01 s; 'jacquard logs laptop' may tell why\n"
     )
+
+
+def test_several_at_once_in_a_log_are_told_by_their_titles_and_what_one_says_names_its_stack(now: list[float]) -> None:
+    screen = console()
+
+    with board(screen, 2, telling=True) as shown, shown.phase("tenant-a") as one, shown.phase("tenant-b") as two:
+        now[0] = 110.0
+        for phase_of_one in (one, two):
+            phase_of_one.engine(Progress(), 7, "resources")
+        shown.tell("laptop.tenant-a", [Text("advice: be careful"), Text("  for once")])
+        shown.tell("laptop.tenant-b", [])
+        shown.ended(Stop("up of laptop.tenant-a failed"))
+
+    assert text(screen) == (
+        "tenant-a: begins\n"
+        "tenant-b: begins\n"
+        "tenant-a: 0 of 7 resources, 10 s\n"
+        "tenant-b: 0 of 7 resources, 10 s\n"
+        "laptop.tenant-a:\nadvice: be careful\n  for once\n"
+        "error: up of laptop.tenant-a failed\n"
+    )
+
+
+def test_several_at_once_on_a_terminal_are_below_each_other_and_below_what_is_through(now: list[float]) -> None:
+    screen = Console(file=io.StringIO(), force_terminal=True, width=80, height=20, _environ={"TERM": "xterm"})
+
+    with board(screen, 3, telling=False) as shown:
+        shown.ended(None)
+        with shown.phase("tenant-a") as one, shown.phase("tenant-b") as two:
+            now[0] = 110.0
+            one.engine(Progress(), 7, "resources")
+            two.engine(Progress(), 8, "resources")
+            assert lines(screen) == [
+                "1 of 3 stacks are through",
+                "tenant-a 0 of 7 resources 10 s",
+                "tenant-b 0 of 8 resources 10 s",
+            ]
+        assert lines(screen) == ["1 of 3 stacks are through"]
+
+
+def lines(screen: Console) -> list[str]:
+    """Return the picture that was drawn last, without colours and bars."""
+    assert isinstance(screen.file, io.StringIO)
+    drawn = re.sub(r"\x1b\[[0-9;]*m|[━╺╸]", "", screen.file.getvalue()).rpartition("\x1b[2K")[2]
+    return [" ".join(line.split()) for line in drawn.splitlines()]

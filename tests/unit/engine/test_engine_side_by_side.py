@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from engine.driver import Engine
 from engine.errors import EngineError, EngineStopped
-from engine.side_by_side import Outcome, backwards, side_by_side
+from engine.side_by_side import Outcome, among, backwards, side_by_side
 
 NEEDS = {"a": (), "b": ("a",), "c": ("a",), "d": ("b",), "e": ("c", "d")}
 PATIENCE_SECONDS = 20
@@ -91,26 +90,18 @@ def test_so_many_run_at_once_and_no_more() -> None:
     assert most == 2
 
 
+def test_among_some_stacks_order_is_kept_by_way_of_those_that_are_left_out() -> None:
+    assert among(NEEDS, {"a", "d", "e"}) == {"a": (), "d": ("a",), "e": ("a", "d")}
+
+
 def test_backwards_each_is_begun_after_all_that_need_it() -> None:
     assert backwards(NEEDS) == {"e": [], "d": ["e"], "c": ["e"], "b": ["d"], "a": ["b", "c"]}
-
-
-def ask_to_end(when: Callable[[], bool]) -> None:
-    """Ask this process to end, as ``kill`` does, as soon as something is so."""
-
-    def terminate() -> None:
-        pause = threading.Event()
-        while not when():
-            pause.wait(0.01)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=terminate).start()
 
 
 def test_all_engines_that_run_are_told_to_end_once_and_no_other_stack_is_begun(pulumi: Any) -> None:
     pulumi.answer("up", waits=True)
     engine, told = Engine("laptop", None, {}), []
-    ask_to_end(lambda: pulumi.waiting == 2)
+    pulumi.terminate_caller(waiting=2)
 
     outcomes = side_by_side(
         NEEDS | {"f": ()}, lambda stack: engine.run("up", stack), at_once=2, stopping=lambda: told.append(1)
