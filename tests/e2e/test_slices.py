@@ -1,0 +1,126 @@
+"""The story of a region in slices: side by side through the real engine, and one that fails beside those that go on.
+
+The tests run in the order of the file on one region: each leaves it as the next one expects it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from local_region import ENVIRONMENT, LocalRegion, left_behind
+
+from providers.kube import ObjectRef
+
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
+
+CLUSTER_API = "cluster.x-k8s.io/v1beta2"
+ADMISSION = "admissionregistration.k8s.io/v1"
+SLICES = ("foundation", "inventory-a", "tenant-acme", "tenant-globex", "cluster-acme-train", "cluster-globex-lab")
+LABEL = "node.cluster.x-k8s.io/stage"
+REFUSED = "nothing of globex is labelled today"
+POLICY = {
+    "apiVersion": ADMISSION,
+    "kind": "ValidatingAdmissionPolicy",
+    "metadata": {"name": "no-label"},
+    "spec": {
+        "matchConstraints": {
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "globex-lab"}},
+            "resourceRules": [
+                {
+                    "apiGroups": ["cluster.x-k8s.io"],
+                    "apiVersions": ["*"],
+                    "resources": ["machinedeployments"],
+                    "operations": ["CREATE", "UPDATE"],
+                }
+            ],
+        },
+        "validations": [
+            {"expression": f"!('{LABEL}' in object.spec.template.metadata.labels)", "message": REFUSED},
+        ],
+    },
+}
+BINDING = {
+    "apiVersion": ADMISSION,
+    "kind": "ValidatingAdmissionPolicyBinding",
+    "metadata": {"name": "no-label"},
+    "spec": {"policyName": "no-label", "validationActions": ["Deny"]},
+}
+
+
+@pytest.fixture(scope="module")
+def sliced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
+    """Laptop in slices, two at once whatever the machine; gone at the end whatever happened."""
+    local = LocalRegion(tmp_path_factory.mktemp("sliced"))
+    local.variables["JACQUARD_PARALLELISM"] = "2"
+    local.edit(f"{ENVIRONMENT}/region.yaml", "stacks: whole", "stacks: sliced")
+    try:
+        yield local
+    finally:
+        local.kill_what_still_runs()
+        local.jacquard("down", ENVIRONMENT)
+
+
+def labels(sliced: LocalRegion, cluster: str) -> set[str | None]:
+    """Return what the machines of each group of a cluster are labelled with."""
+    found = sliced.api().list(CLUSTER_API, "MachineDeployment", namespace=cluster)
+    return {item["spec"]["template"]["metadata"]["labels"].get(LABEL) for item in found}
+
+
+def test_up_brings_all_slices_and_the_next_one_finds_nothing_to_do(sliced: LocalRegion) -> None:
+    first = sliced.jacquard("up", ENVIRONMENT, "--format", "json")
+    second = sliced.jacquard("up", ENVIRONMENT, "--format", "json")
+
+    assert first.code == 0, first.text
+    answer: dict[str, Any] = json.loads(first.stdout)
+    assert list(answer["changes"]) == [f"{ENVIRONMENT}.{name}" for name in ("bootstrap", *SLICES)]
+    assert all(set(changes) == {"create"} for changes in answer["changes"].values())
+    assert answer["status"]["settled"] is True
+    assert second.code == 0, second.text
+    assert [changes for changes in json.loads(second.stdout)["changes"].values() if changes] == []
+
+
+def test_a_slice_that_the_api_server_refuses_keeps_back_only_its_cluster(sliced: LocalRegion) -> None:
+    for body in (POLICY, BINDING):
+        sliced.api().apply(body, field_manager="test")
+    sliced.edit(f"{ENVIRONMENT}/tenants/acme.yaml", "workload: inference}", "workload: inference, stage: two}")
+    sliced.edit(
+        f"{ENVIRONMENT}/tenants/globex.yaml", "nodes: 4}\n    storage", "nodes: 4, labels: {stage: two}}\n    storage"
+    )
+
+    outcome = sliced.jacquard("up", ENVIRONMENT, "--format", "json")
+
+    assert outcome.code == 1, outcome.text
+    assert REFUSED in outcome.stderr
+    stacks = json.loads(outcome.stdout)["stacks"]
+    assert {stack.partition(".")[2]: one["result"] for stack, one in stacks.items()} == {
+        **dict.fromkeys(SLICES, "applied"),
+        "tenant-globex": "failed",
+        "cluster-globex-lab": "not begun",
+    }
+    assert stacks[f"{ENVIRONMENT}.cluster-globex-lab"]["because_of"] == [f"{ENVIRONMENT}.tenant-globex"]
+    assert outcome.stderr.endswith(
+        f"error: {ENVIRONMENT}: 4 of 6 stacks applied, 1 failed, 1 not begun; "
+        f"'jacquard up {ENVIRONMENT}' goes on from there\n"
+    )
+    assert (labels(sliced, "acme-train"), labels(sliced, "globex-lab")) == ({None, "two"}, {None})
+
+
+def test_the_same_command_goes_on_once_nothing_is_in_its_way(sliced: LocalRegion) -> None:
+    for body in (BINDING, POLICY):
+        sliced.api().delete(ObjectRef(ADMISSION, str(body["kind"]), "no-label", None))
+
+    outcome = sliced.jacquard("up", ENVIRONMENT)
+
+    assert outcome.code == 0, outcome.text
+    assert labels(sliced, "globex-lab") == {"two"}
+
+
+def test_down_leaves_nothing(sliced: LocalRegion) -> None:
+    outcome = sliced.jacquard("down", ENVIRONMENT)
+
+    assert outcome.code == 0, outcome.text
+    assert "removed all the same" not in outcome.stderr
+    assert left_behind(sliced) == []
