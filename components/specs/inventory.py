@@ -15,7 +15,7 @@ from components.specs.region import FailureDomain
 _FILLERS = re.compile(
     r"to ?be ?filled ?(by ?o\.?e\.?m\.?)?|default ?string|(system|chassis|board|product)? ?serial ?(number|no\.?)?|"
     r"not ?(specified|available|applicable|present|set)|n/?a|none|null|nil|unknown|invalid|empty|tbd|todo|o\.?e\.?m\.?"
-    r"|[-.?_*]|(?P<one>.)(?P=one)+|0?123456789(0)?",
+    r"|[-.?_*]|(?P<one>.)(?P=one){3,}|0?123456789(0)?",
     re.IGNORECASE,
 )
 """What stands in a machine whose maker wrote no serial number, or in a row that nobody filled in."""

@@ -6,10 +6,11 @@ import pytest
 from environment_data import ENVIRONMENTS
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
 from components.specs.base import Address
 from components.specs.environment import Environment
-from components.specs.inventory import HostSpec
+from components.specs.inventory import HostSpec, Serial
 from components.specs.loader import load_environment
 from exchange.choices import Choices
 from exchange.exporting import export_hosts
@@ -23,8 +24,19 @@ DRIVERS = (
     *("redfish", "redfish-virtualmedia", "redfish-uefihttp", "idrac-redfish", "idrac-virtualmedia"),
     *("ilo5-redfish", "ilo5-virtualmedia", "ipmi"),
 )
+
+
+def is_own(serial: str) -> bool:
+    """Tell whether an inventory takes ``serial`` for a machine's own."""
+    try:
+        TypeAdapter(Serial).validate_python(serial)
+    except ValidationError:
+        return False
+    return True
+
+
 LABELS = st.from_regex(r"[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?", fullmatch=True)
-SERIALS = st.from_regex(r"[!#-*,./0-9:;<>?A-Z\\^_`{|}~\[\]][!-~]{0,29}", fullmatch=True)
+SERIALS = st.from_regex(r"[!#-*,./0-9:;<>?A-Z\\^_`{|}~\[\]][!-~]{0,29}", fullmatch=True).filter(is_own)
 PATHS = st.from_regex(r"(/[A-Za-z0-9_.,\"-]{1,10}){0,3}", fullmatch=True)
 
 

@@ -62,6 +62,7 @@ CHECKED = {
     ),
     "contracts.contracted-nodes": Case("acme", (("tenants/acme.yaml", "nodes: 14", "nodes: 13"),)),
     "contracts.contracted-capacity": Case("globex", (("tenants/globex.yaml", "nodes: 4}", "nodes: 8}"),)),
+    "inventory.leaves": Case("a01-u01", (("inventory/hall-a.csv", "MT26A0101,leaf-a1", "MT26A0101,leaf-a11"),)),
     "networks.without-isolation": Case(
         "globex", (("tenants/globex.yaml", "\nclusters:\n", f"  - {OPEN_VPC}\n\nclusters:\n"),), allocated=True
     ),
