@@ -24,6 +24,7 @@ _RULES = (
     rules.host_duplicates,
     rules.halls,
     rules.racks,
+    rules.rack_sizes,
     rules.bmc_addresses,
     rules.bmc_logins,
     rules.mac_addresses,

@@ -131,14 +131,18 @@ def racks(environment: Environment) -> Iterator[Problem]:
 
 
 def rack_sizes(environment: Environment) -> Iterator[Problem]:
-    """Report racks with more hosts than their type allows: at the type when most of its racks have, else at a host."""
+    """Report racks with more hosts than their type allows: at a host, or at the type when that was lowered.
+
+    It was when most of its racks have too many, and hosts that pools have already in each of them.
+    """
     racks: dict[str, dict[str, list[HostSpec]]] = defaultdict(lambda: defaultdict(list))
     for host in environment.hosts:
         racks[host.instance_type][host.rack].append(host)
     for index, kind in enumerate(environment.instance_types.instance_types):
         found, allowed, path = racks[kind.name], kind.nodes_per_rack, ("instance_types", index, "nodes_per_rack")
         over = {rack: hosts for rack, hosts in found.items() if len(hosts) > allowed}
-        if len(over) > 1 and 2 * len(over) > len(found):
+        had = all(any(host.host in environment.allocations.hosts for host in hosts) for hosts in over.values())
+        if had and len(over) > 1 and 2 * len(over) > len(found):
             most = max(map(len, over.values()))
             first = next(iter(over.values()))[allowed]
             there = place(environment, inventory_file(first.hall), (first.host,))
