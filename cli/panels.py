@@ -51,7 +51,7 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         Verb(
             "preview",
             "cli.verbs.preview:preview",
-            "Show what 'up' would do, and what policies refuse.",
+            "Show what 'up' would do, and what policies refuse; or what a change does before it is merged.",
             ("jacquard preview edge-1 --diff", "jacquard preview edge-1 --base origin/main --out .preview"),
         ),
         Verb(

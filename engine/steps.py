@@ -29,7 +29,7 @@ class Step:
     differing: tuple[str, ...]
     """Properties that its provider calls others, as paths."""
     forced_by: tuple[str, ...]
-    """Those that cannot change without a replacement; nothing where it is not replaced."""
+    """Properties that cannot change without a replacement; nothing where the resource is not replaced."""
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Steps:
     """The steps of a preview that do something. Feed it with `see`, in order."""
 
     found: dict[str, Step] = field(default_factory=dict)
-    """By URN."""
+    """What would be done, by URN."""
     drift: dict[str, Step] = field(default_factory=dict)
     """What would make of resources again what was applied last, where a refresh found them otherwise, by URN."""
 

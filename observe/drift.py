@@ -15,15 +15,15 @@ class What(StrEnum):
     """In what an object is not as it is declared."""
 
     DIFFERS = "differs"
-    """Fields of it have other values."""
+    """Fields of the object have other values."""
     MISSING = "missing"
-    """It is declared, and not there."""
+    """The object is declared, and not there."""
     GOING = "going"
-    """It is declared, and is being deleted."""
+    """The object is declared, and is being deleted."""
     LEFT_OVER = "left over"
-    """We made it, and it is declared no more."""
+    """The object was made by this project, and is declared no more."""
     FOREIGN = "foreign"
-    """It carries our marks, and somebody else made it."""
+    """The object carries our marks, and somebody else made it."""
 
 
 class By(StrEnum):

@@ -23,9 +23,6 @@ BY_LOOP = "read by a loop over the fields of its model"
 BY_PROPERTY = "read by a property or method of its own model, which others use"
 NOT_YET = "data without an effect yet, as its docstring says"
 EXCEPTIONS = {
-    "DataFile.schema_version": "read by the loader and by jacquard migrate, before there is a model",
-    "AllocationsLock.schema_version": "as that of every data file, of a later format",
-    "ImagesLock.schema_version": "as that of every data file, of a later format",
     "ClusterApiSpec.*": BY_PROPERTY,
     "Freed.*": BY_LOOP,
     "GoldenImage.supported": BY_PROPERTY,
