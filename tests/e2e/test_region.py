@@ -134,13 +134,14 @@ def test_what_an_impact_tells_of_jobs_is_what_runs(region: LocalRegion, tmp_path
     ref = ObjectRef("v1", "Pod", "job", "default")
     api.create(_job(ref, str(node["metadata"]["name"])), field_manager="somebody")
     commit(region)
-    locks = region.environments / ENVIRONMENT / "images.lock.yaml"
-    pinned = locks.read_text(encoding="utf-8")
+    locks = list((region.environments / ENVIRONMENT).glob("*.lock.yaml"))
+    before = {file: file.read_text(encoding="utf-8") for file in locks}
 
     taken = region.jacquard("facts", ENVIRONMENT, "--out", str(facts))
     region.jacquard("promote", ENVIRONMENT, f"{CLUSTER}/{BUMPED}", "--to", NEW_IMAGE)
     told = region.jacquard("impact", ENVIRONMENT, "--facts", str(facts), "--format", "json")
-    locks.write_text(pinned, encoding="utf-8")
+    for file, text in before.items():
+        file.write_text(text, encoding="utf-8")
     api.delete(ref)
 
     assert taken.stdout.startswith(f"{ENVIRONMENT}: 1 of 20 nodes occupied by 1 pod on 4 GPUs, as of "), taken.text

@@ -25,7 +25,6 @@ from components.render.dpu_templates import NEWEST as DPUS_NEWEST
 from components.render.template_revisions import NEWEST as NODES_NEWEST
 from components.specs.catalog import DpuImage, GoldenImage
 from components.specs.environment import Environment
-from components.specs.intents import DpuIntent, NodeIntent
 from components.specs.keys import pool_of
 from components.specs.loader import ALLOCATIONS, FIRMWARE, IMAGE_PINS, IMAGES, REGION
 from components.specs.lock_text import digest_of, entries_digest, entry_text
@@ -195,39 +194,15 @@ def intents(environment: Environment) -> Iterator[Problem]:
 def _republished(
     environment: Environment, section: str, images: Mapping[str, tuple[DataPath, GoldenImage | DpuImage]]
 ) -> Iterator[Problem]:
-    edited: dict[tuple[str, DataPath], dict[str, str]] = defaultdict(dict)
     for name, intent in getattr(environment.image_pins, section).items():
-        if intent.image not in images:
-            continue
-        path, image = images[intent.image]
-        if intent.sha256 != image.sha256:
+        if intent.image in images and intent.sha256 != images[intent.image][1].sha256:
+            path, image = images[intent.image]
             line = environment.positions.line(IMAGES, (*path, "sha256"))
             text = (
                 f"{intent.sha256[:12]}... is not the digest of {intent.image} ({image.sha256[:12]}...,"
                 f" {IMAGES}:{line}); an image never changes under its version, restore the digest that was published"
             )
             yield problem(environment, IMAGE_PINS, (section, name, "sha256"), text)
-        for key, had, has in _contents(intent, image):
-            edited[intent.image, key] |= {had: name} if had != has else {has: ""}
-    for (version, key), values in edited.items():
-        (had, name), *others = values.items()
-        if name and not others:
-            path, image = images[version]
-            there = place(environment, IMAGE_PINS, (section, name))
-            text = (
-                f"was {had} in {version} when nodes or DPUs were made from it ({there}), and an image never changes"
-                f" under its version; write {had}, and publish what is new under another version"
-            )
-            yield problem(environment, IMAGES, (*path, *key), text)
-
-
-def _contents(intent: NodeIntent | DpuIntent, image: GoldenImage | DpuImage) -> Iterator[tuple[DataPath, str, str]]:
-    """Yield what is in an image by its path in the catalogue, as ``intent`` and as the catalogue have it."""
-    if isinstance(intent, NodeIntent) and isinstance(image, GoldenImage):
-        yield ("contents", "kubelet"), intent.kubelet, image.contents.kubelet
-    elif isinstance(intent, DpuIntent) and isinstance(image, DpuImage):
-        for key in ("bsp", "doca", "uefi", "atf"):
-            yield (key,), getattr(intent, key), getattr(image, key)
 
 
 def _move(environment: Environment, placed: PlacedPool) -> str:
