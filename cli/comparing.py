@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from cli import data
-from cli.errors import ExitCode, Stop
+from cli.errors import ExitCode, Stop, show
 from components.plan.effects.effect import Effect
 from components.specs.environment import Environment
 from components.specs.loader import environments, load_environment
@@ -52,6 +52,15 @@ class Compared:
     impact: Impact
 
 
+def without_new(names: Sequence[str], base: Base) -> list[str]:
+    """Return those of ``names`` that ``base`` has as well, and say of the others that nothing of them can run."""
+    old = environments(base.environments)
+    for name in names:
+        if name not in old:
+            show(_nothing_runs(name, base), "note")
+    return [name for name in names if name in old]
+
+
 def impacts(names: Sequence[str], base: Base) -> list[Impact]:
     """Return what the work tree does to each of the environments ``names``; see `compare`."""
     return [one.impact for one in compare(names, base)]
@@ -88,8 +97,7 @@ def impact(name: str, base: Base, edited: Sequence[Edit]) -> Impact:
 def _compared(name: str, base: Base, edited: Sequence[Edit]) -> Compared:
     head = data.comparable(name)
     if name not in environments(base.environments):
-        msg = f"{name} is new: {base.commit} has no such environment, so that nothing of it can run yet"
-        raise Stop(msg)
+        raise Stop(_nothing_runs(name, base))
     before = _before(name, base)
     asked = base.code is not None and not base.pinned_otherwise
     objects = rendered_by(base, name) if asked else None
@@ -104,6 +112,10 @@ def _compared(name: str, base: Base, edited: Sequence[Edit]) -> Compared:
         undecided=undecided,
     )
     return Compared(base=sides[0], head=sides[1], undecided=undecided, impact=found)
+
+
+def _nothing_runs(name: str, base: Base) -> str:
+    return f"{name} is new: {base.commit} has no such environment, so that nothing of it can run yet"
 
 
 def reported(found: Impact, base: Base, preview: Preview | None = None) -> Report:

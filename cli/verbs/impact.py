@@ -48,6 +48,7 @@ def impact(
     now, names = settings.now(), data.chosen(chosen)
     given = data.facts(facts or (), names, now=now, limit_minutes=facts_age)
     with comparing.base_of(base) as earlier:
+        names = names if chosen else comparing.without_new(names, earlier)
         found = [occupied(one, given.get(one.environment)) for one in comparing.impacts(names, earlier)]
         if page is not None:
             outputs.write("--html", page, html([comparing.reported(one, earlier) for one in found]), MARK)

@@ -153,6 +153,17 @@ def test_an_environment_that_is_new_has_nothing_that_runs(repository: Path, invo
     assert (result.stderr, result.exit_code) == (message, ExitCode.FAILED)
 
 
+def test_a_change_that_adds_an_environment_tells_of_the_others(repository: Path, invoke: Invoke) -> None:
+    shutil.copytree(paths.ROOT / "environments" / "lab", repository / "lab")
+
+    result = invoke("impact", "--format", "json")
+
+    commit = git(repository, "rev-parse", "HEAD")[:9]
+    note = f"note: lab is new: {commit} has no such environment, so that nothing of it can run yet\n"
+    assert (result.stderr, result.exit_code) == (note, ExitCode.OK)
+    assert [one["environment"] for one in json.loads(result.stdout)] == ["laptop"]
+
+
 def test_what_the_catalogue_does_elsewhere_is_told_too(repository: Path, invoke: Invoke) -> None:
     shutil.copytree(paths.ROOT / "environments" / "lab", repository / "lab")
     git(repository.parent, "add", "."), git(repository.parent, *COMMIT)
