@@ -1,4 +1,4 @@
-"""Down leaves nothing; and killed in the middle: whatever dies while a region comes up, the next ``up`` finishes it."""
+"""Whatever dies while a region runs or comes up, the next ``up`` finishes it; and down leaves nothing."""
 
 from __future__ import annotations
 
@@ -22,20 +22,6 @@ MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
 NAMESPACE = "acme-train"
 
 
-def test_down_leaves_nothing_of_clusters_that_are_dead(running: LocalRegion) -> None:
-    clusters = running.home / "regions" / ENVIRONMENT / "kwok" / "clusters"
-    servers = [pid for one in clusters.iterdir() for pid in pids_of(running, one.name, "kube-apiserver")]
-    assert len(servers) == 3
-    for pid in servers:
-        os.kill(pid, signal.SIGKILL)
-
-    outcome = running.jacquard("down", ENVIRONMENT)
-
-    assert outcome.code == 0, outcome.text
-    assert "its clusters do not answer" in outcome.stderr
-    wait_until(lambda: left_behind(running) == [], timeout_seconds=20, what="all processes and files gone")
-
-
 def has_namespace(region: LocalRegion, name: str) -> bool:
     try:
         return region.api().get(ObjectRef("v1", "Namespace", name, None)) is not None
@@ -43,6 +29,63 @@ def has_namespace(region: LocalRegion, name: str) -> bool:
         return False
 
 
+def pids_of(region: LocalRegion, cluster: str, program: str) -> list[int]:
+    """Return the processes of one part of a cluster; a part runs through a path inside its cluster's folder."""
+    path = f"{region.home}/regions/{ENVIRONMENT}/kwok/clusters/{cluster}/bin/{program}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            line = (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if line.split(b"\0")[0] == path:
+            found.append(int(entry.name))
+    return sorted(found)
+
+
+def port_of(region: LocalRegion) -> int:
+    """Return the port at which the management cluster's API server is to be found."""
+    kubeconfig = yaml.safe_load((region.home / "regions" / ENVIRONMENT / "kubeconfigs" / "management.yaml").read_text())
+    return int(kubeconfig["clusters"][0]["cluster"]["server"].rpartition(":")[2])
+
+
+def test_after_all_parts_of_a_cluster_were_killed_it_moves_again_at_other_ports(running: LocalRegion) -> None:
+    for part in ("kwok-controller", "kube-apiserver", "etcd"):
+        for pid in pids_of(running, "management", part):
+            os.kill(pid, signal.SIGKILL)
+    before = port_of(running)
+    wait_until(lambda: ports.is_free(before), timeout_seconds=20, what="the API server has gone")
+    with socket.create_server(("127.0.0.1", before)):
+        outcome = running.jacquard("up", ENVIRONMENT)
+    assert outcome.code == 0, outcome.text
+    assert port_of(running) != before
+
+    log = running.home / "regions" / ENVIRONMENT / "logs" / "management" / "kwok-controller.log"
+    watched = [json.loads(line) for line in log.read_text().splitlines() if "Start stage controller" in line]
+    assert {(one["ref"]["APIGroup"], one["ref"]["Kind"]) for one in watched} == attention.played(
+        stages.stages("management", 1)
+    )
+
+    machines = list(running.api().list(*MACHINE, namespace=NAMESPACE))
+    old = {machine["metadata"]["uid"] for machine in machines}
+    running.api().delete(ObjectRef(*MACHINE, machines[0]["metadata"]["name"], NAMESPACE))
+    wait_until(
+        lambda: bool(running.uids(*MACHINE, NAMESPACE) - old),
+        timeout_seconds=120,
+        what="Cluster API, which follows the API server to its other port, replaced a machine",
+    )
+
+
+def test_down_after_faults_leaves_nothing(region: LocalRegion) -> None:
+    outcome = region.jacquard("down", ENVIRONMENT)
+
+    assert outcome.code == 0, outcome.text
+    wait_until(lambda: left_behind(region) == [], timeout_seconds=20, what="all processes and files gone")
+
+
+@pytest.mark.nightly
 def test_up_after_the_program_and_then_the_api_server_were_killed(region: LocalRegion) -> None:
     killed = region.start(*UP)
     wait_until(lambda: has_namespace(region, NAMESPACE), timeout_seconds=240, what="the up has begun", during=killed)
@@ -69,57 +112,16 @@ def test_up_after_the_program_and_then_the_api_server_were_killed(region: LocalR
     assert region.status()["settled"] is True
 
 
-def pids_of(region: LocalRegion, cluster: str, program: str) -> list[int]:
-    """Return the processes of one part of a cluster; a part runs through a path inside its cluster's folder."""
-    path = f"{region.home}/regions/{ENVIRONMENT}/kwok/clusters/{cluster}/bin/{program}".encode()
-    found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            line = (entry / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if line.split(b"\0")[0] == path:
-            found.append(int(entry.name))
-    return sorted(found)
+@pytest.mark.nightly
+def test_down_leaves_nothing_of_clusters_that_are_dead(running: LocalRegion) -> None:
+    clusters = running.home / "regions" / ENVIRONMENT / "kwok" / "clusters"
+    servers = [pid for one in clusters.iterdir() for pid in pids_of(running, one.name, "kube-apiserver")]
+    assert len(servers) == 3
+    for pid in servers:
+        os.kill(pid, signal.SIGKILL)
 
-
-def port_of(region: LocalRegion) -> int:
-    """Return the port at which the management cluster's API server is to be found."""
-    kubeconfig = yaml.safe_load((region.home / "regions" / ENVIRONMENT / "kubeconfigs" / "management.yaml").read_text())
-    return int(kubeconfig["clusters"][0]["cluster"]["server"].rpartition(":")[2])
-
-
-def test_after_all_parts_of_a_cluster_were_killed_it_moves_again_at_other_ports(region: LocalRegion) -> None:
-    for part in ("kwok-controller", "kube-apiserver", "etcd"):
-        for pid in pids_of(region, "management", part):
-            os.kill(pid, signal.SIGKILL)
-    before = port_of(region)
-    wait_until(lambda: ports.is_free(before), timeout_seconds=20, what="the API server has gone")
-    with socket.create_server(("127.0.0.1", before)):
-        outcome = region.jacquard("up", ENVIRONMENT)
-    assert outcome.code == 0, outcome.text
-    assert port_of(region) != before
-
-    log = region.home / "regions" / ENVIRONMENT / "logs" / "management" / "kwok-controller.log"
-    watched = [json.loads(line) for line in log.read_text().splitlines() if "Start stage controller" in line]
-    assert {(one["ref"]["APIGroup"], one["ref"]["Kind"]) for one in watched} == attention.played(
-        stages.stages("management", 1)
-    )
-
-    machines = list(region.api().list(*MACHINE, namespace=NAMESPACE))
-    old = {machine["metadata"]["uid"] for machine in machines}
-    region.api().delete(ObjectRef(*MACHINE, machines[0]["metadata"]["name"], NAMESPACE))
-    wait_until(
-        lambda: bool(region.uids(*MACHINE, NAMESPACE) - old),
-        timeout_seconds=120,
-        what="Cluster API, which follows the API server to its other port, replaced a machine",
-    )
-
-
-def test_down_after_faults_leaves_nothing(region: LocalRegion) -> None:
-    outcome = region.jacquard("down", ENVIRONMENT)
+    outcome = running.jacquard("down", ENVIRONMENT)
 
     assert outcome.code == 0, outcome.text
-    wait_until(lambda: left_behind(region) == [], timeout_seconds=20, what="all processes and files gone")
+    assert "its clusters do not answer" in outcome.stderr
+    wait_until(lambda: left_behind(running) == [], timeout_seconds=20, what="all processes and files gone")
