@@ -9,18 +9,15 @@ from typing import TypeAlias
 
 from cli import plans
 from cli.comparing import Compared, today
-from cli.console import stderr
-from cli.errors import Stop
+from cli.stacks import results, together
 from cli.views import sarif
-from cli.views.progress import ended, phase
+from cli.views.progress import Screen, ended
 from components.specs.environment import Environment
 from components.specs.problems import SpecError
-from engine import asked_to_end, events
-from engine.bound import at_once
+from engine import events
 from engine.driver import POLICY_PACK, Engine, Run
 from engine.errors import EngineError
 from engine.recorded import state_digest
-from engine.side_by_side import side_by_side
 from policies import Judgement, judge, levels
 from previews.asking import ask
 from previews.occupancy import Given, occupied
@@ -96,18 +93,11 @@ def _answers(engine: Engine, environment: Environment, differing: Sequence[Stack
         EngineStopped: somebody asked this command to end.
     """
     sides = {one.stack: one for one in differing}
-    outcomes = side_by_side(
-        dict.fromkeys(sides, ()),
-        lambda stack: _asked(engine, sides[stack], environment, alone=len(sides) == 1),
-        at_once=at_once(),
+    outcomes = together(
+        dict.fromkeys(sides, ()), lambda stack, screen: _asked(engine, sides[stack], environment, screen)
     )
-    asked_to_end.asked.pass_by("preview")
-    answers: dict[str, _Answer] = {}
-    for one in outcomes:
-        if one.failure and not isinstance(one.failure, (EngineError, Stop)):
-            raise one.failure
-        answers[one.stack] = one.result or (failed(sides[one.stack], str(one.failure)), ())
-    return answers
+    answers = results(outcomes, tolerated=lambda one: not one.stopped)
+    return {one.stack: answers.get(one.stack) or (failed(sides[one.stack], str(one.failure)), ()) for one in outcomes}
 
 
 def _engine(environment: Environment) -> Engine | str:
@@ -118,21 +108,19 @@ def _engine(environment: Environment) -> Engine | str:
         return str(error)
 
 
-def _asked(engine: Engine, sides: StackSides, environment: Environment, *, alone: bool) -> _Answer:
-    stack, console = sides.stack, stderr()
+def _asked(engine: Engine, sides: StackSides, environment: Environment, screen: Screen) -> _Answer:
+    stack, title = sides.stack, f"preview of {sides.stack}"
 
     def run(*options: str) -> Run:
-        command = ("preview", stack, "--policy-pack", POLICY_PACK, *options)
-        if not alone:
-            return engine.run(*command)
-        with phase(console, f"preview of {stack}") as shown:
+        with screen.phase(title) as shown:
+            command = ("preview", stack, "--policy-pack", POLICY_PACK, *options)
             return engine.run(*command, watch=lambda progress: shown.engine(progress, 0, "resources"))
 
     ready = engine.look(stack)
     plans.require_writers(engine, ready)
     answer = ask(run)
     found, violations = asked(sides, answer, environment)
-    ended(console, f"preview of {stack}", answer.seconds, found.outcome)
+    ended(screen.console, title, answer.seconds, found.outcome)
     return found.model_copy(update={"state": state_digest(ready.resources)}), violations
 
 

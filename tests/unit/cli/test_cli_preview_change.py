@@ -120,6 +120,18 @@ def test_a_stack_that_fails_is_told_beside_all_else(invoke: Invoke, pulumi: Fake
     assert found["impact"]["rows"]
 
 
+@pytest.mark.usefixtures("labelled")
+def test_all_that_runs_ends_in_order_when_it_is_asked_to(invoke: Invoke, pulumi: FakePulumi, tmp_path: Path) -> None:
+    pulumi.answer("preview", waits=True)
+    pulumi.terminate_caller()
+
+    result = invoke("preview", "laptop", "--base", "HEAD", "--out", str(tmp_path / "out"))
+
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert result.stderr.count("interrupted: stopping: operations under way are finished and recorded") == 1
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.usefixtures("labelled", "pulumi")
 def test_without_an_engine_the_rest_is_told(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolchain.environment.process", lambda *_, **__: {"PATH": ""})
