@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cli import plans
-from cli.comparing import Compared, today
+from cli.comparing import Compared
 from cli.stacks import results, together
 from cli.views import sarif
 from cli.views.progress import Screen, ended
@@ -20,10 +20,8 @@ from engine.errors import EngineError
 from engine.recorded import state_digest
 from policies import Judgement, judge, levels
 from previews.asking import ask
-from previews.occupancy import Given, occupied
 from previews.offences import offences
 from previews.preview import Preview, StackPreview
-from previews.report import Report, report
 from previews.stacks import StackSides, asked, failed, not_asked, stack_sides
 from previews.verdict import judged
 from toolchain import paths
@@ -41,11 +39,6 @@ class Previewed:
     base: Judgement
     head: Judgement
 
-    def report(self, now: dt.datetime) -> Report:
-        """Return what a page shows of it that is made at ``now``."""
-        base, head = self.compared.base.environment, self.compared.head.environment
-        return report(base, head, self.preview.impact, today(now), self.preview)
-
     def findings(self) -> Iterator[sarif.Finding]:
         """Yield what is to be said at lines of files."""
         home = f"{paths.environments().name}/{self.preview.environment}"
@@ -55,8 +48,8 @@ class Previewed:
         yield from sarif.of_offences(self.preview.offences, home)
 
 
-def preview(compared: Compared, now: dt.datetime, facts: Given | None) -> Previewed:
-    """Return what is known of a change of one environment at ``now`` by ``facts``; whatever fails, the rest is told.
+def preview(compared: Compared, now: dt.datetime) -> Previewed:
+    """Return what is known of a change of one environment at ``now``; whatever fails, the rest is told.
 
     Raises:
         SpecError: settings of its policies are wrong.
@@ -67,9 +60,7 @@ def preview(compared: Compared, now: dt.datetime, facts: Given | None) -> Previe
     stacks, told = _stacks(compared, environment)
     base, head = judge(compared.base.environment, now), judge(environment, now)
     found = offences(base, head, told, now.astimezone(dt.UTC).date())
-    return Previewed(
-        preview=judged(occupied(compared.impact, facts), stacks, found), compared=compared, base=base, head=head
-    )
+    return Previewed(preview=judged(compared.impact, stacks, found), compared=compared, base=base, head=head)
 
 
 def _stacks(compared: Compared, environment: Environment) -> tuple[list[StackPreview], list[events.Violation]]:

@@ -18,6 +18,7 @@ from previews.bases import Base, BaseError, base_at
 from previews.compare import impact as compared
 from previews.edits import Edit, edits
 from previews.impact import Impact, Shared
+from previews.occupancy import Given, occupied
 from previews.preview import Preview
 from previews.rendered import rendered_by, rendered_here
 from previews.report import Report, report
@@ -51,6 +52,16 @@ class Compared:
     """Whether nobody knows what the base rendered."""
     impact: Impact
 
+    def report(self, now: dt.datetime, preview: Preview | None = None) -> Report:
+        """Return the report of it that is made at ``now``, the same all day.
+
+        Args:
+            now: a moment with a time zone.
+            preview: what the engine and policies say of it; None where nobody asked them.
+        """
+        today = dt.datetime.combine(now.astimezone(dt.UTC), dt.time(), dt.UTC)
+        return report(self.base.environment, self.head.environment, self.impact, today, preview)
+
 
 def without_new(names: Sequence[str], base: Base) -> list[str]:
     """Return those of ``names`` that ``base`` has as well, and say of the others that nothing of them can run."""
@@ -66,8 +77,13 @@ def impacts(names: Sequence[str], base: Base) -> list[Impact]:
     return [one.impact for one in compare(names, base)]
 
 
-def compare(names: Sequence[str], base: Base) -> list[Compared]:
+def compare(names: Sequence[str], base: Base, facts: Mapping[str, Given] | None = None) -> list[Compared]:
     """Return what the work tree does to each of the environments ``names``, and to others by the catalogue.
+
+    Args:
+        names: of environments.
+        base: what they are compared with.
+        facts: by environment what was observed of it; None where nobody asks who works on nodes.
 
     Raises:
         Stop: an environment is new, or its data in ``base`` cannot be read.
@@ -76,7 +92,10 @@ def compare(names: Sequence[str], base: Base) -> list[Compared]:
     edited = {name: edits(base.environments, paths.environments(), name) for name in names}
     found = [_compared(name, base, edited[name]) for name in names]
     shared = _elsewhere(edited, base)
-    return [replace(one, impact=one.impact.model_copy(update={"shared": shared})) for one in found]
+    told = [replace(one, impact=one.impact.model_copy(update={"shared": shared})) for one in found]
+    if facts is None:
+        return told
+    return [replace(one, impact=occupied(one.impact, facts.get(one.impact.environment))) for one in told]
 
 
 def impact(name: str, base: Base, edited: Sequence[Edit]) -> Impact:
@@ -116,23 +135,6 @@ def _compared(name: str, base: Base, edited: Sequence[Edit]) -> Compared:
 
 def _nothing_runs(name: str, base: Base) -> str:
     return f"{name} is new: {base.commit} has no such environment, so that nothing of it can run yet"
-
-
-def reported(found: Impact, base: Base, preview: Preview | None = None) -> Report:
-    """Return the report of an impact of the work tree over ``base``, the same all day.
-
-    Args:
-        found: the impact.
-        base: what it compares with.
-        preview: what the engine and policies say of it; None where nobody asked them.
-    """
-    name = found.environment
-    return report(_before(name, base), data.comparable(name), found, today(settings.now()), preview)
-
-
-def today(now: dt.datetime) -> dt.datetime:
-    """Return the moment from which on a report tells of time, the same all day."""
-    return dt.datetime.combine(now.astimezone(dt.UTC), dt.time(), dt.UTC)
 
 
 def _elsewhere(edited: Mapping[str, Sequence[Edit]], base: Base) -> tuple[Shared, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -16,6 +14,7 @@ from engine.driver import Run
 from engine.failures import causes, unmet_gate
 from engine.steps import Step
 from previews.asking import Answer
+from previews.digests import digest
 from previews.objects import Declared, object_changes
 from previews.preview import Operation, Outcome, StackPreview
 from previews.secrets import Secrets
@@ -43,10 +42,7 @@ class StackSides:
     @property
     def rendered(self) -> str:
         """Return the SHA-256 of what the head renders otherwise than the base."""
-        digest = hashlib.sha256()
-        for item in sorted(self.head, key=lambda one: one.key):
-            digest.update(json.dumps([item.cluster, item.body], sort_keys=True).encode())
-        return digest.hexdigest()
+        return digest([[item.cluster, item.body] for item in sorted(self.head, key=lambda one: one.key)])
 
 
 def stack_sides(base: Side, head: Side, *, undecided: bool = False) -> Iterator[StackSides]:

@@ -14,7 +14,7 @@ from cli.console import print_json, stdout
 from cli.views import impact as impact_view
 from cli.views.impact_comment import comment
 from cli.views.report.page import MARK, html
-from previews.occupancy import LIMIT_MINUTES, occupied
+from previews.occupancy import LIMIT_MINUTES
 from toolchain import settings
 
 
@@ -49,9 +49,10 @@ def impact(
     given = data.facts(facts or (), names, now=now, limit_minutes=facts_age)
     with comparing.base_of(base) as earlier:
         names = names if chosen else comparing.without_new(names, earlier)
-        found = [occupied(one, given.get(one.environment)) for one in comparing.impacts(names, earlier)]
-        if page is not None:
-            outputs.write("--html", page, html([comparing.reported(one, earlier) for one in found]), MARK)
+        compared = comparing.compare(names, earlier, given)
+    found = [one.impact for one in compared]
+    if page is not None:
+        outputs.write("--html", page, html([one.report(now) for one in compared]), MARK)
     if output is ImpactFormat.JSON:
         print_json([one.model_dump(mode="json") for one in found])
         return

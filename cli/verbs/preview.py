@@ -98,8 +98,7 @@ def _of_change(
         refuse_data("--out", out)
         FOLDER.known(out, owner)
     with comparing.base_of(base) as earlier:
-        compared = comparing.compare(names, earlier)
-        found = [change_previews.preview(one, now, facts.get(one.impact.environment)) for one in compared]
+        found = [change_previews.preview(one, now) for one in comparing.compare(names, earlier, facts)]
         told = [one.preview for one in found]
         statement = _attested(earlier, found, now, key) if out is not None else {}
     if out is not None:
@@ -120,7 +119,7 @@ def _files(found: list[Previewed], told: list[Preview], now: dt.datetime) -> dic
         "preview.json": _json([one.model_dump(mode="json") for one in told]),
         "preview.sarif": _json(sarif.report(findings, "preview")),
         "junit.xml": junit.report(told),
-        "report.html": html([one.report(now) for one in found]),
+        "report.html": html([one.compared.report(now, one.preview) for one in found]),
     }
 
 
