@@ -13,11 +13,11 @@ import typer
 from rich.console import Console
 
 from cli import arguments, data, local_region, plans
-from cli.bound import Apply
 from cli.console import Format, plural, print_json, stderr, stdout
 from cli.engine_runs import watched
 from cli.errors import ExitCode, Stop, show
 from cli.plans import Plan
+from cli.previewed_apply import Apply
 from cli.refusals import refuse, unchanged
 from cli.stacks import Unfinished, require_done, results, together
 from cli.views import stacks as stacks_view

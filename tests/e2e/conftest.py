@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from api_server import LocalApiServer
+from driven_standin import DrivenStandIn
 from local_region import ENVIRONMENT, LocalRegion, left_behind
 
 _FIRST = (
@@ -48,3 +50,15 @@ def running(region: LocalRegion) -> LocalRegion:
         outcome = region.jacquard("up", ENVIRONMENT)
         assert outcome.code == 0, outcome.text
     return region
+
+
+@pytest.fixture(scope="module")
+def standin(server: LocalApiServer) -> DrivenStandIn:
+    """The stand-in of the vendor's provider, at the API server that the test's file runs."""
+    return DrivenStandIn(server.kubeconfig)
+
+
+@pytest.fixture
+def place(server: LocalApiServer, request: pytest.FixtureRequest) -> str:
+    """A namespace of the test's own in the API server that its file runs."""
+    return server.namespace(request.node.name.replace("_", "-").replace("test-", "")[:60].strip("-"))

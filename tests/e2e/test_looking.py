@@ -32,12 +32,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]
         running.stop()
 
 
-@pytest.fixture
-def place(server: LocalApiServer, request: pytest.FixtureRequest) -> str:
-    """A namespace of the test's own."""
-    return server.namespace(request.node.name.replace("_", "-").replace("test-", "")[:60].strip("-"))
-
-
 def manifest(api_version: str, kind: str, namespace: str, name: str = "weft", **sections: Any) -> Manifest:
     metadata = {"name": name, "namespace": namespace}
     return Manifest(body={"apiVersion": api_version, "kind": kind, "metadata": metadata, **sections})

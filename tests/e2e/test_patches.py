@@ -27,17 +27,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]
         running.stop()
 
 
-@pytest.fixture(scope="module")
-def standin(server: LocalApiServer) -> DrivenStandIn:
-    return DrivenStandIn(server.kubeconfig)
-
-
-@pytest.fixture
-def place(server: LocalApiServer, request: pytest.FixtureRequest) -> str:
-    """A namespace of the test's own."""
-    return server.namespace(request.node.name.replace("_", "-").replace("test-", "")[:60].strip("-"))
-
-
 def config_map(place: str, data: dict[str, str], **annotations: str) -> dict[str, Any]:
     metadata: dict[str, Any] = {"name": "weft", "namespace": place}
     metadata |= {"annotations": {f"pulumi.com/{key}": text for key, text in annotations.items()}} if annotations else {}

@@ -43,17 +43,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]
         running.stop()
 
 
-@pytest.fixture(scope="module")
-def standin(server: LocalApiServer) -> DrivenStandIn:
-    return DrivenStandIn(server.kubeconfig)
-
-
-@pytest.fixture
-def place(server: LocalApiServer, request: pytest.FixtureRequest) -> str:
-    """A namespace of the test's own."""
-    return server.namespace(request.node.name.replace("_", "-").replace("test-", "")[:60].strip("-"))
-
-
 def managers(obj: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(entry["manager"], entry["operation"]) for entry in obj["metadata"]["managedFields"]]
 

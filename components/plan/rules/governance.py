@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from components.plan.pools import DataPath, place, pools, problem, tenant_file
 from components.render.pool_windows import LEAST_MINUTES, TOOL
@@ -77,21 +77,21 @@ def window_turns(environment: Environment) -> Iterator[Problem]:
 
 def twice(environment: Environment) -> Iterator[Problem]:
     """Report waivers that say the same twice: removing one would change nothing."""
-    first: dict[tuple[str, str], str] = {}
-    for index, waiver in enumerate(environment.waivers.waivers):
-        path, key = ("waivers", index), (waiver.rule, waiver.subject)
-        if key in first:
-            text = f"waiver of {waiver.rule} for {waiver.subject} stands twice, first in {first[key]}; remove one"
-            yield problem(environment, WAIVERS, path, text)
-        first.setdefault(key, place(environment, WAIVERS, path))
+    keys = [f"waiver of {one.rule} for {one.subject}" for one in environment.waivers.waivers]
+    yield from _twice(environment, WAIVERS, "waivers", keys)
 
 
 def approved_twice(environment: Environment) -> Iterator[Problem]:
     """Report words of a tenant on one change that stand twice: nobody could take such a word back by removing one."""
-    first: dict[tuple[str, str], str] = {}
-    for index, word in enumerate(environment.approvals.approvals):
-        path, key = ("approvals", index), (word.tenant, word.digest)
-        if key in first:
-            text = f"word of {word.tenant} on change {word.digest[:12]} stands twice, first in {first[key]}; remove one"
-            yield problem(environment, APPROVALS, path, text)
-        first.setdefault(key, place(environment, APPROVALS, path))
+    keys = [f"word of {one.tenant} on change {one.digest[:12]}" for one in environment.approvals.approvals]
+    yield from _twice(environment, APPROVALS, "approvals", keys)
+
+
+def _twice(environment: Environment, file: str, section: str, said: Sequence[str]) -> Iterator[Problem]:
+    """Report entries of a section that say what an earlier one says."""
+    first: dict[str, str] = {}
+    for index, text in enumerate(said):
+        path = (section, index)
+        if text in first:
+            yield problem(environment, file, path, f"{text} stands twice, first in {first[text]}; remove one")
+        first.setdefault(text, place(environment, file, path))
