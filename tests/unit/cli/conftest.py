@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +10,12 @@ from pathlib import Path
 import pytest
 from environment_data import copy_data
 from fake_pulumi import FakePulumi, install
+from previewed_change import LATER, STATE, Change
+from repositories import git
 from settled_region import settled_region
 from typer.testing import CliRunner, Result
 
+from cli import local_region
 from cli.command import build
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
@@ -103,3 +107,22 @@ def regions(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(folder / "environments" / "edge-1")
     assert invoke("allocate", "edge-1").exit_code == 0
     return folder
+
+
+@pytest.fixture
+def change(
+    data_folder: Path,
+    tmp_path: Path,
+    invoke: Invoke,
+    pulumi: FakePulumi,
+    monkeypatch: pytest.MonkeyPatch,
+    seen: Observation,
+) -> Change:
+    """A change of a repository that is to be previewed and applied."""
+    monkeypatch.setenv("JACQUARD_NOW", LATER)
+    monkeypatch.setattr(local_region, "revive", lambda *_: None)
+    monkeypatch.setattr("cli.verbs.up.observe", lambda _: seen)
+    git(data_folder.parent, "init", "-q", "-b", "main")
+    (data_folder.parent / ".gitignore").write_text("/*\n!/environments\n")
+    pulumi.answer("stack export", stdout=json.dumps(STATE))
+    return Change(data_folder, tmp_path / "preview", invoke, pulumi, monkeypatch)

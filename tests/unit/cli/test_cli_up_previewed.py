@@ -3,94 +3,14 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from repositories import COMMIT, git
-from typer.testing import Result
+from previewed_change import APPLIED, LATER, STATE, Change, commit
+from repositories import git
 
-from cli import local_region
-from observe.observation import Observation
 from previews import inputs
-
-Invoke = Callable[..., Result]
-APPLIED = 3
-"""How an ``up`` ends that waits for nodes, which are not rolled here."""
-MADE_AT = "2026-11-22T12:00:00+00:00"
-LATER = "2026-11-22T18:00:00+00:00"
-STATE = {
-    "version": 3,
-    "deployment": {
-        "manifest": {"time": "2026-11-01"},
-        "resources": [{"type": "pulumi:pulumi:Stack", "inputs": {"x": 1}}],
-    },
-}
-
-
-def commit(folder: Path, *more: str) -> str:
-    """Commit all of ``folder``, with paragraphs ``more`` to say, and return the name of the commit."""
-    git(folder, "add", "."), git(folder, *COMMIT, *(word for text in more for word in ("-m", text)))
-    return git(folder, "rev-parse", "HEAD")
-
-
-class Change:
-    """A change of a repository, previewed, and the command that applies it."""
-
-    def __init__(self, data: Path, folder: Path, invoke: Invoke, pulumi: Any, clock: pytest.MonkeyPatch) -> None:
-        self.clock = clock
-        self.data = data
-        self.folder = folder
-        self.invoke = invoke
-        self.pulumi = pulumi
-        self.base = commit(data.parent)
-        invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1")
-        assert invoke("approve", "laptop", "acme", "--by", "Ann").exit_code == 0
-        self.head = commit(data.parent)
-
-    def preview(self, key: Path | None = None) -> Path:
-        """Preview it, and return the statement."""
-        self.clock.setenv("JACQUARD_NOW", MADE_AT)
-        options = ("--sign", str(key)) if key else ()
-        result = self.invoke("preview", "laptop", "--base", self.base, "--out", str(self.folder), *options)
-        self.clock.setenv("JACQUARD_NOW", LATER)
-        assert result.exit_code == 0, result.output
-        (self.pulumi.folder / "calls").unlink(missing_ok=True)
-        return self.folder / "attestation.json"
-
-    def up(self, *options: str) -> Result:
-        return self.invoke("up", "laptop", "--timeout", "0", "--preview", str(self.folder), *options)
-
-    def refusal(self, *reasons: str, stale: bool = True) -> tuple[int, str]:
-        """Return how an ``up`` ends that is refused for ``reasons``."""
-        again = [f"preview again with: jacquard preview laptop --base {self.base[:12]} --out {self.folder}"]
-        headline = f"refused: laptop: is not what the preview in {self.folder} showed, nothing was applied"
-        return 4, "".join(f"{line}\n" for line in (headline, *(f"  {one}" for one in (*reasons, *again * stale))))
-
-    def refused(self) -> tuple[int, str]:
-        result = self.up()
-        assert [call for call in self.pulumi.calls if call[0] in ("up", "preview", "refresh")] == []
-        return result.exit_code, result.stderr
-
-    def write(self, file: str, text: str) -> None:
-        path = self.data / file
-        path.write_text((path.read_text(encoding="utf-8") if path.exists() else "") + text, encoding="utf-8")
-
-
-@pytest.fixture
-def change(
-    data_folder: Path, tmp_path: Path, invoke: Invoke, pulumi: Any, monkeypatch: pytest.MonkeyPatch, seen: Observation
-) -> Change:
-    monkeypatch.setenv("JACQUARD_NOW", LATER)
-    monkeypatch.setattr(local_region, "revive", lambda *_: None)
-    monkeypatch.setattr("cli.verbs.up.observe", lambda _: seen)
-    git(data_folder.parent, "init", "-q", "-b", "main")
-    (data_folder.parent / ".gitignore").write_text("/*\n!/environments\n")
-    pulumi.answer("stack export", stdout=json.dumps(STATE))
-    return Change(data_folder, tmp_path / "preview", invoke, pulumi, monkeypatch)
 
 
 def sha(text: str) -> str:
@@ -308,50 +228,3 @@ def test_stacks_whose_objects_are_the_same_are_left_alone(
 
     assert result.exit_code == APPLIED, result.output
     assert [call[2] for call in change.pulumi.calls if call[0] == "up"][1:] == ["laptop.tenant-acme"]
-
-
-@pytest.fixture
-def keys(tmp_path: Path) -> Path:
-    """A folder with two SSH keys, of which `signers` lists one."""
-    if not shutil.which("ssh-keygen"):
-        pytest.skip("NOT TESTED: signatures, since there is no ssh-keygen on this machine")
-    folder = tmp_path / "keys"
-    folder.mkdir()
-    for name in ("ci", "other"):
-        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(folder / name)]
-        subprocess.run(command, check=True)
-    (folder / "signers").write_text(f"ci@example {(folder / 'ci.pub').read_text()}")
-    return folder
-
-
-def test_a_preview_that_is_signed_by_who_may_is_applied(change: Change, keys: Path) -> None:
-    shutil.copy(keys / "signers", change.data.parent / "signers")
-    change.write("laptop/region.yaml", "previews: {up_applies: previewed, signers: signers}\n")
-    commit(change.data.parent)
-    change.preview(keys / "ci")
-
-    result = change.up()
-
-    assert f"note: the preview in {change.folder} is signed by ci@example\n" in result.stderr
-    assert result.exit_code == APPLIED
-
-
-def test_a_signature_that_is_missing_or_not_good_refuses(change: Change, keys: Path) -> None:
-    asked = ("--signers", str(keys / "signers"))
-    path = change.preview()
-    unsigned = change.up(*asked)
-    change.preview(keys / "other")
-    others = change.up(*asked)
-    change.preview(keys / "ci")
-    path.write_text(path.read_text().replace(change.head, "0" * 40))
-    edited = change.up(*asked)
-    gone = change.up("--signers", str(keys / "nobody"))
-
-    again = f"\n  preview again with: jacquard preview laptop --base REF --out {change.folder}\n"
-    said = "refused: laptop: nothing was applied: "
-    assert unsigned.stderr == f"{said}attestation.json is not signed: attestation.json.sig is missing{again}"
-    assert others.stderr.startswith(f"{said}attestation.json.sig is of nobody whom signers lists: ")
-    assert edited.stderr.startswith(f"{said}attestation.json.sig is no signature of attestation.json by ci@example: ")
-    assert gone.stderr == f"{said}{keys}/nobody is missing, which lists who may sign{again}"
-    assert {result.exit_code for result in (unsigned, others, edited, gone)} == {4}
-    assert [call for call in change.pulumi.calls if call[0] == "up"] == []

@@ -1,4 +1,4 @@
-"""Which steps the pins of control planes take, what is refused, and how a cluster ends."""
+"""Which steps the pins of control planes take, what is refused."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ import pytest
 from components.plan.allocate.allocation import allocate
 from components.plan.build.inputs import inputs
 from components.plan.build.slices import slices
-from components.plan.checks import check_data
 from components.plan.intents.images import objections
 from components.plan.pools import clusters
 from components.plan.report.upgrades import upgrades
 from components.plan.rollout.upgrades import move_data_store, promote_control_plane
 from components.render.hosted_control_plane import HostedControlPlaneInput
-from components.render.node_pool import NodePoolInput
 from components.specs.environment import Environment
 from components.specs.locks import ControlPlanePin
 from components.specs.problems import SpecError
@@ -261,55 +259,6 @@ def test_k0smotron_moves_no_cluster(ready: Any) -> None:
             " store; write shared-a, where it is, or make a new cluster"
         )
     ]
-
-
-def test_a_cluster_ends_in_two_steps(laptop: Any) -> None:
-    laptop.edit("tenants/globex.yaml", "    vpc: globex\n", "    vpc: globex\n    retire: true\n")
-    laptop.allocate()
-    retiring = laptop.load()
-    pools = [
-        item
-        for part in slices(retiring)
-        for item in inputs(retiring, part)
-        if isinstance(item, NodePoolInput) and item.cluster == "globex-lab"
-    ]
-    replicas = [
-        item.body["spec"]["replicas"] for pool in pools for item in pool.render() if item.kind == "MachineDeployment"
-    ]
-
-    assert laptop.report() == ""
-    assert set(replicas) == {0}
-    assert "globex-lab/lab" in retiring.allocations.hosts.values()
-    assert not control_plane(retiring, "globex-lab").protected
-
-    (laptop.folder / "tenants" / "globex.yaml").unlink()
-    assert check_data(laptop.load()) == []
-    laptop.allocate()
-    ended = laptop.load()
-    assert laptop.report() == ""
-    assert "globex-lab/lab" not in ended.allocations.hosts.values()
-    assert set(ended.image_pins.control_planes) == {"acme-train"}
-
-
-def test_a_pool_ends_in_two_steps_and_its_hosts_can_then_go_to_one_of_another_name(laptop: Any) -> None:
-    laptop.edit(ACME, "name: infer\n", "name: infer\n        retire: true\n")
-    assert check_data(laptop.load()) == []
-    laptop.allocate()
-    retired = laptop.load().allocations
-
-    assert laptop.report() == ""
-    assert retired.groups["acme-train/infer/a03"].nodes == 0
-    assert list(retired.hosts.values()).count("acme-train/infer") == 5
-
-    laptop.edit(ACME, "name: infer\n        retire: true\n", "name: serve\n")
-    assert check_data(laptop.load()) == []
-    laptop.allocate()
-    ended = laptop.load().allocations
-    assert laptop.report() == ""
-    assert ended.groups["acme-train/serve/a03"].nodes == 4
-    assert {host for host, pool in ended.hosts.items() if pool == "acme-train/serve"} == {
-        host for host, pool in retired.hosts.items() if pool == "acme-train/infer"
-    }
 
 
 def test_node_ports_that_grow_are_allocated_and_kept(laptop: Any) -> None:

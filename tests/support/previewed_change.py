@@ -1,0 +1,73 @@
+"""A change of a repository of regions that was previewed, and is to be applied by ``jacquard up --preview``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from repositories import COMMIT, git
+from typer.testing import Result
+
+Invoke = Callable[..., Result]
+APPLIED = 3
+"""How an ``up`` ends that waits for nodes, which are not rolled here."""
+MADE_AT = "2026-11-22T12:00:00+00:00"
+LATER = "2026-11-22T18:00:00+00:00"
+STATE = {
+    "version": 3,
+    "deployment": {
+        "manifest": {"time": "2026-11-01"},
+        "resources": [{"type": "pulumi:pulumi:Stack", "inputs": {"x": 1}}],
+    },
+}
+
+
+def commit(folder: Path, *more: str) -> str:
+    """Commit all of ``folder``, with paragraphs ``more`` to say, and return the name of the commit."""
+    git(folder, "add", "."), git(folder, *COMMIT, *(word for text in more for word in ("-m", text)))
+    return git(folder, "rev-parse", "HEAD")
+
+
+class Change:
+    """A change of a repository, previewed, and the command that applies it."""
+
+    def __init__(self, data: Path, folder: Path, invoke: Invoke, pulumi: Any, clock: pytest.MonkeyPatch) -> None:
+        self.clock = clock
+        self.data = data
+        self.folder = folder
+        self.invoke = invoke
+        self.pulumi = pulumi
+        self.base = commit(data.parent)
+        invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1")
+        assert invoke("approve", "laptop", "acme", "--by", "Ann").exit_code == 0
+        self.head = commit(data.parent)
+
+    def preview(self, key: Path | None = None) -> Path:
+        """Preview it, and return the statement."""
+        self.clock.setenv("JACQUARD_NOW", MADE_AT)
+        options = ("--sign", str(key)) if key else ()
+        result = self.invoke("preview", "laptop", "--base", self.base, "--out", str(self.folder), *options)
+        self.clock.setenv("JACQUARD_NOW", LATER)
+        assert result.exit_code == 0, result.output
+        (self.pulumi.folder / "calls").unlink(missing_ok=True)
+        return self.folder / "attestation.json"
+
+    def up(self, *options: str) -> Result:
+        return self.invoke("up", "laptop", "--timeout", "0", "--preview", str(self.folder), *options)
+
+    def refusal(self, *reasons: str, stale: bool = True) -> tuple[int, str]:
+        """Return how an ``up`` ends that is refused for ``reasons``."""
+        again = [f"preview again with: jacquard preview laptop --base {self.base[:12]} --out {self.folder}"]
+        headline = f"refused: laptop: is not what the preview in {self.folder} showed, nothing was applied"
+        return 4, "".join(f"{line}\n" for line in (headline, *(f"  {one}" for one in (*reasons, *again * stale))))
+
+    def refused(self) -> tuple[int, str]:
+        result = self.up()
+        assert [call for call in self.pulumi.calls if call[0] in ("up", "preview", "refresh")] == []
+        return result.exit_code, result.stderr
+
+    def write(self, file: str, text: str) -> None:
+        path = self.data / file
+        path.write_text((path.read_text(encoding="utf-8") if path.exists() else "") + text, encoding="utf-8")

@@ -1,0 +1,59 @@
+"""How clusters and pools end: in two steps, so that what runs on them goes before they do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import slices
+from components.plan.checks import check_data
+from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.render.node_pool import NodePoolInput
+
+ACME = "tenants/acme.yaml"
+
+
+def test_a_cluster_ends_in_two_steps(laptop: Any) -> None:
+    laptop.edit("tenants/globex.yaml", "    vpc: globex\n", "    vpc: globex\n    retire: true\n")
+    laptop.allocate()
+    retiring = laptop.load()
+    made = [item for part in slices(retiring) for item in inputs(retiring, part)]
+    pools = [item for item in made if isinstance(item, NodePoolInput) and item.cluster == "globex-lab"]
+    [control_plane] = [item for item in made if isinstance(item, HostedControlPlaneInput) and item.name == "globex-lab"]
+    replicas = [
+        item.body["spec"]["replicas"] for pool in pools for item in pool.render() if item.kind == "MachineDeployment"
+    ]
+
+    assert laptop.report() == ""
+    assert set(replicas) == {0}
+    assert "globex-lab/lab" in retiring.allocations.hosts.values()
+    assert not control_plane.protected
+
+    (laptop.folder / "tenants" / "globex.yaml").unlink()
+    assert check_data(laptop.load()) == []
+    laptop.allocate()
+    ended = laptop.load()
+    assert laptop.report() == ""
+    assert "globex-lab/lab" not in ended.allocations.hosts.values()
+    assert set(ended.image_pins.control_planes) == {"acme-train"}
+
+
+def test_a_pool_ends_in_two_steps_and_its_hosts_can_then_go_to_one_of_another_name(laptop: Any) -> None:
+    laptop.edit(ACME, "name: infer\n", "name: infer\n        retire: true\n")
+    assert check_data(laptop.load()) == []
+    laptop.allocate()
+    retired = laptop.load().allocations
+
+    assert laptop.report() == ""
+    assert retired.groups["acme-train/infer/a03"].nodes == 0
+    assert list(retired.hosts.values()).count("acme-train/infer") == 5
+
+    laptop.edit(ACME, "name: infer\n        retire: true\n", "name: serve\n")
+    assert check_data(laptop.load()) == []
+    laptop.allocate()
+    ended = laptop.load().allocations
+    assert laptop.report() == ""
+    assert ended.groups["acme-train/serve/a03"].nodes == 4
+    assert {host for host, pool in ended.hosts.items() if pool == "acme-train/serve"} == {
+        host for host, pool in retired.hosts.items() if pool == "acme-train/infer"
+    }
