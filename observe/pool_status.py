@@ -26,6 +26,8 @@ from providers.kube.objects import dig
 
 _CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
 _DEPLOYMENT = "cluster.x-k8s.io/deployment-name"
+_DRAINING = "DrainingNode"
+"""Reason of a Machine's condition Deleting while its node is drained."""
 _REASONS_SHOWN = 3
 
 
@@ -122,9 +124,8 @@ class Pools:
         deployment = self.seen.one("MachineDeployment", cluster, name)
         least = size.nodes if size.max_nodes is None else size.min_nodes or 0
         total = min(max(dig(deployment, "spec", "replicas") or 0, least), size.most_nodes)
-        machines = [
-            body for body in self.machines.get((cluster, name), []) if not dig(body, "metadata", "deletionTimestamp")
-        ]
+        every = self.machines.get((cluster, name), [])
+        machines = [body for body in every if not dig(body, "metadata", "deletionTimestamp")]
         pins, place = self.environment.image_pins, group_key(pool_key(cluster, pool), domain)
         image = pins.node(place).image if place in pins.groups else UNKNOWN
         images = Counter(
@@ -145,7 +146,7 @@ class Pools:
             images=dict(sorted(images.items())),
             settled=not why,
             settled_since=None if why else _ready_since(machines),
-            why=[*waits, *why, *_hints(self.seen, cluster, name, machines)] if why else [],
+            why=[*waits, *why, *_drains(every), *_hints(self.seen, cluster, name, machines)] if why else [],
         )
 
 
@@ -183,6 +184,14 @@ def _old_images(pinned: str, images: Counter[str]) -> list[str]:
         for image, count in sorted(images.items())
         if image != pinned
     ]
+
+
+def _drains(machines: list[Object]) -> list[str]:
+    """Return for which pods machines that go wait, the first few."""
+    drained = [body for body in machines if condition(body, "Deleting").get("reason") == _DRAINING]
+    told = [(key(body)[1], str(condition(body, "Deleting").get("message")).splitlines()[1:]) for body in drained]
+    lines = [f"{name} is drained: {line.removeprefix('* ')}" for name, lines in told for line in lines]
+    return lines[:_REASONS_SHOWN]
 
 
 def _hints(seen: Observation, cluster: str, deployment: str, machines: list[Object]) -> list[str]:

@@ -59,7 +59,8 @@ class Roll(Spec):
     """How long the roll takes once it has begun, by ``nodes.durations`` of ``region.yaml``; None where that is not
     given."""
     minutes_most: int | None
-    """The same if each drain takes as long as ``rollout.drain_timeout_seconds`` lets it."""
+    """The same if each drain takes as long as ``rollout.drain_timeout_seconds`` lets it; None where nodes wait for
+    their jobs, or durations are not given."""
     gpu_hours: float | None
     """GPUs that are away times the hours they are; None where durations are not given."""
     paused: bool

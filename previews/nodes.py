@@ -14,6 +14,7 @@ from components.plan.effects.pools import GROUP
 from components.plan.pools import PlacedPool, declared_spares, pools
 from components.plan.rollout.replacement import Replacement, replacements, spare_hosts
 from components.render import labels
+from components.render.pool_rollout import drain_limit_seconds
 from components.specs.environment import Environment
 from components.specs.keys import domain_of, group_key, pool_key, pool_of
 from components.specs.nodes import StepDurationsSpec
@@ -94,12 +95,13 @@ class Nodes:
         if steps is None:
             return None, None, None
         settled = math.ceil(placed.pool.health.min_ready_seconds / 60)
-        limit = math.ceil(placed.pool.rollout.drain_timeout_seconds / 60)
         batches = math.ceil(nodes / max(1, plan.max_surge or plan.max_unavailable))
         away = steps.drain_minutes if plan.max_surge else steps.drain_minutes + _made_anew(steps) + settled
+        after = _made_anew(steps) + settled
+        seconds = drain_limit_seconds(placed.pool)
         return (
-            batches * (steps.drain_minutes + _made_anew(steps) + settled),
-            batches * (max(limit, steps.drain_minutes) + _made_anew(steps) + settled),
+            batches * (steps.drain_minutes + after),
+            None if seconds is None else batches * (max(math.ceil(seconds / 60), steps.drain_minutes) + after),
             round(nodes * gpus * away / 60, 1),
         )
 

@@ -62,9 +62,15 @@ class Lane:
     waves: tuple[Wave, ...]
     """Waves if every step takes as long as the region measured; none where that is not given, or the pool is paused."""
     ends_most: int | None
-    """Minute at which it has ended if each drain takes as long as it may; None where there are no ``waves``."""
+    """Minute at which it has ended if each drain takes as long as it may; None where there are no ``waves``, or nodes
+    wait for their jobs."""
     promotion: int | None
     """Number of the wave of an open promotion that it belongs to; None where its pool has none."""
+
+    @property
+    def ends(self) -> int:
+        """Return the minute at which its last wave has ended; 0 where there are none."""
+        return self.waves[-1].ends if self.waves else 0
 
     @property
     def spares(self) -> tuple[int, int]:
@@ -121,7 +127,7 @@ def timeline(head: Environment, impact: Impact, start: dt.datetime) -> Timeline:
         rolls = [(row, row.roll) for row in impact.rows if row.roll and row.tenant == tenant.tenant]
         if rolls:
             found.append((calendar, tuple(_lane(head, calendar, row, roll) for row, roll in rolls)))
-    last = max((lane.ends_most or 0 for _, lanes in found for lane in lanes), default=0)
+    last = max((lane.ends_most or lane.ends for _, lanes in found for lane in lanes), default=0)
     minutes = min(math.ceil(last / DAY_MINUTES) or _UNTIMED_DAYS, _MOST_DAYS) * DAY_MINUTES
     return Timeline(start=start, minutes=minutes, tenants=tuple(one.shown(lanes, minutes) for one, lanes in found))
 
@@ -131,9 +137,10 @@ def _lane(head: Environment, calendar: _Calendar, row: Row, roll: Roll) -> Lane:
     count = None if row.count is None else math.ceil(row.count / at_once)
     waves: tuple[Wave, ...] = ()
     ends_most = None
-    if row.count and count and roll.minutes is not None and roll.minutes_most is not None and not roll.paused:
+    if row.count and count and roll.minutes is not None and not roll.paused:
         waves = tuple(_waves(calendar.runs(count, roll.minutes // count), row.count, at_once))
-        ends_most = calendar.runs(count, roll.minutes_most // count)[-1].ends
+        if roll.minutes_most is not None:
+            ends_most = calendar.runs(count, roll.minutes_most // count)[-1].ends
     moved = moved_waves(head.image_pins, pool_of(row.part))
     return Lane(
         group=row.part,

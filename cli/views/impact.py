@@ -169,8 +169,9 @@ def _rolls(rolls: Sequence[Roll]) -> tuple[str, str, str]:
         return "-", "-", "-"
     least = min(rolls, key=lambda roll: roll.spares_left - roll.spares_floor)
     timed = [(roll.minutes, roll.minutes_most) for roll in rolls if roll.minutes is not None]
-    longest = max((most or 0 for _, most in timed), default=0)
-    minutes = "unknown" if len(timed) < len(rolls) else f"{max(timed)[0]} (at most {longest})"
+    longest = [most for _, most in timed if most is not None]
+    bound = f"at most {max(longest)}" if longest and len(longest) == len(timed) else "and until jobs end"
+    minutes = "unknown" if len(timed) < len(rolls) else f"{max(one for one, _ in timed)} ({bound})"
     return str(sum(roll.out_at_once for roll in rolls)), f"{least.spares_left} of {least.spares_floor}", minutes
 
 

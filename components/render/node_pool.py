@@ -17,7 +17,7 @@ from components.render.manifest import Json, Manifest
 from components.render.node_templates import TemplateIntent
 from components.render.objects import LABEL_LIMIT, digest, fit, given, manifest, reference
 from components.render.pool_health import health_check, readiness
-from components.render.pool_rollout import drain_rules, rollout_section, window_text
+from components.render.pool_rollout import drain_limit_seconds, drain_rules, rollout_section, window_text
 from components.render.template_revisions import REVISIONS, fingerprint
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.catalog import BootMode
@@ -174,7 +174,8 @@ def _machine(pool: NodePoolInput, group: RolloutGroup, machine: Manifest, bootst
         "infrastructureRef": reference(machine),
         **readiness(pool.spec.health, pool.burn_in),
         "deletion": {
-            "nodeDrainTimeoutSeconds": pool.spec.rollout.drain_timeout_seconds,
+            # Left out, Cluster API waits for as long as the drain takes.
+            **given(nodeDrainTimeoutSeconds=drain_limit_seconds(pool.spec)),
             "nodeVolumeDetachTimeoutSeconds": 600,
             "nodeDeletionTimeoutSeconds": 60,
         },

@@ -12,8 +12,19 @@ from components.render.objects import given, manifest
 from components.specs.node_pool import NodePoolSpec, RolloutStrategy, ScaleDown
 from components.specs.times import WindowSpec
 
-_JOB_LABELS = ("batch.kubernetes.io/job-name", "training.kubeflow.org/job-name")
-"""Labels of pods that end by themselves; waiting for others would only run into the drain timeout."""
+_JOBS: tuple[tuple[dict[str, Any], ...], ...] = (
+    ({"key": "batch.kubernetes.io/job-name", "operator": "Exists"},),
+    ({"key": "training.kubeflow.org/job-name", "operator": "Exists"},),
+    ({"key": "ray.io/cluster", "operator": "Exists"}, {"key": "ray.io/serve", "operator": "DoesNotExist"}),
+    ({"key": "nodeset.slinky.slurm.net/pod-protect", "operator": "In", "values": ["true"]},),
+)
+"""What tells pods that work on a job, which ends, from those that serve, for which a node would wait for ever.
+
+Job and what makes Jobs (CronJob, JobSet); Kubeflow's trainer and MPI operator, launcher and workers; Ray, but for
+RayService (ray-project/kuberay:ray-operator/controllers/ray/common/pod.go); Slurm's nodes while jobs run there, which
+the operator labels (SlinkyProject/slurm-operator:internal/controller/nodeset/nodeset_sync_status.go) and whose label
+goes with the last job. Not LeaderWorkerSet, which serves, nor VMs, which KubeVirt moves when they are evicted.
+"""
 
 
 def rollout_section(max_surge: int, max_unavailable: int, after: dt.datetime | None) -> dict[str, Any]:
@@ -37,12 +48,21 @@ def opening_text(window: WindowSpec) -> str:
     return f"{','.join(window.days)} {window.from_:%H:%M} {window.timezone}"
 
 
+def waits_for_jobs(pool: NodePoolSpec) -> bool:
+    """Tell whether nodes of ``pool`` that go wait until their jobs have ended."""
+    return pool.rollout.strategy is RolloutStrategy.IDLE or pool.scale_down is ScaleDown.IDLE_ONLY
+
+
+def drain_limit_seconds(pool: NodePoolSpec) -> int | None:
+    """Return how many seconds a node may take to drain before it goes anyway; None where it waits for its jobs."""
+    return None if waits_for_jobs(pool) else pool.rollout.drain_timeout_seconds
+
+
 def drain_rules(
     name: str, namespace: str, pool: NodePoolSpec, selector: Mapping[str, str], labels: Mapping[str, str]
 ) -> tuple[Manifest, ...]:
     """Return what lets jobs end on nodes that go, unless the pool wants them drained at once."""
-    waits = pool.rollout.strategy is RolloutStrategy.IDLE or pool.scale_down is ScaleDown.IDLE_ONLY
-    if not waits:
+    if not waits_for_jobs(pool):
         return ()
     interruptible = {"key": keys.INTERRUPTIBLE, "operator": "NotIn", "values": ["true"]}
     return (
@@ -55,10 +75,7 @@ def drain_rules(
             spec={
                 "drain": {"behavior": "WaitCompleted"},
                 "machines": [{"selector": {"matchLabels": dict(selector)}}],
-                "pods": [
-                    {"selector": {"matchExpressions": [{"key": key, "operator": "Exists"}, interruptible]}}
-                    for key in _JOB_LABELS
-                ],
+                "pods": [{"selector": {"matchExpressions": [*told_by, interruptible]}} for told_by in _JOBS],
             },
         ),
     )

@@ -31,15 +31,15 @@ class RolloutStrategy(StrEnum):
     """The controller replaces nodes at once, at most ``max_unavailable`` at a time."""
     IDLE = "idle"
     """The controller replaces at most ``max_unavailable`` nodes at a time, each when its jobs have ended
-    (MachineDrainRule WaitCompleted), or at the latest after ``drain_timeout_seconds``."""
+    (MachineDrainRule WaitCompleted), however long that takes."""
 
 
 class ScaleDown(StrEnum):
     """Which nodes may go when a pool gets smaller."""
 
     IDLE_ONLY = "idle-only"
-    """A node that goes waits for its jobs, at most for ``rollout.drain_timeout_seconds``. Cluster API drains in one way
-    only, so this holds for rolls and repairs of the pool too."""
+    """A node that goes waits until its jobs have ended. Cluster API drains in one way only, so this holds for rolls and
+    repairs of the pool too."""
     PREFER_IDLE = "prefer-idle"
     """Nodes that somebody, such as the cluster autoscaler, marked to go are the first, then the oldest. All are drained
     at once."""
@@ -113,8 +113,8 @@ class RolloutSpec(Spec):
     """Moment after which all nodes made before it are made anew, a restart of the pool. It has its offset from UTC,
     such as ``2026-12-01T02:00:00Z``, and must lie in the tenant's window and in no freeze."""
     drain_timeout_seconds: int = Field(default=3600, ge=60, le=604800)
-    """How many seconds a node may take to drain before it goes anyway. Zero is refused, since Cluster API would wait
-    for ever."""
+    """How many seconds a node may take to drain before it goes anyway, jobs or not; only for a pool whose nodes do not
+    wait for their jobs. Zero is refused, since Cluster API would wait for ever."""
     canary: int = Field(default=0, ge=0, le=100)
     """Nodes of each promotion that take the image first, alone: the smallest rollout group that has as many, whole.
     There is no such wave when it is 0."""
@@ -182,7 +182,18 @@ class NodePoolSpec(CheckedSpec):
     """Whether the pool is about to end, the first of two steps: it has no nodes, whatever its size says."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield sizes that contradict each other."""
+        """Yield sizes, and words on jobs, that contradict each other."""
+        yield from self._sizes()
+        waiting = {
+            f"strategy: {RolloutStrategy.IDLE}": self.rollout.strategy is RolloutStrategy.IDLE,
+            f"scale_down: {ScaleDown.IDLE_ONLY}": self.scale_down is ScaleDown.IDLE_ONLY,
+        }
+        if any(waiting.values()) and "drain_timeout_seconds" in self.rollout.model_fields_set:
+            said = " and ".join(text for text, waits in waiting.items() if waits)
+            text = f"would end jobs that {said} waits for, however long they take; remove it, or do not write {said}"
+            yield Misfit(text, ("rollout", "drain_timeout_seconds"), self.rollout.drain_timeout_seconds)
+
+    def _sizes(self) -> Iterator[Misfit]:
         if (self.nodes is None) == (self.racks is None):
             given = "neither nodes nor racks" if self.nodes is None else "both nodes and racks"
             yield Misfit(f"has {given}; write one of the two")

@@ -178,13 +178,13 @@ class Waves:
         yield Label(x=LEFT + _PLOT + 6, y=y, text=text, style="beside")
 
     def _whisker(self, lane: Lane, y: float) -> Iterator[tuple[str, str]]:
-        if lane.waves and lane.ends_most is not None and lane.ends_most > lane.waves[-1].ends:
-            begins, ends = self._x(lane.waves[-1].ends), self._x(lane.ends_most)
+        if lane.waves and lane.ends_most is not None and lane.ends_most > lane.ends:
+            begins, ends = self._x(lane.ends), self._x(lane.ends_most)
             yield "most", f"M{begins} {y}H{ends}M{ends} {y - 4}v8"
 
     def _levels(self, lane: Lane, y: float) -> Iterator[Box]:
         """Yield the spares before, during and after a roll; once where it takes none."""
-        (before, lowest), begins, ends = lane.spares, lane.waves[0].begins, lane.waves[-1].ends
+        (before, lowest), begins, ends = lane.spares, lane.waves[0].begins, lane.ends
         last = self._timeline.minutes
         steps = [(before, 0, begins), (lowest, begins, ends), (before, ends, last)]
         for spares, since, until in steps if before != lowest else [(before, 0, last)]:
@@ -217,6 +217,11 @@ class Waves:
         moment = self._timeline.start + dt.timedelta(minutes=minute)
         return f"{moment:%a %Y-%m-%d %H:%M}"
 
+    def _most(self, lane: Lane) -> str:
+        if lane.ends_most is not None:
+            return self._moment(lane.ends_most)
+        return "when jobs end" if lane.waves else "unknown"
+
     def _roll(self, tenant: TenantTimeline, lanes: Sequence[Lane]) -> Roll:
         lane, roll = lanes[0], lanes[0].roll
         known = bool(lane.waves)
@@ -231,8 +236,8 @@ class Waves:
             waves="unknown" if lane.count is None else str(lane.count),
             way=at_once,
             begins=self._moment(lane.waves[0].begins) if known else "unknown",
-            ends=self._moment(lane.waves[-1].ends) if known else "unknown",
-            most=self._moment(lane.ends_most) if lane.ends_most is not None else "unknown",
+            ends=self._moment(lane.ends) if known else "unknown",
+            most=self._most(lane),
             spares=f"{lowest} of {roll.spares_floor}"
             if before == lowest
             else f"{before}, then {lowest} of {roll.spares_floor}",
@@ -269,9 +274,9 @@ def _name(lanes: Sequence[Lane], y: float) -> Label:
 
 
 def _length(lane: Lane) -> str:
-    if not lane.waves or lane.ends_most is None:
+    if not lane.waves:
         return "length unknown"
-    return _days(lane.waves[-1].ends - lane.waves[0].begins)
+    return _days(lane.ends - lane.waves[0].begins)
 
 
 def _days(minutes: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from components.plan.pools import DataPath, place, pools, problem, tenant_file
+from components.render.pool_rollout import drain_limit_seconds
 from components.render.pool_windows import LEAST_MINUTES, TOOL
 from components.specs.environment import Environment
 from components.specs.loader import APPROVALS, POLICY, REGION, VERSIONS, WAIVERS
@@ -33,8 +34,8 @@ def tenants(environment: Environment) -> Iterator[Problem]:
 def windows(environment: Environment) -> Iterator[Problem]:
     """Report pools whose drain may last longer than the window in which their tenant allows it."""
     for placed in pools(environment):
-        window, longest = placed.tenant.changes.window, placed.pool.rollout.drain_timeout_seconds
-        if window is None:
+        window, longest = placed.tenant.changes.window, drain_limit_seconds(placed.pool)
+        if window is None or longest is None:
             continue
         seconds = window.minutes * 60
         if longest > seconds:

@@ -122,7 +122,7 @@ def test_tables_tell_the_same_without_scripts(shown: Element) -> None:
         ],
         [
             "acme", "acme-train/train", "a01, a02", "10", "5", "1 away at once", "Sun 2026-11-22 00:00",
-            "Sun 2026-11-22 02:55", "Sun 2026-11-22 07:05", "1 of 1", "46.6", "",
+            "Sun 2026-11-22 02:55", "when jobs end", "1 of 1", "46.6", "",
         ],
     ]  # fmt: skip
 

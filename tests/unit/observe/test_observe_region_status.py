@@ -94,6 +94,16 @@ def change(kind: str, name: str, edit: Callable[[Object], None]) -> Callable[[Ob
     return lambda seen: edit(find(seen, kind, name))
 
 
+def drained(body: Any) -> None:
+    body["metadata"]["deletionTimestamp"] = "2026-11-21T13:00:00Z"
+    message = (
+        "Drain not completed yet (started at 2026-11-21T13:00:01Z):\n* Pod acme/job-0: waiting for completion\n"
+        "after them the following Pods will be evicted: a/b"
+    )
+    said = {"type": "Deleting", "status": "True", "reason": "DrainingNode", "message": message}
+    body["status"]["conditions"] = [said]
+
+
 UNSETTLED = {
     "a change the controller has not seen": (
         change("MachineDeployment", TRAIN, lambda body: body["metadata"].update(generation=3)),
@@ -138,6 +148,14 @@ UNSETTLED = {
     "a machine that goes": (
         change("Machine", f"{TRAIN}-0", lambda body: body["metadata"].update(deletionTimestamp="2026-11-21T13:00:00Z")),
         ["4 of 5 nodes ready, 4 machines exist"],
+    ),
+    "a machine that goes and waits for jobs": (
+        change("Machine", f"{TRAIN}-0", drained),
+        [
+            "4 of 5 nodes ready, 4 machines exist",
+            f"{TRAIN}-0 is drained: Pod acme/job-0: waiting for completion",
+            f"{TRAIN}-0 is drained: after them the following Pods will be evicted: a/b",
+        ],
     ),
 }
 

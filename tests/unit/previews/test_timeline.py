@@ -40,8 +40,19 @@ def frozen(*spans: str) -> tuple[str, str]:
     return ("policy.yaml", "schema_version: 1\nfreezes:\n" + "".join(lines))
 
 
-def test_waves_of_a_group_follow_each_other_and_groups_roll_side_by_side(tmp_path: Path) -> None:
+AT_ONCE = ("tenants/acme.yaml", "strategy: idle, ", "")
+"""Nodes are drained for an hour at most, whatever runs there."""
+
+
+def test_nobody_knows_when_a_roll_has_ended_that_waits_for_jobs(tmp_path: Path) -> None:
     found = rolled(tmp_path, ("region.yaml", f"{STEPS}}}\n"))
+
+    lane = of_acme(found).lanes[0]
+    assert (found.minutes, lane.ends, lane.ends_most) == (DAY_MINUTES, 175, None)
+
+
+def test_waves_of_a_group_follow_each_other_and_groups_roll_side_by_side(tmp_path: Path) -> None:
+    found = rolled(tmp_path, ("region.yaml", f"{STEPS}}}\n"), AT_ONCE)
 
     assert (found.start, found.minutes) == (START, DAY_MINUTES)
     lanes = of_acme(found).lanes
@@ -52,7 +63,7 @@ def test_waves_of_a_group_follow_each_other_and_groups_roll_side_by_side(tmp_pat
 
 
 def test_a_wave_begins_within_a_window_and_may_end_after_it(tmp_path: Path) -> None:
-    found = rolled(tmp_path, *held())
+    found = rolled(tmp_path, *held(), AT_ONCE)
 
     monday, thursday = DAY_MINUTES + 120, 4 * DAY_MINUTES + 120
     tenant = of_acme(found)

@@ -19,12 +19,17 @@ WAITS = {
         {
             "selector": {
                 "matchExpressions": [
-                    {"key": key, "operator": "Exists"},
+                    *told_by,
                     {"key": "jacquard.dev/interruptible", "operator": "NotIn", "values": ["true"]},
                 ]
             }
         }
-        for key in ("batch.kubernetes.io/job-name", "training.kubeflow.org/job-name")
+        for told_by in (
+            [{"key": "batch.kubernetes.io/job-name", "operator": "Exists"}],
+            [{"key": "training.kubeflow.org/job-name", "operator": "Exists"}],
+            [{"key": "ray.io/cluster", "operator": "Exists"}, {"key": "ray.io/serve", "operator": "DoesNotExist"}],
+            [{"key": "nodeset.slinky.slurm.net/pod-protect", "operator": "In", "values": ["true"]}],
+        )
     ],
 }
 
@@ -85,3 +90,5 @@ def test_nodes_wait_for_jobs_that_may_not_be_interrupted(
     assert [item.body["spec"] for item in of_kind(one, "MachineDrainRule")] == [
         {**rule, "machines": machines} for rule in rules
     ]
+    limits = {spec["template"]["spec"]["deletion"].get("nodeDrainTimeoutSeconds") for spec in deployments(one)}
+    assert limits == {None if rules else 3600}

@@ -165,7 +165,8 @@ def test_a_row_says_type_default_rule_and_meaning() -> None:
     assert "## clusters[].pools[].rollout" in page
     assert (
         "| `drain_timeout_seconds` | number | `3600` | 60 to 604800 | How many seconds a node may take to drain before "
-        "it goes anyway. Zero is refused, since Cluster API would wait for ever. |"
+        "it goes anyway, jobs or not; only for a pool whose nodes do not wait for their jobs. Zero is refused, since "
+        "Cluster API would wait for ever. |"
     ) in page
     assert any(line.startswith("| `replicas` | number | `3` | 1 to 9 |") for line in page)
 
