@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
+from components.render.manifest import objects
 from components.render.node_pool import NodePoolInput
 from components.resources import PACKAGE, Clusters, register
 
@@ -32,6 +33,6 @@ class NodePool(pulumi.ComponentResource):
         rendered = args.pool.render()
         register(self, name, rendered, args.clusters)
         self.rollout_groups = pulumi.Output.from_input(
-            [item.name for item in rendered if item.kind == "MachineDeployment"]
+            [item.name for item in objects(rendered) if item.kind == "MachineDeployment"]
         )
         self.register_outputs({"rollout_groups": self.rollout_groups})

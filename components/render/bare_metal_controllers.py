@@ -29,8 +29,10 @@ IRONIC = "ironic"
 PACE: Mapping[str, str] = {"--kube-api-qps": "100", "--kube-api-burst": "200"}
 """Queries a second of Metal3's controllers, as Cluster API's own; upstream's 20 and 30 throttle a large pool for
 minutes."""
+PROVISIONED_AT_ONCE = 20
+"""Hosts that an operator provisions or gives back at the same time (``PROVISIONING_LIMIT``); others wait their turn."""
 WORKERS = 16
-"""Hosts that an operator looks at side by side: below the 20 that it (de)provisions at once, as upstream advises."""
+"""Hosts that an operator looks at side by side: fewer than it provisions at once, as upstream advises."""
 
 Watched = Mapping[str, tuple[str, ...]]
 """Namespaces of the hosts that each controller has, by controller."""
@@ -47,7 +49,7 @@ def operators(controllers: tuple[ControllerSpec, ...], watched: Watched) -> Iter
     )
     for one in controllers:
         name = shard_namespace(one.name)
-        settings = {"BMO_CONCURRENCY": str(WORKERS)}
+        settings = {"BMO_CONCURRENCY": str(WORKERS), "PROVISIONING_LIMIT": str(PROVISIONED_AT_ONCE)}
         if one.boot is BootMethod.VIRTUAL_MEDIA:
             settings["PROVISIONING_NETWORK_DISABLED"] = "true"
         yield Operator(

@@ -103,7 +103,7 @@ class Patch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestSet:
-    """Objects that are one Pulumi resource: the hosts of a rack."""
+    """Objects of which there are many, and which are one Pulumi resource: the hosts of a rack, say."""
 
     name: str
     namespace: str

@@ -13,7 +13,7 @@ from components.render import join_service
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
 from components.render.join_service import HostIdentity
-from components.render.manifest import Json, Manifest
+from components.render.manifest import Json, Manifest, ManifestSet, Rendered
 from components.render.node_templates import TemplateIntent
 from components.render.objects import LABEL_LIMIT, digest, fit, given, manifest, reference
 from components.render.pool_health import health_check, readiness
@@ -49,6 +49,8 @@ class RolloutGroup:
     """Number of nodes that are made before old ones go."""
     max_unavailable: int
     """Number of nodes that may be away at once while they are replaced."""
+    most_broken: int
+    """Up to how many broken nodes any of them is repaired."""
     hosts: tuple[HostIdentity, ...] = ()
     """Hosts that are assigned to the group; listed only when they join by the join service."""
 
@@ -64,12 +66,14 @@ class NodePoolInput:
     kind: InstanceType
     groups: tuple[RolloutGroup, ...]
     bare_metal: BareMetalBackend
+    startup_seconds: int
+    """How long a new node may take before it counts as broken."""
     window: WindowSpec | None = None
     """When the tenant allows disruption."""
     burn_in: BurnInSpec | None = None
     """Who sets the condition of pools that ask for a burn-in."""
 
-    def render(self) -> tuple[Manifest, ...]:
+    def render(self) -> tuple[Rendered, ...]:
         """Return the objects of one pool, in the order they are applied."""
         labels, selector = _labels(self), _selector(self)
         remediation = BARE_METAL[self.bare_metal].remediation(self.name, self.cluster, labels)
@@ -78,15 +82,7 @@ class NodePoolInput:
             *(item for group in self.groups for item in _group(self, group)),
             *(join_service.access(self.name, self.cluster, labels) if diskless else ()),
             *remediation,
-            health_check(
-                self.name,
-                self.cluster,
-                self.spec.health,
-                nodes=sum(group.size.nodes for group in self.groups),
-                selector=selector,
-                labels=labels,
-                remediation=next(iter(remediation), None),
-            ),
+            _health_checks(self, next(iter(remediation), None)),
             *drain_rules(self.name, self.cluster, self.spec, selector, labels),
         )
 
@@ -107,6 +103,26 @@ def _group(pool: NodePoolInput, group: RolloutGroup) -> Iterator[Manifest]:
             name, pool.cluster, CONTROL_PLANES[intent.control_planes].join, group.hosts, _labels(pool)
         )
     yield from (machine, bootstrap, _deployment(pool, group, machine, bootstrap))
+
+
+def _health_checks(pool: NodePoolInput, remediation: Manifest | None) -> ManifestSet:
+    return ManifestSet(
+        name=f"{pool.name}-health",
+        namespace=pool.cluster,
+        members={
+            group.failure_domain: health_check(
+                group_name(pool.cluster, pool.spec.name, group.failure_domain),
+                pool.cluster,
+                pool.spec.health,
+                brake=group.most_broken,
+                startup_seconds=pool.startup_seconds,
+                selector=_members(pool, group),
+                labels=_labels(pool),
+                remediation=remediation,
+            )
+            for group in pool.groups
+        },
+    )
 
 
 def _at(pool: NodePoolInput, group: RolloutGroup) -> TemplateIntent:
@@ -134,9 +150,13 @@ def _selector(pool: NodePoolInput) -> dict[str, str]:
     return {"cluster.x-k8s.io/cluster-name": pool.cluster, keys.POOL: pool.spec.name}
 
 
+def _members(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
+    return {**_selector(pool), keys.GROUP: group_name(pool.cluster, pool.spec.name, group.failure_domain)}
+
+
 def _deployment(pool: NodePoolInput, group: RolloutGroup, machine: Manifest, bootstrap: Manifest) -> Manifest:
     name = group_name(pool.cluster, pool.spec.name, group.failure_domain)
-    members = {**_selector(pool), keys.GROUP: name}
+    members = _members(pool, group)
     rollout = pool.spec.rollout
     return manifest(
         "cluster.x-k8s.io/v1beta2",

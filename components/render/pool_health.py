@@ -7,7 +7,6 @@ from typing import Any
 
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest
-from components.specs.base import limit_of
 from components.specs.node_pool import BurnIn, HealthSpec
 from components.specs.nodes import BurnInSpec
 
@@ -27,14 +26,29 @@ def health_check(
     cluster: str,
     health: HealthSpec,
     *,
-    nodes: int,
+    brake: int,
+    startup_seconds: int,
     selector: Mapping[str, str],
     labels: Mapping[str, str],
     remediation: Manifest | None,
 ) -> Manifest:
-    """Return the health check of a pool of ``nodes`` nodes; without a ``remediation`` they are replaced at once."""
-    # As a count: Cluster API rounds a percentage of a small pool down to none, and would never repair its nodes.
-    brake = limit_of(health.max_unhealthy, nodes)
+    """Return the health check of one rollout group.
+
+    One for each, since what breaks many nodes at once is a rack or a switch, and since Cluster API bounds repairs by
+    the number of broken nodes alone: where a ``remediation`` is tried first it begins one for each of them at once
+    (kubernetes-sigs/cluster-api:core/reconcilers/machinehealthcheck/machinehealthcheck_controller.go).
+
+    Args:
+        name: of the group.
+        cluster: whose nodes they are.
+        health: when a node counts as broken.
+        brake: most broken nodes with which any is repaired, as a count: Cluster API rounds a percentage of a small
+            group down to none. A machine that is no node yet counts as broken.
+        startup_seconds: how long a new node may take.
+        selector: of the group's machines.
+        labels: of the pool.
+        remediation: what is tried first; without one, broken nodes are replaced at once.
+    """
     return manifest(
         "cluster.x-k8s.io/v1beta2",
         "MachineHealthCheck",
@@ -45,7 +59,7 @@ def health_check(
             "clusterName": cluster,
             "selector": {"matchLabels": dict(selector)},
             "checks": {
-                "nodeStartupTimeoutSeconds": health.node_startup_timeout_seconds,
+                "nodeStartupTimeoutSeconds": startup_seconds,
                 "unhealthyNodeConditions": [
                     {"type": "Ready", "status": status, "timeoutSeconds": health.unhealthy_timeout_seconds}
                     for status in ("False", "Unknown")

@@ -126,12 +126,14 @@ class HealthSpec(Spec):
     """When a node counts as broken. A node is rebooted once, then replaced."""
 
     node_startup_timeout_seconds: int = Field(default=3600, ge=1800, le=14400)
-    """How many seconds a new machine has to become a node; upstream's ten minutes is too short for metal."""
-    unhealthy_timeout_seconds: int = Field(default=300, ge=60, le=3600)
-    """How many seconds a node may be not ready before it counts as broken."""
+    """How many seconds a new machine has to become a node once it is its turn; upstream's ten minutes is too short for
+    metal. The time that machines of a large pool may wait for their turn is added."""
+    unhealthy_timeout_seconds: int = Field(default=900, ge=60, le=3600)
+    """How many seconds a node may be not ready before it counts as broken; at least 900 for nodes with GPUs, whose jobs
+    outlive a switch that restarts."""
     max_unhealthy: PercentOrCount = "20%"
-    """Share of the pool, rounded down and to one node at least, above which no node is remediated. No node is
-    remediated at all when it is 0."""
+    """Share of each rollout group, rounded down and to one node at least, above which none of its nodes is remediated;
+    spares of the group bound it further, down to one node. No node is remediated at all when it is 0."""
     burn_in: BurnIn = BurnIn.NONE
     """What a new node must pass. ``gated`` makes each node of a running pool unavailable until its condition is set;
     let it be set first."""

@@ -32,6 +32,8 @@ AT_MACHINES: dict[str, dict[str, Any]] = {
     "labels": {"labels/node.cluster.x-k8s.io/workload": "training"},
     "annotations": {"annotations/acme.example/cost-centre": "42"},
     "rollout.drain_timeout_seconds": {"spec/deletion/nodeDrainTimeoutSeconds": 600},
+    "scale_down": {"spec/deletion/nodeDrainTimeoutSeconds": None},
+    "rollout.strategy": {"spec/deletion/nodeDrainTimeoutSeconds": None},
     "health.burn_in": {"spec/readinessGates": [{"conditionType": "Tested"}]},
     "health.min_ready_seconds": {"spec/minReadySeconds": 300},
 }
@@ -39,8 +41,6 @@ AT_MACHINES: dict[str, dict[str, Any]] = {
 AT_DEPLOYMENTS = ("rollout.max_unavailable", "rollout.surge", "rollout.paused")
 """Fields that the controller reads off the MachineDeployment; what they do shows at the next roll."""
 BESIDE = {
-    "scale_down": "MachineDrainRule",
-    "rollout.strategy": "MachineDrainRule",
     "health.node_startup_timeout_seconds": "MachineHealthCheck",
     "health.unhealthy_timeout_seconds": "MachineHealthCheck",
     "health.max_unhealthy": "MachineHealthCheck",
@@ -53,6 +53,7 @@ SIZES = {
     "min_nodes": (1, 2, 1),
     "max_nodes": (3, 2, 3),
     "autoscaling": (2, 3, 2),
+    "retire": (2, 0, 2),
 }
 """Machines before the change, after it, and after it was taken back."""
 TEMPLATE_HASH = "machine-template-hash"

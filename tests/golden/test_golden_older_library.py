@@ -104,7 +104,8 @@ def test_a_lock_file_of_an_older_library_is_moved_on_without_changing_a_rendered
     assert problems == []
     environment = load_environment(name, folder)
     assert check(environment) == []
-    assert (FOLDER / f"rendered_{name}.txt").read_text(encoding="utf-8").splitlines() == rendered(environment)
+    reviewed = (FOLDER / f"rendered_{name}.txt").read_text(encoding="utf-8").splitlines()
+    assert [line for line in reviewed if f" {REGROUPED} " not in line] == rendered(environment)
 
 
 def test_a_lock_file_of_an_older_library_says_what_to_run(tmp_path: Path) -> None:
@@ -137,6 +138,10 @@ def test_a_pin_of_an_image_that_is_gone_is_not_moved_on(tmp_path: Path) -> None:
     )
 
 
+REGROUPED = "MachineHealthCheck"
+"""A pool had one, and each rollout group has one now."""
+
+
 def as_then(item: Manifest) -> Json:
     """Return an object without what was changed on purpose since, which makes or moves no node.
 
@@ -157,4 +162,5 @@ def rendered(environment: Environment) -> list[str]:
         f" {item.namespace or '-'}/{item.name}"
         for part in slices(environment)
         for item in objects(manifests(environment, part))
+        if item.kind != REGROUPED
     ]

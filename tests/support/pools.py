@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from components.render.manifest import Manifest
+from components.render.manifest import Manifest, objects
 from components.render.node_pool import NodePoolInput
 from components.specs.locks import GroupAllocation
 
@@ -27,12 +27,12 @@ def sized(pool: NodePoolInput, nodes: int, **group: Any) -> NodePoolInput:
 
 def of_kind(pool: NodePoolInput, kind: str) -> list[Manifest]:
     """Return the objects of one kind."""
-    return [item for item in pool.render() if item.kind == kind]
+    return [item for item in objects(pool.render()) if item.kind == kind]
 
 
 def templates(pool: NodePoolInput) -> set[str]:
     """Return the keys of the templates of a pool on the first backends."""
-    return {item.key for item in pool.render() if item.kind in TEMPLATES}
+    return {item.key for item in objects(pool.render()) if item.kind in TEMPLATES}
 
 
 def deployments(pool: NodePoolInput) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from components.plan.intents.nodes import intents_of
 from components.plan.pools import PlacedCluster, clusters_of, failure_domain
+from components.plan.rollout.repair import most_broken, startup_seconds
 from components.plan.rollout.replacement import replacement, spare_hosts
 from components.render.join_service import HostIdentity
 from components.render.node_pool import NodePoolInput, RolloutGroup
@@ -31,14 +32,16 @@ def pool_input(environment: Environment, placed: PlacedCluster, pool: NodePoolSp
         KeyError: the lock files do not fit the data.
     """
     region, kind = environment.region, environment.instance_types.by_name[pool.instance_type]
+    groups = tuple(_groups(environment, pool_key(placed.cluster.name, pool.name), pool))
     return NodePoolInput(
         name=f"{placed.cluster.name}-{pool.name}",
         cluster=placed.cluster.name,
         tenant=placed.tenant.tenant,
         spec=pool,
         kind=kind,
-        groups=tuple(_groups(environment, pool_key(placed.cluster.name, pool.name), pool)),
+        groups=groups,
         bare_metal=region.bare_metal.backend,
+        startup_seconds=startup_seconds(environment, pool, sum(group.size.most_nodes for group in groups)),
         window=placed.tenant.changes.window,
         burn_in=region.nodes.burn_in,
     )
@@ -59,6 +62,7 @@ def _groups(environment: Environment, of_pool: str, pool: NodePoolSpec) -> Itera
             intent=intents[key],
             max_surge=plan.max_surge,
             max_unavailable=plan.max_unavailable,
+            most_broken=most_broken(environment, pool, size.most_nodes),
             hosts=tuple(identities[key]) if key in asking else (),
         )
 

@@ -18,6 +18,7 @@ from components.plan.pools import PlacedCluster, PlacedPool, pools
 from components.plan.rollout.waves import last_wave
 from components.render import labels as keys
 from components.render.backends import CONTROL_PLANES
+from components.render.manifest import objects
 from components.render.node_pool import group_name
 from components.render.objects import digest
 from components.specs.catalog import GoldenImage
@@ -232,7 +233,7 @@ def _kubelet_configs(environment: Environment, placed: PlacedPool) -> dict[str, 
     kinds = {backend.bootstrap_template[1] for backend in CONTROL_PLANES.values()}
     digests = {
         item.body["metadata"]["labels"][keys.GROUP]: f"sha256:{digest(item.body['spec'], 64)}"
-        for item in made.render()
+        for item in objects(made.render())
         if item.kind in kinds
     }
     domains = [group.failure_domain for group in made.groups]

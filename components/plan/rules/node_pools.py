@@ -16,6 +16,9 @@ from components.specs.node_pool import BurnIn
 from components.specs.problems import Problem, listed
 from components.specs.region import FailureDomain
 
+_PATIENCE_SECONDS = 900
+"""Least time for which a node with GPUs may be not ready before it is rebooted."""
+
 
 def burn_ins(environment: Environment) -> Iterator[Problem]:
     """Report pools that wait for a burn-in of which the region does not say who ends it: no node would ever count."""
@@ -26,6 +29,19 @@ def burn_ins(environment: Environment) -> Iterator[Problem]:
                 f" nodes: {{burn_in: {{condition: ..., set_by: ...}}}}, or write {BurnIn.NONE}"
             )
             yield problem(environment, placed.file, (*placed.path, "health", "burn_in"), text)
+
+
+def patience(environment: Environment) -> Iterator[Problem]:
+    """Report nodes with GPUs that are rebooted for a switch that restarts: a training job waits longer than that."""
+    for placed in pools(environment):
+        kind = environment.instance_types.by_name.get(placed.pool.instance_type)
+        seconds = placed.pool.health.unhealthy_timeout_seconds
+        if kind is not None and kind.gpu is not None and seconds < _PATIENCE_SECONDS:
+            text = (
+                f"{seconds} seconds are too few for nodes with GPUs, whose jobs would outlive a switch that restarts"
+                f" and not a reboot; write at least {_PATIENCE_SECONDS}"
+            )
+            yield problem(environment, placed.file, (*placed.path, "health", "unhealthy_timeout_seconds"), text)
 
 
 def surges(environment: Environment) -> Iterator[Problem]:

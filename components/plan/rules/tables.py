@@ -98,6 +98,7 @@ DATA: tuple[Rule, ...] = (
     clusters.pool_labels,
     clusters.pool_annotations,
     node_pools.burn_ins,
+    node_pools.patience,
     node_pools.surges,
     node_pools.restarts,
     node_pools.failure_domains,

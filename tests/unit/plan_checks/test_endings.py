@@ -8,6 +8,7 @@ from components.plan.build.inputs import inputs
 from components.plan.build.slices import slices
 from components.plan.checks import check_data
 from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.render.manifest import objects
 from components.render.node_pool import NodePoolInput
 
 ACME = "tenants/acme.yaml"
@@ -20,9 +21,8 @@ def test_a_cluster_ends_in_two_steps(laptop: Any) -> None:
     made = [item for part in slices(retiring) for item in inputs(retiring, part)]
     pools = [item for item in made if isinstance(item, NodePoolInput) and item.cluster == "globex-lab"]
     [control_plane] = [item for item in made if isinstance(item, HostedControlPlaneInput) and item.name == "globex-lab"]
-    replicas = [
-        item.body["spec"]["replicas"] for pool in pools for item in pool.render() if item.kind == "MachineDeployment"
-    ]
+    rendered = [item for pool in pools for item in objects(pool.render())]
+    replicas = [item.body["spec"]["replicas"] for item in rendered if item.kind == "MachineDeployment"]
 
     assert laptop.report() == ""
     assert set(replicas) == {0}

@@ -20,6 +20,7 @@ from components.plan.rules import (
     networks,
     node_pools,
 )
+from components.render.manifest import objects
 from components.render.node_pool import NodePoolInput
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.base import StackLayout
@@ -76,7 +77,7 @@ def test_labels_that_tenants_may_not_write_are_the_ones_that_pools_render(laptop
         if isinstance(part, NodePoolInput)
     ]
     system = replace(pool, spec=pool.spec.model_copy(update={"role": PoolRole.SYSTEM, "labels": {}}))
-    rendered = next(item for item in system.render() if item.kind == "MachineDeployment")
+    rendered = next(item for item in objects(system.render()) if item.kind == "MachineDeployment")
     on_nodes = {
         key
         for key in rendered.body["spec"]["template"]["metadata"]["labels"]

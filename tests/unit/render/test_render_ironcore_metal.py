@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from components.render.inventory import InventoryInput
+from components.render.manifest import objects
 from components.render.node_pool import NodePoolInput
 from components.specs.tenant_network import Isolation
 
@@ -60,7 +61,7 @@ def test_a_pool_selects_servers_by_labels_that_its_hosts_have(inputs_with: Any, 
     labels = [item.body["metadata"]["labels"] for item in objects_of(inventory)]
 
     for pool in inputs_with(NodePoolInput):
-        machines = [item for item in pool.render() if item.kind == "IroncoreMetalMachineTemplate"]
+        machines = [item for item in objects(pool.render()) if item.kind == "IroncoreMetalMachineTemplate"]
         for machine, group in zip(machines, pool.groups, strict=True):
             wanted = machine.body["spec"]["template"]["spec"]["serverSelector"]["matchLabels"]
             assert sum(wanted.items() <= has.items() for has in labels) >= group.size.nodes

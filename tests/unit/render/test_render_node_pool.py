@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pools import deployments, edited, of_kind, templates
 
+from components.render.manifest import objects
 from components.render.node_pool import NodePoolInput, RolloutGroup
 from components.specs.locks import GroupAllocation
 from components.specs.node_pool import NodePoolSpec, PoolRole
@@ -83,8 +84,9 @@ def test_names_stay_within_a_label_when_parts_are_long(pool: NodePoolInput) -> N
     group: RolloutGroup = replace(pool.groups[0], failure_domain="r" * 63)
     long = replace(edited(pool, name="p" * 15), cluster="c" * 30, name=f"{'c' * 30}-{'p' * 15}", groups=(group,))
 
-    assert max(len(item.name) for item in long.render() if item.kind == "MachineDeployment") == 63
-    assert max(len(item.name) for item in long.render()) <= 253
+    assert {len(item.name) for item in of_kind(long, "MachineDeployment")} == {63}
+    assert {len(item.name) for item in of_kind(long, "MachineHealthCheck")} == {63}
+    assert max(len(item.name) for item in objects(long.render())) <= 253
 
 
 def test_the_autoscaler_owns_replicas_within_bounds_and_knows_an_empty_group(pool: NodePoolInput) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from pools import deployments, edited, of_kind, sized
+from pools import deployments, edited, of_kind
 
 from components.render.node_pool import NodePoolInput
 from components.specs.node_pool import BurnIn
@@ -14,15 +14,15 @@ from components.specs.nodes import BurnInSpec
 TESTED = BurnInSpec(condition="acme.example/BurnInPassed", set_by="fleet-tester")
 
 
-@pytest.mark.parametrize(
-    ("amount", "nodes", "brake"), [("20%", 4, 1), ("20%", 9, 1), ("20%", 10, 2), ("0%", 4, 0), (0, 4, 0), (3, 4, 3)]
-)
-def test_the_brake_of_a_small_pool_still_lets_a_node_be_repaired(
-    pool: NodePoolInput, amount: int | str, nodes: int, brake: int
-) -> None:
-    [check] = of_kind(sized(edited(pool, health={"max_unhealthy": amount}), nodes), "MachineHealthCheck")
+def test_each_group_has_a_health_check_of_its_own_machines(pool: NodePoolInput) -> None:
+    counted = replace(pool, groups=tuple(replace(group, most_broken=at) for at, group in enumerate(pool.groups)))
+    checks = of_kind(counted, "MachineHealthCheck")
+    members = [item.body["spec"]["selector"] for item in of_kind(counted, "MachineDeployment")]
 
-    assert check.body["spec"]["remediation"]["triggerIf"] == {"unhealthyLessThanOrEqualTo": brake}
+    assert [item.body["spec"]["selector"] for item in checks] == members
+    assert [item.name for item in checks] == [item.name for item in of_kind(counted, "MachineDeployment")]
+    triggers = [item.body["spec"]["remediation"]["triggerIf"] for item in checks]
+    assert triggers == [{"unhealthyLessThanOrEqualTo": at} for at in range(len(pool.groups))]
 
 
 @pytest.mark.parametrize(

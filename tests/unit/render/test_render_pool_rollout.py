@@ -85,7 +85,8 @@ def test_nodes_wait_for_jobs_that_may_not_be_interrupted(
     pool: NodePoolInput, strategy: RolloutStrategy, scale_down: ScaleDown, rules: list[Any]
 ) -> None:
     one = edited(pool, rollout={"strategy": strategy}, scale_down=scale_down)
-    machines: list[Any] = [{"selector": of_kind(one, "MachineHealthCheck")[0].body["spec"]["selector"]}]
+    mine = {"cluster.x-k8s.io/cluster-name": pool.cluster, "jacquard.dev/pool": pool.spec.name}
+    machines: list[Any] = [{"selector": {"matchLabels": mine}}]
 
     assert [item.body["spec"] for item in of_kind(one, "MachineDrainRule")] == [
         {**rule, "machines": machines} for rule in rules
