@@ -1,4 +1,4 @@
-"""The function ``kubernetes:yaml:decode``, by which ConfigFile and ConfigGroup read YAML into single objects.
+"""YAML read into single objects, as by the function ``kubernetes:yaml:decode`` of ConfigFile and ConfigGroup.
 
 Scalars are read as Kubernetes' own tools read them (YAML 1.1 of go-yaml 2): ``yes`` and ``on`` are true, ``0644`` is
 octal, but ``1:30`` and dates, which PyYAML takes for numbers and moments, are text.
@@ -41,7 +41,7 @@ _Loader.add_constructor("tag:yaml.org,2002:str", _Loader.scalar)
 
 
 def decode_yaml(text: str, namespace: str, is_namespaced: Callable[[str, str], bool]) -> list[dict[str, Any]]:
-    """Return the objects of a YAML text; documents that are none are left out.
+    """Return the objects of a YAML text as that function does; documents that are none are left out.
 
     Args:
         text: documents, or JSON.
@@ -51,17 +51,30 @@ def decode_yaml(text: str, namespace: str, is_namespaced: Callable[[str, str], b
     Raises:
         ProviderError: it cannot be read.
     """
-    try:
-        documents = list(yaml.load_all(text, _Loader))
-    except yaml.YAMLError as error:
-        msg = f"{FUNCTION}: the text cannot be read: {error}"
-        raise ProviderError(msg) from None
+    documents = load(text, f"{FUNCTION}: the text")
     found = [one for one in documents if isinstance(one, dict) and one.get("kind") and one.get("apiVersion")]
     for one in found:
         metadata = one.setdefault("metadata", {}) or {}
         if namespace and not metadata.get("namespace") and is_namespaced(one["apiVersion"], one["kind"]):
             one["metadata"] = {**metadata, "namespace": namespace}
     return found
+
+
+def load(text: str, source: str) -> list[Any]:
+    """Return every document of a YAML text, or of JSON.
+
+    Args:
+        text: what is read.
+        source: how errors call it.
+
+    Raises:
+        ProviderError: it cannot be read.
+    """
+    try:
+        return list(yaml.load_all(text, _Loader))
+    except yaml.YAMLError as error:
+        msg = f"{source} cannot be read: {error}"
+        raise ProviderError(msg) from None
 
 
 def _value(text: str) -> Any:

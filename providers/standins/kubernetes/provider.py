@@ -19,7 +19,7 @@ from providers.rpc.paths import Path
 from providers.rpc.server import Engine
 from providers.rpc.stubs import provider_pb2
 from providers.rpc.values import Properties, decode, encode, mask
-from providers.standins.kubernetes import checks, config, documents, objects, rules, tokens
+from providers.standins.kubernetes import checks, config, documents, kustomization, objects, rules, tokens
 from providers.standins.kubernetes.failures import PartialFailure
 from providers.standins.kubernetes.kept import Before
 from providers.standins.kubernetes.normal import normal
@@ -79,11 +79,15 @@ class KubernetesProvider(StandIn):
         )
 
     def Invoke(self, request: provider_pb2.InvokeRequest, context: grpc.ServicerContext) -> provider_pb2.InvokeResponse:
-        """Read YAML; other functions are not done here."""
-        if request.tok != documents.FUNCTION:
-            raise _refusal(request.tok)
+        """Read YAML, of a text or of what kustomize makes of a folder; other functions are not done here."""
         args = decode(request.args).plain
-        found = documents.decode_yaml(args["text"], args.get("defaultNamespace") or "", self._is_namespaced)
+        if request.tok == documents.FUNCTION:
+            text, namespace = args["text"], args.get("defaultNamespace") or ""
+        elif request.tok == kustomization.FUNCTION:
+            text, namespace = kustomization.build(args["directory"]), ""
+        else:
+            raise ProviderError(tokens.not_done(request.tok))
+        found = documents.decode_yaml(text, namespace, self._is_namespaced)
         answer = provider_pb2.InvokeResponse()
         getattr(answer, "return").CopyFrom(encode({"result": found}))  # a word of Python's own
         return answer
@@ -98,7 +102,7 @@ class KubernetesProvider(StandIn):
         self, request: provider_pb2.ConstructRequest, context: grpc.ServicerContext
     ) -> provider_pb2.ConstructResponse:
         """Refuse: components (Chart, ConfigGroup, Directory) are not done here."""
-        raise _refusal(request.type)
+        raise ProviderError(tokens.not_done(request.type))
 
     def Check(self, request: provider_pb2.CheckRequest, context: grpc.ServicerContext) -> provider_pb2.CheckResponse:
         """Complete the inputs and report every problem of them."""
@@ -238,9 +242,3 @@ def _keeps_its_name(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool
     if not isinstance(old, dict) or not isinstance(new, dict):
         return False
     return all(old.get(key) == new.get(key) for key in ("name", "namespace"))
-
-
-def _refusal(token: str) -> ProviderError:
-    return ProviderError(
-        f"this stand-in for pulumi-kubernetes does not do {token}, only single objects; {config.INSTALL}"
-    )

@@ -6,7 +6,9 @@ from typing import Any
 
 from providers.standins.kubernetes.config import INSTALL
 
-_COMPONENTS = ("helm.sh", "kustomize", "yaml")
+_HELM = "helm"
+_HELM_INSTEAD = "declare a HelmRelease of Flux, or read what `helm template` writes by a ConfigFile"
+_LIST_INSTEAD = "declare its items"
 _PATCH = "Patch"
 
 
@@ -44,9 +46,14 @@ def refusal(urn: str, plain: Mapping[str, Any]) -> str | None:
     token = _type(urn)
     kind = kind_of(urn, plain)
     is_list = kind.kind.endswith("List") and "items" in plain
-    if kind.api_version.partition("/")[0] in _COMPONENTS or is_list:
-        return f"this stand-in for pulumi-kubernetes does not do {token}, only single objects; {INSTALL}"
-    return None
+    return not_done(token) if is_list or kind.api_version.partition("/")[0] == "helm.sh" else None
+
+
+def not_done(token: str) -> str:
+    """Say that a type or a function is not done here, and what does it instead."""
+    module = token.split(":")[1]
+    instead = _HELM_INSTEAD if module.startswith(_HELM) else _LIST_INSTEAD if token.endswith("List") else ""
+    return f"this stand-in for pulumi-kubernetes does not do {token}; {instead}{', or ' if instead else ''}{INSTALL}"
 
 
 def _type(urn: str) -> str:

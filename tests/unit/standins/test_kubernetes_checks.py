@@ -137,16 +137,19 @@ def test_the_namespace_stays_while_the_cluster_is_away() -> None:
 
 
 @pytest.mark.parametrize(
-    ("token", "plain"),
+    ("token", "plain", "instead"),
     [
-        ("kubernetes:helm.sh/v3:Release", {}),
-        ("kubernetes:kustomize/v2:Directory", {}),
-        ("kubernetes:core/v1:ConfigMapList", {"items": []}),
+        (
+            "kubernetes:helm.sh/v3:Release",
+            {},
+            "declare a HelmRelease of Flux, or read what `helm template` writes by a ConfigFile",
+        ),
+        ("kubernetes:core/v1:ConfigMapList", {"items": []}, "declare its items"),
     ],
 )
-def test_types_that_are_no_single_object_are_refused(token: str, plain: dict[str, Any]) -> None:
+def test_types_that_are_no_single_object_are_refused(token: str, plain: dict[str, Any], instead: str) -> None:
     assert tokens.refusal(f"urn:pulumi:dev::toy::{token}::x", plain) == (
-        f"this stand-in for pulumi-kubernetes does not do {token}, only single objects; {INSTALL}"
+        f"this stand-in for pulumi-kubernetes does not do {token}; {instead}, or {INSTALL}"
     )
 
 

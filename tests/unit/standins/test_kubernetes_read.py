@@ -97,17 +97,17 @@ def test_skip_update_unreachable_keeps_the_last_state(configure: Any, engine: An
 
 
 def test_what_is_not_done_is_an_error_that_says_so(kube: Any) -> None:
-    token, remedy = (
-        "kubernetes:kustomize:directory",
-        "only single objects; install the vendor's provider: pulumi plugin install resource kubernetes v4.34.2",
-    )
-    for call in (
-        lambda: kube.provider.Invoke(provider_pb2.InvokeRequest(tok=token), None),
-        lambda: kube.provider.Construct(provider_pb2.ConstructRequest(type=token), None),
+    install = "install the vendor's provider: pulumi plugin install resource kubernetes v4.34.2"
+    instead = "declare a HelmRelease of Flux, or read what `helm template` writes by a ConfigFile, or "
+    invoke, make = provider_pb2.InvokeRequest, provider_pb2.ConstructRequest
+    for call, token, remedy in (
+        (lambda token: kube.provider.Invoke(invoke(tok=token), None), "kubernetes:helm:template", instead),
+        (lambda token: kube.provider.Invoke(invoke(tok=token), None), "kubernetes:some:function", ""),
+        (lambda token: kube.provider.Construct(make(type=token), None), "kubernetes:helm.sh/v4:Chart", instead),
     ):
         with pytest.raises(ProviderError) as error:
-            call()
-        assert str(error.value) == f"this stand-in for pulumi-kubernetes does not do {token}, {remedy}"
+            call(token)
+        assert str(error.value) == f"this stand-in for pulumi-kubernetes does not do {token}; {remedy}{install}"
 
 
 def test_it_says_the_version_it_stands_in_for(kube: Any) -> None:

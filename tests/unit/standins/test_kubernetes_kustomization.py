@@ -1,0 +1,90 @@
+"""Folders that kustomize builds for programs of the kubernetes stand-in, by the real kubectl."""
+
+from __future__ import annotations
+
+import contextlib
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from providers.errors import ProviderError
+from providers.rpc.stubs import provider_pb2
+from providers.rpc.values import decode, encode
+from providers.standins.kubernetes import kustomization
+from providers.standins.kubernetes.kustomization import FUNCTION, build
+from toolchain import binaries
+from toolchain.errors import ToolchainError
+
+
+@pytest.fixture
+def _kubectl(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Find the built kubectl, as commands do that `jacquard env` was evaluated for; where none is built, the user's."""
+    with contextlib.suppress(ToolchainError):
+        monkeypatch.setenv("PATH", str(binaries.path("kubectl").parent))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A kustomization beside the program."""
+    monkeypatch.chdir(tmp_path)
+    made = tmp_path / "looms"
+    made.mkdir()
+    (made / "kustomization.yaml").write_text("namePrefix: warp-\nnamespace: mill\nresources: [threads.yaml]\n")
+    (made / "threads.yaml").write_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: weft}, data: {count: '8'}}")
+    return made
+
+
+@pytest.mark.usefixtures("_kubectl", "folder")
+def test_programs_get_what_kustomize_makes_of_a_folder(kube: Any) -> None:
+    request = provider_pb2.InvokeRequest(tok=FUNCTION, args=encode({"directory": "looms"}))
+
+    answer = kube.provider.Invoke(request, None)
+
+    metadata = {"name": "warp-weft", "namespace": "mill"}
+    assert decode(getattr(answer, "return")).plain["result"] == [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"count": "8"}}
+    ]
+
+
+@pytest.mark.usefixtures("_kubectl")
+def test_what_kustomize_refuses_is_told_in_its_words(folder: Path) -> None:
+    (folder / "kustomization.yaml").write_text("namePrefx: warp-\n")
+
+    with pytest.raises(ProviderError, match=r"^kustomize: 'looms': .*unknown field \"namePrefx\""):
+        build("looms")
+
+
+def test_a_folder_that_is_not_here_is_refused() -> None:
+    address = "https://github.com/kubernetes-sigs/kustomize/tree/v3.3.1/examples/helloWorld"
+    with pytest.raises(ProviderError) as error:
+        build(address)
+
+    assert str(error.value) == (
+        f"kustomize: '{address}' is no folder of this machine; clone what lies in git, or name it under resources: of "
+        "a kustomization here, which kustomize fetches"
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_it_needs_a_kubectl(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+
+    with pytest.raises(ProviderError) as error:
+        build("looms")
+
+    assert str(error.value) == "kustomize: kubectl is not on PATH, whose kustomize builds the folder; install it"
+
+
+def test_a_build_that_does_not_end_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = folder.parent / "kubectl"
+    slow.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
+    slow.chmod(slow.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(folder.parent))
+    monkeypatch.setattr(kustomization, "TIMEOUT_SECONDS", 0.1)
+
+    with pytest.raises(ProviderError) as error:
+        build("looms")
+
+    assert str(error.value) == "kustomize: 'looms' was not built within 0.1 s; does it read bases of a server?"
