@@ -21,12 +21,10 @@ def refuse_ambient_clusters() -> None:
 def _refuse(
     resource: pulumi.ResourceTransformationArgs,
 ) -> pulumi.ResourceTransformationResult | None:
+    if resource.opts.urn:
+        return None  # read back from a component that the provider made: nothing is registered
     if resource.type_ == _PROVIDER and not resource.props.get("kubeconfig"):
-        what, remedy = (
-            "has no kubeconfig",
-            "give it kubeconfig= with the whole path of the file that reaches its cluster",
-        )
-        raise pulumi.RunError(_message("provider", resource.name, what, remedy))
+        raise pulumi.RunError(_message("provider", resource.name, *_NO_KUBECONFIG))
     if resource.type_.startswith(_OBJECT) and not _has_provider(resource):
         raise pulumi.RunError(_message(resource.type_.rpartition(":")[2], resource.name, *_NO_PROVIDER))
     return None

@@ -27,12 +27,18 @@ def under_a_component() -> None:
     config_map(parent=pulumi.ComponentResource("a:b:C", "c", {}, pulumi.ResourceOptions(providers=[cluster])))
 
 
+def read_back() -> None:
+    opts = pulumi.ResourceOptions(provider=provider(kubeconfig="/kubeconfigs/west.yaml"))
+    pulumi.CustomResource(CONFIG_MAP, "a", {}, opts).urn.apply(lambda urn: config_map(urn=urn))
+
+
 PASSES: dict[str, Callable[[], None]] = {
     "a provider of its own": lambda: config_map(provider=provider(kubeconfig="/kubeconfigs/west.yaml")),
     "the provider of its component": under_a_component,
     "a kubeconfig that is still to come": lambda: config_map(
         provider=provider(kubeconfig=pulumi.Output.from_input("text"))
     ),
+    "an object read back from a component that its provider made": read_back,
     "no object of a cluster": lambda: pulumi.CustomResource("command:local:Command", "a", {}) and None,
 }
 
