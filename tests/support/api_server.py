@@ -11,6 +11,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from patience import Patience
+
 from providers.kube import ApiError, ApiServer, KubeconfigError, ObjectRef
 from rehearsal import crds, ports
 from rehearsal.region import MANAGEMENT
@@ -129,11 +131,11 @@ class LocalApiServer:
         self._processes.append(process)
 
     def _wait_ready(self) -> ApiServer:
-        deadline = time.monotonic() + _READY_SECONDS
+        patience = Patience(_READY_SECONDS)
         while not (api := self._ready()):
             dead = [process.args for process in self._processes if process.poll() is not None]
             assert not dead, f"ended at once: {dead}; see {self.folder}"
-            assert time.monotonic() < deadline, f"no API server within {_READY_SECONDS:.0f} s; see {self.folder}"
+            assert not patience.is_over(), f"no API server within {_READY_SECONDS:.0f} s; see {self.folder}"
             time.sleep(_POLL_SECONDS)
         return api
 

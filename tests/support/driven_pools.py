@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from cluster_api import CLUSTER_API, bare_cluster
+from patience import Patience
 
 from components.plan.effects.effect import Effect
 from components.render.manifest import Json, Manifest
@@ -133,9 +134,9 @@ class Pools:
 
     def settled(self) -> dict[str, Seen]:
         """Return all pools once the controller has nothing to do for any of them and did nothing for a while."""
-        end = time.monotonic() + SETTLED_SECONDS
+        patience = Patience(SETTLED_SECONDS)
         before: list[Any] = []
-        while time.monotonic() < end:
+        while not patience.is_over():
             seen = self._seen({DEPLOYMENT})
             left = {tenant: why for tenant, one in seen.items() if (why := list(one.unsettled))}
             now = [one.content(part) for one in seen.values() for part in ("deployments", "sets", "machines")]

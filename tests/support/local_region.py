@@ -18,6 +18,7 @@ from typing import Any
 
 from environment_data import copy_data
 from outcome import Outcome
+from patience import Patience, slowdown
 from piped import piped
 from published_crds import CRDS
 
@@ -76,6 +77,7 @@ class LocalRegion:
 
     def end_of(self, process: subprocess.Popen[str], timeout_seconds: float = UP_TIMEOUT_SECONDS) -> Outcome:
         """Wait for the end of a command that `start` began; raise as `run` does."""
+        timeout_seconds *= slowdown()
         try:
             stdout, stderr = process.communicate(timeout=timeout_seconds)
         except subprocess.TimeoutExpired:
@@ -132,12 +134,12 @@ def wait_until(
     reached: Callable[[], bool], *, timeout_seconds: float, what: str, during: subprocess.Popen[str] | None = None
 ) -> None:
     """Wait for a state of the region while ``during`` runs; the time is a bound on the simulation, no expectation."""
-    deadline = time.monotonic() + timeout_seconds
+    patience = Patience(timeout_seconds)
     while not reached():
         if during is not None and during.poll() is not None:
             message = f"{what}: the command ended before that: {during.communicate()}"
             raise AssertionError(message)
-        assert time.monotonic() < deadline, f"{what}: not reached within {timeout_seconds:.0f} s"
+        assert not patience.is_over(), f"{what}: not reached within {timeout_seconds:.0f} s of a free machine"
         time.sleep(0.5)
 
 

@@ -1,0 +1,45 @@
+"""Bounds of end-to-end tests follow the machine."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+from patience import Patience, slowdown
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """A machine with two processors, whose clock and load a test sets."""
+    now = {"clock": 0.0, "load": 0.0}
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(os, "getloadavg", lambda: (now["load"], 0.0, 0.0))
+    monkeypatch.setattr(time, "monotonic", lambda: now["clock"])
+    return now
+
+
+def test_a_free_machine_is_waited_for_as_long_as_is_said(machine: dict[str, float]) -> None:
+    patience = Patience(240)
+    over = []
+    for machine["clock"] in (100.0, 239.0, 240.0):
+        over.append(patience.is_over())
+
+    assert over == [False, False, True]
+
+
+def test_a_busy_one_is_waited_for_as_much_longer_as_it_is_busy(machine: dict[str, float]) -> None:
+    machine["load"] = 16.0
+    patience = Patience(240)
+    over = []
+    for machine["clock"], machine["load"] in ((800.0, 16.0), (930.0, 2.0), (940.0, 2.0)):
+        over.append(patience.is_over())
+
+    assert over == [False, False, True]
+
+
+def test_how_many_want_a_processor_is_at_least_one(machine: dict[str, float]) -> None:
+    machine["load"] = 0.5
+    assert slowdown() == 1.0
+    machine["load"] = 5.0
+    assert slowdown() == 2.5
