@@ -13,6 +13,9 @@ import pytest
 from api_server import LocalApiServer
 from driven_standin import DrivenStandIn
 from local_region import ENVIRONMENT, LocalRegion, left_behind
+from plug_ins_told import by_whose
+
+from toolchain.engine import choose
 
 _FIRST = (
     "test_region_changes",
@@ -28,6 +31,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put files that take longest first, so that no process is left with one of them when the other has ended."""
     places = {name: place for place, name in enumerate(_FIRST)}
     items.sort(key=lambda item: places.get(item.path.stem, len(places)))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say by whose plug-ins the engine ran."""
+    terminalreporter.write_line(by_whose(choose(fetch=False)))
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,22 @@
+"""A run of end-to-end tests says by whose plug-ins it ran."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from plug_ins_told import by_whose
+
+from toolchain.engine import Engine
+
+
+def test_what_did_not_run_is_said_with_how_to_run_it() -> None:
+    assert by_whose(Engine(version="v3.259.0", why="pulumi is not on PATH")) == (
+        "plug-ins: the stand-ins; nothing ran with the vendor's (pulumi is not on PATH). Where they are installed, "
+        "JACQUARD_TOOLCHAIN=vendor runs the same tests with them"
+    )
+
+
+def test_the_vendors_are_named_with_their_engine() -> None:
+    engine = Engine(vendor=Path("/opt/pulumi"), version="v3.260.0", why="installed and complete")
+
+    assert by_whose(engine) == "plug-ins: the vendor's, of /opt/pulumi v3.260.0"
