@@ -41,6 +41,8 @@ with _without_sdk():
         plugin_pb2,
         provider_pb2,
         provider_pb2_grpc,
+        resource_pb2,
+        resource_pb2_grpc,
         status_pb2,
     )
     from pulumi.runtime.proto.provider_pb2_grpc import (
@@ -60,5 +62,7 @@ __all__ = [
     "plugin_pb2",
     "provider_pb2",
     "provider_pb2_grpc",
+    "resource_pb2",
+    "resource_pb2_grpc",
     "status_pb2",
 ]

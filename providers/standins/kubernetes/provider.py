@@ -19,7 +19,17 @@ from providers.rpc.paths import Path
 from providers.rpc.server import Engine
 from providers.rpc.stubs import provider_pb2
 from providers.rpc.values import Properties, decode, encode, mask
-from providers.standins.kubernetes import checks, config, documents, kustomization, objects, rules, tokens
+from providers.standins.kubernetes import (
+    checks,
+    components,
+    config,
+    documents,
+    gathering,
+    kustomization,
+    objects,
+    rules,
+    tokens,
+)
 from providers.standins.kubernetes.failures import PartialFailure
 from providers.standins.kubernetes.kept import Before
 from providers.standins.kubernetes.normal import normal
@@ -101,8 +111,10 @@ class KubernetesProvider(StandIn):
     def Construct(
         self, request: provider_pb2.ConstructRequest, context: grpc.ServicerContext
     ) -> provider_pb2.ConstructResponse:
-        """Refuse: components (Chart, ConfigGroup, Directory) are not done here."""
-        raise ProviderError(tokens.not_done(request.type))
+        """Make ConfigFile, ConfigGroup and Directory of many objects; a Chart is not done here."""
+        if request.type not in gathering.TYPES:
+            raise ProviderError(tokens.not_done(request.type))
+        return components.construct(request, self._config.cluster, self._engine)
 
     def Check(self, request: provider_pb2.CheckRequest, context: grpc.ServicerContext) -> provider_pb2.CheckResponse:
         """Complete the inputs and report every problem of them."""

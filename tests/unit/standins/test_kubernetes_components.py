@@ -1,0 +1,154 @@
+"""Components that the kubernetes stand-in makes, in front of a monitor that keeps what it is asked to register."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import grpc
+import pytest
+
+from providers.errors import ProviderError
+from providers.rpc.stubs import provider_pb2, resource_pb2, resource_pb2_grpc
+from providers.rpc.values import UNKNOWN, decode, encode
+from providers.standins.kubernetes.gathering import CONFIG_GROUP
+
+NAMESPACE = "{apiVersion: v1, kind: Namespace, metadata: {name: mill}}"
+LOOM = "{apiVersion: toy.dev/v1, kind: Loom, metadata: {name: jacquard, namespace: mill}, spec: {cards: 4}}"
+
+
+class Monitor(resource_pb2_grpc.ResourceMonitorServicer):
+    """Keeps requests in the order they come; refuses the kinds in ``refused``."""
+
+    def __init__(self) -> None:
+        self.asked: list[resource_pb2.RegisterResourceRequest] = []
+        self.refused: set[str] = set()
+
+    def RegisterResource(self, request: Any, context: Any) -> Any:  # noqa: N802 - the protocol's name
+        self.asked.append(request)
+        if request.type.rpartition(":")[2] in self.refused:
+            context.abort(grpc.StatusCode.UNKNOWN, "it has no room")
+        return resource_pb2.RegisterResourceResponse(
+            urn=f"urn:{request.name}", id=request.name if request.custom else ""
+        )
+
+
+@pytest.fixture
+def monitor() -> Iterator[tuple[Monitor, str]]:
+    """A running monitor and its address."""
+    servicer = Monitor()
+    server = grpc.server(ThreadPoolExecutor(4))
+    resource_pb2_grpc.add_ResourceMonitorServicer_to_server(servicer, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield servicer, f"127.0.0.1:{port}"
+    server.stop(None).wait()
+
+
+def request(address: str, secrets: tuple[tuple[str, ...], ...] = (), **inputs: Any) -> provider_pb2.ConstructRequest:
+    return provider_pb2.ConstructRequest(
+        type=CONFIG_GROUP,
+        name="looms",
+        parent="urn:parent",
+        protect=True,
+        dependencies=["urn:before"],
+        providers={"kubernetes": "urn:provider::id"},
+        aliases=[{"urn": "urn:once"}],
+        resource_hooks={"after_create": ["tell"]},
+        parallel=4,
+        monitorEndpoint=address,
+        inputs=encode(inputs, secrets),
+    )
+
+
+@pytest.mark.usefixtures("api_server")
+def test_a_component_and_its_objects_are_registered_in_order(kube: Any, monitor: tuple[Monitor, str]) -> None:
+    servicer, address = monitor
+
+    answer = kube.provider.Construct(request(address, yaml=f"{LOOM}\n---\n{NAMESPACE}"), None)
+
+    own, namespace, loom = servicer.asked
+    assert (own.type, own.name, own.custom, own.parent, own.protect) == (
+        CONFIG_GROUP,
+        "looms",
+        False,
+        "urn:parent",
+        True,
+    )
+    assert (list(own.dependencies), dict(own.providers)) == (["urn:before"], {"kubernetes": "urn:provider::id"})
+    assert ([one.urn for one in own.aliases], list(own.hooks.after_create)) == (["urn:once"], ["tell"])
+    assert (namespace.type, namespace.name) == ("kubernetes:core/v1:Namespace", "looms:mill")
+    assert (loom.type, loom.name, loom.custom) == ("kubernetes:toy.dev/v1:Loom", "looms:mill/jacquard", True)
+    assert (loom.parent, loom.provider, list(loom.dependencies)) == (
+        "urn:looms",
+        "urn:provider::id",
+        ["urn:looms:mill"],
+    )
+    assert decode(loom.object).plain["spec"] == {"cards": 4}
+    assert answer.urn == "urn:looms"
+    assert decode(answer.state).plain == {"resources": ["looms:mill/jacquard", "looms:mill"]}
+
+
+@pytest.mark.usefixtures("api_server")
+def test_a_prefix_may_be_empty_waits_skipped_and_what_came_of_a_secret_is_one(
+    kube: Any, monitor: tuple[Monitor, str]
+) -> None:
+    servicer, address = monitor
+    given = request(address, (("yaml",),), yaml=LOOM, resourcePrefix="", skipAwait=True)
+
+    kube.provider.Construct(given, None)
+
+    sent = decode(servicer.asked[1].object)
+    assert servicer.asked[1].name == "mill/jacquard"
+    assert sent.plain["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
+    assert sent.secrets == {("spec",)}
+
+
+def test_inputs_that_a_preview_does_not_know_make_no_objects(
+    kube: Any, monitor: tuple[Monitor, str], engine: Any
+) -> None:
+    servicer, address = monitor
+
+    answer = kube.provider.Construct(request(address, yaml=UNKNOWN), None)
+
+    assert [one.name for one in servicer.asked] == ["looms"]
+    assert decode(answer.state).plain == {"resources": UNKNOWN}
+    assert engine.said == ["what it holds is known only after the apply; this preview lacks its objects"]
+
+
+@pytest.mark.usefixtures("api_server")
+def test_what_needs_a_refused_object_is_not_tried(kube: Any, monitor: tuple[Monitor, str]) -> None:
+    servicer, address = monitor
+    servicer.refused = {"Namespace"}
+
+    with pytest.raises(ProviderError) as error:
+        kube.provider.Construct(request(address, yaml=f"{LOOM}\n---\n{NAMESPACE}"), None)
+
+    assert str(error.value) == "Namespace mill was not made: it has no room"
+    assert [one.name for one in servicer.asked] == ["looms", "looms:mill"]
+
+
+@pytest.mark.usefixtures("api_server")
+def test_a_kind_that_nobody_serves_is_told(kube: Any, monitor: tuple[Monitor, str], engine: Any) -> None:
+    servicer, address = monitor
+    text = LOOM.replace("toy.dev", "future.dev").replace(", namespace: mill", "")
+
+    kube.provider.Construct(request(address, yaml=text), None)
+
+    assert servicer.asked[1].name == "looms:jacquard"
+    assert engine.said == ["nobody serves future.dev/v1 Loom yet: where no namespace is given, none is"]
+
+
+@pytest.mark.usefixtures("api_server")
+def test_a_definition_beside_it_tells_whether_a_kind_has_namespaces(kube: Any, monitor: tuple[Monitor, str]) -> None:
+    servicer, address = monitor
+    definition = (
+        "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: looms.future.dev}, "
+        "spec: {group: future.dev, scope: Namespaced, names: {kind: Loom}}}"
+    )
+    text = LOOM.replace("toy.dev", "future.dev").replace(", namespace: mill", "")
+
+    kube.provider.Construct(request(address, yaml=f"{text}\n---\n{definition}"), None)
+
+    assert [one.name for one in servicer.asked] == ["looms", "looms:looms.future.dev", "looms:default/jacquard"]
