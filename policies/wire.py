@@ -16,6 +16,8 @@ Resource: TypeAlias = analyzer_pb2.AnalyzeRequest | analyzer_pb2.AnalyzerResourc
 _PROVIDERS = "pulumi:providers:"
 _JUDGED_PROVIDERS = frozenset({"kubernetes", "jacquard"})
 _OBJECTS = "kubernetes:"
+_EVERY_OBJECT = frozenset({"apiVersion", "kind", "metadata"})
+"""What tells an object from a component of that provider (ConfigFile, Chart), which only groups objects."""
 _OBJECT_SET = "jacquard:index:ObjectSet"
 _STACK = "pulumi:pulumi:Stack"
 
@@ -38,7 +40,7 @@ def facts_of(resource: Resource) -> Iterator[Fact]:
     elif resource.type == _OBJECT_SET:
         for body in _bodies(_plain(resource)):
             yield object_fact(body if isinstance(body, Mapping) else {}, _cluster(resource))
-    elif resource.type.startswith(_OBJECTS):
+    elif resource.type.startswith(_OBJECTS) and not _EVERY_OBJECT.isdisjoint(resource.properties.fields):
         kind = resource.type.rsplit(":", 1)[-1]
         yield object_fact(_plain(resource), _cluster(resource), kind)
 

@@ -33,7 +33,7 @@ def writers(resources: Recorded) -> PlugIns:
         if type_ == RECORD:
             found = {provider: PlugIn.parse(str(text)) for provider, text in outputs.items()}
             return {provider: one for provider, one in found.items() if one}
-        if type_.startswith(_OBJECT):
+        if type_.startswith(_OBJECT) and "metadata" in outputs:  # without it a ConfigFile, a Chart: it groups objects
             objects.append(_writer(outputs))
     # Where both wrote, what stand-ins made at first is what the vendor's provider would replace.
     vendors = Kind.VENDOR in objects and Kind.STAND_IN not in objects

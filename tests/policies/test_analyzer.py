@@ -22,6 +22,7 @@ from policies.analyzer import Analyzer, context_of
 from policies.facts import Context, Fact
 from policies.rules import RULES
 from policies.verdict import Finding
+from policies.wire import facts_of
 from toolchain import paths
 
 UNKNOWN_STRING = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
@@ -93,6 +94,13 @@ def test_a_violation_reaches_the_engine_with_its_text_and_resource() -> None:
 
 def test_a_resource_that_is_no_object_is_not_judged() -> None:
     assert found(Analyzer(NOW).Analyze(request("command:local:Command", {"create": "true"}), None)) == []
+
+
+@pytest.mark.parametrize("properties", [{}, {"resources": {}}])
+def test_what_groups_objects_is_not_judged_but_they_are(properties: dict[str, Any]) -> None:
+    assert list(facts_of(request("kubernetes:yaml/v2:ConfigFile", properties))) == []
+    [fact] = facts_of(request("kubernetes:core/v1:ConfigMap", {"metadata": {"name": "a"}}))
+    assert fact.title == "ConfigMap a in cluster management"
 
 
 def test_hosts_are_judged_inside_an_object_set() -> None:

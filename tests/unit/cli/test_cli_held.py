@@ -41,7 +41,7 @@ def engine(pulumi: FakePulumi) -> FakePulumi:
 
 
 def state(pulumi: FakePulumi, **wrote: str) -> None:
-    objects = [{"type": "kubernetes:core/v1:Namespace", "custom": True, "outputs": {}}]
+    objects = [{"type": "kubernetes:core/v1:Namespace", "custom": True, "outputs": {"metadata": {"name": "acme"}}}]
     record = [{"type": "jacquard:components:PlugIns", "outputs": wrote}] if wrote else []
     pulumi.answer("stack export", stdout=json.dumps({"deployment": {"resources": [*objects, *record]}}))
 

@@ -66,6 +66,13 @@ def test_an_object_of_the_vendors_that_nobody_manages_does_not_hide_who_wrote_th
     assert writers([bare, *resources("vendor")]) == {"kubernetes": PlugIn(kind=Kind.VENDOR)}
 
 
+def test_what_groups_objects_is_none_and_tells_nothing() -> None:
+    groups = [("kubernetes:yaml:ConfigFile", {"resources": {}}), ("kubernetes:kustomize/v2:Directory", {})]
+
+    assert writers([*groups, *resources("vendor")]) == {"kubernetes": PlugIn(kind=Kind.VENDOR)}
+    assert writers(groups) == {}
+
+
 def test_a_state_of_both_is_the_stand_ins_whose_objects_the_vendors_provider_would_replace() -> None:
     mixed = [*resources("vendor"), *resources("stand_ins")]
 
