@@ -303,3 +303,6 @@ def test_other_plug_ins_take_over_when_somebody_says_so_and_are_noticed_then(
     back = tracked.jacquard("preview", ENVIRONMENT)
     assert (back.code, back.stderr.count("was last written by the vendor's plug-ins")) == (5, 1), back.text
     assert applied(tracked) == before
+
+    up(tracked, "--switch-to", "stand-in")  # back again, as tests of other files expect it
+    assert applied(tracked) == before
