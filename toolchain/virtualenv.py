@@ -17,6 +17,7 @@ _MAKE_SECONDS = 5
 _DOWNLOAD_SECONDS = 30
 _DEPENDENCIES_SECONDS = 10
 _EDITABLE_SECONDS = 5
+_BYTECODE_SECONDS = 3
 _COMPLETE = "complete"
 """File that says a download was not interrupted."""
 
@@ -54,12 +55,15 @@ def ensure(progress: Progress) -> None:
         command = [*_pip(), "install", "--no-deps", "--no-build-isolation", "-e", paths.ROOT]
         seconds += _run("project", command, _EDITABLE_SECONDS, progress)
         _write_stamp({"dependencies": _dependencies(), "project": _project()})
+    if _stamp().get("bytecode") != _modules():
+        seconds += _run("bytecode", [python(), "-m", "toolchain.bytecode"], _BYTECODE_SECONDS, progress)
+        _write_stamp(_stamp() | {"bytecode": _modules()})
     text = f"made in {duration(seconds)}" if seconds else "up to date"
     progress.say(".venv", f"{text}, Python {platform.python_version()}")
 
 
 def _dependencies_from_cache(progress: Progress) -> float:
-    """Install what the lock names, from files that all clones share; uncompiled, since most is never imported."""
+    """Install what the lock names, from files that all clones share; `bytecode` compiles what is imported of it."""
     lock, fetched = paths.ROOT / "requirements.lock", wheels()
     locked: list[str | Path] = ["--no-deps", "--require-hashes", "-r", lock]
     seconds = 0.0
@@ -80,7 +84,7 @@ def wheels() -> Path:
 
 
 def _run(what: str, command: list[str | Path], expected_seconds: float, progress: Progress) -> float:
-    dropped = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
+    dropped = ("PYTHONDONTWRITEBYTECODE", "PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
     environment = {name: value for name, value in os.environ.items() if name not in dropped}
     environment |= {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_USER": "0"}
     return process.run(
@@ -114,6 +118,12 @@ def _project() -> str:
     """Hash what an editable installation follows from: its settings and the packages it maps."""
     packages = sorted(found.parent.name for found in paths.ROOT.glob("*/__init__.py"))
     return _digest((paths.ROOT / "pyproject.toml").read_bytes(), *packages)
+
+
+def _modules() -> str:
+    """Hash how this project's modules are told from older ones, as Python does: by size and time."""
+    files = sorted(file for found in paths.ROOT.glob("*/__init__.py") for file in found.parent.rglob("*.py"))
+    return _digest(b"", *(f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files))
 
 
 def _digest(content: bytes, *more: str) -> str:

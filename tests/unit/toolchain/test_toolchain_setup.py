@@ -76,7 +76,7 @@ def test_clusters_of_others_need_no_kubernetes(
 ) -> None:
     monkeypatch.setenv("JACQUARD_CLUSTER", "kind")
     said(setup.set_up)
-    assert machine.calls == ["venv", "download", "dependencies", "project"]
+    assert machine.calls == ["venv", "download", "dependencies", "project", "bytecode"]
     assert sorted(path.name.split("-")[0] for path in (cache / "binaries").iterdir()) == [
         "cluster",
         "crds",
@@ -92,7 +92,7 @@ def test_python_alone_needs_no_go_and_builds_nothing(
     monkeypatch.setattr(setup.engine, "choose", _never)
     text = said(setup.set_up_python)
 
-    assert machine.calls == ["venv", "download", "dependencies", "project"]
+    assert machine.calls == ["venv", "download", "dependencies", "project", "bytecode"]
     assert [line.split()[0] for line in text.splitlines()] == [".venv", "ready"]
     assert not (cache / "binaries").exists()
 

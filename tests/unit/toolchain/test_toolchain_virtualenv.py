@@ -23,20 +23,20 @@ def remove(name: str) -> None:
 
 def test_the_virtual_environment_is_made_once(pip: Any, said: Said) -> None:
     assert not virtualenv.fresh()
-    assert said(virtualenv.ensure).startswith("  .venv                       made in 4 s, Python ")
-    assert pip.calls == ["venv", "download", "dependencies", "project"]
+    assert said(virtualenv.ensure).startswith("  .venv                       made in 5 s, Python ")
+    assert pip.calls == ["venv", "download", "dependencies", "project", "bytecode"]
     assert virtualenv.current()
 
     said(virtualenv.ensure)
-    assert pip.calls == ["venv", "download", "dependencies", "project"]
+    assert pip.calls == ["venv", "download", "dependencies", "project", "bytecode"]
 
 
 @pytest.mark.parametrize(
     ("step", "again"),
     [
-        ("venv", ["venv", "download", "dependencies", "project"]),
-        ("download", ["venv", "download", "dependencies", "project"]),
-        ("dependencies", ["venv", "dependencies", "project"]),
+        ("venv", ["venv", "download", "dependencies", "project", "bytecode"]),
+        ("download", ["venv", "download", "dependencies", "project", "bytecode"]),
+        ("dependencies", ["venv", "dependencies", "project", "bytecode"]),
     ],
 )
 def test_a_half_made_virtual_environment_is_made_again(pip: Any, step: str, again: list[str], said: Said) -> None:
@@ -57,18 +57,21 @@ def test_an_interrupted_installation_of_the_project_keeps_the_dependencies(pip: 
 
     pip.calls, pip.fails_at = [], ""
     said(virtualenv.ensure)
-    assert pip.calls == ["project"]
+    assert pip.calls == ["project", "bytecode"]
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda: overwrite("requirements.lock", "other==1"), ["venv", "download", "dependencies", "project"]),
-        (lambda: remove(".venv/bin/python"), ["venv", "dependencies", "project"]),
-        (lambda: overwrite(".venv/jacquard-stamp.json", '"half'), ["venv", "dependencies", "project"]),
-        (lambda: overwrite("pyproject.toml", "[project]"), ["project"]),
-        (lambda: overwrite("previews/__init__.py", ""), ["project"]),
-        (lambda: overwrite("cli/more.py", ""), []),
+        (
+            lambda: overwrite("requirements.lock", "other==1"),
+            ["venv", "download", "dependencies", "project", "bytecode"],
+        ),
+        (lambda: remove(".venv/bin/python"), ["venv", "dependencies", "project", "bytecode"]),
+        (lambda: overwrite(".venv/jacquard-stamp.json", '"half'), ["venv", "dependencies", "project", "bytecode"]),
+        (lambda: overwrite("pyproject.toml", "[project]"), ["project", "bytecode"]),
+        (lambda: overwrite("previews/__init__.py", ""), ["project", "bytecode"]),
+        (lambda: overwrite("cli/more.py", ""), ["bytecode"]),
     ],
     ids=["lock", "no interpreter", "damaged stamp", "settings", "new package", "new module"],
 )
@@ -89,4 +92,4 @@ def test_another_python_makes_another_environment(pip: Any, monkeypatch: pytest.
     pip.calls = []
     monkeypatch.setattr(virtualenv.platform, "python_version", lambda: "3.99.0")
     said(virtualenv.ensure)
-    assert pip.calls == ["venv", "dependencies", "project"]
+    assert pip.calls == ["venv", "dependencies", "project", "bytecode"]

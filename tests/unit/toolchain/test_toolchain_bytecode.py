@@ -1,0 +1,35 @@
+"""What set-up compiles is all that the engine's processes import, so that none of them compiles anything itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+STARTED = (
+    "cli.verbs.preview",
+    "policies.analyzer",
+    "providers.objectset.server",
+    "providers.standins.kubernetes.__main__",
+    "stacks.program",
+)
+COMPILED = re.compile(r"^# code object from '?(.*\.py)'?$", re.MULTILINE)
+
+
+def test_nothing_is_compiled_where_nobody_may_write_bytecode(tmp_path: Path) -> None:
+    variables = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    writing = {name: value for name, value in variables.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    subprocess.run([sys.executable, "-m", "toolchain.bytecode"], env=writing, check=True)
+
+    program = f"import {', '.join(STARTED)}"
+    done = subprocess.run(
+        [sys.executable, "-v", "-c", program],
+        env=variables | {"PYTHONDONTWRITEBYTECODE": "1"},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert COMPILED.findall(done.stderr) == []
+    assert "providers/kube/client" in done.stderr
