@@ -1,6 +1,9 @@
 """Entry point of the policy pack: ``pulumi preview --policy-pack policies``."""
 
-from policies.analyzer import run
+from toolchain.loading import without_collector
+
+with without_collector():
+    from policies.analyzer import run
 
 if __name__ == "__main__":
     run()

@@ -1,0 +1,29 @@
+"""Loading goes without the collector of garbage, which is on again afterwards whatever happened."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from toolchain.loading import without_collector
+
+
+def test_the_collector_is_off_while_modules_are_loaded_and_leaves_them_alone_afterwards() -> None:
+    try:
+        with without_collector():
+            off = not gc.isenabled()
+            kept = [[]]  # type: list[list[object]]
+        assert (off, gc.isenabled()) == (True, True)
+        assert not any(item is kept for item in gc.get_objects())
+    finally:
+        gc.unfreeze()
+
+
+def test_the_collector_is_on_again_when_loading_fails() -> None:
+    try:
+        with pytest.raises(ImportError), without_collector():
+            raise ImportError
+        assert gc.isenabled()
+    finally:
+        gc.unfreeze()
