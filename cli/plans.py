@@ -15,8 +15,8 @@ from components.specs.environment import Environment
 from engine import guard
 from engine.driver import Engine, Ready, Run
 from engine.guard import Held
-from stacks.looking import NOT_READY
 from stacks.plug_ins import others, refusal
+from stacks.told import NOT_READY
 from toolchain.kind import Kind
 
 

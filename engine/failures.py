@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.events import Diagnostic
+from stacks.told import WAITING
 
-_WAITING = "waiting: "
 _ECHOES = (
     "update failed",
     "preview failed",
@@ -26,5 +26,5 @@ def causes(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 def unmet_gate(errors: Iterable[Diagnostic]) -> str | None:
     """Return what a stack waits for and how to resume, when one of ``errors`` is an unmet gate."""
-    waiting = (error.message for error in errors if error.message.startswith(_WAITING))
-    return next((message.removeprefix(_WAITING) for message in waiting), None)
+    waiting = (error.message for error in errors if error.message.startswith(WAITING))
+    return next((message.removeprefix(WAITING) for message in waiting), None)

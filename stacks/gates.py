@@ -22,6 +22,7 @@ from providers.kube import ApiServer, KindNotFound, KubeconfigError, ObjectRef, 
 from stacks import kubeconfig
 from stacks.errors import StackError
 from stacks.looking import not_ready, unreadable
+from stacks.told import WAITING
 from stacks.unseen import Names, ask
 
 _TIMEOUT_SECONDS = 5.0
@@ -157,7 +158,7 @@ def require(stack: str, unmet: Sequence[str]) -> None:
     if not unmet:
         return
     things = "1 thing that is" if len(unmet) == 1 else f"{len(unmet)} things that are"
-    lines = [f"waiting: stack {stack} needs {things} not there yet", *(f"  {need}" for need in unmet)]
+    lines = [f"{WAITING}stack {stack} needs {things} not there yet", *(f"  {need}" for need in unmet)]
     raise pulumi.RunError("\n".join([*lines, f"resume with: pulumi up -s {stack}"]))
 
 

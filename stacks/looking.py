@@ -17,9 +17,7 @@ from components.render.manifest import Manifest
 from providers.errors import ProviderError
 from providers.kube import ApiError, ApiServer, KindNotFound, KubeconfigError, ObjectRef, Unreachable
 from providers.kube.wait import WaitCondition, WaitTimeout, parse_wait_for, unmet, wait_for
-
-NOT_READY = "not ready: "
-"""How the lines begin that a preview says of objects that are there and that the run will wait for."""
+from stacks.told import NOT_READY
 
 
 class Looking:

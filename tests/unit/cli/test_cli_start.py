@@ -69,6 +69,15 @@ def test_a_verb_loads_no_other_verb() -> None:
     assert loaded & {"cli.verbs.up", "cli.verbs.inventory", "policies"} == set()
 
 
+def test_no_verb_loads_pulumi() -> None:
+    every = ", ".join(verb.target.partition(":")[0] for verb in VERBS.values())
+    done = run(f"import sys, {every}; print(*sys.modules)")
+
+    loaded = set(done.stdout.split())
+    assert {"cli.verbs.up", "cli.verbs.preview"} < loaded
+    assert loaded & {"pulumi", "grpc"} == set()
+
+
 @pytest.mark.parametrize(
     "module", ["cli.command", "typer", "cli.errors", "cli.verbs.doctor", "pydantic", "cli.arguments"]
 )
