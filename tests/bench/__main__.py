@@ -17,6 +17,15 @@ from toolchain import paths
 
 REGION = "bench"
 FOLDER = Path(__file__).parent
+_BARE = (
+    "region_model.py",
+    "impact.py",
+    "render_tree.py",
+    "preview_change.py",
+    "make_up.py",
+    "inventory_scale.py",
+)
+"""Those that need no region, or make their own."""
 
 
 def run(*command: str | Path) -> int:
@@ -44,16 +53,12 @@ def main() -> int:
             ]
         finally:
             run(*rehearsal, "down", REGION)
-    codes += [
-        run(sys.executable, FOLDER / name, *_options(name, chosen.json))
-        for name in ("region_model.py", "impact.py", "render_tree.py", "make_up.py", "inventory_scale.py")
-    ]
+    codes += [run(sys.executable, FOLDER / name, *_options(name, chosen.json)) for name in _BARE]
     return int(any(codes))
 
 
 def _options(name: str, folder: Path | None) -> list[str | Path]:
-    bare = name in {"start_up.py", "region_model.py", "impact.py", "render_tree.py", "make_up.py", "inventory_scale.py"}
-    kubeconfig = [] if bare else ["--kubeconfig", paths.kubeconfig(REGION, "management")]
+    kubeconfig = [] if name in {"start_up.py", *_BARE} else ["--kubeconfig", paths.kubeconfig(REGION, "management")]
     return [*kubeconfig, *(["--json", folder / f"{Path(name).stem}.json"] if folder else [])]
 
 

@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,7 @@ EMPTY = "name: empty\nruntime: {{name: python, options: {{virtualenv: {venv}}}}}
 
 
 class Clone:
-    """A fresh clone and the commands that a user types in it."""
+    """A fresh clone and the commands that a user types in it, without what these leave running."""
 
     def __init__(self, folder: Path, cache: Path) -> None:
         self.folder = folder / "jacquard"
@@ -37,12 +38,14 @@ class Clone:
 
     def time(self, name: str, *command: str) -> str:
         """Run ``command``, record its seconds as ``name`` and return what it printed."""
-        start = time.perf_counter()
+        start, used = time.perf_counter(), _processor_seconds()
         done = subprocess.run(command, cwd=self.folder, env=self.variables, capture_output=True, text=True, check=False)
         self.figures[name] = time.perf_counter() - start
+        self.figures[f"{name}, processor seconds"] = _processor_seconds() - used
         if done.returncode:
             sys.exit(f"{' '.join(command)} failed:\n{done.stdout}\n{done.stderr}")
-        print(f"{name:<44} {self.figures[name]:7.1f} s", flush=True)
+        processor = self.figures[f"{name}, processor seconds"]
+        print(f"{name:<44} {self.figures[name]:7.1f} s, {processor:.1f} s of processor time", flush=True)
         for parts in PARTS.findall(done.stdout):
             print(f"    {parts}", flush=True)
         return done.stdout + done.stderr
@@ -50,6 +53,12 @@ class Clone:
     def pulumi(self, name: str, command: str) -> None:
         """Time one ``pulumi`` command line in the shell that ``jacquard env`` sets up."""
         self.time(name, "bash", "-c", f'eval "$(.venv/bin/jacquard env laptop)" && {command}')
+
+
+def _processor_seconds() -> float:
+    """Return what all commands took that have ended, with all that they started and waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:
