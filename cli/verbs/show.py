@@ -16,6 +16,7 @@ from cli.console import plural, print_json, stdout
 from cli.errors import ExitCode, Stop
 from cli.views import capacity as capacity_view
 from cli.views import images as image_view
+from cli.views import prerequisites as prerequisite_view
 from cli.views import resolved as show_view
 from cli.views import uniformity as uniformity_view
 from cli.views import upgrades as upgrade_view
@@ -23,6 +24,7 @@ from cli.views.capacity_map import MARK, capacity_map
 from cli.views.region_map import region_map
 from components.plan.report.capacity import capacity
 from components.plan.report.images import image_report
+from components.plan.report.prerequisites import prerequisites
 from components.plan.report.resolved import UnknownPathError, resolved
 from components.plan.report.uniformity import to_json, uniformity
 from components.plan.report.upgrades import to_json as upgrades_json
@@ -33,9 +35,10 @@ from observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
 from observe.observation import observe
 from toolchain import settings
 
-CAPACITY, IMAGES, MAP, UNIFORMITY, UPGRADES = "capacity", "images", "map", "uniformity", "upgrades"
+CAPACITY, IMAGES, MAP, PREREQUISITES = "capacity", "images", "map", "prerequisites"
+UNIFORMITY, UPGRADES = "uniformity", "upgrades"
 """Words in place of a path."""
-_TABLES = {CAPACITY, IMAGES, UNIFORMITY, UPGRADES}
+_TABLES = {CAPACITY, IMAGES, PREREQUISITES, UNIFORMITY, UPGRADES}
 _DRAWN = {CAPACITY, MAP}
 _MAX_LISTED = 12
 
@@ -53,7 +56,7 @@ def show(
     path: Annotated[
         str,
         typer.Argument(
-            metavar="[PATH|capacity|images|map|uniformity|upgrades]",
+            metavar="[PATH|capacity|images|map|prerequisites|uniformity|upgrades]",
             help="Part of the region, such as tenants.acme.clusters.acme-train.pools.train; default: all of it.",
         ),
     ] = "",
@@ -71,10 +74,12 @@ def show(
     capacity in place of a path: hosts installed, contracted, planned, spare, out of service, free and short, per
     instance type and failure domain, and hosts per bare-metal controller. With images: the golden images, where each
     runs, what is behind, what expires and what fits what. With map: the region as a picture in text, each host in the
-    letter of its pool. With uniformity: the one tuple of versions and settings of each pool, and what deviates from it.
-    With upgrades: the next Kubernetes version of each cluster, whether images are ready for it, and what blocks.
+    letter of its pool. With prerequisites: what objects of the region refer to and nobody renders or makes, such as
+    Secrets, images and networks: who needs it, why, its form and how to make it. With uniformity: the one tuple of
+    versions and settings of each pool, and what deviates from it. With upgrades: the next Kubernetes version of each
+    cluster, whether images are ready for it, and what blocks.
     """
-    spec = data.comparable(environment) if path in {IMAGES, UNIFORMITY} else data.load(environment)
+    spec = data.comparable(environment) if path in {IMAGES, PREREQUISITES, UNIFORMITY} else data.load(environment)
     _refuse_contradictions(environment, path, svg, live=live)
     if path == MAP and output is not ShowFormat.TEXT:
         msg = f"--format {output}: {MAP} is a picture; say: jacquard show {environment} {CAPACITY} --format json"
@@ -89,6 +94,8 @@ def show(
             _show_images(spec, output, (today or settings.now()).date())
         case "map":
             sys.stdout.write(_drawn(spec, svg) or region_map(spec))
+        case "prerequisites":
+            _show_prerequisites(spec, output)
         case "uniformity":
             _show_uniformity(spec, output, live=live)
         case "upgrades":
@@ -139,6 +146,15 @@ def _show_images(environment: Environment, output: ShowFormat, today: dt.date) -
         return
     for part in image_view.tables(report):
         stdout().print(part)
+
+
+def _show_prerequisites(environment: Environment, output: ShowFormat) -> None:
+    found = prerequisites(environment)
+    if output is ShowFormat.JSON:
+        print_json(found.model_dump(mode="json"))
+        return
+    for line in prerequisite_view.lines(found):
+        stdout().print(line, soft_wrap=True)
 
 
 def _show_uniformity(environment: Environment, output: ShowFormat, *, live: bool) -> None:

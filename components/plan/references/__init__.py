@@ -1,0 +1,1 @@
+"""What rendered objects refer to, and who makes it: the table, and the walk over objects that reads it."""

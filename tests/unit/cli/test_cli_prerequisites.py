@@ -1,0 +1,78 @@
+"""What ``jacquard show ENV prerequisites`` prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import jsonschema
+import pytest
+
+from cli.errors import ExitCode
+from toolchain import paths
+
+Invoke = Callable[..., Any]
+
+
+@pytest.fixture
+def everywhere(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """Run ``jacquard`` on the reference environments, which nothing here writes to."""
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
+    return invoke
+
+
+def test_each_form_is_one_paragraph_with_its_count(everywhere: Invoke) -> None:
+    lines = everywhere("show", "us-east-04a", "prerequisites").stdout.splitlines()
+
+    answer = json.loads(everywhere("show", "us-east-04a", "prerequisites", "--format", "json").stdout)
+    total = sum(len(form["items"]) for form in answer["forms"])
+    kinds = len(answer["forms"])
+    assert lines[0] == f"us-east-04a is given {total} things of {kinds} kinds; nothing here makes them"
+    assert total > 100
+    first = next(place for place, line in enumerate(lines) if line.startswith("   606  "))
+    some = "aurelia-train/bmc-a129, aurelia-train/bmc-b129, aurelia-train/bmc-b130"
+    files = "--from-file=username=FILE --from-file=password=FILE"
+    assert lines[first : first + 5] == [
+        (
+            f"   606  logins of BMCs, one a rack in each namespace with hosts of it: {some} and 603 more"
+            " in 18 namespaces of cluster management"
+        ),
+        "        Ironic starts, boots and wipes hosts through their BMCs; without it a host never registers.",
+        "        for    6000 BareMetalHost, the first BareMetalHost aurelia-train/a129-u01",
+        "        form   Opaque; keys password, username",
+        f"        make   kubectl -n NAMESPACE create secret generic NAME {files}",
+    ]
+    assert [line for line in lines if line and not line.startswith(" ")][1:] == [
+        "secrets",
+        "objects",
+        "software",
+        "artefacts",
+        "addresses",
+        "networks",
+        "actions",
+    ]
+    assert len(lines) < 250
+
+
+@pytest.mark.parametrize("name", ["laptop", "lab", "eu-south-03a", "us-east-04a"])
+def test_its_json_keeps_its_schema_and_has_each_thing(everywhere: Invoke, name: str) -> None:
+    answer = json.loads(everywhere("show", name, "prerequisites", "--format", "json").stdout)
+
+    schema = json.loads((paths.ROOT / "schemas" / "prerequisites.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(answer, schema)
+    assert answer["environment"] == name
+    assert "unexplained" not in {form["name"] for form in answer["forms"]}
+    [charts] = [form for form in answer["forms"] if form["name"] == "charts"]
+    assert charts["sources"][0] == "fluxcd/source-controller v1.9.1: docs/spec/v1/ocirepositories.md"
+    assert charts["items"][0]["kind"] == "artefact"
+    assert (charts["items"][0]["cluster"], charts["items"][0]["keys"]) == (None, [])
+
+
+def test_it_is_a_table(invoke: Invoke) -> None:
+    result = invoke("show", "laptop", "prerequisites", "--format", "yaml")
+
+    assert (result.exit_code, result.stderr) == (
+        ExitCode.BAD_DATA,
+        "error: --format yaml: prerequisites is a table; write text or json\n",
+    )

@@ -1,0 +1,305 @@
+"""The table of references and the walk that reads it: nothing that objects refer to is forgotten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fullest_pools import with_fullest_pools
+from published_crds import BUILT_IN, CrdFolder
+from second_backends import with_backends
+from small_region import changed
+
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
+from components.plan.references.table import FOLDER, read_table, references_table
+from components.plan.references.walk import Given, Target, given, kind_of, matching, references
+from components.render.manifest import MANAGEMENT, Manifest, objects
+from components.render.objects import manifest
+from components.specs.api_server import ApiServerSpec, OidcSpec
+from components.specs.bare_metal import BareMetalBackend
+from components.specs.environment import Environment
+from components.specs.hosted_control_plane import ClusterSpec
+from components.specs.loader import environments, load_environment
+from components.specs.problems import SpecError
+from components.specs.region import ControlPlaneBackend
+from components.specs.tenant_network import Isolation
+from toolchain import paths
+
+ENVIRONMENTS = paths.ROOT / "environments"
+TABLE = references_table()
+NAMES = re.compile(
+    r"(.*(secret|configmap|credentials|issuer|serviceaccount|storageclass|datastore|registry|repo)s?"
+    r"(-?(name|namespace|ref|reference|url))?|.*(claimname|ref|refs|reference|url|image|oci))",
+    re.IGNORECASE,
+)
+"""Names of fields that look as if they named something else."""
+API_SERVER = ApiServerSpec.model_validate(
+    {
+        "authentication_webhook": {"secret": "who"},
+        "authorization_webhook": {"secret": "may"},
+        "audit": {"policy": "audit-policy", "webhook_secret": "audit-sink"},
+    }
+)
+OIDC = OidcSpec.model_validate(
+    {
+        "issuer_url": "https://login.acme.example",
+        "client_id": "acme",
+        "ca_secret": "login-ca",
+        "groups_claim": "groups",
+        "admin_group": "acme-admins",
+    }
+)
+
+
+def rendered(environment: Environment) -> tuple[Manifest, ...]:
+    return tuple(item for part in slices(environment) for item in objects(manifests(environment, part)))
+
+
+@cache
+def laptop() -> Environment:
+    return load_environment("laptop", ENVIRONMENTS)
+
+
+def with_every_file(environment: Environment) -> Environment:
+    """Return ``environment`` with API servers that are told all that a Secret or ConfigMap holds."""
+
+    def told(cluster: ClusterSpec) -> ClusterSpec:
+        return changed(cluster, api_server=API_SERVER, oidc=OIDC, cni_seed="first-network")
+
+    tenants = (changed(one, clusters=tuple(map(told, one.clusters))) for one in environment.tenants)
+    named = changed(environment.region.control_planes, domain="clusters.cloud.example")
+    return changed(environment, tenants=tuple(tenants), region=changed(environment.region, control_planes=named))
+
+
+def without_registry(environment: Environment) -> Environment:
+    """Return ``environment`` with Cluster API from where upstream publishes it."""
+    versions = environment.versions
+    return changed(environment, versions=changed(versions, cluster_api=changed(versions.cluster_api, registry=None)))
+
+
+def of_choices() -> Iterator[tuple[str, Environment]]:
+    """Yield each environment, and what the laptop comes to by each choice of backends."""
+    for name in environments(ENVIRONMENTS):
+        yield name, load_environment(name, ENVIRONMENTS)
+    yield "fullest pools", with_fullest_pools(laptop())
+    for choice in product(ControlPlaneBackend, BareMetalBackend, Isolation, ("dedicated", "shared-a")):
+        planes, metal, isolation, store = choice
+        chosen = with_backends(laptop(), control_planes=planes, bare_metal=metal, isolation=isolation, data_store=store)
+        yield " ".join(choice), with_every_file(chosen)
+        if isolation is Isolation.KUBE_OVN and store == "dedicated":
+            yield f"{planes} {metal} from upstream", without_registry(chosen)
+
+
+CHOICES = dict(of_choices())
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_whatever_nobody_renders_or_makes_has_a_form(choice: str) -> None:
+    found = given(rendered(CHOICES[choice]), TABLE)
+
+    assert [f"{one.first} refers to {one.target.kind} {one.target}" for one in found.values() if one.form is None] == []
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_every_field_that_looks_like_a_reference_is_in_the_table(choice: str) -> None:
+    published = Published()
+    forgotten = {
+        f"{item.kind} {path}" for item in distinct(rendered(CHOICES[choice])) for path in published.forgotten(item)
+    }
+
+    assert forgotten == set()
+
+
+def distinct(items: tuple[Manifest, ...]) -> Iterator[Manifest]:
+    """Yield the objects of which there are few of a kind, and of the others some."""
+    count: dict[str, int] = {}
+    for item in items:
+        count[item.kind] = count.get(item.kind, 0) + 1
+        if count[item.kind] <= 300:
+            yield item
+
+
+class Published:
+    """What published kinds say about the fields of objects."""
+
+    def __init__(self) -> None:
+        self._crds = CrdFolder()
+
+    def forgotten(self, item: Manifest) -> Iterator[str]:
+        """Yield paths whose field looks like a reference, and whose value no row of the table takes."""
+        taken: set[str] = set()
+        for target, _, keys in references(item, TABLE):
+            taken |= {target.name, target.namespace, target.kind.rpartition("/")[2], *keys}
+        for path, value in looking(item.body, self._schema(item)):
+            if not any(value == one or ("/" in one and value in one) for one in taken):
+                yield path
+
+    def _schema(self, item: Manifest) -> Mapping[str, Any]:
+        return {} if item.api_version in BUILT_IN else _schema(item.api_version, item.kind)
+
+
+@cache
+def _schema(api_version: str, kind: str) -> Mapping[str, Any]:
+    group, _, version = api_version.rpartition("/")
+    versions = CrdFolder().definition(group, kind)["spec"]["versions"]
+    [schema] = [one["schema"]["openAPIV3Schema"] for one in versions if one["name"] == version]
+    return dict(schema)
+
+
+def looking(body: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield path and value of texts whose field looks like a reference: by its name, or by the form of its schema."""
+    fields = {key: value for key, value in body.items() if key not in ("apiVersion", "kind", "metadata")}
+    yield from _looking(fields, schema, (), within=False)
+
+
+def _looking(
+    value: Any, schema: Mapping[str, Any], path: tuple[str, ...], *, within: bool
+) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        refers = refers_to_object(schema)
+        for key, inner in value.items():
+            below = (schema.get("properties") or {}).get(key) or {}
+            named = NAMES.fullmatch(key) is not None or (key == "name" and (refers or within))
+            if isinstance(inner, str):
+                if named:
+                    yield ".".join((*path, key)), inner
+            else:
+                yield from _looking(inner, below, (*path, key), within=named)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            items = schema.get("items") or {}
+            yield from _looking(inner, items if isinstance(items, dict) else {}, (*path, "*"), within=within)
+
+
+def refers_to_object(schema: Mapping[str, Any]) -> bool:
+    """Tell whether a schema is that of a reference: a name with a namespace, kind or key beside it, and little else."""
+    fields = set(schema.get("properties") or ())
+    return "name" in fields and bool(fields & {"namespace", "kind", "apiGroup", "key"}) and len(fields) <= 8
+
+
+@cache
+def everything() -> tuple[Manifest, ...]:
+    return tuple(item for one in CHOICES.values() for item in distinct(rendered(one)))
+
+
+def test_every_row_is_of_something_that_is_rendered() -> None:
+    sections = {"refers": TABLE.refers, "makes": TABLE.makes}
+    used = {
+        (section, kind_of(item), row.to, row.fields)
+        for section, kinds in sections.items()
+        for item in everything()
+        for row in kinds.get(kind_of(item), ())
+        if any(matching(item, row))
+    }
+    rows = {
+        (section, kind, row.to, row.fields)
+        for section, kinds in sections.items()
+        for kind, those in kinds.items()
+        for row in those
+    }
+
+    assert rows - used == set()
+
+
+def test_every_form_is_that_of_a_row_and_says_how_without_a_value() -> None:
+    named = {row.form for rows in TABLE.refers.values() for row in rows} - {None}
+
+    assert named == TABLE.forms.keys()
+    assert [name for name, form in TABLE.forms.items() if "--from-literal" in form.make] == []
+
+
+def test_a_reference_that_no_row_takes_is_noticed() -> None:
+    [release] = [item for item in everything() if item.kind == "HelmRelease" and item.name == "cert-manager"][:1]
+    body = {**release.body, "spec": {**release.body["spec"], "valuesFrom": [{"kind": "Secret", "name": "hidden"}]}}
+
+    assert [*Published().forgotten(release)] == []
+    assert [*Published().forgotten(Manifest(body=body))] == ["spec.valuesFrom.*.name"]
+
+
+CLUSTER = manifest("cluster.x-k8s.io/v1beta2", "Cluster", "acme-train", namespace="acme-train")
+SPACE = manifest("v1", "Namespace", "acme-train")
+
+
+def release(chart: str, **values: Any) -> Manifest:
+    """Return a release in the tenant's cluster."""
+    spec = {
+        "chartRef": {"kind": "OCIRepository", "name": chart, "namespace": "operators"},
+        "kubeConfig": {"secretRef": {"name": "acme-train-kubeconfig"}},
+        "targetNamespace": chart,
+        "values": values,
+    }
+    return manifest("helm.toolkit.fluxcd.io/v2", "HelmRelease", chart, namespace="acme-train", spec=spec)
+
+
+def found(*items: Manifest, others: tuple[Manifest, ...] = ()) -> dict[str, Given]:
+    return {f"{one.target.cluster} {one.target.kind} {one.target}": one for one in given(items, TABLE, others).values()}
+
+
+def test_what_is_inside_another_cluster_is_looked_for_there() -> None:
+    assert found(release("vast-csi", secretName="login")).keys() == {
+        "management Namespace acme-train",
+        "management Secret acme-train/acme-train-kubeconfig",
+        "management source.toolkit.fluxcd.io/OCIRepository operators/vast-csi",
+        "acme-train Namespace acme-train",
+        "acme-train Namespace vast-csi",
+        "acme-train Secret vast-csi/login",
+        " software Flux",
+    }
+
+
+def test_what_is_rendered_or_made_by_a_controller_is_not_given() -> None:
+    there = found(release("topolvm"), SPACE, CLUSTER)
+
+    assert "management Namespace acme-train" not in there
+    assert "management Secret acme-train/acme-train-kubeconfig" not in there
+    assert found(release("topolvm"), others=(SPACE, CLUSTER)).keys() == there.keys()
+
+
+def test_who_refers_to_it_is_counted_and_keys_are_put_together() -> None:
+    [store] = [item for item in rendered(laptop()) if item.kind == "DataStore"]
+    [secret] = [one for one in given([store], TABLE).values() if one.target.kind == "Secret"]
+
+    assert secret.target == Target("Secret", MANAGEMENT, "kamaji-system", "etcd-a-certs")
+    assert (secret.keys, secret.needed_by, secret.first) == (
+        {"ca.crt", "ca.key", "tls.crt", "tls.key"},
+        {"DataStore": 4},
+        "DataStore shared-a",
+    )
+
+
+def test_files_of_api_servers_have_the_keys_that_flags_name() -> None:
+    chosen = with_every_file(laptop())
+    files = {"login-authority", "webhook-kubeconfig", "audit-policy"}
+    keys = {
+        str(one.target): one.keys
+        for one in given(rendered(chosen), TABLE).values()
+        if one.target.namespace == "acme-train" and one.form in files
+    }
+
+    assert keys == {
+        "acme-train/login-ca": {"ca.crt"},
+        "acme-train/who": {"kubeconfig"},
+        "acme-train/may": {"kubeconfig"},
+        "acme-train/audit-sink": {"kubeconfig"},
+        "acme-train/audit-policy": {"policy.yaml"},
+    }
+
+
+def test_a_table_whose_forms_or_sources_nobody_lists_is_refused(tmp_path: Path) -> None:
+    row = "{to: Secret, form: nowhere, source: 'NOBODY:file'}"
+    (tmp_path / "secrets.yaml").write_text(f"schema_version: 1\nrefers:\n  ConfigMap:\n    - {row}\n")
+
+    with pytest.raises(SpecError) as refused:
+        read_table(tmp_path)
+
+    assert [problem.text for problem in refused.value.problems] == [
+        "names form nowhere, which no file has; add it",
+        "names source NOBODY, which no file lists; add it to sources",
+    ]
+    assert read_table(FOLDER) == TABLE
