@@ -7,7 +7,7 @@ hang or leave a half-applied region, so all needs are looked at first and told t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pulumi
@@ -22,6 +22,7 @@ from providers.kube import ApiServer, KindNotFound, KubeconfigError, ObjectRef, 
 from stacks import kubeconfig
 from stacks.errors import StackError
 from stacks.looking import not_ready, unreadable
+from stacks.prerequisites import Looked, look
 from stacks.told import WAITING
 from stacks.unseen import Names, ask
 
@@ -36,11 +37,13 @@ def pass_gates(
     kubeconfigs: Path,
     *,
     preview: bool,
+    others: Callable[[], Iterable[Manifest]],
     asking: Names | None = None,
 ) -> None:
     """Pass when everything is there that ``concepts`` need, and refresh the kubeconfigs of their tenant clusters.
 
-    A preview goes on without tenant clusters and says what it could not check, and what is there and not ready.
+    A preview goes on without tenant clusters and says what it could not check, and what is there and not ready. Only a
+    run that applies a region with real hardware looks for what somebody has to give.
 
     Args:
         stack: its name.
@@ -48,6 +51,7 @@ def pass_gates(
         concepts: what it applies.
         kubeconfigs: the folder of these.
         preview: whether nothing is applied.
+        others: all objects of the region; asked for only when something seems to be missing.
         asking: what the stack has already, if API servers are to be asked what its plug-ins do not tell.
 
     Raises:
@@ -71,17 +75,35 @@ def pass_gates(
     except (KubeconfigError, Unreachable) as error:
         msg = f"{error}; {_remedy(region, kubeconfigs)}"
         raise pulumi.RunError(msg) from None
-    require(stack, unmet if preview else [*unmet, *waiting])
+    there = {name: kubeconfig.path(kubeconfigs, name) for name in clusters if name not in absent}
+    inner = {name: ApiServer.from_kubeconfig(file, timeout_seconds=_TIMEOUT_SECONDS) for name, file in there.items()}
+    apis = {MANAGEMENT: management, **inner}
+    lacking = () if preview or region.stage is Stage.REHEARSAL else _given(apis, everything, others)
+    require(stack, unmet if preview else [*unmet, *waiting, *lacking])
     for text in unchecked(everything, absent) if preview else ():
         pulumi.log.warn(text)
-    there = {name: kubeconfig.path(kubeconfigs, name) for name in clusters if name not in absent}
-    apis = {name: ApiServer.from_kubeconfig(file, timeout_seconds=_TIMEOUT_SECONDS) for name, file in there.items()}
-    for name, api in {MANAGEMENT: management, **apis}.items():
+    for name, api in apis.items():
         inside = [(concept.name, [item for item in items if item.cluster == name]) for concept, items in shown]
         try:
             _look(stack, api, inside, asking, preview=preview)
         except Unreachable as error:
             pulumi.log.warn(f"cluster {name}: what is in it was not looked at: {error}")
+
+
+def _given(
+    apis: Mapping[str, ApiServer], everything: Sequence[Manifest], others: Callable[[], Iterable[Manifest]]
+) -> tuple[str, ...]:
+    """Return what somebody has to give and has not; a warning says what could not be looked for."""
+    found = Looked()
+    for name, api in apis.items():
+        try:
+            one = look({name: api}, everything, others)
+        except Unreachable as error:
+            one = Looked(unseen=(f"cluster {name}: nobody could look for what it is given: {error}",))
+        found = Looked(missing=(*found.missing, *one.missing), unseen=(*found.unseen, *one.unseen))
+    for text in found.unseen:
+        pulumi.log.warn(text)
+    return found.missing
 
 
 def _look(

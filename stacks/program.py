@@ -5,6 +5,7 @@ from __future__ import annotations
 import pulumi
 
 from components.plan.build.inputs import inputs
+from components.plan.build.manifests import everything
 from components.specs.problems import SpecError
 from providers.errors import ProviderError
 from stacks import kubeconfig
@@ -46,7 +47,15 @@ def _register() -> None:
     concepts = [concept for piece in target.slices for concept in inputs(target.environment, piece)]
     preview = pulumi.runtime.is_dry_run()
     silent = serving()["kubernetes"].kind is Kind.VENDOR
-    pass_gates(stack, region, concepts, kubeconfigs, preview=preview, asking=recorded if silent else None)
+    pass_gates(
+        stack,
+        region,
+        concepts,
+        kubeconfigs,
+        preview=preview,
+        others=lambda: everything(target.environment),
+        asking=recorded if silent else None,
+    )
     deployment = Deployment(region, kubeconfigs, looking=not preview)
     for concept in concepts:
         deployment.add(concept)

@@ -22,7 +22,7 @@ from providers.kube.errors import ApiError, Unreachable, refusal
 PAGE = 500
 """Objects per page of a list, kubectl's own size."""
 JSON = "application/json"
-METADATA = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+METADATA = JSON + ";as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
 APPLY = "application/apply-patch+yaml"
 PATCHES = {"merge": "application/merge-patch+json", "json": "application/json-patch+json"}
 _ERRORS_FROM = 400
@@ -164,11 +164,11 @@ class ApiServer:
         base = f"{self._collection(ref.api_version, ref.kind, ref.namespace)}/{quote(ref.name, safe='')}"
         return f"{base}/{subresource}" if subresource else base
 
-    def get(self, ref: ObjectRef) -> dict[str, Any] | None:
-        """Return the object, or None when it is not there."""
+    def get(self, ref: ObjectRef, *, metadata_only: bool = False) -> dict[str, Any] | None:
+        """Return the object, or None when it is not there; of a Secret no values when ``metadata_only``."""
         path = self.path(ref)
         try:
-            return dict(self.request("GET", path))
+            return dict(self.request("GET", path, accept=METADATA.format("") if metadata_only else JSON))
         except ApiError as error:
             if error.not_found:
                 return None
@@ -192,7 +192,7 @@ class ApiServer:
         path = resource.collection(namespace) if namespace and resource.namespaced else resource.collection(None)
         query: dict[str, str | int | None] = {"limit": PAGE, "labelSelector": label_selector}
         while True:
-            page = self.request("GET", path, query=query, accept=METADATA if metadata_only else JSON)
+            page = self.request("GET", path, query=query, accept=METADATA.format("List") if metadata_only else JSON)
             yield from ({**item, "apiVersion": api_version, "kind": kind} for item in page.get("items") or ())
             query["continue"] = page.get("metadata", {}).get("continue")
             if not query["continue"]:

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from components.plan.build.inputs import inputs
-from components.plan.build.slices import Slice
+from components.plan.build.slices import Slice, slices
 from components.plan.own import refuse_twins
-from components.render.manifest import Rendered
+from components.render.manifest import Manifest, Rendered, objects
 from components.specs.environment import Environment
+
+
+def everything(environment: Environment) -> Iterator[Manifest]:
+    """Yield every single object of all slices of ``environment``, in the order they are applied.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
+        SpecError: code of the repository's own components breaks, or makes an object that is made already.
+    """
+    for part in slices(environment):
+        yield from objects(manifests(environment, part))
 
 
 def manifests(environment: Environment, part: Slice) -> tuple[Rendered, ...]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.plan.build.manifests import everything
 from components.plan.references.table import Form, Group, Table, references_table
 from components.plan.references.walk import Given, given
-from components.render.manifest import objects
 from components.specs.base import Spec
 from components.specs.cycle_collector import without_cycle_collector
 from components.specs.environment import Environment
@@ -78,8 +76,7 @@ def prerequisites(environment: Environment) -> Prerequisites:
     """
     table = references_table()
     with without_cycle_collector():
-        items = (item for part in slices(environment) for item in objects(manifests(environment, part)))
-        all_given = given(items, table)
+        all_given = given(everything(environment), table)
     found: dict[str, list[Given]] = {}
     for one in all_given.values():
         found.setdefault(one.form or "", []).append(one)

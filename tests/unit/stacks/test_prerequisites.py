@@ -1,0 +1,222 @@
+"""What a stack of a real region looks for before it is applied, and how it tells what is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pulumi
+import pytest
+from small_region import changed
+
+from components.plan.build.inputs import inputs
+from components.plan.build.manifests import everything
+from components.plan.build.slices import slices
+from components.plan.references.table import references_table
+from components.plan.references.walk import Given, Target, given
+from components.render.manifest import MANAGEMENT, Manifest
+from components.render.objects import manifest, namespace
+from components.specs.base import Stage
+from components.specs.loader import load_environment
+from providers.kube import ApiError, ApiServer, ObjectRef, Unreachable
+from stacks import gates
+from stacks.prerequisites import Looked, keys_of, look
+from toolchain import paths
+
+ENVIRONMENTS = paths.ROOT / "environments"
+LAPTOP = load_environment("laptop", ENVIRONMENTS)
+ITEMS = tuple(everything(LAPTOP))
+GIVEN = tuple(one for one in given(ITEMS, references_table()).values() if one.target.is_object)
+
+
+class Cluster:
+    """A cluster that holds objects and hands out their metadata alone."""
+
+    def __init__(self, *held: Given, unserved: str = "", error: ApiError | None = None) -> None:
+        self.held = {one.target: managed(*one.keys) for one in held}
+        self.unserved, self.error = unserved, error
+        self.asked: list[str] = []
+
+    def version(self, group: str, kind: str) -> str | None:
+        return None if kind == self.unserved else f"{group}/v1".removeprefix("/")
+
+    def get(self, ref: ObjectRef, *, metadata_only: bool = False) -> dict[str, Any] | None:
+        assert metadata_only, "values are nobody's business"
+        self.asked.append(str(ref))
+        if self.error is not None:
+            raise self.error
+        places = {(one.kind.rpartition("/")[2], one.namespace, one.name): one for one in self.held}
+        found = places.get((ref.kind, ref.namespace or "", ref.name))
+        return {"metadata": self.held[found]} if found else None
+
+
+def managed(*keys: str) -> dict[str, Any]:
+    """Return the metadata of an object whose data has ``keys``."""
+    fields = {"f:data": {".": {}, **{f"f:{key}": {} for key in keys}}, "f:type": {}}
+    return {"managedFields": [{"manager": "kubectl-create", "fieldsV1": fields}]}
+
+
+def looked(
+    clusters: Mapping[str, Cluster], items: Iterable[Manifest] = ITEMS, others: Iterable[Manifest] = ()
+) -> Looked:
+    return look(cast("Mapping[str, ApiServer]", clusters), tuple(items), lambda: others)
+
+
+def of(cluster: str) -> tuple[Given, ...]:
+    return tuple(one for one in GIVEN if one.target.cluster == cluster)
+
+
+def namespaces(*names: str) -> tuple[Given, ...]:
+    return tuple(Given(Target("Namespace", MANAGEMENT, "", name), None) for name in names)
+
+
+SPACES = namespaces(*{one.target.namespace for one in of(MANAGEMENT) if one.target.namespace})
+
+
+def test_when_all_is_there_nothing_is_told() -> None:
+    assert looked({MANAGEMENT: Cluster(*of(MANAGEMENT)), "acme-train": Cluster(*of("acme-train"))}) == Looked()
+
+
+@pytest.mark.parametrize("away", GIVEN, ids=lambda one: f"{one.target.cluster}-{one.target.kind}-{one.target}")
+def test_each_that_is_taken_away_is_missed(away: Given) -> None:
+    here = away.target.cluster
+    rest = [one for one in of(here) if one is not away]
+    others = SPACES if here == MANAGEMENT else (Given(Target("Namespace", here, "", away.target.namespace), None),)
+
+    [text] = looked({here: Cluster(*rest, *others)}).missing
+
+    form = references_table().forms[away.form or ""]
+    assert text.splitlines()[0] == f"{form.what}: 1 not there, for {away.first}"
+    assert away.target.name in text.splitlines()[1]
+    assert text.splitlines()[-1] == f"    make: {form.make}"
+
+
+@pytest.mark.parametrize(("away", "key"), [(one, key) for one in GIVEN for key in sorted(one.keys)], ids=str)
+def test_each_key_that_is_taken_away_is_missed(away: Given, key: str) -> None:
+    cluster = Cluster(*of(away.target.cluster))
+    cluster.held[away.target] = managed(*away.keys - {key})
+
+    [text] = looked({away.target.cluster: cluster}).missing
+
+    assert f"{away.target.name} (lacks {key})" in text
+
+
+def test_all_that_is_missing_is_told_at_once_by_form_and_place() -> None:
+    lab = tuple(everything(load_environment("lab", ENVIRONMENTS)))
+    spaces = namespaces(*(item.name for item in lab if item.kind == "Namespace"))
+
+    found = looked({MANAGEMENT: Cluster(*spaces)}, lab)
+
+    texts = {text.splitlines()[0].partition(":")[0]: text for text in found.missing}
+    assert found.unseen == ()
+    assert texts["logins of BMCs, one a rack in each namespace with hosts of it"] == (
+        "logins of BMCs, one a rack in each namespace with hosts of it: 2 not there,"
+        " for BareMetalHost research/a01-u01\n"
+        "    Secret in inventory of cluster management: bmc-a01\n"
+        "    Secret in research of cluster management: bmc-a01\n"
+        "    make: kubectl -n NAMESPACE create secret generic NAME --from-file=username=FILE --from-file=password=FILE"
+    )
+    assert len(texts) == 4
+
+
+def test_what_another_stack_renders_or_a_controller_makes_of_it_is_not_missed() -> None:
+    release = next(item for item in ITEMS if item.kind == "HelmRelease" and item.namespace == "acme-train")
+    alone = looked({MANAGEMENT: Cluster()}, [release])
+
+    assert len(alone.missing) == 1
+    assert "acme-train-kubeconfig" in alone.missing[0]
+    assert looked({MANAGEMENT: Cluster()}, [release], others=ITEMS) == Looked()
+
+
+def test_other_stacks_are_rendered_only_when_something_seems_to_be_missing() -> None:
+    def never() -> Iterable[Manifest]:
+        pytest.fail("nothing is missing")
+
+    assert look(cast("Any", {MANAGEMENT: Cluster(*of(MANAGEMENT))}), ITEMS, never) == Looked()
+
+
+HOST = manifest("metal3.io/v1alpha1", "BareMetalHost", "u01", namespace="hosts", spec={"bmc": {"credentialsName": "a"}})
+
+
+def test_what_lies_in_a_namespace_that_is_still_to_be_made_is_not_missed_yet() -> None:
+    items = (namespace("hosts"), HOST)
+
+    assert looked({MANAGEMENT: Cluster()}, items).unseen == (
+        "not looked for, since namespace hosts is still to be made: hosts/a",
+    )
+    assert len(looked({MANAGEMENT: Cluster(*namespaces("hosts"))}, items).missing) == 1
+
+
+def test_a_kind_whose_operator_is_still_to_come_is_not_missed_yet() -> None:
+    cluster = Cluster(*of(MANAGEMENT), unserved="DataStore")
+
+    assert looked({MANAGEMENT: cluster}) == Looked(
+        unseen=("not looked for, since management does not serve DataStore yet: default",)
+    )
+
+
+def test_what_may_not_be_read_is_told_and_does_not_hold_up() -> None:
+    cluster = Cluster(*namespaces("hosts"), error=ApiError(403, "Forbidden", "no"))
+
+    assert looked({MANAGEMENT: cluster}, [namespace("hosts"), HOST]) == Looked(
+        unseen=("not looked for, since whoever applies may not get Secrets of management: hosts/a",)
+    )
+
+
+@pytest.mark.parametrize("error", [ApiError(500, "InternalError", "oh"), Unreachable("https://x", "no route")])
+def test_another_failure_is_not_taken_for_an_answer(error: ApiError) -> None:
+    with pytest.raises(ApiError):
+        looked({MANAGEMENT: Cluster(error=error)}, [namespace("hosts"), HOST])
+
+
+def test_metadata_without_managers_do_not_tell_keys() -> None:
+    assert keys_of({"name": "a"}) is None
+    assert keys_of(managed("b", "a")) == {"a", "b"}
+    both = {"managedFields": [*managed("a")["managedFields"], *managed("b")["managedFields"]]}
+    assert keys_of(both) == {"a", "b"}
+
+
+@pytest.fixture
+def through(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Return a function that passes the gates of the laptop as if its hardware were real, and gives the warnings."""
+
+    def run(cluster: Cluster, *, stage: Stage = Stage.PRODUCTION, preview: bool = False) -> list[str]:
+        warnings: list[str] = []
+        monkeypatch.setattr(gates.ApiServer, "from_kubeconfig", lambda *_, **__: cluster)
+        monkeypatch.setattr(gates, "missing_kinds", lambda *_: [])
+        monkeypatch.setattr(gates.kubeconfig, "refresh", lambda *_: False)
+        monkeypatch.setattr(gates, "not_ready", lambda *_: ())
+        monkeypatch.setattr(pulumi.log, "warn", warnings.append)
+        region = changed(LAPTOP.region, stage=stage, context="real")
+        concepts = [concept for part in slices(LAPTOP)[:4] for concept in inputs(LAPTOP, part)]
+        gates.pass_gates("laptop", region, concepts, tmp_path, preview=preview, others=lambda: everything(LAPTOP))
+        return warnings
+
+    return run
+
+
+def test_a_real_region_is_not_applied_without_what_it_is_given(through: Any) -> None:
+    with pytest.raises(pulumi.RunError) as error:
+        through(Cluster(*SPACES))
+
+    lines = str(error.value).splitlines()
+    assert lines[0] == "waiting: stack laptop needs 4 things that are not there yet"
+    assert "    Secret in kamaji-system of cluster management: etcd-a-certs" in lines
+    assert "    Secret in acme-train of cluster management: bmc-a01, bmc-a02, bmc-a03, bmc-a04" in lines
+    assert lines[-1] == "resume with: pulumi up -s laptop"
+    assert through(Cluster(*SPACES, *of(MANAGEMENT))) == []
+
+
+@pytest.mark.parametrize(("stage", "preview"), [(Stage.REHEARSAL, False), (Stage.PRODUCTION, True)])
+def test_a_rehearsal_and_a_preview_ask_for_nothing_given(through: Any, stage: Stage, *, preview: bool) -> None:
+    cluster = Cluster()
+    through(cluster, stage=stage, preview=preview)
+
+    assert [one for one in cluster.asked if one.startswith("Secret")] == []
+
+
+def test_an_api_server_that_goes_silent_is_told_and_does_not_hold_up(through: Any) -> None:
+    silent = Cluster(error=Unreachable("https://x", "no route"))
+
+    assert through(silent)[0].startswith("cluster management: nobody could look for what it is given: ")
