@@ -56,6 +56,8 @@ _MANAGEMENT = {
     "infrastructure.cluster.x-k8s.io/v1alpha1": "IroncoreMetalCluster IroncoreMetalMachine"
     " IroncoreMetalMachineTemplate-",
     "metal.ironcore.dev/v1alpha1": "BMC! BMCSecret! Server! ServerBootConfiguration ServerClaim",
+    "external-secrets.io/v1": "ClusterExternalSecret! ClusterSecretStore! ExternalSecret SecretStore",
+    "external-secrets.io/v1alpha1": "ClusterPushSecret! PushSecret",
     **_FLUX,
     **_EVERYWHERE,
 }

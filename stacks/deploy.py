@@ -15,12 +15,14 @@ import pulumi
 from pulumi_command import local
 
 from components.cluster_access import ClusterAccess, ClusterAccessArgs
+from components.external_secrets import ExternalSecrets, ExternalSecretsArgs
 from components.hosted_control_plane import HostedControlPlane, HostedControlPlaneArgs
 from components.inventory import Inventory, InventoryArgs
 from components.node_pool import NodePool, NodePoolArgs
 from components.region import Region, RegionArgs
 from components.render.cluster_access import ClusterAccessInput
 from components.render.concept import Concept
+from components.render.external_secrets import ExternalSecretsInput
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.inventory import InventoryInput
 from components.render.manifest import MANAGEMENT
@@ -52,7 +54,7 @@ class Deployment:
         self._looking = looking
         self._kubeconfigs = kubeconfigs
         self._clusters = {MANAGEMENT: self._cluster(MANAGEMENT, context=region.context)}
-        self._regions: list[Region] = []
+        self._regions: list[Region | ExternalSecrets] = []
         self._halls: list[Inventory] = []
         self._networks: dict[str, TenantNetwork] = {}
         self._control_planes: dict[str, HostedControlPlane] = {}
@@ -69,6 +71,10 @@ class Deployment:
         match concept:
             case RegionInput():
                 self._regions.append(Region(name, RegionArgs(region=concept, clusters=clusters)))
+            case ExternalSecretsInput():
+                secrets = ExternalSecretsArgs(secrets=concept, clusters=clusters)
+                # What refers to them comes after them, and goes before them.
+                self._regions.append(ExternalSecrets(name, secrets, _after(self._regions)))
             case InventoryInput():
                 hall = Inventory(name, InventoryArgs(inventory=concept, clusters=clusters), _after(self._regions))
                 self._halls.append(hall)
@@ -84,21 +90,25 @@ class Deployment:
                 after = _after([*self._halls, *_named(self._control_planes, concept.cluster)])
                 pool = NodePool(name, NodePoolArgs(pool=concept, clusters=clusters), after)
                 self._pools.setdefault(concept.cluster, []).append(pool)
-            case ClusterAccessInput():
-                ClusterAccess(name, ClusterAccessArgs(access=concept, clusters=clusters), self._inside(concept.cluster))
-            case StorageCatalogInput():
-                after = self._inside(concept.cluster)
-                self._catalogs[name] = StorageCatalog(
-                    name, StorageCatalogArgs(catalog=concept, clusters=clusters), after
-                )
-            case VmOfferingInput():
-                after = self._inside(concept.cluster)
-                VmOffering(name, VmOfferingArgs(offering=concept, clusters=clusters), after)
+            case ClusterAccessInput() | StorageCatalogInput() | VmOfferingInput():
+                self._add_inside(concept)
             case OwnInput():
                 Own(name, OwnArgs(own=concept, clusters=clusters), self._among(concept))
             case _:
                 msg = f"{type(concept).__name__} '{name}' has no component; give it a case in stacks/deploy.py"
                 raise TypeError(msg)
+
+    def _add_inside(self, concept: ClusterAccessInput | StorageCatalogInput | VmOfferingInput) -> None:
+        """Register what is inside one cluster."""
+        name, clusters, after = concept.name, self._clusters, self._inside(concept.cluster)
+        match concept:
+            case ClusterAccessInput():
+                ClusterAccess(name, ClusterAccessArgs(access=concept, clusters=clusters), after)
+            case StorageCatalogInput():
+                catalog = StorageCatalogArgs(catalog=concept, clusters=clusters)
+                self._catalogs[name] = StorageCatalog(name, catalog, after)
+            case VmOfferingInput():
+                VmOffering(name, VmOfferingArgs(offering=concept, clusters=clusters), after)
 
     def export(self) -> None:
         """Export what a person asks a stack for: small and plain, since nothing reads it but people."""

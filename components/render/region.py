@@ -75,6 +75,8 @@ class RegionInput:
     """Namespaces of the hosts of each bare-metal controller, by controller; empty where the region lists none."""
     cluster_api: ClusterApiSpec
     """Releases of Cluster API and its providers."""
+    secrets: tuple[Manifest, ...] = ()
+    """What copies the Secrets that these objects refer to; nothing where somebody else puts them there."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of the foundation, in the order they are applied."""
@@ -82,6 +84,7 @@ class RegionInput:
         stores = self.spec.control_planes.data_stores if kamaji.CHART in {item.chart for item in operators} else ()
         return (
             *_namespaces(self, operators),
+            *self.secrets,
             *(_priority_class(*priority) for priority in _PRIORITIES),
             *(repository(chart) for chart in self.charts),
             *(release(operator) for operator in operators),

@@ -62,9 +62,9 @@ class SecretsSource(StrEnum):
     """Where the Secrets come from that the data refers to by name. The data never holds a value."""
 
     EXISTING = "existing"
-    """Somebody puts the Secrets into the management cluster."""
+    """Somebody puts each Secret where ``jacquard show ENV prerequisites`` says."""
     EXTERNAL_SECRETS = "external-secrets"
-    """External Secrets Operator copies each Secret from a store, under its own name."""
+    """External Secrets Operator copies each Secret from a store, under its own name, as rendered objects tell it."""
 
 
 class SiteSpec(Spec):
@@ -86,11 +86,7 @@ class StateSpec(Spec):
 
 
 class SecretsSpec(CheckedSpec):
-    """Source of a region's Secrets: data for whoever puts them there.
-
-    Nothing renders it yet: objects of External Secrets Operator wait for its schemas to be among the published ones
-    that every object is tested against.
-    """
+    """Source of the Secrets that a region refers to."""
 
     source: SecretsSource = SecretsSource.EXISTING
     """Where the Secrets come from that the data refers to by name. The data never holds a value."""
@@ -234,7 +230,7 @@ class RegionSpec(DataFile):
     """What fails together, and so what a rollout group is: a pool has one MachineDeployment for each. Rack-scale
     instance types override it, since they fail by NVLink domain, which is a rack."""
     secrets: SecretsSpec = SecretsSpec()
-    """Who puts the Secrets that the data names into the management cluster. Nothing reads it yet."""
+    """Who puts the Secrets that rendered objects refer to where they are looked for."""
     networks: NetworksSpec
     """Address plan of the region."""
     fabrics: tuple[FabricSpec, ...] = ()

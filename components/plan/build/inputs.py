@@ -7,6 +7,7 @@ from typing import TypeAlias, TypeVar, assert_never
 
 from components.plan.build import (
     cluster_access,
+    external_secrets,
     hosted_control_plane,
     inventory,
     node_pool,
@@ -39,13 +40,16 @@ _CLUSTER: _Makers[PlacedCluster] = (
 
 
 def inputs(environment: Environment, part: Slice) -> tuple[Concept, ...]:
-    """Return the inputs of the components of ``part``, in the order they are applied, the repository's own last.
+    """Return the inputs of the components of ``part``, in the order they are applied.
+
+    The Secrets that the others refer to come first, the repository's own components last.
 
     Raises:
         KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
         SpecError: code of the repository's own components breaks.
     """
-    return (*_ours(environment, part), *own_inputs(environment, part))
+    concepts = (*_ours(environment, part), *own_inputs(environment, part))
+    return (*external_secrets.of_slice(environment, part, concepts), *concepts)
 
 
 def _ours(environment: Environment, part: Slice) -> tuple[Concept, ...]:

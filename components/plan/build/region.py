@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from components.plan.build.charts import needed_charts, uses_dpf
 from components.plan.build.dpus import dpu_platform
+from components.plan.build.external_secrets import deliveries
 from components.plan.pools import clusters
 from components.render import labels as keys
 from components.render.backends import BORDERS
+from components.render.external_secrets import external_secrets
 from components.render.namespaces import FREE_HOSTS
 from components.render.objects import given
 from components.render.pool_rollout import window_text
@@ -21,7 +24,7 @@ from components.specs.tenant import TenantSpec
 def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionInput]:
     """Yield the one input of the foundation."""
     needed = needed_charts(environment)
-    yield RegionInput(
+    made = RegionInput(
         name=environment.name,
         spec=region,
         charts=tuple(chart for chart in environment.versions.charts if chart.name in needed),
@@ -34,6 +37,9 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionIn
         watched=_watched(environment),
         cluster_api=environment.versions.cluster_api,
     )
+    store = region.secrets.store
+    found = () if store is None else external_secrets(store, deliveries(environment, made.render()))
+    yield replace(made, secrets=tuple(found))
 
 
 def _about(tenant: TenantSpec) -> dict[str, str]:

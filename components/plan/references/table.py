@@ -32,7 +32,9 @@ class Where(StrEnum):
     OWN = "own"
     """That of the object itself."""
     REMOTE = "remote"
-    """That which the object's ``kubeConfig`` reaches, or its own where it has none."""
+    """That which the object's kubeconfig reaches, or its own where it has none."""
+    NAMED = "named"
+    """That which the object's namespace is called after."""
 
 
 class Group(StrEnum):
@@ -47,6 +49,15 @@ class Group(StrEnum):
     ACTIONS = "actions"
 
 
+class Entry(StrEnum):
+    """Which Secrets of a form have one entry of a store."""
+
+    REGION = "region"
+    """All of one name, in whatever namespace: the login is the same."""
+    NAMESPACE = "namespace"
+    """Each for itself: tenants choose names."""
+
+
 class Form(Spec):
     """What somebody has to give, and how."""
 
@@ -57,6 +68,8 @@ class Form(Spec):
     """What it must be like, such as the type of a Secret; keys stand in the rows."""
     make: str = Field(max_length=400)
     """How to make it, with placeholders in upper case and never a value."""
+    entry: Entry | None = None
+    """How a store of External Secrets Operator has it; None if none delivers it."""
 
 
 class Row(Spec):

@@ -19,6 +19,8 @@ _BESIDE = "./"
 _NOTHING = (None, "", False)
 _KUBECONFIG = "-kubeconfig"
 """How the Secret that reaches a cluster is called behind the cluster's name."""
+_REACHED_BY = ("spec.kubeConfig.secretRef.name", "spec.provider.kubernetes.authRef.name")
+"""Paths at which kinds name that Secret."""
 _NO_KEYS = frozenset[str]()
 _IN_NAMESPACE = Row(to="Namespace", source="K8S:concepts/overview/working-with-objects/namespaces")
 
@@ -199,8 +201,10 @@ def _at_place(place: str, item: Manifest, value: str, beside: Mapping[str, Any])
 
 
 def _cluster(item: Manifest, where: Where) -> str:
-    secret = _first(item, "spec.kubeConfig.secretRef.name") if where is Where.REMOTE else None
-    return item.cluster if secret is None else str(secret).removesuffix(_KUBECONFIG)
+    if where is Where.NAMED:
+        return item.namespace or item.cluster
+    secrets = (_first(item, path) for path in _REACHED_BY) if where is Where.REMOTE else ()
+    return next((str(one).removesuffix(_KUBECONFIG) for one in secrets if one is not None), item.cluster)
 
 
 def _named(item: Manifest) -> str:

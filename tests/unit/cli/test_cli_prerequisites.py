@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from environment_data import copy_data
 
 from cli.errors import ExitCode
 from toolchain import paths
@@ -22,10 +24,27 @@ def everywhere(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     return invoke
 
 
-def test_each_form_is_one_paragraph_with_its_count(everywhere: Invoke) -> None:
+@pytest.fixture
+def by_hand(invoke: Invoke, tmp_path: Path, edit: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """Run ``jacquard`` on a copy of us-east-04a whose Secrets somebody makes by hand."""
+    folder = copy_data(tmp_path / "others", "us-east-04a")
+    edit(folder / "us-east-04a" / "region.yaml", "secrets: {source: external-secrets, store: vault-us-east-04a}\n", "")
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(folder))
+    return invoke
+
+
+def test_with_a_store_its_entries_are_on_the_list(everywhere: Invoke) -> None:
     lines = everywhere("show", "us-east-04a", "prerequisites").stdout.splitlines()
 
-    answer = json.loads(everywhere("show", "us-east-04a", "prerequisites", "--format", "json").stdout)
+    [entries] = [line for line in lines if "entries of the region's secret store: " in line]
+    assert "us-east-04a/bmc-a001" in entries
+    assert [line for line in lines if "logins of BMCs" in line] == []
+
+
+def test_each_form_is_one_paragraph_with_its_count(by_hand: Invoke) -> None:
+    lines = by_hand("show", "us-east-04a", "prerequisites").stdout.splitlines()
+
+    answer = json.loads(by_hand("show", "us-east-04a", "prerequisites", "--format", "json").stdout)
     total = sum(len(form["items"]) for form in answer["forms"])
     kinds = len(answer["forms"])
     assert lines[0] == f"us-east-04a is given {total} things of {kinds} kinds; nothing here makes them"

@@ -12,6 +12,7 @@ from typing import Any
 import pulumi
 import pytest
 from concepts import concept_name, concept_names
+from external_store import with_store
 
 from components.plan.build.inputs import inputs
 from components.plan.build.slices import slices
@@ -28,10 +29,10 @@ CONCEPTS = concept_names()
 
 @pytest.fixture(scope="module")
 def concepts() -> dict[str, Concept]:
-    """Return the first input of each concept in environment laptop, by module."""
+    """Return the first input of each concept in environment laptop, by module; of Secrets, as if a store had them."""
     environment = load_environment("laptop", paths.ROOT / "environments")
     found: dict[str, Concept] = {}
-    for concept in inputs_of(environment):
+    for concept in (*inputs_of(environment), *inputs_of(with_store(environment))):
         found.setdefault(concept_name(concept), concept)
     return found
 

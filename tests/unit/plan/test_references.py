@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from external_store import with_store
 from fullest_pools import with_fullest_pools
 from published_crds import BUILT_IN, CrdFolder
 from second_backends import with_backends
@@ -88,6 +89,7 @@ def of_choices() -> Iterator[tuple[str, Environment]]:
     for name in environments(ENVIRONMENTS):
         yield name, load_environment(name, ENVIRONMENTS)
     yield "fullest pools", with_fullest_pools(laptop())
+    yield "secrets from a store", with_store(with_every_file(laptop()))
     for choice in product(ControlPlaneBackend, BareMetalBackend, Isolation, ("dedicated", "shared-a")):
         planes, metal, isolation, store = choice
         chosen = with_backends(laptop(), control_planes=planes, bare_metal=metal, isolation=isolation, data_store=store)

@@ -21,7 +21,6 @@ SPECS = paths.ROOT / "components" / "specs"
 PRINTED = "jacquard show capacity|images --format json prints the entry of the catalogue whole"
 BY_LOOP = "read by a loop over the fields of its model"
 BY_PROPERTY = "read by a property or method of its own model, which others use"
-NOT_YET = "data without an effect yet, as its docstring says"
 EXCEPTIONS = {
     "ClusterApiSpec.*": BY_PROPERTY,
     "Freed.*": BY_LOOP,
@@ -34,9 +33,7 @@ EXCEPTIONS = {
     "KubeletSpec.*": BY_LOOP,
     "NicsSpec.gbits": PRINTED,
     "OidcSpec.admin_group": BY_PROPERTY,
-    "RegionSpec.secrets": NOT_YET,
     "RolloutLimitsSpec.max_unavailable_per_pool": BY_LOOP,
-    "SecretsSpec.*": NOT_YET,
 }
 """Fields that no attribute of their name reads outside the models, each with why that is right; ``*``: of the model."""
 

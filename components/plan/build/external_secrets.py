@@ -1,0 +1,87 @@
+"""Which Secrets a store delivers: those that rendered objects refer to and nobody makes, by the walk over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from components.plan.build.slices import Slice, SliceKind
+from components.plan.references.table import Entry, references_table
+from components.plan.references.walk import Given, given
+from components.render.concept import Concept
+from components.render.external_secrets import Delivery, ExternalSecretsInput
+from components.render.inventory import InventoryInput
+from components.render.manifest import Manifest, objects
+from components.render.namespaces import FREE_HOSTS, tenant_namespace
+from components.specs.environment import Environment
+
+_KIND = "Secret"
+
+
+def of_slice(environment: Environment, part: Slice, concepts: Iterable[Concept]) -> Iterator[ExternalSecretsInput]:
+    """Yield the Secrets that ``concepts`` of ``part`` refer to; none where somebody else puts them there.
+
+    Those of the foundation are part of the region itself: its data stores wait for them.
+    """
+    store = environment.region.secrets.store
+    if store is None or part.kind is SliceKind.FOUNDATION:
+        return
+    items = (item for concept in concepts for item in objects(_example(concept).render()))
+    had = _of_earlier_halls(environment, part)
+    found = tuple(one for one in deliveries(environment, items) if (one.namespace, one.name) not in had)
+    if found:
+        yield ExternalSecretsInput(name=part.name, namespace=_namespace(part), store=store, deliveries=found)
+
+
+def deliveries(environment: Environment, items: Iterable[Manifest]) -> tuple[Delivery, ...]:
+    """Return the Secrets that ``items`` refer to and no controller makes, in the order of the first reference."""
+    forms = references_table().forms
+    region = environment.region.region
+    return tuple(
+        _delivery(one, region, entry)
+        for one in given(items, references_table()).values()
+        if one.target.kind == _KIND and one.form is not None and (entry := forms[one.form].entry) is not None
+    )
+
+
+def _delivery(one: Given, region: str, entry: Entry) -> Delivery:
+    target = one.target
+    path = (region, target.name) if entry is Entry.REGION else (region, target.namespace, target.name)
+    return Delivery(
+        cluster=target.cluster,
+        namespace=target.namespace,
+        name=target.name,
+        keys=tuple(sorted(one.keys)),
+        entry="/".join(path),
+    )
+
+
+def _example(concept: Concept) -> Concept:
+    """Return what refers to the same Secrets with fewer objects: one host for all that have a login in common."""
+    if not isinstance(concept, InventoryInput):
+        return concept
+    alike = {(placed.owner and placed.owner.cluster, placed.host.bmc_secret): placed for placed in concept.hosts}
+    return replace(concept, hosts=tuple(alike.values()))
+
+
+def _of_earlier_halls(environment: Environment, part: Slice) -> set[tuple[str, str]]:
+    """Return namespace and name of the logins that an earlier hall brings: two slices never own one object."""
+    if part.kind is not SliceKind.INVENTORY:
+        return set()
+    halls = [hall for site in environment.region.sites for hall in site.halls]
+    earlier, pools = set(halls[: halls.index(part.subject)]), environment.allocations.hosts
+    return {
+        (pools[host.host].partition("/")[0] if host.host in pools else FREE_HOSTS, host.bmc_secret)
+        for host in environment.hosts
+        if host.hall in earlier
+    }
+
+
+def _namespace(part: Slice) -> str:
+    match part.kind:
+        case SliceKind.INVENTORY:
+            return FREE_HOSTS
+        case SliceKind.TENANT:
+            return tenant_namespace(part.subject)
+        case _:
+            return part.subject

@@ -1,0 +1,112 @@
+"""Which Secrets a store delivers: all that are on the list of prerequisites otherwise, each once."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from external_store import with_store
+from small_region import changed
+
+from components.plan.build.inputs import inputs
+from components.plan.build.manifests import everything, manifests
+from components.plan.build.slices import SliceKind, slices
+from components.plan.references.table import references_table
+from components.plan.references.walk import given
+from components.plan.report.prerequisites import prerequisites
+from components.render.external_secrets import ExternalSecretsInput
+from components.render.manifest import objects
+from components.specs.environment import Environment
+from components.specs.loader import environments, load_environment
+from components.specs.region import SecretsSpec
+from toolchain import paths
+
+ENVIRONMENTS = paths.ROOT / "environments"
+NAMES = environments(ENVIRONMENTS)
+
+
+def without_store(environment: Environment) -> Environment:
+    return changed(environment, region=changed(environment.region, secrets=SecretsSpec()))
+
+
+def secrets(environment: Environment) -> dict[tuple[str, str], set[str]]:
+    """Return the keys of each Secret that ``environment`` is given, by cluster and place."""
+    found = given(everything(environment), references_table()).values()
+    return {(one.target.cluster, str(one.target)): one.keys for one in found if one.target.kind == "Secret"}
+
+
+def delivered(environment: Environment) -> Counter[str]:
+    """Return how often each object that copies or pushes a Secret is rendered."""
+    kinds = {"ExternalSecret", "PushSecret", "SecretStore"}
+    return Counter(item.key for item in everything(environment) if item.kind in kinds)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_with_a_store_no_secret_is_given_any_more_and_each_is_copied_once(name: str) -> None:
+    environment = load_environment(name, ENVIRONMENTS)
+    wanted = secrets(without_store(environment))
+
+    made = delivered(with_store(environment))
+
+    inside = [place for cluster, place in wanted if cluster != "management"]
+    assert secrets(with_store(environment)) == {}
+    assert set(made.values()) == {1}
+    assert sum("/ExternalSecret/" in key for key in made) == len(wanted) > 0
+    assert sum("/PushSecret/" in key for key in made) == len(inside)
+    assert delivered(without_store(environment)) == {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_entries_of_the_store_are_on_the_list_with_the_keys_that_are_read(name: str) -> None:
+    environment = load_environment(name, ENVIRONMENTS)
+    wanted = secrets(without_store(environment))
+
+    forms = {form.name: form for form in prerequisites(with_store(environment)).forms}
+
+    entries = {item.name.rpartition("/")[2]: set(item.keys) for item in forms["store-entry"].items}
+    assert entries == {place.rpartition("/")[2]: keys for (_, place), keys in wanted.items()}
+    [store] = forms["secret-store"].items
+    assert (store.kind, store.name) == ("external-secrets.io/ClusterSecretStore", "vault")
+
+
+def test_one_login_of_a_rack_is_one_entry_for_all_namespaces() -> None:
+    laptop = with_store(load_environment("laptop", ENVIRONMENTS))
+    found = [
+        (one.namespace, one.entry)
+        for part in slices(laptop)
+        for concept in inputs(laptop, part)
+        if isinstance(concept, ExternalSecretsInput)
+        for one in concept.deliveries
+        if one.name == "bmc-a01"
+    ]
+
+    assert len(found) > 1
+    assert {entry for _, entry in found} == {"laptop/bmc-a01"}
+
+
+def test_a_login_that_two_halls_share_is_brought_by_the_first() -> None:
+    east = load_environment("us-east-04a", ENVIRONMENTS)
+    shared = changed(east, hosts=tuple(changed(host, bmc_secret="bmc") for host in east.hosts))
+
+    made = delivered(shared)
+
+    assert set(made.values()) == {1}
+    assert secrets(shared) == {}
+
+
+def test_the_foundation_brings_its_own_before_what_waits_for_them() -> None:
+    laptop = with_store(load_environment("laptop", ENVIRONMENTS))
+    kinds = [item.kind for item in objects(manifests(laptop, slices(laptop)[0]))]
+
+    assert kinds.index("Namespace") < kinds.index("ExternalSecret") < kinds.index("HelmRelease")
+    assert kinds.index("ExternalSecret") < kinds.index("DataStore")
+
+
+def test_a_set_of_secrets_is_one_resource_of_its_slice() -> None:
+    east = load_environment("us-east-04a", ENVIRONMENTS)
+    for part in slices(east)[1:]:
+        concepts = inputs(east, part)
+        places = [place for place, one in enumerate(concepts) if isinstance(one, ExternalSecretsInput)]
+        assert places in ([], [0])
+        assert all(len(concepts[place].render()) == 1 for place in places)
+        assert places or part.kind is SliceKind.TENANT
