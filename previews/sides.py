@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, assert_never
 from components.plan.build.inputs import inputs
 from components.plan.build.slices import Slice, SliceKind, slices
 from components.render.concept import Concept
+from components.render.external_secrets import ExternalSecretsInput
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.inventory import InventoryInput
 from components.render.manifest import Manifest, objects
@@ -93,8 +94,8 @@ def _rendered(known: Part | None, key: Key, items: tuple[Manifest, ...]) -> Part
 
 def _about(concept: Any, piece: Slice, scopes: Scopes) -> tuple[Scope, str]:
     match concept:
-        case RegionInput() | OwnInput():
-            return _of_slice(piece, scopes), concept.name if isinstance(concept, OwnInput) else "foundation"
+        case RegionInput() | OwnInput() | ExternalSecretsInput():
+            return _of_slice(piece, scopes), _of_whole_slice(concept)
         case InventoryInput():
             return hall_scope(concept.name), f"hall {concept.name}"
         case TenantNetworkInput():
@@ -108,6 +109,17 @@ def _about(concept: Any, piece: Slice, scopes: Scopes) -> tuple[Scope, str]:
             return scopes.of_key(pool), pool
         case _:
             return scopes.of_key(concept.cluster), concept.cluster
+
+
+def _of_whole_slice(concept: RegionInput | OwnInput | ExternalSecretsInput) -> str:
+    """Return what a part is called that is about no cluster, VPC or hall by itself."""
+    match concept:
+        case RegionInput():
+            return "foundation"
+        case OwnInput():
+            return concept.name
+        case ExternalSecretsInput():
+            return f"secrets of {concept.name}"
 
 
 def _of_slice(piece: Slice, scopes: Scopes) -> Scope:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 
 from components.plan.build.slices import Slice, SliceKind
-from components.plan.references.table import Entry, references_table
+from components.plan.references.table import Entry, Table, references_table
 from components.plan.references.walk import Given, given
 from components.render.concept import Concept
 from components.render.external_secrets import Delivery, ExternalSecretsInput
@@ -35,13 +36,21 @@ def of_slice(environment: Environment, part: Slice, concepts: Iterable[Concept])
 
 def deliveries(environment: Environment, items: Iterable[Manifest]) -> tuple[Delivery, ...]:
     """Return the Secrets that ``items`` refer to and no controller makes, in the order of the first reference."""
-    forms = references_table().forms
-    region = environment.region.region
+    table, region = _secrets(), environment.region.region
     return tuple(
         _delivery(one, region, entry)
-        for one in given(items, references_table()).values()
-        if one.target.kind == _KIND and one.form is not None and (entry := forms[one.form].entry) is not None
+        for one in given(items, table).values()
+        if one.target.kind == _KIND and (entry := table.forms[str(one.form)].entry) is not None
     )
+
+
+@cache
+def _secrets() -> Table:
+    """Return of the table the rows of Secrets that a store delivers: most objects have none, and take no time."""
+    table = references_table()
+    deliverable = {name for name, form in table.forms.items() if form.entry is not None}
+    kinds = {kind: tuple(row for row in rows if row.form in deliverable) for kind, rows in table.refers.items()}
+    return replace(table, refers={kind: rows for kind, rows in kinds.items() if rows}, makes={})
 
 
 def _delivery(one: Given, region: str, entry: Entry) -> Delivery:
