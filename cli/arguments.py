@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cli import data
-from cli.console import Format
+from cli.console import Format, ReviewFormat
 from toolchain.kind import Kind
 
 
@@ -30,6 +30,7 @@ SomeEnvs = Annotated[
     typer.Argument(metavar="ENV", help="Environments: folders under environments/.", autocompletion=_complete),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="How to answer.")]
+ReviewFormatOption = Annotated[ReviewFormat, typer.Option("--format", help="How to answer.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; a rehearsal never asks.")]
 SpeedOption = Annotated[
     float | None,
@@ -103,7 +104,6 @@ SignersOption = Annotated[
         show_default=False,
     ),
 ]
-OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write; made when missing.")]
 CheckOption = Annotated[bool, typer.Option("--check", help="Write nothing; end with 1 when a file would change.")]
 TodayOption = Annotated[
     dt.datetime | None,

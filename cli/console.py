@@ -21,6 +21,15 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class ReviewFormat(StrEnum):
+    """How a command answers whose answer may stand in a pull request."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    """The text of a comment of a pull request."""
+
+
 def open_closed_streams() -> None:
     """Let standard streams that were closed lead nowhere, so that no file opened later takes their numbers."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):

@@ -153,8 +153,8 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         Verb(
             "render",
             "cli.verbs.render:render",
-            "Write every object as YAML, one file each.",
-            ("jacquard render edge-1 --out out",),
+            "Write every object as YAML, one file each; or tell which objects a change renders otherwise.",
+            ("jacquard render edge-1 --out out", "jacquard render edge-1 --base origin/main"),
         ),
         Verb(
             "allocate",

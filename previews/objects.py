@@ -1,4 +1,7 @@
-"""What would become of objects: steps of the engine as changes of single objects, each with its reason."""
+"""What would become of objects: steps of the engine as changes of single objects, each with its reason.
+
+Where no engine is asked: what base and head render otherwise, in the same form.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeAlias
 
 from components.plan.effects.changes import differences, kind_of
@@ -30,21 +34,27 @@ class Declared:
     """What base and head render of the objects of one stack."""
 
     def __init__(self, base: Iterable[Manifest], head: Iterable[Manifest]) -> None:
-        self._base = {_key(item): item.body for item in base}
-        self._head = {_key(item): item.body for item in head}
-
-    @property
-    def bodies(self) -> Iterator[Json]:
-        """Yield all objects of both."""
-        yield from self._base.values()
-        yield from self._head.values()
+        self._base = {_key(item): item for item in base}
+        self._head = {_key(item): item for item in head}
 
     def changed(self, key: _Key) -> list[Path] | None:
         """Return the fields of an object that base and head render otherwise; None if only one of them has it."""
         was, will = self._base.get(key), self._head.get(key)
         if was is None and will is None:
             return []
-        return None if was is None or will is None else [path for path, _, _ in differences(was, will)]
+        return None if was is None or will is None else [path for path, _, _ in differences(was.body, will.body)]
+
+    def differing(self) -> Iterator[_One]:
+        """Yield the objects that base and head render otherwise."""
+        for key in dict.fromkeys((*self._head, *self._base)):
+            was, will = self._base.get(key), self._head.get(key)
+            if was is None or will is None or was.body != will.body:
+                yield _One(
+                    key=key,
+                    operation=_of_rendered(was, will),
+                    there=was.body if was else {},
+                    declared=will.body if will else {},
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,18 +80,36 @@ def object_changes(
         declared: what tells a change from what was there to do before it.
         secrets: what is not told.
     """
+    told = ((one, None) for step in steps for one in _opened(step))
+    drifted = ((one, Origin.DRIFT) for step in drift for one in _opened(step))
+    return _grouped(chain(told, drifted), declared, secrets)
+
+
+def rendered_changes(declared: Declared, secrets: Secrets) -> tuple[ObjectChange, ...]:
+    """Return what base and head render otherwise, in the order and form of `object_changes`.
+
+    Args:
+        declared: what both render.
+        secrets: what is not told.
+    """
+    return _grouped(((one, Origin.CHANGE) for one in declared.differing()), declared, secrets)
+
+
+def _grouped(
+    found: Iterable[tuple[_One, Origin | None]], declared: Declared, secrets: Secrets
+) -> tuple[ObjectChange, ...]:
+    """Return the changes of objects whose origin is known, or to be found in ``declared``."""
     alike: dict[ObjectChange, list[str]] = defaultdict(list)
-    for source, origin in ((steps, None), (drift, Origin.DRIFT)):
-        for one in (one for step in source for one in _opened(step)):
-            for change in _changes(one, declared, secrets, origin):
-                alike[change].append(one.key[1])
-    found = [change.model_copy(update={"names": tuple(sorted(names))}) for change, names in alike.items()]
-    return tuple(sorted(found, key=lambda one: (_ORDER.index(one.operation), one.origin, one.kind, one.names)))
+    for one, origin in found:
+        for change in _changes(one, declared, secrets, origin):
+            alike[change].append(one.key[1])
+    changes = [change.model_copy(update={"names": tuple(sorted(names))}) for change, names in alike.items()]
+    return tuple(sorted(changes, key=lambda one: (_ORDER.index(one.operation), one.origin, one.kind, one.names)))
 
 
 def _changes(one: _One, declared: Declared, secrets: Secrets, known: Origin | None) -> Iterator[ObjectChange]:
     """Yield what would be done to one object, apart by why."""
-    changed = declared.changed(one.key)
+    changed = declared.changed(one.key) if known is None else []
     if not (one.there and one.declared):
         yield _change(one, known or (Origin.CHANGE if changed is None else Origin.EARLIER), ())
         return
@@ -145,6 +173,14 @@ def _opened(step: Step) -> Iterator[_One]:
         was, will = there.get(key, {}), declared.get(key, {})
         if was != will:
             yield _One(key=key, operation=_of_member(step, bool(was), bool(will)), there=was, declared=will)
+
+
+def _of_rendered(was: Manifest | None, will: Manifest | None) -> Operation:
+    if was and will:
+        return Operation.UPDATE
+    if will:
+        return Operation.CREATE
+    return Operation.RETAIN if was and was.retain else Operation.DELETE
 
 
 def _of_member(step: Step, was: bool, will: bool) -> Operation:  # noqa: FBT001 - read beside what they are

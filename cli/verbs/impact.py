@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cli import arguments, comparing, data, outputs
-from cli.console import print_json, stdout
+from cli.console import ReviewFormat, print_json, stdout
 from cli.views import impact as impact_view
 from cli.views.impact_comment import comment
 from cli.views.report.page import MARK, html
 from previews.occupancy import LIMIT_MINUTES
 from toolchain import settings
-
-
-class ImpactFormat(StrEnum):
-    """How ``impact`` answers."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
-    """The text of a comment of a pull request."""
 
 
 def impact(
@@ -33,7 +23,7 @@ def impact(
     base: arguments.BaseOption = "HEAD",
     facts: arguments.FactsOption = None,
     facts_age: arguments.FactsAgeOption = LIMIT_MINUTES,
-    output: Annotated[ImpactFormat, typer.Option("--format", help="How to answer.")] = ImpactFormat.TEXT,
+    output: arguments.ReviewFormatOption = ReviewFormat.TEXT,
     page: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Also write a report: one page with map and timeline.")
     ] = None,
@@ -53,10 +43,10 @@ def impact(
     found = [one.impact for one in compared]
     if page is not None:
         outputs.write("--html", page, html([one.report(now) for one in compared]), MARK)
-    if output is ImpactFormat.JSON:
+    if output is ReviewFormat.JSON:
         print_json([one.model_dump(mode="json") for one in found])
         return
-    if output is ImpactFormat.MARKDOWN:
+    if output is ReviewFormat.MARKDOWN:
         sys.stdout.write(comment(found))
         return
     for one in found:

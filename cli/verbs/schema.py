@@ -24,6 +24,7 @@ from observe.facts import Facts
 from policies import page
 from previews.impact import Impact
 from previews.preview import Preview
+from previews.rendered_diff import RenderedDiff
 from toolchain import paths
 from toolchain.files import replace_text
 
@@ -33,6 +34,7 @@ _ANSWERS: dict[str, tuple[str, type[Spec]]] = {
     "drift": ("what is not as it is declared", Drift),
     "preview": ("what a preview says of a change", Preview),
     "prerequisites": ("what a region is given by its platform", Prerequisites),
+    "rendered-diff": ("what a base and a head render otherwise", RenderedDiff),
 }
 """Title and model of what commands answer with, by the name of the schema."""
 

@@ -12,6 +12,8 @@ from previews.occupancy import told
 from previews.preview import Field, ObjectChange, Offence, Operation, Origin, Outcome, Preview, StackPreview, Standing
 from previews.preview import Verdict as Words
 
+COLOURS = {"-": "red", "+": "green", "!": "bold red", "#": "dim"}
+"""Style of a line of a diff, by how it begins."""
 MOST_NAMES = 20
 """Objects that are called by name before they are counted."""
 _FEW_NAMES = 3
@@ -95,9 +97,13 @@ def of_stack(stack: StackPreview, *, drift: bool = False) -> Iterator[str]:
         yield from (f"! {line}" for line in (stack.reason or "").splitlines())
         yield from (f"! held: {one}" for one in stack.held)
         yield from (f"# {one}" for one in stack.notes)
-    for change in stack.changes:
-        if (change.origin is Origin.DRIFT) is drift:
-            yield from _changed(change)
+    yield from of_objects(change for change in stack.changes if (change.origin is Origin.DRIFT) is drift)
+
+
+def of_objects(changes: Iterable[ObjectChange]) -> Iterator[str]:
+    """Yield what becomes of objects as lines of a diff."""
+    for change in changes:
+        yield from _changed(change)
 
 
 def facts(preview: Preview) -> str:

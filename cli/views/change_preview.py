@@ -12,7 +12,6 @@ from cli.views import impact as impact_view
 from previews.preview import Preview, Standing, Verdict
 
 _COLOURS = {Verdict.BLOCKED: "bold red", Verdict.NEEDS_APPROVAL: "bold yellow", Verdict.UNDECIDED: "bold magenta"}
-_LINES = {"-": "red", "+": "green", "!": "bold red", "#": "dim"}
 
 
 def lines(preview: Preview) -> Iterator[RenderableType]:
@@ -24,7 +23,7 @@ def lines(preview: Preview) -> Iterator[RenderableType]:
         yield Text("")
         yield Text(view.summed_up(stack), "bold")
         for line in (*view.of_stack(stack), *_drift(view.of_stack(stack, drift=True))):
-            yield Text(f"  {line}", _LINES.get(line[:1], ""))
+            yield Text(f"  {line}", view.COLOURS.get(line[:1], ""))
     yield Text("")
     yield Text(f"{preview.environment}: {preview.verdict}", _COLOURS.get(preview.verdict, "bold green"))
     for reason in view.verdict(preview):

@@ -105,7 +105,19 @@ def test_a_job_has_the_rights_that_it_names_and_ends(file: Path) -> None:
     assert all(step["with"]["persist-credentials"] is False for step in checkouts)
 
 
-@pytest.mark.parametrize("file", [file for file in WORKFLOWS if file.name == "check.yml"], ids=["own", "starter"])
+FOR_FORKS = pytest.mark.parametrize(
+    "file", [file for file in WORKFLOWS if file.name == "check.yml"], ids=["own", "starter"]
+)
+
+
+@FOR_FORKS
+def test_a_fork_is_told_what_a_change_does_and_to_which_objects(file: Path) -> None:
+    verbs = [command.split()[1] for command in commands(file) if command.startswith(".venv/bin/jacquard ")]
+
+    assert verbs == ["check", "schema", "impact", "comment", "render", "comment"]
+
+
+@FOR_FORKS
 def test_what_runs_for_forks_knows_no_secret_and_may_write_nothing(file: Path) -> None:
     text = file.read_text()
 

@@ -38,6 +38,7 @@ def test_schema_writes_all_that_is_made_from_the_models_and_then_has_nothing_to_
         "impact.schema.json",
         "prerequisites.schema.json",
         "preview.schema.json",
+        "rendered-diff.schema.json",
     }
     assert {path.name for path in (root / "docs" / "reference").iterdir()} == {
         *reference.pages(),

@@ -1,0 +1,210 @@
+"""``jacquard render --base``: which objects a change renders otherwise, without an engine, and how that is called."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from environment_data import ENVIRONMENTS
+from fake_pulumi import FakePulumi
+from repositories import COMMIT, committed, git
+from typer.testing import Result
+
+from cli.errors import ExitCode
+from cli.views import rendered_diff as view
+from cli.views.markdown import LIMIT_BYTES
+from components.render.manifest import Manifest
+from components.specs import schema
+from components.specs.environment import Environment
+from previews.impact import Impact
+from previews.preview import ObjectChange, Operation, Origin
+from previews.rendered_diff import RenderedDiff, SliceDiff, rendered_diff
+from previews.sides import Key, Part, Side
+
+Invoke = Callable[..., Result]
+Edit = Callable[[Path, str, str], None]
+LABELS = "labels: {workload: training"
+GROUPS = tuple(f"management/acme-train/acme-train-train-{domain}" for domain in ("a01", "a02"))
+FIELD = "spec.template.metadata.labels[node.cluster.x-k8s.io/stage]"
+
+
+@pytest.fixture
+def labelled(data_folder: Path, edit: Edit) -> Path:
+    """A repository in which a pool gets a label that is not committed yet."""
+    committed(data_folder)
+    edit(data_folder / "laptop" / "tenants" / "acme.yaml", f"{LABELS}}}", f"{LABELS}, stage: two}}")
+    return data_folder
+
+
+def commit_of(folder: Path) -> str:
+    return git(folder.parent, "rev-parse", "HEAD")[:9]
+
+
+def test_what_a_change_renders_otherwise_is_told_once_and_asks_no_engine(
+    labelled: Path, invoke: Invoke, pulumi: FakePulumi
+) -> None:
+    result = invoke("render", "laptop", "--base", "HEAD")
+
+    assert (result.exit_code, pulumi.calls) == (ExitCode.OK, []), result.output
+    assert result.stdout == (
+        f"laptop: {commit_of(labelled)} -> work tree\n"
+        "\n"
+        "laptop, tenant-acme: 2 objects rendered otherwise\n"
+        f"    update MachineDeployment same change on 2 objects: {', '.join(GROUPS)}\n"
+        f'  + {FIELD}: "two"\n'
+    )
+
+
+def test_all_environments_are_compared_when_none_is_named(labelled: Path, invoke: Invoke) -> None:
+    shutil.copytree(ENVIRONMENTS / "lab", labelled / "lab")
+    git(labelled.parent, "add", "environments/lab")
+    git(labelled.parent, *COMMIT)
+
+    found = [
+        RenderedDiff.model_validate(one)
+        for one in json.loads(invoke("render", "--base", "HEAD", "--format", "json").stdout)
+    ]
+
+    assert {one.environment: len(one.slices) for one in found if one.slices} == {"laptop": 1}
+    assert {one.environment for one in found} == {"lab", "laptop"}
+    [laptop] = (one for one in found if one.slices)
+    assert set(laptop.model_dump()) == set(schema.model_schema(RenderedDiff)["properties"])
+    [change] = laptop.slices[0].changes
+    assert (change.operation, change.origin, change.names) == (Operation.UPDATE, Origin.CHANGE, GROUPS)
+
+
+def test_objects_that_come_go_and_stay_in_the_cluster_are_told_apart(
+    data_folder: Path, invoke: Invoke, edit: Edit
+) -> None:
+    committed(data_folder)
+    invoke("promote", "laptop", "acme-train/infer", "--to", "gpu-2026.11.1")
+    edit(data_folder / "laptop" / "tenants" / "globex.yaml", "storage: [shared-vast]", "storage: []")
+
+    [laptop] = json.loads(invoke("render", "laptop", "--base", "HEAD", "--format", "json").stdout)
+
+    found = {
+        one["slice"]: {(change["operation"], change["kind"].rpartition("/")[2]) for change in one["changes"]}
+        for one in laptop["slices"]
+    }
+    templates = ("KubeadmConfigTemplate", "Metal3MachineTemplate")
+    made_anew = {(how, kind) for how in ("create", "retain") for kind in templates}
+    assert found["tenant-acme"] == {*made_anew, ("update", "MachineDeployment")}
+    assert ("delete", "Namespace") in found["cluster-globex-lab"]
+
+
+def test_a_comment_in_a_file_renders_the_same(data_folder: Path, invoke: Invoke, edit: Edit) -> None:
+    committed(data_folder)
+    edit(data_folder / "laptop" / "tenants" / "acme.yaml", "tenant: acme\n", "tenant: acme   # a comment\n")
+
+    text, markdown = (
+        invoke("render", "laptop", "--base", "HEAD", "--format", form).stdout for form in ("text", "markdown")
+    )
+
+    commit = commit_of(data_folder)
+    assert text == f"laptop: {commit} -> work tree\n  base and head render the same objects\n"
+    assert markdown.splitlines()[1:] == [
+        "### Renders the same objects",
+        "",
+        f"**`laptop`** `{commit}` to `work tree`",
+        "",
+        "- `base and head render the same objects`",
+        "",
+    ]
+
+
+@pytest.mark.usefixtures("labelled")
+def test_markdown_has_a_fold_for_each_slice_below_its_mark(invoke: Invoke) -> None:
+    text = invoke("render", "laptop", "--base", "HEAD", "--format", "markdown").stdout
+
+    assert text.startswith(f"{view.MARK}\n### 2 objects rendered otherwise\n")
+    assert "<details><summary><code>laptop, tenant-acme: 2 objects rendered otherwise</code></summary>" in text
+    assert f"```diff\n  update MachineDeployment same change on 2 objects: {', '.join(GROUPS)}\n" in text
+    assert text.count("```") == 2
+
+
+def diff(*slices: SliceDiff, by_head: bool = False) -> RenderedDiff:
+    return RenderedDiff(environment="lab", base="b", head="h", by_head=by_head, slices=slices)
+
+
+def test_markdown_keeps_to_the_limit_of_a_comment_with_its_fences_closed() -> None:
+    change = ObjectChange(
+        operation=Operation.CREATE, origin=Origin.CHANGE, kind="metal3.io/BareMetalHost", names=("`@x`" * 500,)
+    )
+    many = [SliceDiff(slice=f"tenant-{number}", changes=(change,) * 50) for number in range(20)]
+
+    text = view.comment([diff(*many)])
+
+    assert len(text.encode()) <= LIMIT_BYTES
+    assert text.count("<details>") == text.count("</details>") > 0
+    assert "left out, since a comment has its limit: `jacquard render --format json` tells all." in text
+
+
+def test_a_base_that_could_not_render_its_own_objects_is_told() -> None:
+    told = [line.plain for line in view.lines(diff(by_head=True))]
+
+    assert told == [
+        "lab: b -> h",
+        "  unknown: what the code of b rendered; the code of h rendered both",
+        "  base and head render the same objects",
+    ]
+
+
+CANARY = "c4nary-in-a-secret"
+
+
+def side_of(environment: Environment, secret: str, argument: str) -> Side:
+    """Return a side with a Secret, and with a workload of another component that is called with ``argument``."""
+
+    def part(name: str, kind: str, **rest: object) -> tuple[Key, Part]:
+        body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "n"}, **rest}
+        key, item = ("foundation", "Own", name), Manifest(body=body)
+        return key, Part(key=key, about=(), label=name, concept=body, objects=lambda: (item,))
+
+    holder = part("held", "Secret", stringData={"k": secret})
+    user = part("user", "Pod", spec={"containers": [{"name": "c", "args": [f"-k={argument}"]}]})
+    return Side(environment=environment, parts=dict((holder, user)))
+
+
+@pytest.mark.parametrize("secret", [CANARY, "another-value"], ids=["of another component", "that changes"])
+def test_what_a_secret_holds_is_not_told(laptop: Environment, secret: str) -> None:
+    sides = side_of(laptop, CANARY, "nothing"), side_of(laptop, secret, CANARY)
+    names = Impact.model_construct(environment="laptop", base="b", head="h")
+
+    found = rendered_diff(*sides, names, by_head=False)
+
+    assert found.slices
+    assert CANARY not in found.model_dump_json()
+    assert CANARY not in view.comment([found])
+    assert "[secret]" in view.comment([found])
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ((), "say --out DIR, where objects are written, or --base REF, which they are compared with: one of the two"),
+        (
+            ("--out", "out", "--base", "HEAD"),
+            "say --out DIR, where objects are written, or --base REF, which they are compared with: one of the two",
+        ),
+        (
+            ("--out", "out"),
+            "--out: holds the objects of one environment, and none is named; write: jacquard render ENV --out out",
+        ),
+        (
+            ("lab", "laptop", "--out", "out"),
+            "--out: holds the objects of one environment, and 2 are named; write: jacquard render ENV --out out",
+        ),
+        (
+            ("lab", "--out", "out", "--format", "markdown"),
+            "--format: markdown is what --base answers; write text or json beside --out",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("data_folder")
+def test_options_that_do_not_go_together_are_refused(invoke: Invoke, options: tuple[str, ...], told: str) -> None:
+    result = invoke("render", *options)
+
+    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {told}\n")
