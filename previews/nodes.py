@@ -57,8 +57,10 @@ class Nodes:
             yield row.model_copy(update={"change": will - was})
         effect = worst(others)
         if effect is not Effect.NONE:
-            row = self._row(group, others, was)
-            roll = self._roll(group.label, was) if effect in {Effect.REPLACED, Effect.UNKNOWN} else None
+            rolls = effect in {Effect.REPLACED, Effect.UNKNOWN}
+            nodes = min(was, will) if rolls else was  # of a group that also shrinks some go for good
+            row = self._row(group, others, nodes)
+            roll = self._roll(group.label, nodes) if rolls else None
             yield row.model_copy(update={"roll": roll})
 
     def _row(self, group: Part, changes: Sequence[Change], nodes: int) -> Row:
