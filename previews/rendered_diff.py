@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 
 from components.render.manifest import Manifest
 from components.specs.base import Spec
@@ -55,27 +55,22 @@ def rendered_diff(base: Side, head: Side, impact: Impact, *, by_head: bool) -> R
     """
     by_slice: dict[str, list[Key]] = defaultdict(list)
     for key in dict.fromkeys((*head.parts, *base.parts)):
-        by_slice[key[0]].append(key)
-    found = [
-        SliceDiff(slice=name, changes=changes)
+        if not same(base.parts.get(key), head.parts.get(key)):
+            by_slice[key[0]].append(key)
+    # What one component holds as a secret any other may use; rendering all is saved where nothing is told.
+    secrets = Secrets.of(item.body for side in (base, head) for item in _objects(side, side.parts if by_slice else ()))
+    found = {
+        name: rendered_changes(Declared(*(_objects(side, keys) for side in (base, head))), secrets)
         for name, keys in by_slice.items()
-        if (changes := _changes(base, head, keys))
-    ]
+    }
     return RenderedDiff(
-        environment=impact.environment, base=impact.base, head=impact.head, by_head=by_head, slices=tuple(found)
+        environment=impact.environment,
+        base=impact.base,
+        head=impact.head,
+        by_head=by_head,
+        slices=tuple(SliceDiff(slice=name, changes=changes) for name, changes in found.items() if changes),
     )
 
 
-def _changes(base: Side, head: Side, keys: Sequence[Key]) -> tuple[ObjectChange, ...]:
-    """Return what is rendered otherwise of some components."""
-    differing = [key for key in keys if not same(base.parts.get(key), head.parts.get(key))]
-    if not differing:
-        return ()
-    was, will = (_objects(side, differing) for side in (base, head))
-    # What one component holds as a secret, another one may use.
-    secrets = Secrets.of(item.body for side in (base, head) for item in _objects(side, keys))
-    return rendered_changes(Declared(was, will), secrets)
-
-
-def _objects(side: Side, keys: Sequence[Key]) -> list[Manifest]:
-    return [item for key in keys if (part := side.parts.get(key)) for item in part.objects()]
+def _objects(side: Side, keys: Iterable[Key]) -> Iterator[Manifest]:
+    return (item for key in keys if (part := side.parts.get(key)) for item in part.objects())

@@ -156,11 +156,11 @@ CANARY = "c4nary-in-a-secret"
 
 
 def side_of(environment: Environment, secret: str, argument: str) -> Side:
-    """Return a side with a Secret, and with a workload of another component that is called with ``argument``."""
+    """Return a side with a Secret, and with a workload of another slice that is called with ``argument``."""
 
     def part(name: str, kind: str, **rest: object) -> tuple[Key, Part]:
         body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "n"}, **rest}
-        key, item = ("foundation", "Own", name), Manifest(body=body)
+        key, item = (f"slice-of-{name}", "Own", name), Manifest(body=body)
         return key, Part(key=key, about=(), label=name, concept=body, objects=lambda: (item,))
 
     holder = part("held", "Secret", stringData={"k": secret})
@@ -168,7 +168,7 @@ def side_of(environment: Environment, secret: str, argument: str) -> Side:
     return Side(environment=environment, parts=dict((holder, user)))
 
 
-@pytest.mark.parametrize("secret", [CANARY, "another-value"], ids=["of another component", "that changes"])
+@pytest.mark.parametrize("secret", [CANARY, "another-value"], ids=["of another slice", "that changes"])
 def test_what_a_secret_holds_is_not_told(laptop: Environment, secret: str) -> None:
     sides = side_of(laptop, CANARY, "nothing"), side_of(laptop, secret, CANARY)
     names = Impact.model_construct(environment="laptop", base="b", head="h")
