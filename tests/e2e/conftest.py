@@ -6,13 +6,12 @@ The two that begin with a region as the data have it come first, then what takes
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 
 import pytest
 from api_server import LocalApiServer
 from driven_standin import DrivenStandIn
-from local_region import ENVIRONMENT, LocalRegion, left_behind
+from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
 from plug_ins_told import by_whose
 
 from toolchain.engine import choose
@@ -41,14 +40,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """A region that is up, and gone at the end whatever happened."""
-    local = LocalRegion(tmp_path_factory.mktemp("region"))
-    try:
+    with gone_at_the_end(LocalRegion(tmp_path_factory.mktemp("region"))) as local:
         yield local
-    finally:
-        local.kill_what_still_runs()
-        # Not `jacquard down`, which gives every object back first, and has tests of its own.
-        gone = local.run(sys.executable, "-m", "rehearsal", "down", ENVIRONMENT)
-        assert (gone.code, left_behind(local)) == (0, []), f"something is left behind\n{gone.text}"
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,18 @@ class LocalRegion:
         text = path.read_text()
         assert old in text, f"{file} has no {old!r}"
         path.write_text(text.replace(old, new))
+
+
+@contextmanager
+def gone_at_the_end(region: LocalRegion) -> Iterator[LocalRegion]:
+    """Give ``region`` until the block ends, and leave nothing of it whatever happened."""
+    try:
+        yield region
+    finally:
+        region.kill_what_still_runs()
+        # Not `jacquard down`, which gives every object back first, and has tests of its own.
+        gone = region.run(sys.executable, "-m", "rehearsal", "down", region.environment)
+        assert (gone.code, left_behind(region)) == (0, []), f"something is left behind\n{gone.text}"
 
 
 def wait_until(
