@@ -1,0 +1,172 @@
+"""What an impact says of nodes, told apart from what Cluster API's controllers do: how many, and how many at once.
+
+Machines are counted by their uids in the API server, and watched there. Hosts, boots and joins are simulated, faster
+than any hardware is: what is proved is which nodes the controllers take away together, and not how long each is away,
+nor what a drain waits for.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from away import Group, Watch, machines
+from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
+from pools_of_four import CLUSTER, NEXT, PAST, edit_pools, region_of
+from region_contents import commit
+from workbench import Workbench
+
+from components.plan.rollout.subject import DATA
+
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
+
+TAINT = {"key": "workload", "value": "training", "effect": "NoSchedule"}
+
+
+def rolled(**rollout: Any) -> dict[str, Any]:
+    return {"rollout": rollout}
+
+
+POOLS: Mapping[str, dict[str, Any]] = {
+    "one": {},
+    "two": rolled(max_unavailable=2),
+    "three": rolled(max_unavailable=3),
+    "nearly-all": rolled(max_unavailable="75%"),
+    "quarter": rolled(max_unavailable="25%"),
+    "half": rolled(max_unavailable="50%"),
+    "most": rolled(max_unavailable="60%"),
+    "idle": rolled(strategy="idle", max_unavailable=2),
+    "settled": rolled(max_unavailable=2) | {"health": {"min_ready_seconds": 2}},
+    "spare": rolled(surge=1) | {"spares": 1},
+    "spares": rolled(surge=2) | {"spares": 2},
+    "short": rolled(surge=2) | {"spares": 1},
+    "both": rolled(strategy="idle", surge=1, max_unavailable=2) | {"spares": 1},
+    "tainted": rolled(max_unavailable=2),
+    "restarted": rolled(max_unavailable=2),
+    "smaller": rolled(max_unavailable=2),
+    "shrinks": {},
+    "grows": {},
+    "labelled": {},
+    "behind": {},
+}
+"""By name: what a pool of four says of how it is replaced."""
+NOT_PROMOTED = ("shrinks", "grows", "labelled", "behind")
+BUMPED = [name for name in POOLS if name not in (*NOT_PROMOTED, "tainted", "restarted")]
+"""Pools that go to another image first."""
+FIRST: Mapping[str, dict[str, Any]] = {
+    "tainted": {"taints": [TAINT]},
+    "smaller": {"nodes": 3},
+    "shrinks": {"nodes": 3},
+    "grows": {"nodes": 5},
+    "labelled": {"labels": {"workload": "training"}},
+    "behind": {"image": NEXT},
+}
+SECOND: Mapping[str, dict[str, Any]] = {
+    "one": rolled(max_unavailable=3),
+    "two": rolled(max_unavailable=1),
+    "nearly-all": rolled(surge=1) | {"spares": 1},
+    "spare": rolled(surge=0),
+    "grows": rolled(max_unavailable="50%"),
+    "smaller": {"nodes": 4},
+}
+"""What is edited beside a roll."""
+
+
+class Told(NamedTuple):
+    """What happens to the nodes of a rollout group."""
+
+    gone: int
+    come: int
+    away: int = 0
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
+    """Twenty pools of four nodes, up; gone at the end whatever happened."""
+    with gone_at_the_end(region_of(tmp_path_factory.mktemp("pools-of-four"), POOLS)) as local:
+        local.variables["JACQUARD_SPEED"] = "20"
+        outcome = local.jacquard("up", ENVIRONMENT)
+        assert outcome.code == 0, outcome.text
+        commit(local)
+        yield local
+
+
+def foretold(region: LocalRegion) -> dict[Group, Told]:
+    """Return what ``jacquard impact`` says of each rollout group whose nodes come, go or are away."""
+    outcome = region.jacquard("impact", ENVIRONMENT, "--format", "json")
+    assert outcome.code == 0, outcome.text
+    [found] = json.loads(outcome.stdout)
+    assert all(row["effect"] != "unknown" for row in found["rows"])
+    told: dict[Group, Told] = {}
+    for row in (row for row in found["rows"] if row["falls_on"] == "nodes"):
+        gone, come, away = told.get(row["part"], Told(0, 0))
+        change = row["change"] or 0
+        replaced = row["count"] if row["effect"] == "replaced" else 0
+        most = row["roll"]["out_at_once"] if row["roll"] else 0
+        one = Told(gone + replaced + max(0, -change), come + replaced + max(0, change), away + most)
+        if any(one):
+            told[row["part"]] = one
+    return told
+
+
+def seen(region: LocalRegion, file: Path) -> tuple[dict[Group, Told], int]:
+    """Apply what was edited, and return what became of each group, and how many nodes of all were away at most."""
+    before, watch = machines(region), Watch(region, file)
+    with watch.running():
+        outcome = region.jacquard("up", ENVIRONMENT, "--format", "json")
+        assert outcome.code == 0, outcome.text
+    after = machines(region)
+    assert json.loads(outcome.stdout)["status"]["settled"] is True
+    moments = list(watch.away({group: min(len(before[group]), len(after[group])) for group in before}))
+    found = {
+        group: Told(len(was - after[group]), len(after[group] - was), max(0, *(one[group] for one in moments)))
+        for group, was in before.items()
+    }
+    most = max(sum(max(0, count) for count in one.values()) for one in moments)
+    return {group: one for group, one in found.items() if any(one)}, most
+
+
+def same_as_foretold(region: LocalRegion, folder: Path) -> None:
+    told = foretold(region)
+    found, most = seen(region, folder / "machines.json")
+    commit(region)
+
+    assert {group: one[:2] for group, one in found.items()} == {group: one[:2] for group, one in told.items()}
+    assert {group: one.away for group, one in found.items() if one.away > told[group].away} == {}
+    # Who makes a node anew on its own host takes it away before: where nothing was seen, nothing was watched.
+    assert [group for group, one in told.items() if one.away and not found[group].away] == []
+    assert 0 < most <= sum(one.away for one in told.values())
+
+
+def promoted(region: LocalRegion, *pools: str) -> None:
+    """Allocate and promote as people do, without a process for each pool."""
+    bench = Workbench(region.environments, ENVIRONMENT)
+    bench.allocate_checked()
+    for name in pools:
+        bench.promote(f"{CLUSTER}/{name}", DATA)
+
+
+def now() -> str:
+    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def test_one_edit_of_each_kind_moves_as_many_nodes_as_foretold(region: LocalRegion, tmp_path: Path) -> None:
+    edit_pools(region, {name: {"image": NEXT} for name in BUMPED})
+    edit_pools(region, {**FIRST, "restarted": rolled(after=now())})
+    promoted(region, *BUMPED, "tainted", "restarted")
+
+    same_as_foretold(region, tmp_path)
+
+
+def test_a_roll_of_all_pools_takes_no_more_nodes_away_at_once_than_foretold(
+    region: LocalRegion, tmp_path: Path
+) -> None:
+    edit_pools(region, {name: {"image": PAST if name in BUMPED else NEXT} for name in POOLS})
+    edit_pools(region, SECOND)
+    promoted(region, *POOLS)
+
+    same_as_foretold(region, tmp_path)
