@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, ClassVar, Self
@@ -52,6 +52,8 @@ class Spec(BaseModel):
         ser_json_inf_nan="constants",
         serialize_by_alias=True,
     )
+    REFUSED_KEYS: ClassVar[Mapping[str, str]] = {}
+    """Keys that nobody may write and somebody will, each with the reason and what to do instead."""
 
 
 MISFIT = "misfit"

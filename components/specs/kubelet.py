@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field, StringConstraints, model_validator
-from pydantic.alias_generators import to_camel, to_snake
-from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
+from pydantic import Field, StringConstraints
+from pydantic.alias_generators import to_camel
 
-from components.specs.base import MISFIT, CheckedSpec, Misfit, Quantity
+from components.specs.base import CheckedSpec, Misfit, Quantity
 
 CPU_AMOUNT = r"^([1-9][0-9]{0,3}|[1-9][0-9]{0,5}m)$"
 SYSCTL = r"^[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*(\.\*)?$"
@@ -89,6 +88,9 @@ class TopologyManagerScope(StrEnum):
 class KubeletSpec(CheckedSpec):
     """Settings of the kubelets, named after ``kubelet.config.k8s.io/v1beta1``. The golden image has the rest."""
 
+    REFUSED_KEYS: ClassVar[Mapping[str, str]] = REFUSED
+    """Settings that nobody may write; a name in Kubernetes' own spelling is meant all the same."""
+
     pod_pids_limit: int | None = Field(default=None, ge=1024, le=4_194_304)
     """Most processes and threads that one pod may have, ``podPidsLimit`` of the kubelet."""
     container_log_max_size: Quantity | None = None
@@ -122,22 +124,6 @@ class KubeletSpec(CheckedSpec):
     allowed_unsafe_sysctls: tuple[Sysctl, ...] = ()
     """Kernel parameters that pods may set beyond the safe ones, such as ``net.core.somaxconn``; a pod must still ask
     for them."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _advise(cls, data: Any) -> Any:
-        """Turn the advice of `REFUSED` into errors; a name in Kubernetes' own spelling is meant all the same."""
-        keys = data if isinstance(data, dict) else ()
-        wrong = {key: REFUSED[to_snake(str(key))] for key in keys if to_snake(str(key)) in REFUSED}
-        if wrong:
-            errors = [
-                InitErrorDetails(
-                    type=PydanticCustomError(MISFIT, "{text}", {"text": text}), loc=(key,), input=data[key]
-                )
-                for key, text in wrong.items()
-            ]
-            raise ValidationError.from_exception_data(cls.__name__, errors)
-        return data
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield settings that a kubelet would not start with, or that would do nothing."""

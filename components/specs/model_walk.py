@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.alias_generators import to_snake
 from pydantic.fields import FieldInfo
+
+from components.specs.base import Spec
 
 
 def at(data: Any, path: Sequence[str | int]) -> Any:
@@ -25,6 +28,13 @@ def wanted(model: type[BaseModel], path: Sequence[str | int], data: Any) -> dict
     """Return the fields of the mapping that ``path`` stands for; none when it is of no model."""
     found = _member(annotation(model, path, data), at(data, path))
     return fields(found) if _is_model(found) else {}
+
+
+def advice(model: type[BaseModel], path: Sequence[str | int], data: Any) -> str:
+    """Return what a model says of the key at ``path`` that nobody may write, in whatever case; empty when nothing."""
+    found = _member(annotation(model, path[:-1], data), at(data, path[:-1]))
+    refused: Mapping[str, str] = found.REFUSED_KEYS if _is_model(found) and issubclass(found, Spec) else {}
+    return refused.get(to_snake(str(path[-1])), "")
 
 
 def annotation(model: type[BaseModel], path: Sequence[str | int], data: Any) -> Any:

@@ -23,6 +23,9 @@ MAX_COUNTED = 5
 FORM = "data.form"
 """Stands for all that the model of a file asks for, among the names of rules."""
 _NAMES = re.compile(r"'[^']*'|[\w.:/-]*\d[\w.:/-]*")
+_ALIKE = 0.8
+"""Likeness from which on a name is a slip of the pen, likelier than a longer name of which a part was written."""
+_PARTS = re.compile("[-_]")
 _STEPS = re.compile(r"[^.\[\]]*\d[^.\[\]]*")
 
 
@@ -169,7 +172,11 @@ def nearest(wrong: str, names: Iterable[str]) -> str | None:
 @lru_cache(maxsize=2 * MAX_PROBLEMS)
 def _nearest(wrong: str, names: tuple[str, ...]) -> str | None:
     """Remembered, since a wrong key is looked at more than once and each look costs more than reading it."""
-    return next(iter(difflib.get_close_matches(wrong, names, n=1, cutoff=0.5)), None)
+    near = difflib.get_close_matches(wrong, names, n=1, cutoff=0.5)
+    longer = [name for name in names if wrong in _PARTS.split(name)]
+    if len(longer) == 1 and not difflib.get_close_matches(wrong, near, cutoff=_ALIKE):
+        return longer[0]
+    return next(iter(near), None)
 
 
 def suggestion(wrong: str, names: Iterable[str]) -> str:

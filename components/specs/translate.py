@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from components.specs import base, model_walk
 from components.specs.lock_text import entry_text
+from components.specs.misfits import misfits
 from components.specs.patterns import PATTERN_RULES
 from components.specs.problems import listed, nearest, shown, suggestion
 from components.specs.remedy import FormError, Remedy
@@ -77,6 +78,8 @@ def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Itera
     }
     for path in [path for path, [detail, *_] in by_path.items() if detail["type"] == "union_tag_not_found"]:
         by_path |= {(*path[:-1], key): [_MISSING] for key in _also_missing(model, path[:-1], data)}
+    for path, misfit in list(misfits(model, data, {*by_path, *misspelt})):
+        by_path[path] = [{**_MISSING, "type": base.MISFIT, "input": misfit.got, "ctx": {"text": misfit.text}}]
     for path, details in by_path.items():
         kind = details[0]["type"]
         if (kind == "missing" and path in misspelt) or _meant_otherwise(details, path, by_path):
@@ -119,8 +122,7 @@ def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data:
         case "missing" | "union_tag_not_found":
             return f"is required; {_add(model, path, data)}"
         case "extra_forbidden":
-            keys = model_walk.keys(model, path[:-1], data)
-            return f"is not a key here (keys: {listed(keys)}){suggestion(str(path[-1]), keys)}"
+            return _no_key(model, path, data)
         case "union_tag_invalid":
             tags = context["expected_tags"].replace("'", "").split(", ")
             return f"must be one of {listed(tags)} (got '{context['tag']}'){suggestion(context['tag'], tags)}"
@@ -137,6 +139,13 @@ def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data:
     else:
         hint = _hint(kind, context, got) or _form_to_write(kind, model, path, data)
     return f"{' or '.join(rules).replace('or must be', 'or')} (got {shown(got)}){hint}"
+
+
+def _no_key(model: type[BaseModel], path: Path, data: Any) -> str:
+    advice, keys = model_walk.advice(model, path, data), model_walk.keys(model, path[:-1], data)
+    if advice:
+        return _with_got(advice, model_walk.at(data, path))
+    return f"is not a key here (keys: {listed(keys)}){suggestion(str(path[-1]), keys)}"
 
 
 def _with_got(text: str, got: Any) -> str:
