@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from components.plan.rules import causes, inventory, locks, node_pools, regions, rollouts, running
+from components.plan.rules import causes, inventory, locks, node_pools, regions, rollouts, running, shared
 from components.plan.rules.tables import BELONGING, DATA, LOCKS, REFERENCES, WAIVABLE, Rule
 from components.specs import neighbours
 from components.specs.base import Stage
@@ -38,12 +38,22 @@ def check(environment: Environment) -> list[Problem]:
     strange = _strange(environment)
     if strange:
         return strange
+    edited, environment = _before_edits(environment)
     dangling, data = _run(REFERENCES, environment), _run(DATA, environment)
     locked = [] if dangling else _run(LOCKS, environment)
     forbidding = {rule_name(rule) for rule in _GIVEN}
     if data or any(problem.rule in forbidding for problem in locked):
         locked = [problem for problem in locked if not _outdated(problem)]
-    return _causes_first(environment, sorted({*dangling, *data, *locked}))
+    return _causes_first(environment, sorted({*edited, *dangling, *data, *locked}))
+
+
+def _before_edits(environment: Environment) -> tuple[list[Problem], Environment]:
+    """Return what was edited of values that many pools share, and ``environment`` as it was before."""
+    found: list[Problem] = []
+    for rule in shared.RULES:
+        told, environment = rule(environment)
+        found += [_named(rule, problem) for problem in told]
+    return found, environment
 
 
 def _causes_first(environment: Environment, found: list[Problem]) -> list[Problem]:
@@ -89,13 +99,14 @@ def check_data(environment: Environment, *, edits_meant: bool = False) -> list[P
     strange = _strange(environment)
     if strange:
         return strange
+    edited, environment = _before_edits(environment)
     given = [rule for rule in _GIVEN if rule not in _MEANT or not edits_meant]
     found = _run((*REFERENCES, *DATA, *given), environment)
     if any(
         edit(environment) for edit in causes.EDITS
     ):  # seldom: else a shortage is told where it is met, by the allocation itself
         found += [problem for problem in _run((locks.allocations,), environment) if not _outdated(problem)]
-    return _causes_first(environment, sorted({*found}))
+    return _causes_first(environment, sorted({*edited, *found}))
 
 
 def waived(environment: Environment) -> list[tuple[Problem, WaiverSpec]]:
@@ -148,7 +159,7 @@ def waivable() -> list[str]:
 def descriptions() -> dict[str, str]:
     """Return what each rule reports, by its name."""
     rules: tuple[Callable[..., object], ...] = (*REFERENCES, *DATA, *BELONGING, *LOCKS, *regions.RULES)
-    every = (*rules, *causes.EDITS)
+    every = (*rules, *causes.EDITS, *shared.RULES)
     return {rule_name(rule): inspect.getdoc(rule) or "" for rule in every}
 
 

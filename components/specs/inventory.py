@@ -56,7 +56,8 @@ class HostSpec(Spec):
     serial: Serial
     """Serial number of the chassis, as the BMC reports it."""
     bmc: Annotated[str, Field(pattern=BMC_ADDRESS), AfterValidator(bmc_address)]
-    """Address of the BMC in Metal3's form, with the driver as scheme. An address is one machine's, at any port."""
+    """Address of the BMC in Metal3's form, with the driver as scheme. An address is one machine's, at any port.
+    ``+http`` sends the login in clear text and is for BMCs that know no TLS."""
     bmc_secret: DnsLabel
     """Secret with username and password in the host's namespace. It is a reference, never a value."""
     boot_mac: MacAddress
@@ -66,7 +67,8 @@ class HostSpec(Spec):
     leaf: Label
     """Leaf switch that the host's DPU ports are connected to."""
     dpu_bmc: IpAddress | None = None
-    """Address of the BMC of the DPU, in an optional column; an empty cell says that it has none."""
+    """Address of the BMC of the DPU, in an optional column; an empty cell says that it has none. Hosts with and without
+    one may share a file, since DPF knows a DPU by its serial number."""
 
     hall: Label
     """Hall of the host, taken from the file's name, ``inventory/hall-<hall>.csv``; it is not a column."""

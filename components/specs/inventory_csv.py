@@ -21,6 +21,8 @@ OPTIONAL_COLUMN = "dpu_bmc"
 COLUMNS = tuple(name for name in HostSpec.model_fields if name not in {"hall", OPTIONAL_COLUMN})
 _HEADER = ",".join(COLUMNS)
 _HEADERS = {header: tuple(header.split(",")) for header in (_HEADER, f"{_HEADER},{OPTIONAL_COLUMN}")}
+_OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
+"""What spreadsheets write instead of commas, by the language that they speak."""
 _FORMULA = ("=", "+", "-", "@")
 """What a spreadsheet takes for the beginning of a formula."""
 _FREE_TEXT = ("serial", "dpu_serial")
@@ -137,10 +139,16 @@ def _cells(lines: list[str]) -> Iterator[list[str] | str]:
 
 
 def _header_text(header: str) -> str:
+    for mark, name in _OTHER_SEPARATORS.items():
+        if header.replace(mark, ",") in _HEADERS:
+            return f"separates columns by {name}; save the file as CSV with commas"
     got = header.split(",")
+    if not {name.strip().lower() for name in got} & {*COLUMNS}:
+        return f"the first line names the columns, and this one is something else; write {_HEADER} above it"
     missing = [name for name in COLUMNS if name not in got]
     unknown = [name for name in got if name not in (*COLUMNS, OPTIONAL_COLUMN)]
     twice = [name for name, count in Counter(got).items() if count > 1]
     faults = {"missing": missing, "not a column": unknown, "twice": twice}
     detail = "; ".join(f"{fault}: {listed(names)}" for fault, names in faults.items() if names) or "in another order"
-    return f"the first line names the columns ({detail}); write {_HEADER}"
+    meant = max(_HEADERS, key=len) if len({*got}) > len(COLUMNS) and not missing else _HEADER
+    return f"the first line names the columns ({detail}); write {meant}"

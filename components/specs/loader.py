@@ -27,7 +27,7 @@ from components.specs.locks import AllocationsLock, ImagesLock, LockFile
 from components.specs.out_of_service import OutOfServiceFile
 from components.specs.policy import PolicySpec, WaiversSpec
 from components.specs.positions import Place, Positions
-from components.specs.problems import MAX_PROBLEMS, Problem, SpecError, dotted, listed, suggestion
+from components.specs.problems import MAX_PROBLEMS, Problem, SpecError, dotted, listed, nearest, suggestion
 from components.specs.region import RegionSpec
 from components.specs.strict_yaml import MAX_VALUES, StrictYamlReader
 from components.specs.tenant import TenantSpec
@@ -46,6 +46,8 @@ REGION = "region.yaml"
 ALLOCATIONS = "allocations.lock.yaml"
 IMAGE_PINS = "images.lock.yaml"
 _HALL_FILE = re.compile(r"hall-([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\.csv")
+_COPY = re.compile(r"(hall-[a-z0-9-]*[a-z0-9])[^a-z0-9-]")
+"""A name that goes on after that of a hall's file, as desktops call a copy."""
 OUT_OF_SERVICE = "out_of_service.yaml"
 APPROVALS = "approvals.yaml"
 POLICY = "policy.yaml"
@@ -138,7 +140,12 @@ class _Loader:
         """A misspelt file would be skipped without a word."""
         for path in self._listing("", "*"):
             if path.name not in _TOP_FILES and path.name not in _FOLDERS:
-                text = f"is no file of an environment ({', '.join(_TOP_FILES)}){suggestion(path.name, _TOP_FILES)}"
+                text = f"is no file of an environment ({', '.join(_TOP_FILES)})"
+                near = nearest(path.name, _TOP_FILES)
+                if near and (self._folder / near).exists():
+                    text = f"is not read, and {near} is there; remove it"
+                elif near:
+                    text += f"; did you mean '{near}'?"
                 self._problem(path.name, 0, text)
         for folder, suffix in _FOLDERS.items():
             fault = unreadable(self._folder / folder)
@@ -146,11 +153,7 @@ class _Loader:
                 self._problem(folder, 0, fault)
             for path in self._listing(folder, "*"):
                 if path.suffix != suffix:
-                    meant = path.with_suffix(suffix)
-                    remedy = f"; rename it to {meant.name} or remove it"
-                    if meant.exists():
-                        remedy = f", and {meant.name} is there; remove it"
-                    self._problem(f"{folder}/{path.name}", 0, f"is not read{remedy}")
+                    self._problem(f"{folder}/{path.name}", 0, f"is not read{_unread(path, suffix)}")
 
     def _tenant(self, path: Path) -> TenantSpec | None:
         file = f"tenants/{path.name}"
@@ -160,7 +163,9 @@ class _Loader:
             remedies = [f"write {path.stem}"] if re.fullmatch(SHORT_NAME, path.stem) else []
             if not path.with_stem(tenant.tenant).exists():
                 remedies.append(f"rename the file to {tenant.tenant}.yaml")
-            told = ", or ".join(remedies) or "give the tenant and its file a name that no other has"
+            told = ", or ".join(remedies) or (
+                f"give the tenant and its file a name that no other has, or remove a copy of {tenant.tenant}.yaml"
+            )
             text = f"is '{tenant.tenant}' in {file}; {told}"
             self._problems.append(Problem(file, line, "tenant", text))
         return tenant
@@ -169,7 +174,9 @@ class _Loader:
         file = f"inventory/{path.name}"
         hall = _HALL_FILE.fullmatch(path.name)
         if not hall:
-            self._problem(file, 0, "is not named after a hall; rename it to hall-<hall>.csv")
+            original = _COPY.match(path.name)
+            copied = f", or remove it if it is a copy of {original[1]}.csv" if original else ""
+            self._problem(file, 0, f"is not named after a hall; rename it to hall-<hall>.csv{copied}")
             return
         text = self._text(file)
         if text is None:
@@ -202,6 +209,17 @@ class _Loader:
 
     def _problem(self, file: str, line: int, text: str) -> None:
         self._problems.append(Problem(file, line, "", text))
+
+
+def _unread(path: Path, suffix: str) -> str:
+    """Return what to do with a file that is not read: a copy that an editor left, or a name that is not whole."""
+    name = path.name.strip("#~")
+    meant = name[: name.index(suffix)] if suffix in name else Path(name).stem
+    if path.with_name(f"{meant}{suffix}").exists():
+        return f", and {meant}{suffix} is there; remove it"
+    if re.fullmatch(SHORT_NAME, meant) or _HALL_FILE.fullmatch(f"{meant}{suffix}"):
+        return f"; rename it to {meant}{suffix} or remove it"
+    return "; move it to another folder or remove it"
 
 
 @lru_cache(maxsize=64)

@@ -17,7 +17,8 @@ class ContactsSpec(Spec):
     """Who is told and who is asked. The contacts are on each namespace of the tenant, for people and for alerts."""
 
     alerts: Text
-    """Who is told when something is wrong with the tenant's nodes."""
+    """Who is told when something is wrong with the tenant's nodes: an address, or whatever people reach them by, such
+    as a channel."""
     changes: Text
     """Who is asked before a disruptive change."""
     maintenance: Text | None = None
@@ -75,7 +76,9 @@ class TenantSpec(DataFile):
     contacts: ContactsSpec
     """Who is told and who is asked."""
     contract: tuple[ContractSpec, ...] = ()
-    """Capacity the tenant has paid for, by instance type; its pools may not ask for more."""
+    """Capacity the tenant has paid for, by instance type; its pools may not ask for more. Where any is listed, all
+    types with GPUs are; nodes without, such as those of add-ons, may go unsaid. Without a contract nothing bounds the
+    pools but the region's hosts."""
     changes: ChangesSpec = ChangesSpec()
     """When the tenant's nodes may be disrupted."""
     quotas: QuotasSpec = QuotasSpec()

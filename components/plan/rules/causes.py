@@ -148,7 +148,7 @@ def _told(environment: Environment, change: _Change, rows: dict[str, HostSpec]) 
         verb = "is" if len(change.hosts) == 1 else "are"
         text = (
             f"{names} of {placed.key} {verb} in no inventory/hall-*.csv any more, {follows}; restore the rows"
-            " (git diff shows them), and lower nodes there before a host in use leaves"
+            " or their names (git diff shows them), and lower nodes there before a host in use leaves"
         )
         return problem(environment, ALLOCATIONS, ("hosts", first), text)
     was = f"{placed.key} is of {placed.pool.instance_type}"

@@ -180,10 +180,12 @@ def _gone(environment: Environment, name: str, given: ClusterAllocation, nodes: 
             f" another name is another cluster; write {name}, or add {renamed.cluster.name} beside it"
         )
         return problem(environment, renamed.file, (*renamed.path, "name"), text)
-    text = (
-        f"{nodes} nodes run in {name}, which no tenants/{given.tenant}.yaml has any more; write it back with retire:"
-        f" true, then jacquard allocate {environment.name} and jacquard up {environment.name}, and only then remove it"
-    )
+    file = f"tenants/{given.tenant}.yaml"
+    steps = f"jacquard allocate {environment.name} and jacquard up {environment.name}, and only then remove it"
+    remedy = f"write it back with retire: true, then {steps}"
+    if given.tenant not in {tenant.tenant for tenant in environment.tenants}:
+        remedy = f"get the file back with git checkout; to end the cluster say retire: true there, then {steps}"
+    text = f"{nodes} nodes run in {name}, which no {file} has any more; {remedy}"
     return problem(environment, ALLOCATIONS, ("clusters", name), text)
 
 

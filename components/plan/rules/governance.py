@@ -15,15 +15,19 @@ from components.specs.times import DAY_MINUTES
 
 
 def tenants(environment: Environment) -> Iterator[Problem]:
-    """Report tenants that a freeze names in vain: it would protect nobody."""
+    """Report tenants that a freeze names in vain: it would protect nobody.
+
+    One whose clusters run is there and its file is not, which is told already.
+    """
     declared = [tenant.tenant for tenant in environment.tenants]
+    lost = {cluster.tenant for cluster in environment.allocations.clusters.values()}
     named: list[tuple[DataPath, str]] = [
         (("freezes", index, "tenants", at), tenant)
         for index, freeze in enumerate(environment.policy.freezes)
         for at, tenant in enumerate(freeze.tenants)
     ]
     for path, tenant in named:
-        if tenant not in declared:
+        if tenant not in declared and tenant not in lost:
             text = (
                 f"'{tenant}' has no file tenants/{tenant}.yaml (tenants: {listed(declared)}); remove it or pick one"
                 f"{suggestion(tenant, declared)}"

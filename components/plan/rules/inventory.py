@@ -133,7 +133,7 @@ def racks(environment: Environment) -> Iterator[Problem]:
 def rack_sizes(environment: Environment) -> Iterator[Problem]:
     """Report racks with more hosts than their type allows: at a host, or at the type when that was lowered.
 
-    It was when most of its racks have too many, and hosts that pools have already in each of them.
+    It was when pools have more hosts of most of their racks than a rack may have: one that is added is nobody's yet.
     """
     racks: dict[str, dict[str, list[HostSpec]]] = defaultdict(lambda: defaultdict(list))
     for host in environment.hosts:
@@ -141,8 +141,8 @@ def rack_sizes(environment: Environment) -> Iterator[Problem]:
     for index, kind in enumerate(environment.instance_types.instance_types):
         found, allowed, path = racks[kind.name], kind.nodes_per_rack, ("instance_types", index, "nodes_per_rack")
         over = {rack: hosts for rack, hosts in found.items() if len(hosts) > allowed}
-        had = all(any(host.host in environment.allocations.hosts for host in hosts) for hosts in over.values())
-        if had and len(over) > 1 and 2 * len(over) > len(found):
+        given = [sum(host.host in environment.allocations.hosts for host in hosts) for hosts in found.values()]
+        if len(over) > 1 and 2 * sum(count > allowed for count in given) > sum(map(bool, given)):
             most = max(map(len, over.values()))
             first = next(iter(over.values()))[allowed]
             there = place(environment, inventory_file(first.hall), (first.host,))

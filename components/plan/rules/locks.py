@@ -17,9 +17,10 @@ from components.plan.allocate.ledger import (
     written,
 )
 from components.plan.allocate.numbers import Block, as_block
+from components.plan.allocate.spares import spares_for
 from components.plan.intents.images import choose_image, standing_objections
 from components.plan.intents.nodes import pinned_image
-from components.plan.pools import DataPath, PlacedPool, place, pools, problem
+from components.plan.pools import DataPath, PlacedPool, declared_spares, place, pools, problem
 from components.plan.rules.running import Entry, restored, running_nodes
 from components.render.dpu_templates import NEWEST as DPUS_NEWEST
 from components.render.template_revisions import NEWEST as NODES_NEWEST
@@ -248,6 +249,14 @@ def _hosts(environment: Environment, have: Mapping[str, str], wanted: Mapping[st
             missing[wanted[host]].append(host)
         elif host not in wanted:
             superfluous.append(host)
+    gone = defaultdict(list)
+    for name in set(superfluous) - {host.host for host in environment.hosts}:
+        gone[have[name]].append(name)
+    there = {placed.key: placed for placed in pools(environment)}
+    for key in there.keys() & gone.keys():
+        yield _lost_hosts(environment, there[key], naturally(gone[key]))
+        superfluous = [name for name in superfluous if have[name] != key or name not in gone[key]]
+        missing.pop(key, None)  # in place of those that are gone
     for key, names in missing.items():
         text = f"lacks {len(names)} of {key} ({listed(names, MAX_NAMES_SHOWN)}); {_remedy(environment)}"
         yield problem(environment, ALLOCATIONS, ("hosts",), text)
@@ -256,6 +265,21 @@ def _hosts(environment: Environment, have: Mapping[str, str], wanted: Mapping[st
         text = f"has {len(superfluous)} that no pool can have ({told}); {_remedy(environment)}"
         line = environment.positions.line(ALLOCATIONS, ("hosts", superfluous[0]))
         yield Problem(ALLOCATIONS, line, "hosts", text)
+
+
+def _lost_hosts(environment: Environment, placed: PlacedPool, names: list[str]) -> Problem:
+    """Return that rows of a pool's hosts are gone which its nodes can do without, and what is left of its spares."""
+    lock = environment.allocations
+    left = sum(lock.hosts.get(host.host) == placed.key for host in environment.hosts)
+    sizes = [group.most_nodes for key, group in lock.groups.items() if pool_of(key) == placed.key]
+    asked = sum(spares_for(size, declared_spares(environment, placed.pool)) for size in sizes)
+    text = (
+        f"{listed(names, MAX_NAMES_SHOWN)} of {placed.key} {'is' if len(names) == 1 else 'are'} in no"
+        f" inventory/hall-*.csv any more, and {sum(sizes)} nodes with {asked} spare{'s' * (asked != 1)} to keep have"
+        f" {left} hosts left; restore what is still there, rows or names (git diff shows them), else"
+        f" {_remedy(environment)}"
+    )
+    return problem(environment, ALLOCATIONS, ("hosts", names[0]), text)
 
 
 def _remedy(environment: Environment) -> str:

@@ -158,6 +158,8 @@ def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
     yield from _twice(environment, "DPU image", _entries(IMAGES, ("dpu_images",), "version", images.dpu_images))
     kinds = environment.instance_types.instance_types
     yield from _twice(environment, "instance type", _entries(INSTANCE_TYPES, ("instance_types",), "name", kinds))
+    versions = _items(VERSIONS, ("kubernetes",), environment.versions.kubernetes)
+    yield from _twice(environment, "version", versions, "remove one")
     yield from _twice(environment, "chart", _entries(VERSIONS, ("charts",), "name", environment.versions.charts))
     baselines = environment.firmware.firmware_baselines
     yield from _twice(environment, "baseline", _entries(FIRMWARE, ("firmware_baselines",), "name", baselines))

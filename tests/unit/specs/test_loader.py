@@ -131,26 +131,37 @@ def test_a_name_that_steers_a_terminal_is_shown_as_an_escape(laptop: Any) -> Non
     [problem] = _problems(laptop)
     assert (problem.file, problem.text) == (
         "tenants/\\x1b[31m\\u202eacme.yml",
-        "is not read; rename it to \\x1b[31m\\u202eacme.yaml or remove it",
+        "is not read; move it to another folder or remove it",
     )
 
 
 def test_files_that_nobody_would_read_are_reported(laptop: Any) -> None:
-    for name in ("regoin.yaml", "tenants/acme.yml", "tenants/initech.yml", "inventory/hall-b.tsv", "inventory/b.csv"):
+    copies = ("inventory/hall-a (1).csv", "region.yaml.orig", "tenants/#acme.yaml#", "tenants/acme.yaml.bak")
+    wrong = ("polcy.yaml", "tenants/acme.yml", "tenants/initech.yml", "inventory/hall-b.tsv", "inventory/b.csv")
+    for name in (*copies, *wrong, "tenants/initech.yaml.bak", "tenants/README.md"):
         (laptop.folder / name).write_text("", encoding="utf-8")
     (laptop.folder / ".region.yaml.swp").write_text("", encoding="utf-8")
 
     assert [(problem.file, problem.text) for problem in _problems(laptop)] == [
         ("inventory/b.csv", "is not named after a hall; rename it to hall-<hall>.csv"),
+        (
+            "inventory/hall-a (1).csv",
+            "is not named after a hall; rename it to hall-<hall>.csv, or remove it if it is a copy of hall-a.csv",
+        ),
         ("inventory/hall-b.tsv", "is not read; rename it to hall-b.csv or remove it"),
         (
-            "regoin.yaml",
+            "polcy.yaml",
             (
                 "is no file of an environment (region.yaml, out_of_service.yaml, policy.yaml, waivers.yaml,"
-                " approvals.yaml, allocations.lock.yaml, images.lock.yaml, README.md); did you mean 'region.yaml'?"
+                " approvals.yaml, allocations.lock.yaml, images.lock.yaml, README.md); did you mean 'policy.yaml'?"
             ),
         ),
+        ("region.yaml.orig", "is not read, and region.yaml is there; remove it"),
+        ("tenants/#acme.yaml#", "is not read, and acme.yaml is there; remove it"),
+        ("tenants/README.md", "is not read; move it to another folder or remove it"),
+        ("tenants/acme.yaml.bak", "is not read, and acme.yaml is there; remove it"),
         ("tenants/acme.yml", "is not read, and acme.yaml is there; remove it"),
+        ("tenants/initech.yaml.bak", "is not read; rename it to initech.yaml or remove it"),
         ("tenants/initech.yml", "is not read; rename it to initech.yaml or remove it"),
     ]
 

@@ -1,0 +1,132 @@
+"""Values of the catalogue that many pools share: the edit is told once, and nothing that follows from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from environment_data import copy_data
+from workbench import Workbench
+
+from components.plan.checks import check_data
+
+CATALOG = "../catalog/instance_types.yaml"
+RESTORE = "restore both numbers (git diff shows them), or make another instance type for other hosts"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "value", "edited", "text"),
+    [
+        pytest.param(
+            "us-east-04a",
+            "gb200-nvl72",
+            "nodes_per_rack: 18",
+            "nodes_per_rack: 36",
+            (
+                ":57  instance_types[4].nodes_per_rack: 36 in a rack, and of the 150 that pools have none has more than"
+                " 18 gb200-nvl72 (inventory/hall-c.csv:275); write 18"
+            ),
+            id="a rack of more nodes than any has",
+        ),
+        pytest.param(
+            "us-east-04a",
+            "gb200-nvl72",
+            "nodes_per_rack: 18",
+            "nodes_per_rack: 9",
+            (
+                ":57  instance_types[4].nodes_per_rack: 9 in a rack, and c065, c066, c067 and 157 more have up to 18"
+                " gb200-nvl72 (inventory/hall-c.csv:267); write 18, or move hosts to other racks first"
+            ),
+            id="a rack of fewer nodes than most have, beside racks of nobody",
+        ),
+        pytest.param(
+            "us-east-04a",
+            "gb200-nvl72",
+            "scale: rack ",
+            "scale: node ",
+            (
+                ":46  instance_types[4].scale: is node, and 2700 hosts of gb200-nvl72 are in groups by rack"
+                " (allocations.lock.yaml:5332), whose nodes would all be made anew; write scale: rack"
+            ),
+            id="racks that fail node by node",
+        ),
+        pytest.param(
+            "us-east-04a",
+            "h100-ib-8",
+            "    cpu_model",
+            "    scale: rack\n    cpu_model",
+            (
+                ":5  instance_types[0].scale: is rack, and 1213 hosts of h100-ib-8 are in groups by hall"
+                " (allocations.lock.yaml:5332), whose nodes would all be made anew; write scale: node"
+            ),
+            id="nodes that fail with their rack",
+        ),
+        pytest.param(
+            "lab",
+            "h100-ib-8",
+            "    cpu_model",
+            "    scale: rack\n    cpu_model",
+            (
+                ":5  instance_types[0].scale: is rack, and rack a01 of h100-ib-8 has cpu-gen5 too"
+                " (inventory/hall-a.csv:6); write scale: node"
+            ),
+            id="nodes of a rack that others have too",
+        ),
+        pytest.param(
+            "us-east-04a",
+            "gb200-nvl72",
+            "infiniband_ports: 4",
+            "infiniband_ports: 8",
+            (
+                ":52  instance_types[4].infiniband_ports: by 8 ports with 16 virtual functions each aurelia-train,"
+                " meridian-train, northwind-train and 3 more need more GUIDs than they have (allocations.lock.yaml:22);"
+                f" {RESTORE}"
+            ),
+            id="more ports than GUIDs were given for",
+        ),
+        pytest.param(
+            "us-east-04a",
+            "h100-ib-8",
+            "infiniband_ports: 8",
+            "infiniband_ports: 0",
+            (
+                ":9  instance_types[0].infiniband_ports: by 0 ports with 16 virtual functions each borealis-train,"
+                f" cobalt-one, delphi-fold and 1 more have GUIDs for nothing (allocations.lock.yaml:23); {RESTORE}"
+            ),
+            id="no ports, where GUIDs were given",
+        ),
+    ],
+)
+def test_an_edit_of_the_catalogue_is_told_once_and_where_it_was_made(
+    tmp_path: Path, name: str, kind: str, value: str, edited: str, text: str
+) -> None:
+    bench = Workbench(copy_data(tmp_path, name), name)
+    _edit(bench, kind, value, edited)
+
+    assert [f"{one.place}  {one.path}: {one.text}" for one in bench.problems()] == [f"{CATALOG}{text}"]
+    assert check_data(bench.load()), "an allocation would give the numbers and hosts of what runs anew"
+
+    _edit(bench, kind, edited, value)
+    assert bench.report() == ""
+
+
+def test_what_else_is_wrong_is_told_beside_an_edit(tmp_path: Path) -> None:
+    bench = Workbench(copy_data(tmp_path, "us-east-04a"), "us-east-04a")
+    _edit(bench, "gb200-nvl72", "nodes_per_rack: 18", "nodes_per_rack: 36")
+    _edit(bench, "h100-ib-8", "infiniband_ports: 8", "infiniband_ports: 16")
+    bench.edit("tenants/aurelia.yaml", "vpc: aurelia", "vpc: aureliax")
+
+    found = [(one.file, one.rule) for one in bench.problems()]
+    assert found == [
+        (CATALOG, "shared.infiniband-ports"),
+        (CATALOG, "shared.nodes-per-rack"),
+        ("tenants/aurelia.yaml", "references.cluster-references"),
+    ]
+
+
+def _edit(bench: Workbench, kind: str, old: str, new: str) -> None:
+    """Replace the first ``old`` behind the name of an instance type."""
+    path = bench.folder / CATALOG
+    before, name, after = path.read_text(encoding="utf-8").partition(f"- name: {kind}\n")
+    assert old in after
+    path.write_text(before + name + after.replace(old, new, 1), encoding="utf-8")
