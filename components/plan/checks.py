@@ -58,6 +58,8 @@ def _before_edits(environment: Environment) -> tuple[list[Problem], Environment]
 
 def _causes_first(environment: Environment, found: list[Problem]) -> list[Problem]:
     """Return ``found`` without what only follows from files, folders or rows of the inventory that are not there."""
+    if {rule_name(rule) for rule in causes.STAYS} & {problem.rule for problem in found}:
+        found = [problem for problem in found if problem.rule != rule_name(locks.pins)]
     follows = [rule_name(rule) for rule in causes.FOLLOWS]
     lost = {rule_name(inventory.hall_files)} & {problem.rule for problem in found}
     certain = causes.nodes_without_rows(environment)

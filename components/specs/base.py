@@ -28,6 +28,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from components.specs.cron_text import cron
 from components.specs.mac_text import MAC, mac
 from components.specs.remedy import FormError
 
@@ -160,8 +161,8 @@ def _cidr(value: object) -> object:
     except ValueError:
         msg = "must be a network like 10.64.0.0/16"
         raise ValueError(msg) from None
-    if interface.ip != interface.network.network_address:
-        rule = "has bits set beyond its prefix length"
+    if value != str(interface.network):
+        rule = f"has {'bits set beyond its' if str(interface) == value else 'a mask instead of a'} prefix length"
         raise FormError(rule, str(interface.network))
     return value
 
@@ -272,7 +273,7 @@ IpAddress = Annotated[Address, WrapValidator(_ip)]
 """An address in a spec: ``Address`` with an error text for people."""
 InterfaceName = Annotated[str, StringConstraints(pattern=INTERFACE)]
 """Name of a network interface of Linux, which has at most 15 characters (``IFNAMSIZ``)."""
-CronSchedule = Annotated[str, StringConstraints(pattern=CRON_SCHEDULE)]
+CronSchedule = Annotated[str, StringConstraints(pattern=CRON_SCHEDULE), AfterValidator(cron)]
 """Minute, hour, day of month, month, day of week, as cron reads them."""
 AnnotationText = Annotated[str, StringConstraints(max_length=4096)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=253)]

@@ -20,7 +20,7 @@ _UNWANTED = {
     "\t": ("a tab", "write spaces, or a comma between values of a row"),
     "\r": ("a carriage return", "save the file with plain line ends (LF)"),
 }
-_CONFLICT = re.compile(r"^<<<<<<< ", re.MULTILINE)
+_CONFLICT = re.compile(r"^(?:<<<<<<< |=======$|>>>>>>> )", re.MULTILINE)
 """How git begins what it could not merge."""
 TAKE_ONE_SIDE = "take either side of the whole file, git checkout --ours or --theirs, and run jacquard allocate"
 """What to do about a lock file that a merge put together."""

@@ -92,7 +92,7 @@ def _mended(path: Path, file: str, folder: Path, model: type[DataFile] | None) -
         fixes += [
             Fix(file, edit.line, lines[edit.line - 1][edit.start : edit.end], edit.text)
             if edit.text is not None
-            else Fix(file, edit.line, "an empty line", "none")
+            else Fix(file, edit.line, "a line without a host", "none")
             for edit in edits
         ]
         if not edits:

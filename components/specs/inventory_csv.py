@@ -69,6 +69,9 @@ class InventoryReader:
         if not any(map(str.strip, cells)):
             self._problem(number, "", "is empty; remove the line", Remedy((number,), None))
             return None
+        if tuple(cells) == columns:
+            self._problem(number, "", "is the first line again; remove the line", Remedy((number,), None))
+            return None
         if len(cells) != len(columns):
             text = f"has {len(cells)} values, the header has {len(columns)} ({','.join(columns)}); write one for each"
             self._problem(number, "", text)

@@ -23,7 +23,7 @@ from components.specs.firmware import FirmwareCatalog
 from components.specs.instance_types import InstanceTypeCatalog
 from components.specs.inventory import HostSpec
 from components.specs.inventory_csv import InventoryReader
-from components.specs.locks import AllocationsLock, ImagesLock, LockFile
+from components.specs.locks import UNDO, AllocationsLock, ImagesLock, LockFile
 from components.specs.out_of_service import OutOfServiceFile
 from components.specs.policy import PolicySpec, WaiversSpec
 from components.specs.positions import Place, Positions
@@ -31,7 +31,7 @@ from components.specs.problems import MAX_PROBLEMS, Problem, SpecError, dotted, 
 from components.specs.region import RegionSpec
 from components.specs.strict_yaml import MAX_VALUES, StrictYamlReader
 from components.specs.tenant import TenantSpec
-from components.specs.translate import mistakes
+from components.specs.translate import Mistake, mistakes
 from components.specs.versions import VersionVector
 from components.specs.vm_offering import VmCatalog
 
@@ -93,11 +93,14 @@ class _Loader:
         self._folder = folder / name
         self._problems: list[Problem] = []
         self._places: dict[str, Place] = {}
+        self._tenants: dict[str, str] = {}
+        """Tenant that each file of ``tenants/`` names, by the file's name without its end."""
 
     def load(self) -> Environment:
         self._refuse_unknown_files()
         region = self._yaml(REGION, RegionSpec)
         tenants = [self._tenant(path) for path in self._listing("tenants", "*.yaml")]
+        self._refuse_other_names()
         hosts = [host for path in self._listing("inventory", "*.csv") for host in self._inventory(path)]
         images = self._yaml(IMAGES, ImageCatalog)
         instance_types = self._yaml(INSTANCE_TYPES, InstanceTypeCatalog)
@@ -158,17 +161,27 @@ class _Loader:
     def _tenant(self, path: Path) -> TenantSpec | None:
         file = f"tenants/{path.name}"
         tenant = self._yaml(file, TenantSpec)
-        if tenant and tenant.tenant != path.stem:
-            line = self._places[file].inner["tenant"].line
-            remedies = [f"write {path.stem}"] if re.fullmatch(SHORT_NAME, path.stem) else []
-            if not path.with_stem(tenant.tenant).exists():
-                remedies.append(f"rename the file to {tenant.tenant}.yaml")
-            told = ", or ".join(remedies) or (
-                f"give the tenant and its file a name that no other has, or remove a copy of {tenant.tenant}.yaml"
-            )
-            text = f"is '{tenant.tenant}' in {file}; {told}"
-            self._problems.append(Problem(file, line, "tenant", text))
+        if tenant:
+            self._tenants[path.stem] = tenant.tenant
         return tenant
+
+    def _refuse_other_names(self) -> None:
+        """A tenant's file is found by the tenant's name."""
+        for stem, name in self._tenants.items():
+            if name == stem:
+                continue
+            file, path = f"tenants/{stem}.yaml", self._folder / "tenants" / f"{stem}.yaml"
+            line = self._places[file].inner["tenant"].line
+            remedies = [f"write {stem}"] if re.fullmatch(SHORT_NAME, stem) else []
+            if not path.with_stem(name).exists():
+                remedies.append(f"rename the file to {name}.yaml")
+            told = ", or ".join(remedies) or (
+                f"give the tenant and its file a name that no other has, or remove a copy of {name}.yaml"
+            )
+            text = f"is '{name}' in {file}; {told}"
+            if self._tenants.get(name) == stem:
+                text = f"is '{name}' in {file}, and '{stem}' in tenants/{name}.yaml; rename both files"
+            self._problems.append(Problem(file, line, "tenant", text))
 
     def _inventory(self, path: Path) -> Iterator[HostSpec]:
         file = f"inventory/{path.name}"
@@ -247,7 +260,7 @@ def parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None
             text = f"has {error.error_count():,} mistakes, which no edit makes; restore the file that belongs here"
             return None, place, (Problem(file, place.line, "", text),)
         positions, found = Positions({file: place}), []
-        for mistake in mistakes(error, model, data):
+        for mistake in _mistakes(error, model, data):
             at = mistake.path
             trap = refused[at].text if at in refused else ""
             if (trap and not mistake.wants_text) or trap.endswith("in quotes"):  # which alone do not make it right
@@ -259,6 +272,15 @@ def parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None
                 found.append(Problem(file, line, dotted(at), mistake.text, remedy=mistake.remedy))
         return None, place, (*refused.values(), *found)
     return spec, place, tuple(refused.values())
+
+
+def _mistakes(error: ValidationError, model: type[DataFile], data: Any) -> Iterator[Mistake]:
+    """Yield what is wrong with ``data``; nobody writes what is missing in a lock file."""
+    for mistake in mistakes(error, model, data):
+        if issubclass(model, LockFile):
+            yield replace(mistake, text=f"{mistake.text.partition('; ')[0]}; {UNDO}", remedy=None)
+        else:
+            yield mistake
 
 
 def _other_format(file: str, data: dict[str, Any], place: Place, model: type[DataFile]) -> Problem | None:

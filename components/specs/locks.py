@@ -43,7 +43,8 @@ Pkey = Annotated[int, Field(ge=1, le=LAST_PKEY)]
 """Partition key of InfiniBand."""
 
 
-_UNDO = "restore the file with git checkout, since only commands write it"
+UNDO = "restore the file with git checkout, since only commands write it"
+"""Remedy for a lock file that no command wrote so."""
 
 
 class LockFile(DataFile):
@@ -243,11 +244,11 @@ class ImagesLock(LockFile, CheckedSpec):
         for section, intents in (("intents", self.intents), ("dpu_intents", self.dpu_intents)):
             for name, intent in intents.items():
                 if intent.name != name:
-                    text = f"is not the intent of that name, which would be {intent.name}; {_UNDO}"
+                    text = f"is not the intent of that name, which would be {intent.name}; {UNDO}"
                     yield Misfit(text, (section, name))
         for path, named in self._named():
             if named not in (self.dpu_intents if is_about_dpus(path[1]) else self.intents):
-                yield Misfit(f"names an intent that is not in this file; {_UNDO}", path, named)
+                yield Misfit(f"names an intent that is not in this file; {UNDO}", path, named)
 
     def _named(self) -> Iterator[tuple[tuple[str, ...], IntentName]]:
         for section in ("groups", "dpus", "previous"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from components.specs import api_server, base, cluster_api, dpus, intents, keys, kubelet, nodes
+from components.specs import api_server, base, cluster_api, dpus, intents, keys, kubelet, nodes, region
 
 _LABEL = "lower-case letters, digits and '-'"
 PATTERN_RULES = {
@@ -32,6 +32,7 @@ PATTERN_RULES = {
     base.REGISTRY: "must be a host without a scheme like registry.cloud.example, its port at most 65535",
     base.INTERFACE: "must be the name of a network interface, at most 15 characters without blanks, '/' and ':'",
     base.CRON_SCHEDULE: 'must be a cron schedule of five fields like "15 3 * * *"',
+    region.STATE_BACKEND: "must be a URL as pulumi login takes it like s3://bucket/region",
     dpus.DPU_CLUSTER_NAME: "must be a name of at most 4 lower-case letters and digits that starts with a letter",
     api_server.FEATURE_GATE: "must be a feature gate like InPlacePodVerticalScaling",
     api_server.CLAIM: "must be text without spaces, '=' and ','",

@@ -43,6 +43,10 @@ class Enforcement(StrEnum):
     """An offence is reported."""
 
 
+_LONGEST = dt.timedelta(days=366)
+"""Longest freeze: what is longer was meant for another year."""
+
+
 class FreezeSpec(CheckedSpec):
     """A time in which nothing of tenants is applied; see ``change-in-freeze`` in docs/policies.md."""
 
@@ -58,11 +62,14 @@ class FreezeSpec(CheckedSpec):
     """Tenants that the freeze protects; it protects all, and what they share, when none is listed."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield an end that is not after the beginning."""
+        """Yield an end that is not after the beginning, or in another year than anybody meant."""
         if self.to <= self.from_:
             yield Misfit(
                 f"must be after from, {self.from_.isoformat()}; write a later moment", ("to",), self.to.isoformat()
             )
+        if self.to - self.from_ > _LONGEST:
+            text = f"must be at most {_LONGEST.days} days after from, {self.from_.isoformat()}; write an earlier moment"
+            yield Misfit(text, ("to",), self.to.isoformat())
 
     def covers(self, moment: dt.datetime, tenant: str) -> bool:
         """Tell whether ``tenant`` is protected at ``moment``, which has a time zone."""

@@ -9,8 +9,11 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from components.specs.base import Spec
+from components.specs.remedy import FormError
 
 _NUMBER = r"(0x[0-9a-f]{1,15}|0|[1-9][0-9]{0,17})"
+_OTHER_DASH = re.compile("\\s*(?:-|\u2013|\u2014|\\.\\.)\\s*")
+"""What people and other languages write between the ends of a range."""
 _RANGE = re.compile(f"{_NUMBER}-{_NUMBER}")
 
 
@@ -40,6 +43,10 @@ def range_reader(
         if isinstance(value, dict | kind):
             return value
         if not isinstance(value, str) or not form.fullmatch(value):
+            plain = _OTHER_DASH.sub("-", value) if isinstance(value, str) else ""
+            if form.fullmatch(plain):
+                rule = wrong.partition(" like ")[0]
+                raise FormError(rule, plain)
             raise ValueError(wrong)
         first, last = (int(part, 0) for part in value.split("-"))
         if first > last:

@@ -37,6 +37,8 @@ from components.specs.previews import PreviewsSpec
 from components.specs.ranges import Numbers
 from components.specs.storage import StorageClassSpec
 
+STATE_BACKEND = r"^(azblob|file|gs|https|postgres|s3)://[^\s]+$"
+
 
 class FailureDomain(StrEnum):
     """What hosts fail together with."""
@@ -79,7 +81,7 @@ class SiteSpec(Spec):
 class StateSpec(Spec):
     """Where Pulumi keeps state and how it encrypts secrets."""
 
-    backend: Text
+    backend: str = Field(pattern=STATE_BACKEND, max_length=253)
     """URL as ``pulumi login`` takes it, such as ``s3://bucket/region``."""
     secrets_provider: Text
     """URL as ``pulumi stack init --secrets-provider`` takes it, such as ``awskms://alias/pulumi``."""

@@ -63,8 +63,13 @@ _KEY_TRAPS = (
 _ONE_DOCUMENT = "has a second document or a % directive; keep one plain document a file"
 _NO_TAGS = "tags (!) are not used here; remove the tag, or put the text in quotes"
 _NO_ANCHORS = "anchors (&) and aliases (*) are not used here; write the value out"
+_CLOSE_DASH = re.compile(r"\s*-[^\s-].*: ")
+"""An entry of a list that lacks the blank after its dash, so that it is a key."""
 _SYNTAX = (
-    ("mapping values are not allowed", "a ':' stands where no key can be; indent the key, or put the text in quotes"),
+    (
+        "mapping values are not allowed",
+        "a ':' stands where no key can be; align the key with its neighbours, or put the text in quotes",
+    ),
     ("could not find expected ':'", "a key needs ': ' and a value after it"),
     ("found unexpected end of stream", "a quote is not closed; close it"),
     ("cannot start any token", "this character cannot begin a value; put the text in quotes"),
@@ -238,6 +243,8 @@ class StrictYamlReader:
         begun = any(part in upstream for part in _BEGINS_BEFORE) and error.context_mark
         mark = begun or error.problem_mark
         last = text.rstrip("\n").count("\n") + 1
+        if mark and _CLOSE_DASH.match(text.split("\n")[min(mark.line, last - 1)]):
+            remedy = "a '-' begins an entry of a list only before a blank; write a plain space after it"
         self.problems[()] = Problem(self.file, min(mark.line + 1, last) if mark else 0, "", remedy)
 
 

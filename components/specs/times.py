@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import difflib
 import re
 import zoneinfo
 from collections.abc import Iterator
@@ -13,10 +14,11 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from components.specs.base import CheckedSpec, Misfit
-from components.specs.problems import suggestion
 
 HOUR_MINUTES = 60
 DAY_MINUTES = 24 * HOUR_MINUTES
+_ALIKE = 0.75
+"""Likeness from which on the name of a city is a typing error of another."""
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 
 
@@ -36,7 +38,12 @@ def _timezones() -> tuple[str, ...]:
 
 def _timezone(value: str) -> str:
     if value not in _timezones():
-        msg = f"must be an IANA time zone like Europe/Berlin{suggestion(value, _timezones())}"
+        area, _, city = value.lower().rpartition("/")  # a place that looks alike elsewhere has another time
+        alike = [zone for zone in _timezones() if zone.lower().rpartition("/")[0] == area and area]
+        cities = {zone.rpartition("/")[2].lower(): zone for zone in alike}
+        near = difflib.get_close_matches(city, cities, n=1, cutoff=_ALIKE)
+        meant = f"; did you mean '{cities[near[0]]}'?" if near else ""
+        msg = f"must be an IANA time zone like Europe/Berlin{meant}"
         raise ValueError(msg)
     return value
 

@@ -206,7 +206,8 @@ def _hint(kind: str, context: dict[str, Any], got: Any) -> str:
     if kind == "bool_type" and isinstance(got, str) and got.lower() in _BOOLEANS:
         return f"; write {_BOOLEANS[got.lower()]}"
     if kind in {"enum", "literal_error"} and isinstance(got, str):
-        return suggestion(got, _expected(context))
+        whole = [word for word in _expected(context) if got.lower().startswith(word)]
+        return f"; did you mean '{whole[0]}'?" if len(whole) == 1 else suggestion(got, _expected(context))
     return ""
 
 

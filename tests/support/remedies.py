@@ -210,7 +210,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
         (r"; remove (?:it|one)(?:$| or |,)", _remove),
         (r"or remove it$", _remove),
         (r"stands (?:twice|\d+ times), first on line \d+; keep one of (?:the two|them)$", _remove_line),
-        (r"is empty; remove the line$", _remove_line),
+        (r"is (?:empty|the first line again); remove the line$", _remove_line),
         (r"; rename (?:it|one)$", _rename),
         (r"^must be one of ([-\w./]+)", _write_value),
         (r"^must be (?:at least|at most) (\d+)", _write_value),

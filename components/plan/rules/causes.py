@@ -9,7 +9,7 @@ from itertools import combinations
 
 from components.plan.intents.images import find_image
 from components.plan.pools import PlacedPool, place, pools, problem, wanted_nodes
-from components.plan.rules import capacity, clusters, contracts, inventory, locks, node_pools
+from components.plan.rules import capacity, clusters, contracts, control_planes, inventory, locks, node_pools
 from components.plan.rules.references import host_problem
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
@@ -27,6 +27,8 @@ FOLLOWS = (
     inventory.out_of_service,
 )
 """Rules that blame a tenant, or a list of hosts, for hosts that are not there."""
+STAYS = (control_planes.kept, node_pools.instance_types)
+"""Rules about what nodes keep: images only fit no more because it was edited, and nothing is to be promoted for it."""
 _MAX_NAMES = 3
 
 

@@ -12,9 +12,10 @@ from components.render.infiniband import ADAPTERS, DAEMON
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind, FabricSpec
 from components.specs.keys import cluster_of
-from components.specs.loader import INSTANCE_TYPES, REGION, VERSIONS
+from components.specs.loader import ALLOCATIONS, INSTANCE_TYPES, REGION, VERSIONS
 from components.specs.problems import Problem, listed, suggestion
 
+_MAX_CLUSTERS = 3
 MAX_PARTITIONS = 31
 """Partitions that one tenant may have on one fabric (NICo's limit)."""
 
@@ -129,6 +130,26 @@ def partitions(environment: Environment) -> Iterator[Problem]:
                         f" write [{', '.join([*vpc.fabrics, fabric])}]"
                     )
                     yield problem(environment, placed.file, ("vpcs", index, "fabrics"), text)
+
+
+def unreached(environment: Environment) -> Iterator[Problem]:
+    """Report halls on no InfiniBand fabric where clusters with partitions have hosts with ports."""
+    fabrics = [fabric for fabric in environment.region.fabrics if fabric.kind is FabricKind.INFINIBAND]
+    halls = {hall for fabric in fabrics for hall in reached(environment, fabric)}
+    ports = {kind.name: kind.infiniband_ports for kind in environment.instance_types.instance_types}
+    with_guids = {name for name, cluster in environment.allocations.clusters.items() if cluster.guids}
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for host in environment.hosts if with_guids else ():
+        cluster = cluster_of(environment.allocations.hosts.get(host.host, ""))
+        if host.hall not in halls and cluster in with_guids and ports.get(host.instance_type):
+            found[host.hall][cluster] += 1
+    for hall, hosts in found.items():
+        names = listed(hosts, _MAX_CLUSTERS)
+        text = (
+            f"hall {hall} is on none with partitions, and {hosts.total()} hosts of {names} there are"
+            f" ({place(environment, ALLOCATIONS, ('clusters', next(iter(hosts))))}); list {hall} under halls of one"
+        )
+        yield problem(environment, REGION, ("fabrics",), text)
 
 
 def one_fabric(environment: Environment) -> Iterator[Problem]:

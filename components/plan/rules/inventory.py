@@ -141,7 +141,7 @@ def rack_sizes(environment: Environment) -> Iterator[Problem]:
     for index, kind in enumerate(environment.instance_types.instance_types):
         found, allowed, path = racks[kind.name], kind.nodes_per_rack, ("instance_types", index, "nodes_per_rack")
         over = {rack: hosts for rack, hosts in found.items() if len(hosts) > allowed}
-        given = [sum(host.host in environment.allocations.hosts for host in hosts) for hosts in found.values()]
+        given = [len({host.host for host in hosts} & environment.allocations.hosts.keys()) for hosts in found.values()]
         if len(over) > 1 and 2 * sum(count > allowed for count in given) > sum(map(bool, given)):
             most = max(map(len, over.values()))
             first = next(iter(over.values()))[allowed]

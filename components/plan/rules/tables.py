@@ -170,6 +170,7 @@ LOCKS: tuple[Rule, ...] = (
     networks.vpc_sizes,
     names.group_names,
     fabrics.partitions,
+    fabrics.unreached,
     dpus.links,
     capacity.controller_load,
     capacity.failure_domains,

@@ -130,3 +130,14 @@ def _edit(bench: Workbench, kind: str, old: str, new: str) -> None:
     before, name, after = path.read_text(encoding="utf-8").partition(f"- name: {kind}\n")
     assert old in after
     path.write_text(before + name + after.replace(old, new, 1), encoding="utf-8")
+
+
+def test_a_fabric_that_loses_a_hall_of_its_clusters_is_told(tmp_path: Path) -> None:
+    bench = Workbench(copy_data(tmp_path, "us-east-04a"), "us-east-04a")
+    bench.edit("region.yaml", "halls: [a, b]", "halls: [a]")
+
+    text = (
+        "hall b is on none with partitions, and 928 hosts of cobalt-one, delphi-fold, juniper-genome and 2 more there"
+        " are (allocations.lock.yaml:24); list b under halls of one"
+    )
+    assert [(one.place, one.path, one.text) for one in bench.problems()] == [("region.yaml:25", "fabrics", text)]

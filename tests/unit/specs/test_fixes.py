@@ -47,7 +47,7 @@ def spoil_bytes(laptop: Any, file: str, old: bytes, new: bytes) -> bytes:
         (HALL, b"\n", b"\r\n", [f"{HALL}:0  31 line ends CRLF -> LF"]),
         (HALL, b'"02:00:00:01:01:01"', b"02-00-00-01-01-01", [f'{HALL}:2  02-00-00-01-01-01 -> "02:00:00:01:01:01"']),
         (HALL, b'"02:00:00:01:01:01"', b'"0200.0001.0101"', [f'{HALL}:2  "0200.0001.0101" -> "02:00:00:01:01:01"']),
-        (HALL, b"\na01,2,", b"\n\na01,2,", [f"{HALL}:3  an empty line -> none"]),
+        (HALL, b"\na01,2,", b"\n\na01,2,", [f"{HALL}:3  a line without a host -> none"]),
     ],
     ids=["CRLF", "no-break space", "byte order mark", "CRLF in a table", "MAC with dashes", "MAC of a switch", "empty"],
 )

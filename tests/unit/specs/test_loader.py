@@ -166,6 +166,24 @@ def test_files_that_nobody_would_read_are_reported(laptop: Any) -> None:
     ]
 
 
+def test_files_of_two_tenants_in_each_others_place_are_not_told_to_take_the_other_name(laptop: Any) -> None:
+    one, other = (laptop.folder / "tenants" / f"{name}.yaml" for name in ("acme", "globex"))
+    texts = [path.read_text(encoding="utf-8") for path in (other, one)]
+    for path, text in zip((one, other), texts, strict=True):
+        path.write_text(text, encoding="utf-8")
+
+    assert [(problem.place, problem.text) for problem in _problems(laptop)] == [
+        (
+            "tenants/acme.yaml:3",
+            "is 'globex' in tenants/acme.yaml, and 'acme' in tenants/globex.yaml; rename both files",
+        ),
+        (
+            "tenants/globex.yaml:3",
+            "is 'acme' in tenants/globex.yaml, and 'globex' in tenants/acme.yaml; rename both files",
+        ),
+    ]
+
+
 def test_a_missing_catalogue_file_is_reported(laptop: Any) -> None:
     (laptop.root / "catalog" / "versions.yaml").unlink()
 
