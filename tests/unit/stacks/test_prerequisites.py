@@ -92,7 +92,11 @@ def test_each_that_is_taken_away_is_missed(away: Given) -> None:
     assert text.splitlines()[-1] == f"    make: {form.make}"
 
 
-@pytest.mark.parametrize(("away", "key"), [(one, key) for one in GIVEN for key in sorted(one.keys)], ids=str)
+@pytest.mark.parametrize(
+    ("away", "key"),
+    [(one, key) for one in GIVEN for key in sorted(one.keys)],
+    ids=lambda one: str(one.target) if isinstance(one, Given) else one,
+)
 def test_each_key_that_is_taken_away_is_missed(away: Given, key: str) -> None:
     cluster = Cluster(*of(away.target.cluster))
     cluster.held[away.target] = managed(*away.keys - {key})
