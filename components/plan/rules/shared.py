@@ -41,7 +41,7 @@ def nodes_per_rack(environment: Environment) -> Judged:
     rows, found = {host.host: host for host in environment.hosts}, []
     whole = {placed.key for placed in pools(environment) if placed.pool.racks is not None}
     taken = [name for name, key in environment.allocations.hosts.items() if key in whole]
-    if all(name in rows for name in taken):  # else rows are gone, which is told as that
+    if not any(_is_astray(environment, rows.get(name), name) for name in taken):
         sizes = Counter((host.instance_type, host.rack) for host in environment.hosts)
         for index, kind in enumerate(environment.instance_types.instance_types):
             racks = {rows[name].rack: rows[name] for name in taken if rows[name].instance_type == kind.name}
@@ -136,6 +136,12 @@ def _in_groups(environment: Environment, kind: str) -> int:
     )
 
 
+def _is_astray(environment: Environment, row: HostSpec | None, name: str) -> bool:
+    """Tell whether the row of a pool's host is gone, or in a failure domain where its pool has no group."""
+    lock = environment.allocations
+    return row is None or group_key(lock.hosts[name], environment.failure_domain(row)) not in lock.groups
+
+
 def _of_another_domain(environment: Environment, before: Environment, kind: InstanceType) -> str:
     """Return that nodes of ``kind`` would be made anew, if more of them are in the failure domains of ``before``.
 
@@ -217,13 +223,12 @@ def _functions(environment: Environment, placed: PlacedCluster) -> Counter[str]:
 
 def _short(environment: Environment) -> list[PlacedPool]:
     """Return the pools that run what they want on all hosts that they had, with fewer spares than the region asks."""
-    rows, groups = {host.host: host for host in environment.hosts}, environment.allocations.groups
+    rows = {host.host: host for host in environment.hosts}
     held, gone, needed = Counter[str](), set[str](), Counter[str]()
     for name, key in environment.allocations.hosts.items():
-        stays = name in rows and group_key(key, environment.failure_domain(rows[name])) in groups
-        held[key] += stays
-        gone |= set() if stays else {key}
-    for group, size in groups.items():
+        held[key] += 1
+        gone |= {key} if _is_astray(environment, rows.get(name), name) else set()
+    for group, size in environment.allocations.groups.items():
         needed[pool_of(group)] += size.most_nodes + spares_for(size.most_nodes, environment.region.spares)
     runs = _nodes(environment)
     return [

@@ -141,3 +141,16 @@ def test_a_fabric_that_loses_a_hall_of_its_clusters_is_told(tmp_path: Path) -> N
         " are (allocations.lock.yaml:24); list b under halls of one"
     )
     assert [(one.place, one.path, one.text) for one in bench.problems()] == [("region.yaml:25", "fabrics", text)]
+
+
+def test_a_row_in_another_rack_is_no_edit_of_the_catalogue(tmp_path: Path) -> None:
+    bench = Workbench(copy_data(tmp_path, "us-east-04a"), "us-east-04a")
+    lock = bench.load().allocations
+    kept = next(name for name, key in lock.hosts.items() if key == "quarry-train/nvl72")
+    rack = next(host.rack for host in bench.load().hosts if host.host == kept)
+    hall = f"inventory/hall-{rack[0]}.csv"
+    bench.edit(hall, f"{rack},1,", f"{rack}x,1,")
+
+    rules = {one.rule for one in bench.problems()}
+    assert rules, "the row is told"
+    assert not {rule for rule in rules if rule.startswith("shared.")}
