@@ -98,7 +98,7 @@ class Row(Spec):
     unless: str | None = None
     """Path that must not be there."""
     form: str | None = None
-    """What it is when nobody renders or makes it; None: then something is wrong with the renderers."""
+    """The form of what nobody renders or makes; None where that would mean that a renderer is wrong."""
     source: str = Field(pattern=r"^[A-Za-z0-9]+:\S.*$", max_length=200)
     """Where that was read, as in the table of effects."""
 

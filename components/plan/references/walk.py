@@ -30,7 +30,7 @@ class Target:
     """What a reference means."""
 
     kind: str
-    """As the table spells it; a thing that no API server holds begins with a small letter."""
+    """The kind as the table spells it; a thing that no API server holds begins with a small letter."""
     cluster: str
     """Empty for a thing."""
     namespace: str
@@ -52,7 +52,7 @@ class Given:
 
     target: Target
     form: str | None
-    """Its form in the table; None where the table does not know that somebody may have to give it."""
+    """The form that the table gives it; None where the table does not know that somebody may have to give it."""
     keys: set[str] = field(default_factory=set)
     needed_by: Counter[str] = field(default_factory=Counter)
     """Number of objects that refer to it, by their kind."""

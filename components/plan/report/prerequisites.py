@@ -64,7 +64,7 @@ class Prerequisites(Spec):
     schema_version: int = FORMAT
     environment: str
     forms: tuple[PrerequisiteForm, ...]
-    """By group, and then in the order in which objects first refer to them."""
+    """All forms by group, and then in the order in which objects first refer to them."""
 
 
 def prerequisites(environment: Environment) -> Prerequisites:
