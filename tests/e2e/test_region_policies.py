@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,8 +93,14 @@ def test_a_program_that_breaks_every_critical_rule_makes_nothing(running: LocalR
 
 FREEZE = """schema_version: 1
 freezes:
-  - {name: for-ever, from: 2026-01-01T00:00:00Z, to: 2126-01-01T00:00:00Z, reason: a test, tenants: [acme]}
+  - {name: these-days, from: FROM, to: TO, reason: a test, tenants: [acme]}
 """
+
+
+def these_days() -> str:
+    """Return a policy that freezes a tenant from yesterday to tomorrow."""
+    today, day = dt.datetime.now(dt.UTC).replace(microsecond=0), dt.timedelta(days=1)
+    return FREEZE.replace("FROM", (today - day).isoformat()).replace("TO", (today + day).isoformat())
 
 
 def test_a_freeze_lets_a_plain_preview_pass_and_no_plain_up(running: LocalRegion, tmp_path: Path) -> None:
@@ -104,7 +111,7 @@ def test_a_freeze_lets_a_plain_preview_pass_and_no_plain_up(running: LocalRegion
     pack, policy = str(paths.ROOT / "policies"), running.environments / ENVIRONMENT / "policy.yaml"
     created = running.pulumi("-C", str(tmp_path), "stack", "init", ENVIRONMENT)
     assert created.code == 0, created.text
-    policy.write_text(FREEZE)
+    policy.write_text(these_days())
     try:
         preview = running.pulumi("-C", str(tmp_path), "preview", "-s", ENVIRONMENT, "--policy-pack", pack)
         up = running.pulumi("-C", str(tmp_path), "up", "-s", ENVIRONMENT, "--policy-pack", pack, "--yes")

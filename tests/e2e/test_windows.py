@@ -18,7 +18,7 @@ from pulumi_project import Project
 
 from components.plan.build.inputs import inputs
 from components.plan.build.slices import slices
-from components.render.manifest import Manifest
+from components.render.manifest import Manifest, objects
 from components.render.node_pool import NodePoolInput
 from components.render.objects import namespace
 from components.render.pool_windows import FIELD_MANAGER, PoolWindows, render_windows
@@ -40,7 +40,7 @@ import json
 import os
 from pathlib import Path
 
-from components.render.manifest import Manifest
+from components.render.manifest import Manifest, objects
 from components.resources import Cluster, register
 import pulumi
 
@@ -73,7 +73,7 @@ class Declared:
     @property
     def deployments(self) -> list[Manifest]:
         """Return the MachineDeployments."""
-        every = (item for pool in self.pools.values() for item in pool.render())
+        every = (item for pool in self.pools.values() for item in objects(pool.render()))
         return [item for item in every if item.kind == "MachineDeployment"]
 
     @property
