@@ -58,6 +58,13 @@ def lost(environment: Environment) -> Iterator[Problem]:
             yield Problem(file, 0, "", text)
 
 
+def both_lost(environment: Environment) -> Iterator[Problem]:
+    """Report that neither lock file is there where not all fits: in a region that ran all did."""
+    if all(_is_new(lock) for _, lock in _locks(environment)) and attempt(environment).problems:
+        text = f"is not there, nor is {IMAGE_PINS}; if the region ran, restore both with git checkout before all else"
+        yield Problem(ALLOCATIONS, 0, "", text)
+
+
 def foreign(environment: Environment) -> Iterator[Problem]:
     """Report a lock file of another region: its numbers, hosts and pins are those of other machines."""
     for file, lock in _locks(environment):

@@ -185,6 +185,7 @@ LOCKS: tuple[Rule, ...] = (
     locks.unpaired,
     locks.numbers,
     running.numbers_gone,
+    locks.both_lost,
     locks.allocations,
     locks.pins,
     locks.intents,

@@ -144,3 +144,26 @@ def test_numbers_that_nodes_run_by_are_never_given_anew(laptop: Any, section: st
     )
     assert told in _refusal(laptop)
     assert told in _refusal(laptop, edits_meant=True)
+
+
+def test_both_lock_files_are_asked_back_where_a_tenant_takes_what_others_ran_on(laptop: Any) -> None:
+    text = (laptop.folder / "tenants" / "globex.yaml").read_text(encoding="utf-8").replace("globex", "abc")
+    (laptop.folder / "tenants" / "abc.yaml").write_text(text, encoding="utf-8")
+    for file in (ALLOCATIONS, PINS):
+        (laptop.folder / file).unlink()
+
+    first, *others = laptop.problems()
+    assert others, "tenants are told what they cannot have"
+    assert (first.place, first.rule, first.text) == (
+        ALLOCATIONS,
+        "locks.both-lost",
+        f"is not there, nor is {PINS}; if the region ran, restore both with git checkout before all else",
+    )
+
+
+def test_a_new_region_is_not_asked_for_lock_files_that_it_never_had(laptop: Any) -> None:
+    for file in (ALLOCATIONS, PINS):
+        (laptop.folder / file).unlink()
+
+    [problem] = laptop.problems()
+    assert problem.text == "is not written yet; run jacquard allocate laptop"
