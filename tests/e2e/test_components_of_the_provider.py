@@ -128,7 +128,7 @@ def test_each_object_is_a_resource_that_is_made_in_order_changed_and_removed(
     state = recorded(project)
     weft = f"{GROUP}core/v1:ConfigMap::mill/weft"
     assert set(state) == {DEFINITION, NAMESPACE, LOOM, SECRET, *WARPS, weft, *BOLTS}
-    assert [one.partition("::sets::")[2] for one in state[LOOM]["dependencies"]] == [DEFINITION, NAMESPACE]
+    assert {one.partition("::sets::")[2] for one in state[LOOM]["dependencies"]} == {DEFINITION, NAMESPACE}
     assert "ciphertext" in state[SECRET]["inputs"]["data"]
     assert state[weft]["inputs"]["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
     assert None not in live(server, "mill/weft", "mill/warp-a", "mill/warp-b", "weaver/cloth-bolt", "weaver/older-bolt")
