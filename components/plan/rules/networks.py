@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from components.plan.allocate.allocation import prefixes
 from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.pools import DataPath, place, problem, tenant_file
-from components.plan.rules.running import running_nodes
 from components.render.backends import BORDERS
 from components.specs.base import Address, Network
 from components.specs.environment import Environment
@@ -193,19 +192,19 @@ def _switched(environment: Environment) -> Iterator[tuple[TenantSpec, int, VpcSp
 
 
 def vpc_sizes(environment: Environment) -> Iterator[Problem]:
-    """Report a size that was edited after its prefix had been given, or that the lock file no longer has."""
-    nodes = running_nodes(environment)
+    """Report a size that was edited after its prefix had been given, or that the lock file no longer has.
+
+    Another tenant's VPC of the same name is told as that.
+    """
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             given = environment.allocations.vpcs.get(vpc.name)
-            for key, network in prefixes(given).items() if given else ():
+            for key, network in prefixes(given).items() if given and given.tenant == tenant.tenant else ():
                 wanted: int = getattr(vpc, key)
                 if wanted != network.prefixlen:
                     there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
-                    count = nodes["vpcs", vpc.name]
-                    kept = f"{count} nodes run by it" if count else "a VPC keeps its prefixes"
                     text = (
-                        f"/{wanted} wanted, {network} is given ({there}), and {kept}; if git diff shows an edit of that"
-                        f" file restore it, else write /{network.prefixlen}, or move to a new VPC"
+                        f"/{wanted} wanted, {network} is given ({there}), and a VPC keeps its prefixes; if git diff"
+                        f" shows an edit of that file restore it, else write /{network.prefixlen}, or move to a new VPC"
                     )
                     yield problem(environment, tenant_file(tenant), ("vpcs", index, key), text)

@@ -79,6 +79,7 @@ DATA: tuple[Rule, ...] = (
     networks.asn_capacity,
     networks.service_addresses,
     networks.service_prefixes,
+    networks.vpc_sizes,
     networks.ovn_central,
     networks.isolation_kept,
     networks.without_isolation,
@@ -167,7 +168,6 @@ BELONGING: tuple[Rule, ...] = (
 lock files hold."""
 
 LOCKS: tuple[Rule, ...] = (
-    networks.vpc_sizes,
     names.group_names,
     fabrics.partitions,
     fabrics.unreached,
