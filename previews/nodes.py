@@ -12,6 +12,7 @@ from components.plan.effects.changes import Change, worst
 from components.plan.effects.effect import Effect, Subject
 from components.plan.effects.pools import GROUP
 from components.plan.pools import PlacedPool, declared_spares, pools
+from components.plan.rollout.repair import provisioning_turns
 from components.plan.rollout.replacement import Replacement, replacements, spare_hosts
 from components.render import labels
 from components.render.pool_rollout import drain_limit_seconds
@@ -96,10 +97,10 @@ class Nodes:
         steps = self._head.region.nodes.durations
         if steps is None:
             return None, None, None
-        settled = math.ceil(placed.pool.health.min_ready_seconds / 60)
-        batches = math.ceil(nodes / max(1, plan.max_surge or plan.max_unavailable))
-        away = steps.drain_minutes if plan.max_surge else steps.drain_minutes + _made_anew(steps) + settled
-        after = _made_anew(steps) + settled
+        batch = max(1, min(nodes, plan.max_surge or plan.max_unavailable))
+        batches = math.ceil(nodes / batch)
+        after = _made_anew(steps, batch) + math.ceil(placed.pool.health.min_ready_seconds / 60)
+        away = steps.drain_minutes + (0 if plan.max_surge else after)
         seconds = drain_limit_seconds(placed.pool)
         return (
             batches * (steps.drain_minutes + after),
@@ -122,8 +123,9 @@ def _key(change: Change) -> str:
     return group_key(pool_key(named[labels.CLUSTER], named[labels.POOL]), named[labels.FAILURE_DOMAIN])
 
 
-def _made_anew(steps: StepDurationsSpec) -> int:
-    return steps.deprovision_minutes + steps.boot_minutes + steps.join_minutes
+def _made_anew(steps: StepDurationsSpec, hosts: int) -> int:
+    """Return the minutes until the last of so many ``hosts`` is a node again, if all are given back at once."""
+    return provisioning_turns(hosts) * (steps.deprovision_minutes + steps.boot_minutes) + steps.join_minutes
 
 
 def _nodes(environment: Environment, key: str) -> int:

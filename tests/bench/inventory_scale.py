@@ -17,7 +17,6 @@ import shutil
 import statistics
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from objectset_create import apply_loop
-from support import LocalApiServer, piped
+from support import LocalApiServer, meanwhile, piped
 
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import SliceKind, slices
@@ -54,24 +53,7 @@ class Memory:
     largest: dict[str, int] = field(default_factory=dict)
     """KiB by the name of the program."""
 
-    @contextmanager
-    def watched(self) -> Iterator[None]:
-        """Look until the end of the block."""
-        done = threading.Event()
-
-        def watch() -> None:
-            while not done.wait(_LOOK_SECONDS):
-                self._look()
-
-        thread = threading.Thread(target=watch)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
-
-    def _look(self) -> None:
+    def look(self) -> None:
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit():
                 continue
@@ -197,7 +179,7 @@ class Bench:
             self.figures["up --skip-preview, seconds"] = part.side_by_side("up", "--yes", "--skip-preview")
             state = sum(file.stat().st_size for file in part.state.rglob("*/stacks/**/*.json"))
             self.figures["state over compact JSON of the manifests"] = state / self.declared
-            with memory.watched():
+            with meanwhile(memory.look, _LOOK_SECONDS):
                 noop = part.side_by_side("preview", "--expect-no-changes", memory=memory)
         self.figures["no-op preview, seconds"] = noop
         for name, size in memory.largest.items():

@@ -19,7 +19,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -29,11 +28,13 @@ from typing import Any
 from impact import JACQUARD, every_pool, git, run
 from make_up import EMPTY
 from region_model import largest, shown
-from support import ENVIRONMENTS, LocalApiServer, measured
+from support import ENVIRONMENTS, LocalApiServer, meanwhile, measured
 
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import SliceKind, slices
-from components.render.manifest import Manifest, objects
+from components.plan.references.table import references_table
+from components.plan.references.walk import given
+from components.render.manifest import MANAGEMENT, Manifest, objects
 from components.specs.loader import load_environment
 from engine.bound import at_once
 from engine.driver import Engine
@@ -48,6 +49,8 @@ BARS = {
 }
 _PROJECT = ("Pulumi.yaml", "stacks/__main__.py", "policies/PulumiPolicy.yaml", "policies/__main__.py")
 _LOOK_SECONDS = 0.5
+_GIVEN: dict[str, dict[str, Any]] = {"StorageClass": {"provisioner": "bench"}, "Secret": {}, "ConfigMap": {}}
+"""Kinds that are looked for here, and what each needs beside its name; a Secret or ConfigMap its keys."""
 _REQUIRED = {"KamajiControlPlane": {"externalManagedControlPlane": True, "ready": True}}
 """What a kind's schema asks of any status."""
 
@@ -85,7 +88,9 @@ class Base:
         (self.empty / "__main__.py").touch()
         pieces = [piece for piece in slices(self.region) if piece.kind is SliceKind.TENANT]
         self.stacks = [f"{name}.{piece.name}" for piece in pieces]
-        self.objects = [item for piece in pieces for item in objects(tuple(manifests(self.region, piece)))]
+        rendered = tuple(item for piece in pieces for item in manifests(self.region, piece))
+        self.objects = list(objects(rendered))
+        self.namespaces = {item.namespace for item in (*rendered, *self.objects) if item.namespace}
 
     @contextmanager
     def applied(self) -> Iterator[None]:
@@ -96,13 +101,24 @@ class Base:
         context = self.region.region.context or "test"
         server = LocalApiServer(self.folder / "server", kinds=kinds, kubeconfig=kubeconfig, context=context)
         try:
-            for namespace in {item.namespace for item in self.objects if item.namespace}:
+            for namespace in self.namespaces:
                 server.namespace(namespace)
+            self._give(server.api)
             with reporting(server.api, [item for item in self.objects if item.readiness]):
                 self._apply()
             yield
         finally:
             server.stop()
+
+    def _give(self, api: ApiServer) -> None:
+        """Make what a stack refuses to begin without, of kinds that this API server has beside those of the stacks."""
+        for one in given(self.objects, references_table(), self.objects).values():
+            group, _, kind = one.target.kind.rpartition("/")
+            if one.target.cluster == MANAGEMENT and kind in _GIVEN:
+                place = {"namespace": one.target.namespace} if one.target.namespace else {}
+                body = {"apiVersion": api.version(group, kind), "kind": kind}
+                content = _GIVEN[kind] or {"data": dict.fromkeys(one.keys, "")}
+                api.create(body | {"metadata": {"name": one.target.name} | place} | content, field_manager="bench")
 
     def _apply(self) -> None:
         engine = Engine(self.name, self.region.region.state, {})
@@ -122,20 +138,13 @@ class Base:
 @contextmanager
 def reporting(api: ApiServer, awaited: list[Manifest]) -> Iterator[None]:
     """Report all of ``awaited`` as ready once it is there, until the end of the block."""
-    done = threading.Event()
+    left = list(awaited)
 
     def report() -> None:
-        left = list(awaited)
-        while not done.wait(_LOOK_SECONDS):
-            left = [item for item in left if not _reported(api, item)]
+        left[:] = [item for item in left if not _reported(api, item)]
 
-    thread = threading.Thread(target=report)
-    thread.start()
-    try:
+    with meanwhile(report, _LOOK_SECONDS):
         yield
-    finally:
-        done.set()
-        thread.join()
 
 
 def _reported(api: ApiServer, item: Manifest) -> bool:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +17,7 @@ from environment_data import ENVIRONMENTS
 from grown_region import grow
 from piped import piped
 
-__all__ = ["ENVIRONMENTS", "LocalApiServer", "Measured", "grow", "measured", "piped"]
+__all__ = ["ENVIRONMENTS", "LocalApiServer", "Measured", "grow", "meanwhile", "measured", "piped"]
 
 # Through a small process: a child's peak begins with that of the process it was forked from.
 _SMALL = """
@@ -36,6 +39,24 @@ class Measured:
     megabytes: float
     """Peak of its memory."""
     output: str
+
+
+@contextmanager
+def meanwhile(look: Callable[[], object], seconds: float) -> Iterator[None]:
+    """Call ``look`` every so many ``seconds``, in a thread of its own, until the end of the block."""
+    done = threading.Event()
+
+    def looking() -> None:
+        while not done.wait(seconds):
+            look()
+
+    thread = threading.Thread(target=looking)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 def measured(*command: str) -> Measured:

@@ -17,9 +17,8 @@ from typing import TypeAlias
 from pydantic import Field
 
 from components.plan.effects.effect import Effect, Subject, When
+from components.plan.table_files import table_files
 from components.specs.base import DataFile, Spec
-from components.specs.files import read_text
-from components.specs.loader import parsed
 from components.specs.problems import Problem, SpecError
 
 FOLDER = Path(__file__).parent
@@ -161,14 +160,7 @@ def read_table(folder: Path) -> Table:
     Raises:
         SpecError: with all problems of all its files.
     """
-    files: dict[str, EffectsFile] = {}
-    problems: list[Problem] = []
-    for path in sorted(folder.glob("*.yaml")):
-        text, problem = read_text(path, path.name, folder)
-        spec, _, found = (None, None, (problem,)) if problem else parsed(path.name, text, EffectsFile)
-        problems += found
-        if isinstance(spec, EffectsFile):
-            files[path.name] = spec
+    files, problems = table_files(folder, EffectsFile)
     sources = {short: full for file in files.values() for short, full in file.sources.items()}
     problems += _misfits(files, sources)
     if problems:

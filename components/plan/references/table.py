@@ -15,9 +15,8 @@ from pathlib import Path
 from pydantic import Field
 
 from components.plan.effects.table import effects_table
+from components.plan.table_files import table_files
 from components.specs.base import DataFile, Spec
-from components.specs.files import read_text
-from components.specs.loader import parsed
 from components.specs.problems import Problem, SpecError
 
 FOLDER = Path(__file__).parent
@@ -147,14 +146,7 @@ def read_table(folder: Path) -> Table:
     Raises:
         SpecError: with all problems of all its files.
     """
-    files: dict[str, ReferencesFile] = {}
-    problems: list[Problem] = []
-    for path in sorted(folder.glob("*.yaml")):
-        text, problem = read_text(path, path.name, folder)
-        spec, _, found = (None, None, (problem,)) if problem else parsed(path.name, text, ReferencesFile)
-        problems += found
-        if isinstance(spec, ReferencesFile):
-            files[path.name] = spec
+    files, problems = table_files(folder, ReferencesFile)
     every = tuple(files.values())
     table = Table(
         refers=_joined(tuple(one.refers for one in every)),

@@ -36,5 +36,10 @@ def startup_seconds(environment: Environment, pool: NodePoolSpec, nodes: int) ->
     """
     steps = environment.region.nodes.durations
     turn = steps.deprovision_minutes + steps.boot_minutes if steps else _TURN_MINUTES
-    turns_before = max(0, math.ceil(nodes / PROVISIONED_AT_ONCE) - 1)
+    turns_before = max(0, provisioning_turns(nodes) - 1)
     return pool.health.node_startup_timeout_seconds + turns_before * turn * _MINUTE
+
+
+def provisioning_turns(nodes: int) -> int:
+    """Return in how many turns one controller provisions hosts for so many nodes that are wanted at the same time."""
+    return math.ceil(nodes / PROVISIONED_AT_ONCE)

@@ -13,6 +13,7 @@ from repositories import COMMIT, committed, git
 from typer.testing import Result
 
 from cli.errors import ExitCode
+from components.plan.rollout import repair
 from toolchain import paths
 
 Invoke = Callable[..., Result]
@@ -75,10 +76,14 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
     ]
 
 
-def test_durations_of_the_region_say_how_long_it_takes(repository: Path, invoke: Invoke) -> None:
+def with_durations(repository: Path) -> None:
     region = repository / "laptop" / "region.yaml"
     steps = "{drain_minutes: 10, deprovision_minutes: 5, boot_minutes: 15, join_minutes: 5}"
     region.write_text(f"{region.read_text()}nodes:\n  durations: {steps}\n", encoding="utf-8")
+
+
+def test_durations_of_the_region_say_how_long_it_takes(repository: Path, invoke: Invoke) -> None:
+    with_durations(repository)
     invoke("promote", "laptop", "acme-train/train", "--to", "gpu-2026.11.1")
 
     text = invoke("impact", "laptop").stdout
@@ -91,6 +96,19 @@ def test_durations_of_the_region_say_how_long_it_takes(repository: Path, invoke:
     tenant = repository / "laptop" / "tenants" / "acme.yaml"
     tenant.write_text(tenant.read_text(encoding="utf-8").replace("strategy: idle, ", ""), encoding="utf-8")
     assert "175 (at most 425)" in invoke("impact", "laptop").stdout  # 85 minutes each if a drain takes its hour
+
+
+def test_a_batch_beyond_what_a_controller_provisions_at_once_takes_turns(
+    repository: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repair, "PROVISIONED_AT_ONCE", 1)
+    with_durations(repository)
+    invoke("promote", "laptop", "acme-train/infer", "--to", "gpu-2026.11.1")
+
+    [found] = json.loads(invoke("impact", "laptop", "--format", "json").stdout)
+
+    rolls = [(row["count"], row["roll"]["out_at_once"], row["roll"]["minutes"]) for row in found["rows"] if row["roll"]]
+    assert rolls == [(4, 2, 110)]  # two batches of 10 + 2 turns of 20 + 5 minutes
 
 
 def test_nothing_is_said_to_be_nothing(repository: Path, invoke: Invoke) -> None:
