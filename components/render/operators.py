@@ -75,10 +75,15 @@ def cluster_release(operator: Operator, cluster: str, *, protect: bool) -> Manif
 def tenant_release(operator: Operator, cluster: str, *, awaited: bool) -> Manifest:
     """Return the release of ``operator`` inside tenant cluster ``cluster``.
 
+    Helm's state lies there too, in the namespace it installs into, which is rendered before. Flux would take a
+    namespace called like the release's own, and no tenant cluster has that.
     Helm does not wait for pods there: a cluster whose nodes are still booting has the operator's CRDs all the same.
     ``awaited`` when objects of the operator's own kinds follow.
     """
-    remote = {"kubeConfig": {"secretRef": {"name": f"{cluster}-kubeconfig"}}}
+    remote = {
+        "kubeConfig": {"secretRef": {"name": f"{cluster}-kubeconfig"}},
+        "storageNamespace": operator.namespace,
+    }
     return _release(operator, cluster, _INSTALLED if awaited else None, remote=remote, action={"disableWait": True})
 
 

@@ -78,7 +78,7 @@ def round_of(servers: Servers) -> int:
         _try(MANAGEMENT, lambda: ironcore.reconcile(management))
         _try(MANAGEMENT, lambda: nodes.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: dpus.reconcile(management))
-        _try(MANAGEMENT, lambda: references.report(management))
+        _try(MANAGEMENT, lambda: references.report(management, hosted))
     for cluster, view in servers.views.items():
         if cluster != MANAGEMENT:
             for join in (volumes.reconcile, virtual_machines.reconcile, load_balancers.reconcile):

@@ -6,7 +6,7 @@ writes that condition, and the kind's stage waits for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,13 +105,16 @@ SUBJECTS = (
 )
 
 
-def report(view: View) -> None:
-    """Write for every object of the table whether what it refers to is there."""
+def report(view: View, hosted: Callable[[str], View | None]) -> None:
+    """Write for every object of the table whether what it refers to is there.
+
+    ``hosted`` returns the objects of a tenant's cluster by its name, or None where nobody answers.
+    """
     for subject in SUBJECTS:
         for obj in view.all(subject.api_version, subject.kind):
             if deleting(obj) or dig(obj, "spec", "suspend") is True or reported(obj, subject.ready):
                 continue
-            lacking = missing(view, obj, subject.references)
+            lacking = missing(view, obj, subject.references) or _missing_there(obj, hosted)
             name, reason = subject.unmet if lacking else subject.met
             patch = conditions(obj, **{name: ("False" if lacking else "True", reason, "; ".join(lacking))})
             if patch:
@@ -135,6 +138,27 @@ def missing(view: View, obj: Object, references: tuple[Reference, ...]) -> list[
             elif reference.ready and not reported(target, reference.ready):
                 found.append(f"{place} is not ready")
     return found
+
+
+def _missing_there(obj: Object, hosted: Callable[[str], View | None]) -> list[str]:
+    """Return in words what a release in another cluster lacks there: Flux makes neither of its namespaces.
+
+    Upstream's: fluxcd/helm-controller docs/spec/v2/helmreleases.md, KubeConfig reference.
+    """
+    secret = dig(obj, "spec", "kubeConfig", "secretRef", "name")
+    if obj["kind"] != "HelmRelease" or not secret:
+        return []
+    cluster = secret.removesuffix("-kubeconfig")
+    there = hosted(cluster)
+    if there is None:
+        return [f"cluster '{cluster}' does not answer"]
+    own = obj["metadata"]["namespace"]
+    spaces = dict.fromkeys(obj["spec"].get(field, own) for field in ("storageNamespace", "targetNamespace"))
+    return [
+        f"Namespace '{space}' not found in cluster '{cluster}'"
+        for space in spaces
+        if there.find("v1", "Namespace", space) is None
+    ]
 
 
 def values(obj: Any, path: str) -> Iterator[Any]:

@@ -234,6 +234,7 @@ def release(chart: str, **values: Any) -> Manifest:
         "chartRef": {"kind": "OCIRepository", "name": chart, "namespace": "operators"},
         "kubeConfig": {"secretRef": {"name": "acme-train-kubeconfig"}},
         "targetNamespace": chart,
+        "storageNamespace": "helm",
         "values": values,
     }
     return manifest("helm.toolkit.fluxcd.io/v2", "HelmRelease", chart, namespace="acme-train", spec=spec)
@@ -248,7 +249,7 @@ def test_what_is_inside_another_cluster_is_looked_for_there() -> None:
         "management Namespace acme-train",
         "management Secret acme-train/acme-train-kubeconfig",
         "management source.toolkit.fluxcd.io/OCIRepository operators/vast-csi",
-        "acme-train Namespace acme-train",
+        "acme-train Namespace helm",
         "acme-train Namespace vast-csi",
         "acme-train Secret vast-csi/login",
         " software Flux",

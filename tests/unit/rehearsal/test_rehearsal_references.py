@@ -13,6 +13,9 @@ from rehearsal.operators.view import conditions, reported
 READY = {"conditions": [{"type": "Ready", "status": "True", "reason": "x", "message": ""}]}
 
 
+NO_CLUSTER = {}.get
+
+
 def release(**spec: Any) -> dict[str, Any]:
     chart = {"kind": "OCIRepository", "name": "chart", "namespace": "flux-system"}
     return obj("helm.toolkit.fluxcd.io/v2", "HelmRelease", "app", {"chartRef": chart, **spec})
@@ -48,7 +51,7 @@ def test_a_path_goes_through_lists_and_mappings(path: str, expected: list[Any]) 
 def test_a_release_waits_for_a_source_that_is_missing(objects: Any) -> None:
     view = objects(release())
 
-    references.report(view)
+    references.report(view, NO_CLUSTER)
 
     assert condition(view.get("HelmRelease", "app", "ns"), "Ready") == (
         "False",
@@ -60,7 +63,7 @@ def test_a_release_waits_for_a_source_that_is_missing(objects: Any) -> None:
 def test_a_release_waits_for_a_source_that_is_not_ready(objects: Any) -> None:
     view = objects(release(), source())
 
-    references.report(view)
+    references.report(view, NO_CLUSTER)
 
     assert condition(view.get("HelmRelease", "app", "ns"), "Ready")[2] == "OCIRepository 'chart' is not ready"
 
@@ -68,7 +71,7 @@ def test_a_release_waits_for_a_source_that_is_not_ready(objects: Any) -> None:
 def test_a_release_goes_on_when_all_is_there(objects: Any) -> None:
     view = objects(release(), source(status=READY))
 
-    references.report(view)
+    references.report(view, NO_CLUSTER)
 
     found = view.get("HelmRelease", "app", "ns")
     assert condition(found, "Reconciling") == ("True", "Progressing", "")
@@ -82,11 +85,50 @@ def test_all_that_is_missing_is_named(objects: Any) -> None:
         source(status=READY),
     )
 
-    references.report(view)
+    references.report(view, NO_CLUSTER)
 
     assert condition(view.get("HelmRelease", "app", "ns"), "Ready")[2] == (
         "HelmRelease 'cni' not found; Secret 'acme-kubeconfig' not found"
     )
+
+
+KUBECONFIG = obj("v1", "Secret", "acme-kubeconfig")
+INTO_ACME = {"kubeConfig": {"secretRef": {"name": "acme-kubeconfig"}}, "targetNamespace": "csi"}
+
+
+@pytest.mark.parametrize(
+    ("storage", "there", "lacking"),
+    [
+        ({}, ["csi"], "Namespace 'ns' not found in cluster 'acme'"),
+        ({}, ["csi", "ns"], ""),
+        ({"storageNamespace": "csi"}, ["csi"], ""),
+        (
+            {"storageNamespace": "helm"},
+            [],
+            "Namespace 'helm' not found in cluster 'acme'; Namespace 'csi' not found in cluster 'acme'",
+        ),
+    ],
+)
+def test_a_release_in_another_cluster_waits_for_its_namespaces_there(
+    objects: Any, storage: dict[str, str], there: list[str], lacking: str
+) -> None:
+    view = objects(release(**INTO_ACME, **storage), source(status=READY), KUBECONFIG)
+    acme = objects(*(obj("v1", "Namespace", name, namespace="") for name in there))
+
+    references.report(view, {"acme": acme}.get)
+
+    found = view.get("HelmRelease", "app", "ns")
+    assert reported(found, "Reconciling") is not bool(lacking)
+    if lacking:
+        assert condition(found, "Ready") == ("False", "SourceNotReady", lacking)
+
+
+def test_a_release_in_a_cluster_that_does_not_answer_waits(objects: Any) -> None:
+    view = objects(release(**INTO_ACME), source(status=READY), KUBECONFIG)
+
+    references.report(view, NO_CLUSTER)
+
+    assert condition(view.get("HelmRelease", "app", "ns"), "Ready")[2] == "cluster 'acme' does not answer"
 
 
 @pytest.mark.parametrize(
@@ -110,7 +152,7 @@ def test_dpf_objects_report_their_prerequisites(objects: Any, subject: Any, targ
     for there in (False, True):
         view = objects(subject, *([target] if there else []))
 
-        references.report(view)
+        references.report(view, NO_CLUSTER)
 
         found = view.get(subject["kind"], subject["metadata"]["name"], "ns")
         assert reported(found, "PrerequisitesReady") is there
@@ -121,7 +163,7 @@ def test_an_object_in_another_namespace_does_not_count(objects: Any) -> None:
     elsewhere = obj("vpc.dpu.nvidia.com/v1alpha1", "DPUVPC", "vpc", namespace="other", status=READY)
     view = objects(network, elsewhere)
 
-    references.report(view)
+    references.report(view, NO_CLUSTER)
 
     assert not reported(view.get("DPUVirtualNetwork", "net", "ns"), "PrerequisitesReady")
 
@@ -130,11 +172,11 @@ def test_a_ready_object_is_left_alone_until_it_changes(objects: Any) -> None:
     vpc = obj("vpc.dpu.nvidia.com/v1alpha1", "DPUVPC", "vpc", {"isolationClassName": "gone"}, status=READY)
     vpc["status"]["conditions"][0]["observedGeneration"] = 1
     view = objects(vpc)
-    references.report(view)
+    references.report(view, NO_CLUSTER)
     assert view.get("DPUVPC", "vpc", "ns")["status"] == READY
 
     view.get("DPUVPC", "vpc", "ns")["metadata"]["generation"] = 2
-    references.report(view)
+    references.report(view, NO_CLUSTER)
 
     assert condition(view.get("DPUVPC", "vpc", "ns"), "PrerequisitesReady")[0] == "False"
 

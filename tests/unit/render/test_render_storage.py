@@ -48,6 +48,15 @@ def test_a_cluster_gets_the_drivers_it_needs_and_one_owner_of_snapshots() -> Non
     assert releases() == []
 
 
+def test_helm_keeps_its_state_in_a_namespace_that_is_in_the_cluster_before_the_release() -> None:
+    items = rendered(NFS, VAST, SCRATCH)
+    spaces = [item.name for item in items if item.kind == "Namespace" and item.cluster == "c1"]
+    releases = [item for item in items if item.kind == "HelmRelease"]
+
+    assert [item.body["spec"]["storageNamespace"] for item in releases] == spaces
+    assert items[: len(spaces)] == [item for item in items if item.kind == "Namespace"]
+
+
 def test_topolvm_knows_each_volume_group_once_and_brings_no_class_of_its_own() -> None:
     kept = SCRATCH.model_copy(update={"name": "kept", "durable": True})
     bulk = SCRATCH.model_copy(update={"name": "bulk", "device_class": "hdd"})
