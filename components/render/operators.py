@@ -2,6 +2,10 @@
 
 Flux owns operators and their CRDs; Pulumi owns the instances. Repositories and the region's releases live in a
 namespace of ours, since ``flux-system`` belongs to whoever installed Flux.
+
+What fails is tried again, and goes neither back nor away. Helm takes no kind back with a release, so that an older
+operator would meet kinds that it does not know; an uninstallation as remedy would take the kinds that a chart has among
+its templates, with all objects of them. The way back is the pin.
 """
 
 from __future__ import annotations
@@ -18,8 +22,13 @@ from components.specs.versions import Chart
 NAMESPACE = "operators"
 CERT_MANAGER = "cert-manager"
 _RETRY = {"name": "RetryOnFailure", "retryInterval": "2m"}
+_PODS_SECONDS = 600
+"""How long Helm waits for a release's pods: their images come through the region's mirror, and Flux' own five minutes
+count a slow pull as a failure."""
+_CALLS_SECONDS = 300
+"""How long it waits for hooks and single calls where it waits for no pods."""
 _CHART_LAYER = {"mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip", "operation": "copy"}
-_INSTALLED = Readiness(conditions=("condition=Ready",), timeout_seconds=900)
+_INSTALLED = Readiness(conditions=("condition=Ready",), timeout_seconds=_PODS_SECONDS + _CALLS_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +118,7 @@ def _release(
             "releaseName": operator.release,
             "targetNamespace": operator.namespace,
             "interval": "1h",
+            "timeout": f"{_CALLS_SECONDS if remote else _PODS_SECONDS}s",
             **given(dependsOn=[{"name": name} for name in operator.depends_on]),
             **(remote or {}),
             "install": step,

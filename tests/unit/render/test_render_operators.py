@@ -1,0 +1,50 @@
+"""Releases of charts: what Flux does with them is stated, and different only where the cluster is another."""
+
+from __future__ import annotations
+
+from components.render.operators import Operator, cluster_release, release, tenant_release
+
+DRIVER = Operator(chart="driver", namespace="driver-system", values={"a": 1}, depends_on=("certificates",))
+STEP = {"crds": "CreateReplace", "strategy": {"name": "RetryOnFailure", "retryInterval": "2m"}}
+SPEC = {
+    "chartRef": {"kind": "OCIRepository", "name": "driver", "namespace": "operators"},
+    "releaseName": "driver",
+    "targetNamespace": "driver-system",
+    "interval": "1h",
+    "timeout": "600s",
+    "dependsOn": [{"name": "certificates"}],
+    "install": STEP,
+    "upgrade": STEP,
+    "driftDetection": {"mode": "enabled"},
+    "values": {"a": 1},
+}
+
+
+def test_a_release_is_retried_and_neither_taken_back_nor_away() -> None:
+    found = release(DRIVER)
+
+    assert (found.namespace, found.body["spec"]) == ("operators", SPEC)
+    assert found.readiness is not None
+    # It goes on waiting while Helm does, and for one retry.
+    assert found.readiness.timeout_seconds == 900
+
+
+def test_a_release_in_a_tenants_cluster_keeps_its_state_there_and_waits_for_no_pods() -> None:
+    found = tenant_release(DRIVER, "acme-train", awaited=False)
+    step = {"disableWait": True, **STEP}
+
+    assert (found.namespace, found.readiness) == ("acme-train", None)
+    assert found.body["spec"] == {
+        **SPEC,
+        "timeout": "300s",
+        "kubeConfig": {"secretRef": {"name": "acme-train-kubeconfig"}},
+        "storageNamespace": "driver-system",
+        "install": step,
+        "upgrade": step,
+    }
+
+
+def test_a_release_of_a_cluster_in_the_management_cluster_is_protected_with_it() -> None:
+    found = cluster_release(DRIVER, "acme-train", protect=True)
+
+    assert (found.namespace, found.protect, found.body["spec"]) == ("acme-train", True, SPEC)
