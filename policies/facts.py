@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from components.plan.build.slices import SliceKind, slices
 from components.plan.pools import clusters
+from components.render.bare_metal_hosts import root_device_hints
 from components.render.manifest import Json
 from components.specs.base import Stage
 from components.specs.catalog import Channel, GoldenImage
@@ -70,6 +71,8 @@ class Context:
     waivers: tuple[WaiverSpec, ...] = ()
     freezes: tuple[FreezeSpec, ...] | None = None
     """Times in which nothing of tenants may change; None when they cannot be read, so that nobody knows."""
+    declared: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What the data say of hosts beyond who they are, by host and path in its object; nothing where nobody knows."""
     subjects: tuple[str | None, ...] = (None,)
     """Tenants whose slices the stack applies, with None for what all tenants share."""
 
@@ -100,8 +103,19 @@ class Context:
             levels=environment.policy.rules,
             waivers=environment.waivers.waivers,
             freezes=environment.policy.freezes,
+            declared=_declared(environment),
             subjects=_subjects(environment, stack.partition(".")[2]),
         )
+
+
+def _declared(environment: Environment) -> dict[str, dict[str, Any]]:
+    kinds = environment.instance_types.by_name
+    disks = {name: root_device_hints(kind.root_device) for name, kind in kinds.items() if kind.root_device}
+    return {
+        host.host: {"spec.rootDeviceHints": disks[host.instance_type]}
+        for host in environment.hosts
+        if host.instance_type in disks
+    }
 
 
 def _subjects(environment: Environment, part: str) -> tuple[str | None, ...]:

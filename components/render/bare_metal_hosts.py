@@ -9,11 +9,14 @@ from components.render import labels as keys
 from components.render.hosts import PlacedHost
 from components.render.manifest import Manifest, Patch
 from components.render.namespaces import FREE_HOSTS
-from components.render.objects import manifest
+from components.render.objects import given, manifest
+from components.specs.base import bytes_of
 from components.specs.firmware import Firmware
 from components.specs.nodes import FirmwareUpdate
+from components.specs.root_device import RootDeviceSpec
 
 API = "metal3.io/v1alpha1"
+GIBIBYTE = 1 << 30
 _UNHEALTHY = {"capm3.metal3.io/unhealthy": ""}
 """Annotation that keeps Metal3 from claiming a host; a machine that runs there goes on."""
 _WHEN = {FirmwareUpdate.ON_PREPARING: "onPreparing", FirmwareUpdate.ON_REBOOT: "onReboot"}
@@ -46,7 +49,20 @@ def _host(placed: PlacedHost) -> Manifest:
             "bootMACAddress": host.boot_mac,
             "bootMode": "UEFI",
             "automatedCleaningMode": "metadata",
+            **given(rootDeviceHints=placed.root_device and root_device_hints(placed.root_device)),
         },
+    )
+
+
+def root_device_hints(disk: RootDeviceSpec) -> dict[str, Any]:
+    """Return the hints in Metal3's words; Ironic counts a disk in GiB, whatever the key is called."""
+    return given(
+        deviceName=disk.device_name,
+        hctl=disk.hctl,
+        model=disk.model,
+        vendor=disk.vendor,
+        minSizeGigabytes=disk.min_size and -(-bytes_of(disk.min_size) // GIBIBYTE),
+        rotational=disk.rotational,
     )
 
 

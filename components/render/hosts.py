@@ -8,6 +8,7 @@ from components.render import labels as keys
 from components.specs.firmware import Firmware
 from components.specs.inventory import HostSpec
 from components.specs.out_of_service import PRODUCTION
+from components.specs.root_device import RootDeviceSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,8 @@ class PlacedHost:
     failure_domain: str
     dpu_functions: int
     """Number of physical functions of its DPU that the host sees."""
+    root_device: RootDeviceSpec | None
+    """Disk that images are written to, as its instance type says; None where it says nothing."""
     owner: HostOwner | None
     dpu_cluster: str | None
     """DPU cluster that runs the host's DPU; None where the region lists none."""

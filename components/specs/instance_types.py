@@ -10,6 +10,7 @@ from typing import Self
 from pydantic import Field
 
 from components.specs.base import CheckedSpec, DataFile, Label, Misfit, Quantity, Spec, Text, bytes_of
+from components.specs.root_device import RootDeviceSpec
 
 _MEMORY, _DISK = ("4Gi", "64Ti"), ("16Gi", "256Ti")
 """Least and most that one node has, or one disk: what is beyond has the wrong unit."""
@@ -99,15 +100,24 @@ class InstanceType(CheckedSpec):
     domain."""
     max_pods: int = Field(default=110, ge=16, le=1024)
     """Most pods that a node may run; a cluster may say otherwise."""
+    root_device: RootDeviceSpec | None = None
+    """Disk that images are written to; required for hosts that Metal3 provisions."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield sizes that no machine has."""
+        """Yield sizes that no machine has, and hints that a disk for scratch volumes would match too."""
         sizes = {"memory": (self.memory, _MEMORY), "nvme_disk_size": (self.nvme_disk_size, _DISK)}
         for key, (size, (least, most)) in sizes.items():
             if size is not None and not bytes_of(least) <= bytes_of(size) <= bytes_of(most):
                 other = {"P": "T", "T": "G"}.get(size[-2], "G")
                 text = f"no machine has that, but {least} to {most}; is {size[:-2]}{other}i meant?"
                 yield Misfit(text, (key,), size)
+        if self.root_device is not None and self.nvme_disks and not self.root_device.tells_apart(self.nvme_disk_size):
+            size = f" of {self.nvme_disk_size}" if self.nvme_disk_size else ""
+            text = (
+                f"may be one of the {self.nvme_disks} disks{size} for scratch volumes too (nvme_disks), and the first"
+                " that matches is taken; add model or device_name of the disk to boot from"
+            )
+            yield Misfit(text, ("root_device",))
 
 
 class InstanceTypeCatalog(DataFile):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from components.specs import api_server, base, cluster_api, dpus, intents, keys, kubelet, nodes, region
+from components.specs import api_server, base, cluster_api, dpus, intents, keys, kubelet, nodes, region, root_device
 
 _LABEL = "lower-case letters, digits and '-'"
 PATTERN_RULES = {
@@ -46,6 +46,7 @@ PATTERN_RULES = {
     keys.PROMOTED_KEY: "must be a pool like acme-train/train, or dpus",
     keys.WAVE_KEY: "must be a pool, or dpus, and the number of a wave like acme-train/train/1",
     keys.DPU_KEY: "must be a DPUDeployment like dpus/acme",
+    root_device.HCTL: "must be a SCSI address of four numbers like 0:2:0:0",
     base.PCI_SELECTOR: 'must be a PCI vendor and product like "10DE:2330"',
 }
 

@@ -3,8 +3,10 @@
 Why: an image, a disk layout or a firmware setting on one host makes it differ from the others of its pool, and no
 review of the pool ever sees it. What machines differ in is another instance type or another pool.
 
-Refused: ``spec.image`` or ``spec.rootDeviceHints`` of a BareMetalHost, ``spec.bmcSettingsRef`` of a BMC of IronCore.
-Right: BMC address and credentials, boot MAC, whether the host is switched on, and what is the same for all hosts.
+Refused: ``spec.image`` of a BareMetalHost, or ``spec.rootDeviceHints`` that its instance type does not have;
+``spec.bmcSettingsRef`` of a BMC of IronCore.
+Right: BMC address and credentials, boot MAC, whether the host is switched on, what the data say of its instance type,
+and what is the same for all hosts.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ class HostForm:
     """Fields that tell which machine it is; the inventory has nothing else to say."""
     uniform: Mapping[str, Any]
     """Fields that the backend wants on each host, with the one value that all hosts have."""
+    declared: tuple[str, ...]
+    """Fields that hosts have as the data say of their instance type, rack or controller."""
     nested: tuple[str, ...]
     """Mappings whose fields are looked at one by one, outer ones first."""
 
@@ -34,11 +38,13 @@ FORMS: Mapping[str, HostForm] = {
     "BareMetalHost": HostForm(
         identity=frozenset({"spec.bmc.address", "spec.bmc.credentialsName", "spec.bootMACAddress", "spec.online"}),
         uniform={"spec.automatedCleaningMode": "metadata", "spec.bootMode": "UEFI"},
+        declared=("spec.rootDeviceHints",),
         nested=("spec", "spec.bmc"),
     ),
     "BMC": HostForm(
         identity=frozenset({"spec.access.ip", "spec.bmcSecretRef.name", "spec.protocol.port", "spec.protocol.scheme"}),
         uniform={"spec.protocol.name": "Redfish"},
+        declared=(),
         nested=("spec", "spec.access", "spec.bmcSecretRef", "spec.protocol"),
     ),
 }
@@ -47,7 +53,6 @@ FORMS: Mapping[str, HostForm] = {
 
 def find(fact: Fact, context: Context) -> Finding:
     """Compare the fields of a host with those of an identity."""
-    del context
     form = FORMS[str(fact.kind)]
     fields = {"spec": fact.at("spec")}
     for path in form.nested:
@@ -57,19 +62,21 @@ def find(fact: Fact, context: Context) -> Finding:
         if isinstance(value, Mapping):
             del fields[path]
             fields |= {f"{path}.{key}": inner for key, inner in value.items()}
+    right = {**form.uniform, **context.declared.get(str(fact.at("metadata", "name")), {})}
     beyond = sorted(
         path
         for path, value in fields.items()
-        if path not in form.identity and not (path in form.uniform and value == form.uniform[path])
+        if path not in form.identity and not (path in right and value == right[path])
     )
     if not beyond:
         return PASS
-    if all(fields[path] is UNKNOWN and path in form.uniform for path in beyond):
+    if all(fields[path] is UNKNOWN and path in right for path in beyond):
         return undecided(listed(beyond))
     uniform = ", ".join(f"{path} {value}" for path, value in form.uniform.items())
+    declared = f", and {listed(form.declared)} as the data say of the host" if form.declared else ""
     return violation(
         found=listed(beyond),
-        allowed=f"{', '.join(sorted(form.identity))} from inventory/<hall>.csv, and {uniform} on every host",
+        allowed=f"{', '.join(sorted(form.identity))} from inventory/<hall>.csv, and {uniform} on every host{declared}",
         fix="remove the field; if the machine really differs, give it an instance type of its own in "
         "environments/catalog/instance_types.yaml and a pool of that type",
     )

@@ -36,6 +36,8 @@ FOLDER = Path(__file__).parent / "older_library"
 OLDER = (1, 2)
 LATER_KINDS = {"ExternalSecret"}
 """Kinds that no library of those days rendered: what the data said of them had no effect."""
+ASKED_SINCE = {"bare-metal.root-devices"}
+"""Rules that ask for what those days did not know: it is told, and written by hand."""
 SINCE_THEN: dict[str, Any] = {
     "boot": BootMode.LIVE_ISO,
     "max_pods": 250,
@@ -105,7 +107,7 @@ def test_a_lock_file_of_an_older_library_is_moved_on_without_changing_a_rendered
 
     assert problems == []
     environment = load_environment(name, folder)
-    assert check(environment) == []
+    assert {problem.rule for problem in check(environment)} <= ASKED_SINCE
     reviewed = (FOLDER / f"rendered_{name}.txt").read_text(encoding="utf-8").splitlines()
     assert [line for line in reviewed if line.split()[2] not in CHANGED_SINCE] == rendered(environment)
 

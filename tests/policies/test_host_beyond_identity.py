@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -36,6 +37,14 @@ def test_passes_every_host_of_laptop(rendered: Callable[[str], list[Fact]], cont
     assert {RULE.judge(fact, context).verdict for fact in facts} == {Verdict.PASS}
 
 
+def test_passes_the_disk_of_the_instance_type_and_no_other(context: Context) -> None:
+    hints = {"model": "MZ1L2960", "minSizeGigabytes": 800}
+    declared = replace(context, declared={"a01-u01": {"spec.rootDeviceHints": hints}})
+
+    assert RULE.judge(host(SPEC | {"rootDeviceHints": hints}), declared).verdict is Verdict.PASS
+    assert RULE.judge(host(SPEC | {"rootDeviceHints": hints | {"model": "x"}}), declared).verdict is Verdict.VIOLATION
+
+
 def test_refuses_a_host_with_an_image_and_a_disk_of_its_own(context: Context, text: Callable[..., str]) -> None:
     fact = host(SPEC | {"image": {"url": "x"}, "rootDeviceHints": {"deviceName": "/dev/sda"}})
 
@@ -43,7 +52,8 @@ def test_refuses_a_host_with_an_image_and_a_disk_of_its_own(context: Context, te
         "host-beyond-identity: BareMetalHost acme-train/a01-u01 in cluster management\n"
         "  found:   spec.image, spec.rootDeviceHints\n"
         "  allowed: spec.bmc.address, spec.bmc.credentialsName, spec.bootMACAddress, spec.online from "
-        "inventory/<hall>.csv, and spec.automatedCleaningMode metadata, spec.bootMode UEFI on every host\n"
+        "inventory/<hall>.csv, and spec.automatedCleaningMode metadata, spec.bootMode UEFI on every host, "
+        "and spec.rootDeviceHints as the data say of the host\n"
         "  why:     a host that differs from its pool is found only when a job fails on it\n"
         "  fix:     remove the field; if the machine really differs, give it an instance type of its own in "
         "environments/catalog/instance_types.yaml and a pool of that type\n"

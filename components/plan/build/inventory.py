@@ -34,6 +34,7 @@ def of_hall(environment: Environment, hall: str) -> Iterator[InventoryInput]:
             host=host,
             failure_domain=environment.failure_domain(host),
             dpu_functions=kinds[host.instance_type].dpu.host_functions,
+            root_device=kinds[host.instance_type].root_device,
             owner=None if owner is None else owners[owner],
             state=away[host.host].state if host.host in away else PRODUCTION,
             why=str(away[host.host]) if host.host in away else None,

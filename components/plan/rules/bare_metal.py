@@ -10,9 +10,11 @@ from components.plan.pools import place, problem
 from components.plan.rules.references import host_problem
 from components.render.backends import BARE_METAL
 from components.specs.bmc import parse_bmc
+from components.specs.catalog import BootMode
 from components.specs.environment import Environment
-from components.specs.loader import ALLOCATIONS, REGION
+from components.specs.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
 from components.specs.problems import Problem, listed
+from components.specs.root_device import MODEL_TO_WRITE
 
 
 def drivers(environment: Environment) -> Iterator[Problem]:
@@ -26,6 +28,19 @@ def drivers(environment: Environment) -> Iterator[Problem]:
         elif bmc.address is None:
             text = f"{backend} takes no name of a BMC; write its IPv4 address"
             yield host_problem(environment, host, "bmc", text)
+
+
+def root_devices(environment: Environment) -> Iterator[Problem]:
+    """Report instance types of hosts under Metal3 that do not say which disk an image goes to: it would be /dev/sda."""
+    backend = environment.region.bare_metal.backend
+    used = {host.instance_type for host in environment.hosts} if BootMode.DISK in BARE_METAL[backend].boots else set()
+    for index, kind in enumerate(environment.instance_types.instance_types):
+        if kind.name in used and kind.root_device is None:
+            text = (
+                f"is required, since {backend} would write images of {kind.name} to /dev/sda, which may be no disk or"
+                f" another one; add {MODEL_TO_WRITE}"
+            )
+            yield problem(environment, INSTANCE_TYPES, ("instance_types", index, "root_device"), text)
 
 
 def boot_networks(environment: Environment) -> Iterator[Problem]:

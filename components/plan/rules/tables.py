@@ -116,6 +116,7 @@ DATA: tuple[Rule, ...] = (
     capacity.control_planes,
     capacity.controllers,
     bare_metal.drivers,
+    bare_metal.root_devices,
     bare_metal.boot_networks,
     cluster_api.releases,
     cluster_api.fit,

@@ -13,6 +13,7 @@ from components.render.manifest import Patch
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.firmware import FirmwareBaseline
 from components.specs.nodes import FirmwareUpdate
+from components.specs.root_device import RootDeviceSpec
 
 
 def test_the_dpu_of_a_free_host_belongs_to_no_vpc(inputs_of: Any, objects_of: Any) -> None:
@@ -72,6 +73,25 @@ def test_a_host_says_how_far_it_is_in_its_life_and_no_pool_claims_one_that_is_no
         "jacquard.dev/out-of-service": "since 2026-10-01: fan",
     }
     assert metadata("rma")["labels"]["jacquard.dev/pool"] == placed.owner.pool
+
+
+def test_a_host_says_which_disk_its_image_goes_to_in_metal3s_words(inputs_of: Any, objects_of: Any) -> None:
+    [inventory] = inputs_of(InventoryInput)
+
+    def hints(disk: RootDeviceSpec | None) -> Any:
+        one = replace(inventory, hosts=(replace(inventory.hosts[0], root_device=disk),))
+        [host] = [item for item in objects_of(one) if item.kind == "BareMetalHost"]
+        return host.body["spec"].get("rootDeviceHints")
+
+    assert hints(RootDeviceSpec(model="MZ1L2960", min_size="1Ti")) == {"model": "MZ1L2960", "minSizeGigabytes": 1024}
+    assert hints(RootDeviceSpec(vendor="DELL", hctl="0:2:0:0", rotational=False)) == {
+        "vendor": "DELL",
+        "hctl": "0:2:0:0",
+        "rotational": False,
+    }
+    slot = "/dev/disk/by-path/pci-0000:01:00.0-nvme-1"
+    assert hints(RootDeviceSpec(device_name=slot)) == {"deviceName": slot}
+    assert hints(None) is None
 
 
 BASELINE = FirmwareBaseline.model_validate(
