@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import measured_load
 import pytest
 from environment_data import copy_data
-
-from components.specs.inventory_csv import COLUMNS
+from hostile_files import FILES_OF_MISTAKES, HOSTILE_FILES
 
 MAX_TIMES_SOUND = 60
 """Processor time for the whole environment with the hostile file, over that of the sound one in the same run.
@@ -26,247 +22,13 @@ SOUND = tuple(f"sound {number}" for number in range(6))
 """Copies without a hostile file: half of them are checked before the others, half after."""
 MAX_BYTES = 200_000_000
 
-ACME = "tenants/acme.yaml"
-HALL = "inventory/hall-a.csv"
-NUMBERS = "allocations.lock.yaml"
-HEADER = ",".join(COLUMNS)
-ROW = (
-    "a01,1,a01-u01,h100-ib-8,G26A0101,redfish-virtualmedia+https://10.1.1.1/redfish/v1/Systems/1,bmc-a01,"
-    '"02:00:00:01:01:01",MT26A0101,leaf-a1'
-)
-BOMB = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10))
-
-
-def _sparse(path: Path) -> None:
-    with path.open("wb") as file:
-        file.truncate(50_000_000)
-
-
-def _pipe(path: Path) -> None:
-    path.unlink()
-    os.mkfifo(path)
-
-
-def _folder(path: Path) -> None:
-    path.unlink()
-    path.mkdir()
-
-
-def _link(target: str) -> Callable[[Path], None]:
-    def link(path: Path) -> None:
-        path.unlink()
-        path.symlink_to(target)
-
-    return link
-
-
-def _rows(row: str, count: int) -> str:
-    return f"{HEADER}\n" + f"{row}\n" * count
-
-
-CASES: dict[str, tuple[str, str | bytes | Callable[[Path], None], str]] = {
-    "50 MB": (ACME, _sparse, "  tenants/acme.yaml  has 50.0 MB, the limit is 5 MB; split the file"),
-    "50 MB of rows": (HALL, _sparse, "  inventory/hall-a.csv  has 50.0 MB, the limit is 5 MB; split the file"),
-    "one endless line": (
-        ACME,
-        "tenant: " + "x" * 4_900_000,
-        "  tenants/acme.yaml:1  has 4,900,008 characters in one line, the limit is 4,000; break the line",
-    ),
-    "one endless row": (
-        HALL,
-        f"{HEADER}\n" + "," * 4_900_000,
-        "  inventory/hall-a.csv:2  has 4,900,000 characters in one line, the limit is 4,000; break the line",
-    ),
-    "nothing but line ends": (
-        HALL,
-        "\n" * 4_900_000,
-        "  inventory/hall-a.csv  has 4,900,000 lines, the limit is 100,000; split the file",
-    ),
-    "200 levels of lists": (
-        ACME,
-        "a: " + "[" * 200 + "]" * 200 + "\n",
-        "  tenants/acme.yaml:1  is nested more than 50 levels deep; no file here needs that",
-    ),
-    "200 levels of mappings": (
-        ACME,
-        "".join(" " * depth + "a:\n" for depth in range(200)),
-        "  tenants/acme.yaml:51  is nested more than 50 levels deep; no file here needs that",
-    ),
-    "a bomb of aliases": (
-        ACME,
-        BOMB,
-        "  tenants/acme.yaml:1  a0: anchors (&) and aliases (*) are not used here; write the value out",
-    ),
-    "too many values": (
-        ACME,
-        "a:\n" + "  - [1, 2, 3]\n" * 50_000,
-        "  tenants/acme.yaml:5001  has more than 20,000 values; split the file",
-    ),
-    "a lock file of nothing but mistakes": (
-        NUMBERS,
-        "schema_version: 2\nhosts:\n" + "".join(f"  a{n}-u01: 1\n" for n in range(70_000)),
-        "  allocations.lock.yaml:1  has 70,000 mistakes, which no edit makes; restore the file that belongs here",
-    ),
-    "an endless quote": (ACME, 'a: "' + "x\n" * 90_000, "  tenants/acme.yaml:1  a quote is not closed; close it"),
-    "a python object": (
-        ACME,
-        'tenant: !!python/object/apply:os.system ["true"]\n',
-        "  tenants/acme.yaml:1  tenant: tags are not used here; remove !!python/object/apply:os.system",
-    ),
-    "an include": (
-        ACME,
-        "tenant: !include ../../secrets.yaml\n",
-        "  tenants/acme.yaml:1  tenant: tags are not used here; remove !include",
-    ),
-    "a second document": (
-        ACME,
-        "tenant: acme\n---\ntenant: other\n",
-        "  tenants/acme.yaml:2  has a second document or a % directive; keep one plain document a file",
-    ),
-    "a directive": (
-        ACME,
-        "%TAG ! tag:evil,2026:\n---\ntenant: acme\n",
-        "  tenants/acme.yaml:1  has a second document or a % directive; keep one plain document a file",
-    ),
-    "NUL": (ACME, "tenant: ac\0me\n", "  tenants/acme.yaml:1  has a NUL character in column 11; remove it"),
-    "NUL in a row": (HALL, f"{HEADER}\na\0\n", "  inventory/hall-a.csv:2  has a NUL character in column 2; remove it"),
-    "a byte order mark": (
-        ACME,
-        b"\xef\xbb\xbftenant: acme\n",
-        "  tenants/acme.yaml:1  starts with a byte order mark; save the file as UTF-8 without one",
-    ),
-    "UTF-16": (
-        ACME,
-        "tenant: acme\n".encode("utf-16"),
-        "  tenants/acme.yaml:1  starts with a byte order mark; save the file as UTF-8 without one",
-    ),
-    "bad UTF-8": (
-        ACME,
-        b"schema_version: 1\ntenant: \xff\n",
-        "  tenants/acme.yaml:2  is not UTF-8 (byte 0xff); save the file as UTF-8",
-    ),
-    "overlong UTF-8": (
-        ACME,
-        b"tenant: \xc0\xaf\n",
-        "  tenants/acme.yaml:1  is not UTF-8 (byte 0xc0); save the file as UTF-8",
-    ),
-    "line ends of Windows": (
-        ACME,
-        "schema_version: 1\r\ntenant: acme\r\n",
-        "  tenants/acme.yaml:1  has a carriage return in column 18; save the file with plain line ends (LF)",
-    ),
-    "a tab": (
-        ACME,
-        "vpcs:\n\t- name: a\n",
-        "  tenants/acme.yaml:2  has a tab in column 1; write spaces, or a comma between values of a row",
-    ),
-    "a colour of the terminal": (
-        ACME,
-        "tenant: \x1b[31macme\n",
-        "  tenants/acme.yaml:1  has the invisible character U+001B (a control character) in column 9; remove it",
-    ),
-    "text from right to left": (
-        HALL,
-        _rows(ROW.replace("G26", "G\u202e26"), 1),
-        "  inventory/hall-a.csv:2  has the invisible character U+202E (right-to-left override) in column 26; remove it",
-    ),
-    "a colour in an escape": (
-        ACME,
-        'tenant: "ac\\x1b[31mme"\n',
-        "  tenants/acme.yaml:1  tenant: holds an invisible character (got 'ac\\x1b[31mme'); remove it",
-    ),
-    "an invisible key": (
-        NUMBERS,
-        'schema_version: 2\nhosts:\n  "a01\\u200b": acme-train/train\n',
-        "  allocations.lock.yaml:3  hosts.a01\\u200b: holds an invisible character (got 'a01\\u200b'); remove it",
-    ),
-    "a pipe": (ACME, _pipe, "  tenants/acme.yaml  is not a file; replace it by one"),
-    "a folder": (HALL, _folder, "  inventory/hall-a.csv  is not a file; replace it by one"),
-    "a device": (
-        ACME,
-        _link("/dev/zero"),
-        "  tenants/acme.yaml  leads out of environments/; replace the symbolic link by the file itself",
-    ),
-    "a link out of the folder": (
-        HALL,
-        _link("/etc/passwd"),
-        "  inventory/hall-a.csv  leads out of environments/; replace the symbolic link by the file itself",
-    ),
-    "a link that climbs out": (
-        ACME,
-        _link("../../../../../../../../../../../../etc/passwd"),
-        "  tenants/acme.yaml  leads out of environments/; replace the symbolic link by the file itself",
-    ),
-    "a link to itself": (
-        ACME,
-        _link("acme.yaml"),
-        "  tenants/acme.yaml  is a symbolic link that leads back to itself; replace it by the file",
-    ),
-    "a link to nothing": (ACME, _link("gone.yaml"), "  tenants/acme.yaml  is a symbolic link to nothing; remove it"),
-    "columns in another order": (
-        HALL,
-        f"slot,rack,{HEADER.split(',', 2)[2]}\n",
-        f"  inventory/hall-a.csv:1  the first line names the columns (in another order); write {HEADER}",
-    ),
-    "a column twice": (
-        HALL,
-        f"{HEADER},leaf\n",
-        f"  inventory/hall-a.csv:1  the first line names the columns (twice: leaf); write {HEADER}",
-    ),
-    "a formula": (
-        HALL,
-        _rows(ROW.replace("G26A0101", "=HYPERLINK(0)"), 1),
-        "  inventory/hall-a.csv:2  serial: starts like a formula of a spreadsheet (got '=HYPERLINK(0)'); remove '='",
-    ),
-    "a quote that ends too early": (
-        HALL,
-        _rows(ROW.replace("G26A0101", '"G26"A0101'), 1),
-        "  inventory/hall-a.csv:2  has a quote that ends too early; quote whole values",
-    ),
-}
-"""File, what stands in its place, and the problem."""
-
-MASSES: dict[str, tuple[str, str, str]] = {
-    "rows without the last quote": (
-        HALL,
-        _rows(ROW.replace("leaf-a1", '"leaf-a1'), 30_000),
-        "inventory/hall-a.csv:7      and 9995 more like it (lines 7-10001)",
-    ),
-    "rows with a wrong number": (
-        HALL,
-        _rows(ROW.replace(",1,", ",one,", 1), 30_000),
-        "inventory/hall-a.csv:7      slot: and 9995 more like it (lines 7-10001)",
-    ),
-    "rows that are all wrong": (
-        HALL,
-        _rows(ROW.replace("h100", "H100").replace("leaf", "LEAF").replace(":01", ":Z1"), 30_000),
-        "inventory/hall-a.csv:7  boot_mac: and 3329 more like it (lines 7-3335)",
-    ),
-    "lines without columns": (
-        HALL,
-        f"{HEADER}\n" + "x\n" * 90_000,
-        "inventory/hall-a.csv:7      and 9995 more like it (lines 7-10001)",
-    ),
-    "keys that nobody knows": (
-        ACME,
-        "".join(f"key-{number}: 1\n" for number in range(9_000)),
-        "tenants/acme.yaml:6  key-5: and 8995 more like it (lines 6-9000)",
-    ),
-    "values that two readers read differently": (
-        ACME,
-        "".join(f"key-{number}: on\n" for number in range(19_000)),
-        "tenants/acme.yaml:6  key-5: and 9995 more like it (lines 6-10000)",
-    ),
-}
-"""File, text, and a line of the report."""
-
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """Return what each case cost and said; all are read by one small process, since a fork of pytest is large."""
     root = tmp_path_factory.mktemp("hostile")
     roots = {}
-    hostile = CASES | MASSES
+    hostile = HOSTILE_FILES | FILES_OF_MISTAKES
     for name in (*SOUND[::2], *hostile, *SOUND[1::2]):
         folder = roots[name] = copy_data(root / str(len(roots)) / "environments", "laptop")
         if name in SOUND:
@@ -282,25 +44,25 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
     return dict(zip(roots, map(json.loads, lines), strict=True))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", HOSTILE_FILES)
 def test_a_hostile_file_is_refused_with_its_place_and_the_form_to_write(
     results: dict[str, dict[str, Any]], name: str
 ) -> None:
     lines = results[name]["report"].splitlines()
 
-    assert CASES[name][2] in lines
+    assert HOSTILE_FILES[name][2] in lines
     assert all(line.isprintable() for line in lines)
 
 
-@pytest.mark.parametrize("name", MASSES)
+@pytest.mark.parametrize("name", FILES_OF_MISTAKES)
 def test_many_mistakes_alike_are_counted_and_not_spelt_out(results: dict[str, dict[str, Any]], name: str) -> None:
     lines = results[name]["report"].splitlines()
 
-    assert f"  {MASSES[name][2]}" in lines
+    assert f"  {FILES_OF_MISTAKES[name][2]}" in lines
     assert len(lines) < 40
 
 
-@pytest.mark.parametrize("name", [*CASES, *MASSES])
+@pytest.mark.parametrize("name", [*HOSTILE_FILES, *FILES_OF_MISTAKES])
 def test_a_hostile_file_costs_little(results: dict[str, dict[str, Any]], name: str) -> None:
     result = results[name]
 
