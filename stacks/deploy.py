@@ -14,12 +14,14 @@ from pathlib import Path
 import pulumi
 from pulumi_command import local
 
+from components.add_ons import AddOns, AddOnsArgs
 from components.cluster_access import ClusterAccess, ClusterAccessArgs
 from components.external_secrets import ExternalSecrets, ExternalSecretsArgs
 from components.hosted_control_plane import HostedControlPlane, HostedControlPlaneArgs
 from components.inventory import Inventory, InventoryArgs
 from components.node_pool import NodePool, NodePoolArgs
 from components.region import Region, RegionArgs
+from components.render.add_ons import AddOnsInput
 from components.render.cluster_access import ClusterAccessInput
 from components.render.concept import Concept
 from components.render.external_secrets import ExternalSecretsInput
@@ -59,6 +61,7 @@ class Deployment:
         self._networks: dict[str, TenantNetwork] = {}
         self._control_planes: dict[str, HostedControlPlane] = {}
         self._pools: dict[str, list[pulumi.Resource]] = {}
+        self._add_ons: dict[str, AddOns] = {}
         self._catalogs: dict[str, StorageCatalog] = {}
 
     def add(self, concept: Concept) -> None:
@@ -90,7 +93,7 @@ class Deployment:
                 after = _after([*self._halls, *_named(self._control_planes, concept.cluster)])
                 pool = NodePool(name, NodePoolArgs(pool=concept, clusters=clusters), after)
                 self._pools.setdefault(concept.cluster, []).append(pool)
-            case ClusterAccessInput() | StorageCatalogInput() | VmOfferingInput():
+            case AddOnsInput() | ClusterAccessInput() | StorageCatalogInput() | VmOfferingInput():
                 self._add_inside(concept)
             case OwnInput():
                 Own(name, OwnArgs(own=concept, clusters=clusters), self._among(concept))
@@ -98,10 +101,12 @@ class Deployment:
                 msg = f"{type(concept).__name__} '{name}' has no component; give it a case in stacks/deploy.py"
                 raise TypeError(msg)
 
-    def _add_inside(self, concept: ClusterAccessInput | StorageCatalogInput | VmOfferingInput) -> None:
+    def _add_inside(self, concept: AddOnsInput | ClusterAccessInput | StorageCatalogInput | VmOfferingInput) -> None:
         """Register what is inside one cluster."""
         name, clusters, after = concept.name, self._clusters, self._inside(concept.cluster)
         match concept:
+            case AddOnsInput():
+                self._add_ons[name] = AddOns(name, AddOnsArgs(add_ons=concept, clusters=clusters), after)
             case ClusterAccessInput():
                 ClusterAccess(name, ClusterAccessArgs(access=concept, clusters=clusters), after)
             case StorageCatalogInput():
@@ -149,7 +154,8 @@ class Deployment:
             )
             self._clusters[cluster] = self._cluster(cluster, fetched)
         reached = self._clusters[cluster].depends_on
-        return [*reached, *self._pools.get(cluster, []), *_named(self._catalogs, cluster)]
+        inner = (*_named(self._add_ons, cluster), *_named(self._catalogs, cluster))
+        return [*reached, *self._pools.get(cluster, []), *inner]
 
 
 def _named(resources: Mapping[str, pulumi.Resource], name: str) -> list[pulumi.Resource]:

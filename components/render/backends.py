@@ -103,6 +103,8 @@ class Borders:
     """Returns the objects of a VPC that are inside one of its clusters."""
     charts: tuple[str, ...] = ()
     """Charts that each cluster of a VPC installs."""
+    brings_network: bool = False
+    """Whether these charts are the CNI of each cluster of a VPC."""
     link_per_host: bool = False
     """Whether each host has a routed link of its own, and reaches what is outside its VPC by addresses only."""
     ovn: bool = False
@@ -169,6 +171,6 @@ BARE_METAL = {
 BORDERS = {
     Isolation.DPF_HBN: Borders(on_dpus=True, network=dpf_hbn.render, link_per_host=True),
     Isolation.DPF_OVN: Borders(on_dpus=True, network=dpf_ovn.render, ovn=True),
-    Isolation.KUBE_OVN: Borders(on_dpus=False, inside=kube_ovn.render, charts=(kube_ovn.CHART,)),
+    Isolation.KUBE_OVN: Borders(on_dpus=False, inside=kube_ovn.render, charts=(kube_ovn.CHART,), brings_network=True),
     Isolation.POLICY_ONLY: Borders(on_dpus=False, inside=policy_only.render),
 }

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from components.specs.base import DataFile, DnsLabel, Label, Spec
 
 
+class Gift(StrEnum):
+    """What an add-on gives to its cluster. A cluster has one add-on for each."""
+
+    NETWORK = "network"
+    """Pods get addresses and reach each other (CNI); no node is ready without it."""
+    NODE_FEATURES = "node-features"
+    """Nodes are labelled by their hardware, which the operators of GPUs and network cards look for."""
+    GPUS = "gpus"
+    """Nodes offer their GPUs, ``nvidia.com/gpu``."""
+    NODE_PROBLEMS = "node-problems"
+    """Nodes report trouble of kernel, GPUs and links as conditions and events."""
+    METRICS = "metrics"
+    """Pods and nodes have figures for ``kubectl top`` and horizontal autoscaling."""
+
+
 class AddOn(Spec):
-    """One Helm chart for tenant clusters, checked together with all that it needs. Nothing renders add-ons yet."""
+    """One Helm chart for tenant clusters, checked together with all that it needs."""
 
     name: DnsLabel
-    """Name that ``add_ons`` of a cluster and ``needs`` of other add-ons refer to."""
+    """Name that ``add_ons`` of a cluster and ``needs`` of other add-ons refer to; ``default`` is none."""
     chart: Label
-    """Chart of ``catalog/versions.yaml`` that the add-on installs."""
+    """Chart of ``catalog/versions.yaml`` that the add-on installs. Its values come with the library."""
     namespace: DnsLabel
-    """Namespace of the tenant cluster that the chart is meant to be installed in."""
+    """Namespace of the tenant cluster that the chart is installed in."""
     default: bool = False
-    """Whether clusters that say ``add_ons: default`` get the add-on."""
+    """Whether clusters whose ``add_ons`` say ``default`` get the add-on."""
+    gives: Gift | None = None
+    """What the add-on is for. An add-on that a cluster names takes the place of a default one that gives the same."""
     needs: tuple[DnsLabel, ...] = ()
     """Names of the add-ons that must be installed before this one."""
     gpu_only: bool = False

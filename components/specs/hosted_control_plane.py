@@ -17,6 +17,7 @@ from components.specs.base import (
     Label,
     ShortName,
     Spec,
+    Text,
 )
 from components.specs.kubelet import KubeletSpec
 from components.specs.node_pool import NodePoolSpec
@@ -69,14 +70,17 @@ class ClusterSpec(Spec):
     """Settings of the kubelets of all pools, for nodes that join from now on."""
     cni_seed: DnsLabel | None = None
     """ConfigMap in the namespace of the cluster's name with the manifests of the network that the first nodes need.
-    They are applied once; what keeps them up to date lives in the cluster."""
+    They are applied once; what keeps them up to date lives in the cluster, and no default add-on brings a network."""
     pools: tuple[NodePoolSpec, ...] = Field(min_length=1)
     """Node pools of the cluster, each with a name of its own."""
     storage: tuple[DnsLabel, ...] = ()
     """Storage classes of ``region.yaml`` that this cluster offers."""
     add_ons: Literal["default"] | tuple[DnsLabel, ...] = "default"
     """Names of add-ons of ``catalog/add_ons.yaml``, and only these, or ``default`` for what the catalogue installs
-    everywhere. They are checked, and nothing renders them yet."""
+    everywhere. A list with ``default`` among its names has both; a name takes the place of a default add-on that gives
+    the same."""
+    without_add_ons: dict[DnsLabel, Text] = Field(default_factory=dict)
+    """Default add-ons that the cluster goes without, each with the reason."""
     max_pods: int | None = Field(default=None, ge=16, le=1024)
     """Most pods of a node, for nodes that join from now on; the instance type decides when it is left out."""
     site: Label | None = None

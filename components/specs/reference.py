@@ -35,7 +35,8 @@ _LOCKED = "Written by `jacquard allocate` and `jacquard promote`; reviewed, neve
 _CONCEPTS = (
     "What comes of them: [regions](../region.md), [control planes](../hosted-control-plane.md),\n"
     "[node pools](../node-pool.md), [inventory](../inventory.md), [tenant networks](../tenant-network.md),\n"
-    "[storage](../storage.md), [virtual machines](../virtual-machines.md), [cluster access](../cluster-access.md).\n\n"
+    "[storage](../storage.md), [virtual machines](../virtual-machines.md), [cluster access](../cluster-access.md), "
+    "[add-ons](../add-ons.md).\n\n"
 )
 
 

@@ -36,7 +36,7 @@ FOLDER = Path(__file__).parent / "older_library"
 OLDER = (1, 2)
 LATER_KINDS = {"ExternalSecret"}
 """Kinds that no library of those days rendered: what the data said of them had no effect."""
-ASKED_SINCE = {"bare-metal.root-devices"}
+ASKED_SINCE = {"bare-metal.root-devices", "add-ons.networks"}
 """Rules that ask for what those days did not know: it is told, and written by hand."""
 SINCE_THEN: dict[str, Any] = {
     "boot": BootMode.LIVE_ISO,

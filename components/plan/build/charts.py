@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from components.plan.build.add_ons import add_ons
 from components.plan.build.fabrics import connected
 from components.plan.pools import DataPath, clusters, tenant_file
 from components.render import infiniband
@@ -36,9 +39,8 @@ def needed_charts(environment: Environment) -> dict[str, DataPlace]:
     for index, entry in enumerate(region.storage):
         for driver in storage_drivers((entry,)):
             needed.setdefault(driver.chart, (REGION, ("storage", index, "driver")))
-    for placed in clusters(environment):
-        if connected(environment, placed):
-            needed.setdefault(infiniband.CHART, (placed.file, placed.path))
+    for chart, asked in _of_clusters(environment):
+        needed.setdefault(chart, asked)
     for tenant in environment.tenants:
         file = tenant_file(tenant)
         for index, vpc in enumerate(tenant.vpcs):
@@ -47,3 +49,11 @@ def needed_charts(environment: Environment) -> dict[str, DataPlace]:
         for operator in vm_operators(public=True) if tenant.vms else ():
             needed.setdefault(operator.chart, (file, ("vms",)))
     return needed
+
+
+def _of_clusters(environment: Environment) -> Iterator[tuple[str, DataPlace]]:
+    for placed in clusters(environment):
+        if connected(environment, placed):
+            yield infiniband.CHART, (placed.file, placed.path)
+        for entry in add_ons(environment, placed):
+            yield entry.chart, (placed.file, (*placed.path, "add_ons"))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias, TypeVar, assert_never
 
 from components.plan.build import (
+    add_ons,
     cluster_access,
     external_secrets,
     hosted_control_plane,
@@ -31,6 +32,7 @@ _FOUNDATION: _Makers[RegionSpec] = (region.of_region,)
 _INVENTORY: _Makers[str] = (inventory.of_hall,)
 _TENANT: _Makers[TenantSpec] = (tenant_network.of_tenant, hosted_control_plane.of_tenant, node_pool.of_tenant)
 _CLUSTER: _Makers[PlacedCluster] = (
+    add_ons.of_cluster,
     tenant_network.of_cluster,
     cluster_access.of_cluster,
     storage.of_cluster,

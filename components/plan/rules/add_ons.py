@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.pools import PlacedCluster, clusters, place, problem
+from components.plan.build.add_ons import DEFAULT, add_ons, brings_network, has_gpus, named, takes_defaults
+from components.plan.pools import DataPath, PlacedCluster, clusters, place, problem
 from components.plan.rules.references import undeclared
-from components.specs.add_ons import AddOn
+from components.specs.add_ons import Gift
 from components.specs.environment import Environment
 from components.specs.loader import ADD_ONS, VERSIONS
 from components.specs.node_pool import PoolRole
 from components.specs.problems import Problem, listed, suggestion
-
-DEFAULT = "default"
 
 
 def add_on_references(environment: Environment) -> Iterator[Problem]:
@@ -20,6 +19,9 @@ def add_on_references(environment: Environment) -> Iterator[Problem]:
     charts = [chart.name for chart in environment.versions.charts]
     declared = [entry.name for entry in environment.add_ons.add_ons]
     for index, entry in enumerate(environment.add_ons.add_ons):
+        if entry.name == DEFAULT:
+            text = f"'{DEFAULT}' stands for all default add-ons; call it otherwise"
+            yield problem(environment, ADD_ONS, ("add_ons", index, "name"), text)
         if entry.chart not in charts:
             text = f"'{entry.chart}' is not in charts of {VERSIONS}; add it there{suggestion(entry.chart, charts)}"
             yield problem(environment, ADD_ONS, ("add_ons", index, "chart"), text)
@@ -28,10 +30,73 @@ def add_on_references(environment: Environment) -> Iterator[Problem]:
                 path = ("add_ons", index, "needs", at)
                 yield problem(environment, ADD_ONS, path, undeclared(name, declared, "this file"))
     for placed in clusters(environment):
-        for at, name in enumerate(placed.cluster.add_ons if placed.cluster.add_ons != DEFAULT else ()):
+        for where, name in _names(placed):
             if name not in declared:
                 text = undeclared(name, declared, ADD_ONS)
-                yield problem(environment, placed.file, (*placed.path, "add_ons", at), text)
+                yield problem(environment, placed.file, (*placed.path, *where), text)
+
+
+def _names(placed: PlacedCluster) -> Iterator[tuple[DataPath, str]]:
+    """Yield the add-ons that a cluster names, each with its place in the cluster."""
+    asked = placed.cluster.add_ons
+    for at, name in enumerate(() if asked == DEFAULT else asked):
+        if name != DEFAULT:
+            yield ("add_ons", at), name
+    for name in placed.cluster.without_add_ons:
+        yield ("without_add_ons", name), name
+
+
+def without_in_vain(environment: Environment) -> Iterator[Problem]:
+    """Report reasons for going without add-ons that a cluster would not have, or has all the same."""
+    defaults = {entry.name for entry in environment.add_ons.add_ons if entry.default}
+    for placed in clusters(environment):
+        for name in placed.cluster.without_add_ons:
+            why = ""
+            if name in named(placed.cluster):
+                why = "add_ons names it all the same"
+            elif not takes_defaults(placed.cluster):
+                why = "add_ons lists all that the cluster has"
+            elif name not in defaults:
+                why = "it is no default add-on"
+            if why:
+                path = (*placed.path, "without_add_ons", name)
+                yield problem(environment, placed.file, path, f"leaves nothing out, since {why}; remove it")
+
+
+def networks(environment: Environment) -> Iterator[Problem]:
+    """Report clusters without a network for pods, and gifts that two add-ons bring."""
+    for placed in clusters(environment):
+        path, chosen = (*placed.path, "add_ons"), add_ons(environment, placed)
+        for gift in Gift:
+            givers = [entry.name for entry in chosen if entry.gives is gift]
+            if len(givers) > 1:
+                text = f"{listed(givers)} each give {gift}, and a cluster has one add-on for it; pick one"
+                yield problem(environment, placed.file, path, text)
+        givers = [entry.name for entry in chosen if entry.gives is Gift.NETWORK]
+        other = _other_network(placed)
+        if givers and other:
+            text = f"{givers[0]} gives a network, and {other} brings one; leave {givers[0]} out"
+            yield problem(environment, placed.file, path, text)
+        if not givers and not other:
+            yield _no_network(environment, placed)
+
+
+def _other_network(placed: PlacedCluster) -> str:
+    if brings_network(placed):
+        return f"VPC {placed.cluster.vpc}"
+    return "" if placed.cluster.cni_seed is None else f"cni_seed {placed.cluster.cni_seed}"
+
+
+def _no_network(environment: Environment, placed: PlacedCluster) -> Problem:
+    known = {entry.name: entry for entry in environment.add_ons.add_ons if entry.gives is Gift.NETWORK}
+    left_out = next((name for name in placed.cluster.without_add_ons if name in known), None)
+    path = ("add_ons",) if left_out is None else ("without_add_ons", left_out)
+    remedy = f"list one of {listed(known)}" if known else f"list one with gives: {Gift.NETWORK} in {ADD_ONS}"
+    text = (
+        f"nothing gives pods of {placed.cluster.name} a network (CNI), so that no node ever gets ready, and each is"
+        f" rebooted and replaced as unhealthy; {remedy}, or name cni_seed"
+    )
+    return problem(environment, placed.file, (*placed.path, *path), text)
 
 
 def add_on_cycles(environment: Environment) -> Iterator[Problem]:
@@ -57,17 +122,21 @@ def add_on_needs(environment: Environment) -> Iterator[Problem]:
     for placed in clusters(environment):
         chosen = add_ons(environment, placed)
         names = [entry.name for entry in chosen]
-        gpus = _has_gpus(environment, placed)
+        gpus = has_gpus(environment, placed) or not _known(environment, placed)
         for entry in chosen:
             path = (*placed.path, "add_ons")
             there = place(environment, ADD_ONS, ("add_ons", environment.add_ons.add_ons.index(entry)))
             missing = [name for name in entry.needs if name in every and name not in names]
             if missing:
-                text = f"{entry.name} needs {listed(missing)} ({there}), which the cluster does not have; add it"
+                text = f"{entry.name} needs {listed(missing)} ({there}), which the cluster does not have; list it, too"
                 yield problem(environment, placed.file, path, text)
-            if entry.gpu_only and not gpus and placed.cluster.add_ons != DEFAULT:
+            if entry.gpu_only and not gpus:
                 text = f"{entry.name} is for nodes with GPUs ({there}), and no pool has any; remove it"
                 yield problem(environment, placed.file, path, text)
+
+
+def _known(environment: Environment, placed: PlacedCluster) -> bool:
+    return all(pool.instance_type in environment.instance_types.by_name for pool in placed.cluster.pools)
 
 
 def system_pools(environment: Environment) -> Iterator[Problem]:
@@ -82,24 +151,9 @@ def system_pools(environment: Environment) -> Iterator[Problem]:
                 text = f"a system pool has no GPUs, {kind.name} has {kind.gpu.count}; pick one of {listed(plain)}"
                 yield problem(environment, placed.file, (*placed.path, "pools", at, "instance_type"), text)
         chosen = add_ons(environment, placed)
-        if chosen and not system:
+        if chosen and not system and takes_defaults(placed.cluster):
             text = (
                 f"no pool has role system, and add-ons run there ({listed(entry.name for entry in chosen)}); add a pool"
-                " of CPU nodes with role: system, or write add_ons: []"
+                " of CPU nodes with role: system, or list in add_ons those that may run among the tenant's jobs"
             )
             yield problem(environment, placed.file, (*placed.path, "pools"), text)
-
-
-def add_ons(environment: Environment, placed: PlacedCluster) -> list[AddOn]:
-    """Return the add-ons of a cluster, in the order of the catalogue; by default none for GPUs that it lacks."""
-    asked, gpus = placed.cluster.add_ons, _has_gpus(environment, placed)
-    return [
-        entry
-        for entry in environment.add_ons.add_ons
-        if (entry.default and (gpus or not entry.gpu_only) if asked == DEFAULT else entry.name in asked)
-    ]
-
-
-def _has_gpus(environment: Environment, placed: PlacedCluster) -> bool:
-    kinds = environment.instance_types.by_name
-    return any(kind.gpu for pool in placed.cluster.pools if (kind := kinds.get(pool.instance_type)))

@@ -10,6 +10,7 @@ from components.plan.build.control_planes import most_nodes_of, standing_pins, t
 from components.plan.pools import clusters, place, problem
 from components.plan.report.capacity import most_hosts
 from components.render.backends import BARE_METAL, BORDERS
+from components.render.cni import POD_PREFIX_PER_NODE
 from components.render.dpf_hbn import POINT_TO_POINT
 from components.specs.base import DEDICATED, PLACED, Network
 from components.specs.environment import Environment
@@ -18,7 +19,6 @@ from components.specs.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
 from components.specs.problems import Problem, listed
 from components.specs.tenant_network import VpcSpec
 
-POD_PREFIX_PER_NODE = 24
 MAX_PODS = 254
 """Addresses that pods of one node can have in its /24."""
 MAX_NODES = 5000

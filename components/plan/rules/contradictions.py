@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from components.plan.pools import DataPath, clusters, place, problem
-from components.plan.rules.capacity import POD_PREFIX_PER_NODE
 from components.plan.rules.networks import SERVICE_PREFIXES
 from components.plan.rules.running import restored, running_nodes
+from components.render.cni import POD_PREFIX_PER_NODE
 from components.specs.base import Network
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of

@@ -143,6 +143,8 @@ DATA: tuple[Rule, ...] = (
     add_ons.add_on_references,
     add_ons.add_on_cycles,
     add_ons.add_on_needs,
+    add_ons.without_in_vain,
+    add_ons.networks,
     add_ons.system_pools,
     vms.vm_public_ips,
     vms.vm_root_disks,

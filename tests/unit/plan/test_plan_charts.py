@@ -20,6 +20,16 @@ def test_each_chart_is_asked_for_by_a_value_in_the_data() -> None:
         "snapshot-controller": ("region.yaml", ("storage", 0, "driver")),
         "topolvm": ("region.yaml", ("storage", 0, "driver")),
         "csi-driver-nfs": ("region.yaml", ("storage", 1, "driver")),
+        **dict.fromkeys(
+            (
+                "cilium",
+                "node-feature-discovery",
+                "node-problem-detector",
+                "gpu-operator",
+                "metrics-server",
+            ),
+            ("tenants/solstice.yaml", ("clusters", 0, "add_ons")),
+        ),
         "kube-ovn": ("tenants/tessera.yaml", ("vpcs", 0, "isolation")),
         "kubevirt-operator": ("tenants/tessera.yaml", ("vms",)),
         "cdi-operator": ("tenants/tessera.yaml", ("vms",)),

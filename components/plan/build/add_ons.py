@@ -1,0 +1,94 @@
+"""Which add-ons a cluster has, and what they are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from components.plan.build.control_planes import most_nodes_of
+from components.plan.build.fabrics import connected
+from components.plan.pools import PlacedCluster
+from components.render.add_ons import AddOnsInput
+from components.render.backends import BORDERS
+from components.render.cluster_facts import ClusterFacts
+from components.specs.add_ons import AddOn, Gift
+from components.specs.environment import Environment
+from components.specs.hosted_control_plane import ClusterSpec
+from components.specs.instance_types import Scale
+from components.specs.node_pool import PoolRole
+
+DEFAULT = "default"
+
+
+def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddOnsInput]:
+    """Yield the add-ons of a cluster that has any."""
+    chosen = tuple(_in_order(add_ons(environment, placed)))
+    if chosen:
+        cluster = placed.cluster
+        yield AddOnsInput(name=cluster.name, cluster=cluster.name, add_ons=chosen, facts=_facts(environment, placed))
+
+
+def add_ons(environment: Environment, placed: PlacedCluster) -> list[AddOn]:
+    """Return the add-ons of a cluster, in the order of the catalogue: those it names, and default ones if it says so.
+
+    No default one is for GPUs that the cluster lacks, or gives what a named one gives, or a network where the VPC or a
+    seed brings one.
+    """
+    cluster, names = placed.cluster, named(placed.cluster)
+    catalog = environment.add_ons.add_ons
+    given = {entry.gives for entry in catalog if entry.name in names and entry.gives}
+    if brings_network(placed) or cluster.cni_seed is not None:
+        given.add(Gift.NETWORK)
+    gpus = has_gpus(environment, placed)
+
+    def comes_along(entry: AddOn) -> bool:
+        fits = (gpus or not entry.gpu_only) and entry.gives not in given
+        return entry.default and fits and takes_defaults(cluster) and entry.name not in cluster.without_add_ons
+
+    return [entry for entry in catalog if entry.name in names or comes_along(entry)]
+
+
+def named(cluster: ClusterSpec) -> tuple[str, ...]:
+    """Return the add-ons that ``cluster`` names."""
+    return () if cluster.add_ons == DEFAULT else tuple(name for name in cluster.add_ons if name != DEFAULT)
+
+
+def takes_defaults(cluster: ClusterSpec) -> bool:
+    """Tell whether ``cluster`` has the default add-ons."""
+    return cluster.add_ons == DEFAULT or DEFAULT in cluster.add_ons
+
+
+def brings_network(placed: PlacedCluster) -> bool:
+    """Tell whether the VPC of a cluster is its CNI, too."""
+    return any(BORDERS[vpc.isolation].brings_network for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc)
+
+
+def has_gpus(environment: Environment, placed: PlacedCluster) -> bool:
+    """Tell whether any pool of a cluster has GPUs."""
+    kinds = environment.instance_types.by_name
+    return any(kind.gpu for pool in placed.cluster.pools if (kind := kinds.get(pool.instance_type)))
+
+
+def _in_order(chosen: Iterable[AddOn]) -> Iterator[AddOn]:
+    """Yield add-ons so that each follows what it needs, the network first."""
+    left = sorted(chosen, key=lambda entry: entry.gives is not Gift.NETWORK)
+    while left:
+        names = {entry.name for entry in left}
+        # A cycle is a problem of the catalogue, which is told elsewhere.
+        first = next(entry for entry in left if names.isdisjoint(entry.needs))
+        left.remove(first)
+        yield first
+
+
+def _facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
+    cluster, lock = placed.cluster, environment.allocations
+    kinds = [environment.instance_types.by_name[pool.instance_type] for pool in cluster.pools]
+    return ClusterFacts(
+        name=cluster.name,
+        nodes=most_nodes_of(environment, cluster),
+        api=lock.clusters[cluster.name].vip,
+        pods=lock.vpcs[cluster.vpc].pods,
+        system_pool=any(pool.role is PoolRole.SYSTEM for pool in cluster.pools),
+        gpus=has_gpus(environment, placed),
+        nvlink_racks=any(kind.scale is Scale.RACK for kind in kinds),
+        attachments=bool(connected(environment, placed)),
+    )

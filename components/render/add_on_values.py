@@ -1,0 +1,103 @@
+"""Values of the charts that add-ons install: where their pods run, and defaults that would be wrong here.
+
+A chart that has no entry is installed with its own defaults.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from components.render import cni
+from components.render.cluster_facts import EVERY_NODE, ClusterFacts
+
+GPU_OPERATOR = "gpu-operator"
+_MILLICPU, _MEBIBYTES = 100, 200
+"""Least that metrics-server asks for; upstream adds a thousandth of a CPU and 2 MiB for each node above 100."""
+_KERNEL_MONITORS = ["/config/kernel-monitor.json", "/config/readonly-monitor.json"]
+_GPU_MONITOR = "gpu-monitor.json"
+_GPU_PROBLEMS = {
+    "plugin": "kmsg",
+    "logPath": "/dev/kmsg",
+    "lookback": "5m",
+    "bufferSize": 10,
+    "source": "gpu-monitor",
+    "conditions": [{"type": "GpuLost", "reason": "GpuIsThere", "message": "no GPU has fallen off the bus"}],
+    "rules": [
+        {"type": "temporary", "reason": "GpuError", "pattern": "NVRM: Xid .*"},
+        {
+            "type": "permanent",
+            "condition": "GpuLost",
+            "reason": "GpuFellOffTheBus",
+            "pattern": r"NVRM: Xid \(.*\): 79,.*",
+        },
+        {"type": "temporary", "reason": "LinkDown", "pattern": "mlx5_core .*: Link down"},
+    ],
+}
+"""What the kernel says of GPUs and network cards (NVIDIA's catalogue of Xid errors; 79 does not pass by itself)."""
+
+
+def _node_features(facts: ClusterFacts) -> dict[str, Any]:
+    return {"master": facts.placement, "gc": facts.placement, "worker": {"tolerations": EVERY_NODE}}
+
+
+def _gpus(facts: ClusterFacts) -> dict[str, Any]:
+    return {
+        # The driver is the golden image's, and Node Feature Discovery an add-on of its own.
+        "driver": {"enabled": False},
+        "nfd": {"enabled": False},
+        # Flux owns the CRDs.
+        "operator": {**facts.placement, "upgradeCRD": False},
+        "daemonsets": {"tolerations": EVERY_NODE, "rollingUpdate": {"maxUnavailable": "10%"}},
+        # GPUs are split on request only.
+        "migManager": {"enabled": False},
+        "draDriver": {"computeDomains": {"enabled": facts.nvlink_racks}},
+        # Nothing in the cluster serves its kind.
+        "dcgmExporter": {"serviceMonitor": {"enabled": False}},
+    }
+
+
+def _node_problems(facts: ClusterFacts) -> dict[str, Any]:
+    gpus = {"custom_monitor_definitions": {_GPU_MONITOR: json.dumps(_GPU_PROBLEMS, indent=1)}} if facts.gpus else {}
+    own = [f"/custom-config/{_GPU_MONITOR}"] if facts.gpus else []
+    return {"tolerations": EVERY_NODE, "settings": {"log_monitors": [*_KERNEL_MONITORS, *own], **gpus}}
+
+
+def _metrics(facts: ClusterFacts) -> dict[str, Any]:
+    more = max(0, facts.nodes - 100)
+    return {
+        "replicas": 2,
+        # Kubelets sign their certificates themselves.
+        "args": ["--kubelet-insecure-tls"],
+        "resources": {"requests": {"cpu": f"{_MILLICPU + more}m", "memory": f"{_MEBIBYTES + 2 * more}Mi"}},
+        **facts.placement,
+    }
+
+
+def _cert_manager(facts: ClusterFacts) -> dict[str, Any]:
+    return {
+        "crds": {"enabled": True},
+        # A job that fails as long as no node is ready.
+        "startupapicheck": {"enabled": False},
+        "webhook": facts.placement,
+        "cainjector": facts.placement,
+        **facts.placement,
+    }
+
+
+def _kueue(facts: ClusterFacts) -> dict[str, Any]:
+    return {"controllerManager": facts.placement}
+
+
+VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
+    cni.CILIUM: cni.cilium,
+    cni.CALICO: cni.calico,
+    "node-feature-discovery": _node_features,
+    GPU_OPERATOR: _gpus,
+    "node-problem-detector": _node_problems,
+    "metrics-server": _metrics,
+    "cert-manager": _cert_manager,
+    "kueue": _kueue,
+}
+"""Values by chart."""

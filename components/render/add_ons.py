@@ -1,0 +1,54 @@
+"""Add-ons of a tenant cluster: a release each, in the order of what they need.
+
+Helm does not wait for their pods, so that all are installed before the first node is there; the pods come with nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from components.render.add_on_values import VALUES
+from components.render.cluster_facts import ClusterFacts
+from components.render.manifest import Manifest
+from components.render.objects import namespace
+from components.render.operators import Operator, tenant_release
+from components.specs.add_ons import AddOn, Gift
+
+_THERE = ("kube-system",)
+"""Namespaces that each cluster has anyway."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddOnsInput:
+    """The add-ons of one cluster."""
+
+    name: str
+    cluster: str
+    add_ons: tuple[AddOn, ...]
+    """In the order they are installed."""
+    facts: ClusterFacts
+
+    def render(self) -> tuple[Manifest, ...]:
+        """Return the objects of one cluster's add-ons, in the order they are applied."""
+        spaces = dict.fromkeys(entry.namespace for entry in self.add_ons if entry.namespace not in _THERE)
+        return (
+            *(namespace(space, cluster=self.cluster) for space in spaces),
+            *(
+                tenant_release(operator, self.cluster, awaited=entry.gives is Gift.NETWORK)
+                for entry, operator in zip(self.add_ons, operators(self.add_ons, self.facts), strict=True)
+            ),
+        )
+
+
+def operators(add_ons: tuple[AddOn, ...], facts: ClusterFacts) -> Iterator[Operator]:
+    """Yield what each of ``add_ons`` installs."""
+    for entry in add_ons:
+        values = VALUES.get(entry.chart)
+        yield Operator(
+            chart=entry.chart,
+            namespace=entry.namespace,
+            name=entry.name,
+            values=values(facts) if values else {},
+            depends_on=entry.needs,
+        )

@@ -1,0 +1,55 @@
+"""What the values of add-ons depend on: facts of one cluster, and where pods of the platform run in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from components.render import labels as keys
+from components.specs.base import Address, Network
+
+EVERY_NODE: list[dict[str, str]] = [{"operator": "Exists"}]
+"""Tolerations of agents that each node needs: whatever taints a tenant gives its pools."""
+_CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}
+"""Tolerates the one taint that CoreDNS, as kubeadm and k0s install it, tolerates too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterFacts:
+    """One cluster, as far as its add-ons must know it."""
+
+    name: str
+    nodes: int
+    """Most nodes that its pools come to."""
+    api: Address
+    """Address of its API server."""
+    pods: Network
+    """Prefix of which each node has a part for its pods."""
+    system_pool: bool
+    """Whether it has a pool with role system."""
+    gpus: bool
+    """Whether nodes have GPUs."""
+    nvlink_racks: bool
+    """Whether NVLink domains span nodes."""
+    attachments: bool
+    """Whether Multus gives pods further networks, and so owns the folder of CNI configurations."""
+
+    @property
+    def selector(self) -> dict[str, str]:
+        """Return the node selector of services: the system pool, where there is one."""
+        return {keys.NODE_ROLE: "system"} if self.system_pool else {}
+
+    @property
+    def placement(self) -> dict[str, Any]:
+        """Return where a service runs that can wait for a ready node."""
+        return {**self.selected, "tolerations": [_CRITICAL]}
+
+    @property
+    def early_placement(self) -> dict[str, Any]:
+        """Return where a service runs without which no node gets ready."""
+        return {**self.selected, "tolerations": EVERY_NODE}
+
+    @property
+    def selected(self) -> dict[str, Any]:
+        """Return the node selector of services as values of a chart have it; nothing where they run anywhere."""
+        return {"nodeSelector": self.selector} if self.selector else {}

@@ -1,0 +1,187 @@
+"""Add-ons of a cluster: which it has, in which order, where they run, and how its size changes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from components.plan.build.add_ons import add_ons
+from components.plan.pools import clusters
+from components.render.add_on_values import VALUES
+from components.render.add_ons import AddOnsInput
+from components.render.cluster_facts import ClusterFacts
+from components.render.cni import calico, cilium
+from components.specs.base import Address, Network
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from toolchain import paths
+
+SMALL = ClusterFacts(
+    name="c1",
+    nodes=200,
+    api=Address("10.3.0.1"),
+    pods=Network("10.64.0.0/16"),
+    system_pool=True,
+    gpus=True,
+    nvlink_racks=False,
+    attachments=False,
+)
+EVERY_TAINT = [{"operator": "Exists"}]
+SYSTEM = {"node-restriction.kubernetes.io/role": "system"}
+CRITICAL = [{"key": "CriticalAddonsOnly", "operator": "Exists"}]
+
+
+def chosen(environment: Environment, name: str, **changed: Any) -> list[str]:
+    """Return the add-ons of cluster ``name`` once its data are changed."""
+    [placed] = [placed for placed in clusters(environment) if placed.cluster.name == name]
+    cluster = placed.cluster.model_copy(update=changed)
+    return [entry.name for entry in add_ons(environment, replace(placed, cluster=cluster))]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({}, ["cilium", "node-features", "node-problems", "gpus", "metrics-server", "cert-manager"]),
+        (
+            {"add_ons": ("default", "calico")},
+            ["calico", "node-features", "node-problems", "gpus", "metrics-server", "cert-manager"],
+        ),
+        ({"add_ons": ("kueue", "cilium")}, ["cilium", "kueue"]),
+        ({"add_ons": ()}, []),
+        (
+            {"without_add_ons": {"gpus": "passed through to VMs", "metrics-server": "ours is better"}},
+            ["cilium", "node-features", "node-problems", "cert-manager"],
+        ),
+        ({"cni_seed": "first"}, ["node-features", "node-problems", "gpus", "metrics-server", "cert-manager"]),
+    ],
+)
+def test_a_cluster_has_the_default_add_ons_and_those_it_names(
+    laptop: Environment, said: dict[str, Any], expected: list[str]
+) -> None:
+    assert chosen(laptop, "acme-train", **said) == expected
+
+
+def test_kube_ovn_is_the_network_of_its_clusters() -> None:
+    environment = load_environment("eu-south-03a", paths.ROOT / "environments")
+
+    assert "cilium" not in chosen(environment, "vireo-train")
+    assert "cilium" in chosen(environment, "solstice-lab")
+
+
+def test_a_cluster_without_gpus_has_no_add_on_for_them(laptop: Environment) -> None:
+    [placed] = [placed for placed in clusters(laptop) if placed.cluster.name == "acme-train"]
+    plain = tuple(pool for pool in placed.cluster.pools if pool.name == "system")
+
+    assert "gpus" not in chosen(laptop, "acme-train", pools=plain)
+
+
+def test_an_add_on_follows_what_it_needs_and_waits_for_it(inputs_of: Any) -> None:
+    given = inputs_of(AddOnsInput)[0]
+
+    releases = [item for item in given.render() if item.kind == "HelmRelease"]
+
+    names = [item.name for item in releases]
+    assert names[0] == "cilium"
+    assert names.index("node-features") < names.index("gpus")
+    [gpus] = [item for item in releases if item.name == "gpus"]
+    assert gpus.body["spec"]["dependsOn"] == [{"name": "node-features"}]
+    assert [item.name for item in releases if item.readiness] == ["cilium"]
+
+
+def test_a_namespace_that_each_cluster_has_is_not_made(inputs_of: Any) -> None:
+    made = {item.name for item in inputs_of(AddOnsInput)[0].render() if item.kind == "Namespace"}
+
+    assert "kube-system" not in made
+    assert "gpu-operator" in made
+
+
+def test_cilium_changes_its_ways_above_200_nodes() -> None:
+    def ways(nodes: int) -> list[bool]:
+        values = cilium(replace(SMALL, nodes=nodes))
+        return [
+            values["ciliumEndpointSlice"]["enabled"],
+            values["healthChecking"],
+            values["endpointHealthChecking"]["enabled"],
+        ]
+
+    assert ways(200) == [False, True, True]
+    assert ways(201) == [True, False, False]
+
+
+def test_cilium_leaves_the_configuration_of_multus_alone() -> None:
+    assert cilium(SMALL)["cni"] == {"exclusive": True}
+    assert cilium(replace(SMALL, attachments=True))["cni"] == {"exclusive": False}
+
+
+def test_networks_take_addresses_from_the_prefix_of_the_vpc_and_call_the_api_server_itself() -> None:
+    assert cilium(SMALL)["ipam"]["operator"] == {
+        "clusterPoolIPv4PodCIDRList": ["10.64.0.0/16"],
+        "clusterPoolIPv4MaskSize": 24,
+    }
+    assert (cilium(SMALL)["k8sServiceHost"], cilium(SMALL)["k8sServicePort"]) == ("10.3.0.1", "6443")
+    assert calico(SMALL)["installation"]["calicoNetwork"]["ipPools"][0]["cidr"] == "10.64.0.0/16"
+    assert calico(SMALL)["kubernetesServiceEndpoint"] == {"host": "10.3.0.1", "port": "6443"}
+
+
+def test_what_makes_nodes_ready_waits_for_no_ready_node() -> None:
+    values = cilium(SMALL)
+
+    assert values["tolerations"] == EVERY_TAINT
+    assert (values["operator"]["nodeSelector"], values["operator"]["tolerations"]) == (SYSTEM, EVERY_TAINT)
+    assert (calico(SMALL)["nodeSelector"], calico(SMALL)["tolerations"]) == (SYSTEM, EVERY_TAINT)
+
+
+@pytest.mark.parametrize(
+    ("chart", "path"),
+    [
+        ("node-feature-discovery", ("worker",)),
+        ("gpu-operator", ("daemonsets",)),
+        ("node-problem-detector", ()),
+    ],
+)
+def test_agents_tolerate_the_taints_of_tenants(chart: str, path: tuple[str, ...]) -> None:
+    assert at(VALUES[chart](SMALL), path)["tolerations"] == EVERY_TAINT
+
+
+@pytest.mark.parametrize(
+    ("chart", "path"),
+    [
+        ("node-feature-discovery", ("master",)),
+        ("gpu-operator", ("operator",)),
+        ("metrics-server", ()),
+        ("cert-manager", ("webhook",)),
+        ("kueue", ("controllerManager",)),
+    ],
+)
+def test_services_run_on_the_system_pool_where_there_is_one(chart: str, path: tuple[str, ...]) -> None:
+    values = at(VALUES[chart](SMALL), path)
+    anywhere = at(VALUES[chart](replace(SMALL, system_pool=False)), path)
+
+    assert (values["nodeSelector"], values["tolerations"]) == (SYSTEM, CRITICAL)
+    assert "nodeSelector" not in anywhere
+
+
+def test_the_driver_of_gpus_and_the_discovery_of_features_are_not_brought_twice() -> None:
+    values = VALUES["gpu-operator"](SMALL)
+
+    assert (values["driver"], values["nfd"]) == ({"enabled": False}, {"enabled": False})
+
+
+def test_metrics_of_many_nodes_take_more_memory() -> None:
+    def memory(nodes: int) -> str:
+        return str(VALUES["metrics-server"](replace(SMALL, nodes=nodes))["resources"]["requests"]["memory"])
+
+    assert (memory(100), memory(1500)) == ("200Mi", "3000Mi")
+
+
+def test_troubles_of_gpus_are_looked_for_where_there_are_gpus() -> None:
+    assert "/custom-config/gpu-monitor.json" in VALUES["node-problem-detector"](SMALL)["settings"]["log_monitors"]
+    assert "custom_monitor_definitions" not in VALUES["node-problem-detector"](replace(SMALL, gpus=False))["settings"]
+
+
+def at(values: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    for key in path:
+        values = values[key]
+    return values
