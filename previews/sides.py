@@ -12,6 +12,7 @@ from components.render.concept import Concept
 from components.render.external_secrets import ExternalSecretsInput
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.inventory import InventoryInput
+from components.render.isolation import IsolationInput
 from components.render.manifest import Manifest, objects
 from components.render.node_pool import NodePoolInput
 from components.render.own import OwnInput
@@ -94,7 +95,7 @@ def _rendered(known: Part | None, key: Key, items: tuple[Manifest, ...]) -> Part
 
 def _about(concept: Any, piece: Slice, scopes: Scopes) -> tuple[Scope, str]:
     match concept:
-        case RegionInput() | OwnInput() | ExternalSecretsInput():
+        case RegionInput() | IsolationInput() | OwnInput() | ExternalSecretsInput():
             return _of_slice(piece, scopes), _of_whole_slice(concept)
         case InventoryInput():
             return hall_scope(concept.name), f"hall {concept.name}"
@@ -111,11 +112,13 @@ def _about(concept: Any, piece: Slice, scopes: Scopes) -> tuple[Scope, str]:
             return scopes.of_key(concept.cluster), concept.cluster
 
 
-def _of_whole_slice(concept: RegionInput | OwnInput | ExternalSecretsInput) -> str:
+def _of_whole_slice(concept: RegionInput | IsolationInput | OwnInput | ExternalSecretsInput) -> str:
     """Return what a part is called that is about no cluster, VPC or hall by itself."""
     match concept:
         case RegionInput():
             return "foundation"
+        case IsolationInput():
+            return "isolation"
         case OwnInput():
             return concept.name
         case ExternalSecretsInput():

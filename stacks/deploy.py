@@ -19,6 +19,7 @@ from components.cluster_access import ClusterAccess, ClusterAccessArgs
 from components.external_secrets import ExternalSecrets, ExternalSecretsArgs
 from components.hosted_control_plane import HostedControlPlane, HostedControlPlaneArgs
 from components.inventory import Inventory, InventoryArgs
+from components.isolation import Isolation, IsolationArgs
 from components.node_pool import NodePool, NodePoolArgs
 from components.region import Region, RegionArgs
 from components.render.add_ons import AddOnsInput
@@ -27,6 +28,7 @@ from components.render.concept import Concept
 from components.render.external_secrets import ExternalSecretsInput
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.inventory import InventoryInput
+from components.render.isolation import IsolationInput
 from components.render.manifest import MANAGEMENT
 from components.render.node_pool import NodePoolInput
 from components.render.own import OwnInput
@@ -56,7 +58,7 @@ class Deployment:
         self._looking = looking
         self._kubeconfigs = kubeconfigs
         self._clusters = {MANAGEMENT: self._cluster(MANAGEMENT, context=region.context)}
-        self._regions: list[Region | ExternalSecrets] = []
+        self._regions: list[Region | Isolation | ExternalSecrets] = []
         self._halls: list[Inventory] = []
         self._networks: dict[str, TenantNetwork] = {}
         self._control_planes: dict[str, HostedControlPlane] = {}
@@ -74,6 +76,9 @@ class Deployment:
         match concept:
             case RegionInput():
                 self._regions.append(Region(name, RegionArgs(region=concept, clusters=clusters)))
+            case IsolationInput():
+                walls = IsolationArgs(isolation=concept, clusters=clusters)
+                self._regions.append(Isolation(name, walls, _after(self._regions)))
             case ExternalSecretsInput():
                 secrets = ExternalSecretsArgs(secrets=concept, clusters=clusters)
                 # What refers to them comes after them, and goes before them.

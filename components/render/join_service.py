@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
-from components.render.objects import SERVICES_PRIORITY, manifest, namespace
+from components.render.objects import SERVICES_PRIORITY, manifest
 from components.render.workloads import HARDENED, role
 from components.specs.nodes import JoinServiceSpec
 
 NAMESPACE = "join-service"
 _NAME = NAMESPACE
-_PORT = 8443
+PORT = 8443
 _REPLICAS = 2
 _CONTRACT = "1"
 """Version of what ConfigMaps for the join service say; a service refuses what it does not know."""
@@ -76,7 +76,6 @@ def render(service: JoinServiceSpec, *, metallb: str) -> tuple[Manifest, ...]:
     """Return the service itself, at its address; ``metallb`` is the namespace of address pools."""
     address = str(service.address)
     return (
-        namespace(NAMESPACE),
         manifest("v1", "ServiceAccount", _NAME, namespace=NAMESPACE),
         manifest(
             "metallb.io/v1beta1",
@@ -97,7 +96,7 @@ def render(service: JoinServiceSpec, *, metallb: str) -> tuple[Manifest, ...]:
                 "selector": _PODS,
                 # The service sees who asks: without the node's own address it could not tell a forged identity.
                 "externalTrafficPolicy": "Local",
-                "ports": [{"name": "https", "port": 443, "targetPort": _PORT}],
+                "ports": [{"name": "https", "port": 443, "targetPort": PORT}],
             },
         ),
         _deployment(service),
@@ -108,7 +107,7 @@ def _deployment(service: JoinServiceSpec) -> Manifest:
     container = {
         "name": _NAME,
         "image": service.image,
-        "ports": [{"name": "https", "containerPort": _PORT}],
+        "ports": [{"name": "https", "containerPort": PORT}],
         "securityContext": {**HARDENED, "runAsNonRoot": True},
     }
     return manifest(
@@ -124,6 +123,7 @@ def _deployment(service: JoinServiceSpec) -> Manifest:
                 "spec": {
                     "serviceAccountName": _NAME,
                     "priorityClassName": SERVICES_PRIORITY,
+                    "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
                     "containers": [container],
                 },
             },

@@ -23,9 +23,11 @@ from components.render.backends import BARE_METAL, CONTROL_PLANES
 from components.render.bare_metal_controllers import Watched
 from components.render.control_plane import ADDRESS_POOL
 from components.render.dpus import DpuPlatform
+from components.render.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
 from components.render.manifest import Manifest
 from components.render.namespaces import FREE_HOSTS, tenant_namespace
 from components.render.objects import SERVICES_PRIORITY, manifest, namespace
+from components.render.operator_places import OperatorPlace, of_namespace
 from components.render.operators import CERT_MANAGER, Operator, release, repository
 from components.render.operators import NAMESPACE as OPERATORS
 from components.specs.cluster_api import ClusterApiSpec
@@ -83,7 +85,7 @@ class RegionInput:
         operators = region_operators(self.spec, dpf=self.dpf, watched=self.watched)
         stores = self.spec.control_planes.data_stores if kamaji.CHART in {item.chart for item in operators} else ()
         return (
-            *_namespaces(self, operators),
+            *_namespaces(self),
             *self.secrets,
             *(_priority_class(*priority) for priority in _PRIORITIES),
             *(repository(chart) for chart in self.charts),
@@ -120,14 +122,25 @@ def region_operators(
     )
 
 
-def _namespaces(region: RegionInput, operators: tuple[Operator, ...]) -> tuple[Manifest, ...]:
-    providers = cluster_api.providers(region.spec)
-    ours = (*(one.namespace for one in operators), *(one.namespace for one in providers), FREE_HOSTS)
-    tenants = {tenant_namespace(tenant): {keys.TENANT: tenant} for tenant in region.tenants}
-    clusters = {cluster: {keys.TENANT: tenant, keys.CLUSTER: cluster} for cluster, tenant in region.clusters.items()}
+def operator_places(region: RegionSpec, *, dpf: bool) -> dict[str, OperatorPlace]:
+    """Return the namespaces in which operators run, in order, each with what these need."""
+    names = [one.namespace for one in region_operators(region, dpf=dpf)]
+    names += [one.namespace for one in cluster_api.providers(region)]
+    names += [join_service.NAMESPACE] if region.nodes.join_service else []
+    return {name: of_namespace(name, region.bare_metal) for name in names}
+
+
+def _namespaces(region: RegionInput) -> tuple[Manifest, ...]:
+    empty, hosting = EMPTY_SECURITY.labels, CONTROL_PLANE_SECURITY.labels
+    tenants = {tenant_namespace(tenant): {keys.TENANT: tenant, **empty} for tenant in region.tenants}
+    clusters = {
+        cluster: {keys.TENANT: tenant, keys.CLUSTER: cluster, **hosting} for cluster, tenant in region.clusters.items()
+    }
+    places = operator_places(region.spec, dpf=region.dpf)
     return (
-        namespace(OPERATORS, annotations={keys.VERSIONS: region.release}),
-        *(namespace(name) for name in dict.fromkeys(ours)),
+        namespace(OPERATORS, labels=empty, annotations={keys.VERSIONS: region.release}),
+        *(namespace(name, labels=place.security.labels) for name, place in places.items()),
+        namespace(FREE_HOSTS, labels=empty),
         *(
             namespace(name, labels=labels, annotations=region.tenants[labels[keys.TENANT]])
             for name, labels in {**tenants, **clusters}.items()

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 import yaml
 
-from components.plan.build.manifests import manifests
+from components.plan.build.inputs import inputs
 from components.plan.build.slices import slices
 from components.plan.checks import check
 from components.plan.migrations import MIGRATIONS
+from components.render.isolation import IsolationInput
 from components.render.manifest import Json, Manifest, objects
 from components.render.node_templates import TemplateIntent
 from components.render.objects import digest
@@ -38,6 +39,8 @@ LATER_KINDS = {"ExternalSecret"}
 """Kinds that no library of those days rendered: what the data said of them had no effect."""
 ASKED_SINCE = {"bare-metal.root-devices", "add-ons.networks"}
 """Rules that ask for what those days did not know: it is told, and written by hand."""
+LATER_CONCEPTS = (IsolationInput,)
+"""What no library of those days made anything from."""
 SINCE_THEN: dict[str, Any] = {
     "boot": BootMode.LIVE_ISO,
     "max_pods": 250,
@@ -152,6 +155,8 @@ def as_then(item: Manifest) -> Json:
     Drains of pools that wait for jobs had a limit of an hour, and knew jobs by two labels.
     """
     body = json.loads(json.dumps(item.body))
+    if item.kind == "Namespace":
+        body["metadata"]["labels"].pop("pod-security.kubernetes.io/enforce", None)
     if item.kind == "MachineDeployment":
         spec = body["spec"]["template"]["spec"]
         spec["deletion"] = {"nodeDrainTimeoutSeconds": 3600, **spec["deletion"]}
@@ -165,6 +170,8 @@ def rendered(environment: Environment) -> list[str]:
         f"{hashlib.sha256(json.dumps(as_then(item)).encode()).hexdigest()[:16]} {item.cluster} {item.kind}"
         f" {item.namespace or '-'}/{item.name}"
         for part in slices(environment)
-        for item in objects(manifests(environment, part))
+        for concept in inputs(environment, part)
+        if not isinstance(concept, LATER_CONCEPTS)
+        for item in objects(concept.render())
         if item.kind not in LATER_KINDS | CHANGED_SINCE
     ]

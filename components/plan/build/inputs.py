@@ -11,6 +11,7 @@ from components.plan.build import (
     external_secrets,
     hosted_control_plane,
     inventory,
+    isolation,
     node_pool,
     region,
     storage,
@@ -28,7 +29,7 @@ from components.specs.tenant import TenantSpec
 Subject = TypeVar("Subject")
 _Makers: TypeAlias = tuple[Callable[[Environment, Subject], Iterable[Concept]], ...]
 
-_FOUNDATION: _Makers[RegionSpec] = (region.of_region,)
+_FOUNDATION: _Makers[RegionSpec] = (region.of_region, isolation.of_region)
 _INVENTORY: _Makers[str] = (inventory.of_hall,)
 _TENANT: _Makers[TenantSpec] = (tenant_network.of_tenant, hosted_control_plane.of_tenant, node_pool.of_tenant)
 _CLUSTER: _Makers[PlacedCluster] = (

@@ -127,6 +127,7 @@ def test_components_wait_along_the_chain_of_gates(whole: list[Any]) -> None:
 
     assert waits == {
         "Region laptop": set(),
+        "Isolation laptop": {"laptop"},
         "Inventory a": {"laptop"},
         "TenantNetwork acme": {"laptop"},
         "TenantNetwork globex": {"laptop"},

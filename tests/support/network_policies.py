@@ -1,0 +1,93 @@
+"""Who reaches whom by NetworkPolicies, judged from Kubernetes' own documentation of the kind and by nothing of ours.
+
+A pod that no policy of a direction selects is open in it; one that is selected may do what any of these allow. Both
+ends must agree. A program on the network of its host is an address to policies, and none holds for it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Body = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pod:
+    """One end of a connection that has a namespace, and an address that the data do not tell."""
+
+    namespace: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+Address = ipaddress.IPv4Address
+End = Pod | Address
+
+
+class Judge:
+    """Policies and namespaces of one cluster.
+
+    Args:
+        objects: NetworkPolicies and Namespaces.
+        pods_by_address: Whether an ``ipBlock`` of all addresses means pods too, which CNIs see differently.
+    """
+
+    def __init__(self, objects: Iterable[Body], *, pods_by_address: bool) -> None:
+        bodies = tuple(objects)
+        self._policies = [body for body in bodies if body["kind"] == "NetworkPolicy"]
+        self._namespaces = {
+            body["metadata"]["name"]: {
+                **body["metadata"]["labels"],
+                "kubernetes.io/metadata.name": body["metadata"]["name"],
+            }
+            for body in bodies
+            if body["kind"] == "Namespace"
+        }
+        self._pods_by_address = pods_by_address
+
+    def reaches(self, source: End, target: End, port: int, protocol: str = "TCP") -> bool:
+        """Tell whether a connection from ``source`` to ``target`` is let through at both ends."""
+        return self._lets(source, target, "Egress", (port, protocol)) and self._lets(
+            target, source, "Ingress", (port, protocol)
+        )
+
+    def _lets(self, own: End, other: End, way: str, port: tuple[int, str]) -> bool:
+        """Tell whether the policies of ``own`` let it talk to ``other`` in direction ``way``."""
+        if not isinstance(own, Pod):
+            return True
+        mine = [
+            body
+            for body in self._policies
+            if body["metadata"]["namespace"] == own.namespace
+            and way in body["spec"]["policyTypes"]
+            and selects(body["spec"]["podSelector"], own.labels)
+        ]
+        rules = [rule for body in mine for rule in body["spec"].get(way.lower(), ())]
+        return not mine or any(self._allows(rule, own, other, way, port) for rule in rules)
+
+    def _allows(self, rule: Body, own: Pod, other: End, way: str, port: tuple[int, str]) -> bool:
+        ports = [(one["port"], one["protocol"]) for one in rule.get("ports", ())]
+        peers = rule.get("from" if way == "Ingress" else "to", ())
+        return (not ports or port in ports) and (not peers or any(self._is(peer, own, other) for peer in peers))
+
+    def _is(self, peer: Body, own: Pod, other: End) -> bool:
+        if block := peer.get("ipBlock"):
+            whole = ipaddress.IPv4Network(block["cidr"])
+            if isinstance(other, Pod):
+                return self._pods_by_address and whole.prefixlen == 0
+            return other in whole and all(other not in ipaddress.IPv4Network(one) for one in block.get("except", ()))
+        if not isinstance(other, Pod) or not selects(peer.get("podSelector", {}), other.labels):
+            return False
+        if "namespaceSelector" not in peer:
+            return other.namespace == own.namespace
+        return selects(peer["namespaceSelector"], self._namespaces[other.namespace])
+
+
+def selects(selector: Body, labels: Mapping[str, str]) -> bool:
+    """Tell whether a label selector takes something with ``labels``."""
+    asked = {"Exists": lambda key: key in labels, "DoesNotExist": lambda key: key not in labels}
+    return selector.get("matchLabels", {}).items() <= labels.items() and all(
+        asked[one["operator"]](one["key"]) for one in selector.get("matchExpressions", ())
+    )

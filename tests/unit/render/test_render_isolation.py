@@ -1,0 +1,292 @@
+"""Walls between namespaces of the management cluster, as an evaluator sees them that knows none of their making."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from ipaddress import IPv4Address
+from itertools import permutations
+from typing import Any
+
+import pytest
+from documents import DOCS, text
+from environment_data import ENVIRONMENTS
+from network_policies import End, Judge, Pod
+from second_backends import with_backends
+
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
+from components.render.manifest import objects
+from components.render.network_peers import namespace_of, serving
+from components.render.objects import namespace
+from components.render.operator_places import PLACES, PodSecurity
+from components.specs.environment import Environment
+from components.specs.loader import environments, load_environment
+
+NAMES = environments(ENVIRONMENTS)
+JOB = {"batch.kubernetes.io/job-name": "window-opens-1"}
+OUTSIDE = IPv4Address("192.0.2.10")
+BESIDE = "kube-system"
+"""Namespace that is there before anything of ours."""
+PORTS = {
+    "API server": 6443,
+    "konnectivity": 8132,
+    "etcd": 2379,
+    "Redfish": 443,
+    "Ironic": 6385,
+    "images of Ironic": 6180,
+    "DNS": 53,
+    "metrics": 10257,
+}
+
+
+@cache
+def bodies(environment: str) -> tuple[Any, ...]:
+    return tuple(foundation(load_environment(environment, ENVIRONMENTS)))
+
+
+def foundation(environment: Environment) -> Iterator[Any]:
+    first, *_ = slices(environment)
+    return (item.body for item in objects(manifests(environment, first)))
+
+
+def of(environment: str, kind: str) -> list[Any]:
+    return [body for body in bodies(environment) if body["kind"] == kind]
+
+
+def judge(environment: str, *, pods_by_address: bool) -> Judge:
+    return Judge((*bodies(environment), namespace(BESIDE).body), pods_by_address=pods_by_address)
+
+
+def control_planes(environment: str) -> dict[str, str]:
+    """Return the tenant of each namespace of a control plane."""
+    labels = {body["metadata"]["name"]: body["metadata"]["labels"] for body in of(environment, "Namespace")}
+    return {name: own["jacquard.dev/tenant"] for name, own in labels.items() if "jacquard.dev/cluster" in own}
+
+
+def inside(environment: str, network: str) -> IPv4Address:
+    return getattr(load_environment(environment, ENVIRONMENTS).region.networks, network)[9]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_control_plane_reaches_another_nor_is_reached_by_it(name: str) -> None:
+    worst = judge(name, pods_by_address=True)
+    pods = [Pod(namespace=cluster, labels=labels) for cluster in control_planes(name) for labels in ({}, JOB)]
+
+    reached = [
+        (source, target, port)
+        for source, target in permutations(pods, 2)
+        for port in PORTS.values()
+        if source.namespace != target.namespace and worst.reaches(source, target, port)
+    ]
+
+    # An identity provider, or a bucket, may be any address outside at its port, and no control plane serves that one.
+    assert {port for *_, port in reached} <= {443}
+    assert all(not Judge(bodies(name), pods_by_address=False).reaches(*one) for one in reached)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_control_plane_reaches_what_commands_hardware(name: str) -> None:
+    worst = judge(name, pods_by_address=True)
+    operators = [Pod(namespace=one) for one in {body["metadata"]["namespace"] for body in of(name, "NetworkPolicy")}]
+    hidden = [one for one in operators if one.namespace not in control_planes(name)]
+    hardware: list[End] = [inside(name, network) for network in ("bmc", "management", "dpu_loopbacks", "tenants")]
+
+    for cluster in control_planes(name):
+        for labels in ({}, JOB):
+            source = Pod(namespace=cluster, labels=labels)
+            to_hardware = {
+                (end, port) for end in hardware for port in PORTS.values() if worst.reaches(source, end, port)
+            }
+            # The management cluster's own API, and for Jobs alone.
+            assert to_hardware == ({(inside(name, "management"), 6443)} if labels else set())
+            reached = {
+                (one.namespace, port) for one in hidden for port in PORTS.values() if worst.reaches(source, one, port)
+            }
+            assert reached <= {("kamaji-system", 2379)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_control_planes_reach_and_are_reached_by_what_they_need(name: str) -> None:
+    strict = judge(name, pods_by_address=False)
+    environment = load_environment(name, ENVIRONMENTS)
+    stores = [endpoint for store in environment.region.control_planes.data_stores for endpoint in store.endpoints]
+    asking = {cluster.name for tenant in environment.tenants for cluster in tenant.clusters if cluster.oidc is not None}
+    for cluster in control_planes(name):
+        own = Pod(namespace=cluster)
+        assert all(strict.reaches(own, own, port) for port in PORTS.values())
+        assert strict.reaches(own, Pod(namespace=BESIDE), 53, "UDP")
+        assert all(strict.reaches(own, Pod(namespace=str(namespace_of(one))), 2379) for one in stores)
+        assert strict.reaches(own, OUTSIDE, 443) is (cluster in asking)
+        assert all(strict.reaches(end, own, 6443) for end in (OUTSIDE, inside(name, "tenants"), Pod(namespace=BESIDE)))
+        assert strict.reaches(Pod(namespace="monitoring"), own, 10257)
+        assert not strict.reaches(Pod(namespace=BESIDE), own, 10257)
+        assert not strict.reaches(OUTSIDE, own, 2379)
+    assert asking or name == "lab"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_webhooks_are_called_and_only_what_drives_hardware_reaches_bmcs(name: str) -> None:
+    strict, worst = judge(name, pods_by_address=False), judge(name, pods_by_address=True)
+    host, bmc = inside(name, "management"), inside(name, "bmc")
+    running = [
+        body["metadata"]["name"]
+        for body in of(name, "Namespace")
+        if body["metadata"]["name"] in PLACES or body["metadata"]["name"].startswith("baremetal-operator-")
+    ]
+
+    assert all(strict.reaches(host, Pod(namespace=one), 9443) for one in running)
+    assert all(strict.reaches(Pod(namespace=one), host, 6443) for one in running)
+    assert all(
+        strict.reaches(Pod(namespace=one), Pod(namespace="monitoring"), 9443) is (one == "monitoring")
+        for one in running
+    )
+    assert {one for one in running if worst.reaches(Pod(namespace=one), bmc, 443)} <= {
+        "dpf-operator-system",
+        "ironcore-metal-system",
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_where_nothing_runs_nothing_may_run_or_talk(name: str) -> None:
+    worst = judge(name, pods_by_address=True)
+    empty = {
+        body["metadata"]["namespace"] for body in of(name, "ResourceQuota") if body["spec"]["hard"] == {"pods": "0"}
+    }
+    tenants = set(control_planes(name).values())
+
+    assert empty == {"operators", "inventory", *(f"tenant-{tenant}" for tenant in tenants)}
+    for one in empty:
+        assert not any(worst.reaches(Pod(namespace=one), end, 443) for end in (OUTSIDE, Pod(namespace=BESIDE)))
+        assert not worst.reaches(Pod(namespace=BESIDE), Pod(namespace=one), 443)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_namespace_has_a_wall_and_a_level(name: str) -> None:
+    walled = {body["metadata"]["namespace"] for body in of(name, "NetworkPolicy") if not body["spec"]["podSelector"]}
+    levels = {
+        body["metadata"]["name"]: body["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
+        for body in of(name, "Namespace")
+    }
+
+    assert walled == set(levels)
+    assert set(levels.values()) <= {level.value for level in PodSecurity}
+    assert {levels[cluster] for cluster in control_planes(name)} == {"baseline"}
+
+
+def test_ironic_is_on_its_hosts_network_and_no_other_pod_of_metal3_may_be() -> None:
+    levels = {
+        body["metadata"]["name"]: body["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
+        for body in of("us-east-04a", "Namespace")
+    }
+    ironics = {body["metadata"]["namespace"] for body in of("us-east-04a", "Ironic")}
+
+    assert {levels[one] for one in ironics} == {"privileged"}
+    assert levels["baremetal-operator-system"] == levels["capm3-system"] == "restricted"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_quota_has_room_for_what_a_control_plane_asks_for_while_it_is_made_anew(name: str) -> None:
+    environment = load_environment(name, ENVIRONMENTS)
+    quotas = {body["metadata"]["namespace"]: body["spec"]["hard"] for body in of(name, "ResourceQuota")}
+    planes = [
+        item.body
+        for part in slices(environment)
+        for item in objects(manifests(environment, part))
+        if item.kind == "KamajiControlPlane"
+    ]
+    for plane in planes:
+        spec, quota = plane["spec"], quotas[plane["metadata"]["namespace"]]
+        parts = [spec[part]["resources"]["requests"] for part in ("apiServer", "controllerManager", "scheduler")]
+        cpu = 2 * spec["replicas"] * sum(int(one["cpu"].removesuffix("m")) for one in parts)
+        memory = 2 * spec["replicas"] * sum(int(one["memory"].removesuffix("Mi")) for one in parts)
+        assert cpu < 1000 * int(quota["requests.cpu"])
+        assert memory < int(quota["requests.memory"].removesuffix("Mi"))
+        assert int(quota["pods"]) > 2 * spec["replicas"]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "peer"),
+    [
+        (
+            "etcd-a-0.etcd-a.kamaji-system.svc:2379",
+            {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kamaji-system"}}},
+        ),
+        (
+            "etcd-a.stores.svc.cluster.local:2379",
+            {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "stores"}}},
+        ),
+        ("10.0.0.7:2379", {"ipBlock": {"cidr": "10.0.0.7/32"}}),
+        (
+            "etcd.cloud.example:2379",
+            {"ipBlock": {"cidr": "0.0.0.0/0", "except": ["10.1.0.0/16", "10.4.0.0/22", "10.64.0.0/10"]}},
+        ),
+        (
+            "svc.cloud.example:2379",
+            {"ipBlock": {"cidr": "0.0.0.0/0", "except": ["10.1.0.0/16", "10.4.0.0/22", "10.64.0.0/10"]}},
+        ),
+    ],
+)
+def test_a_data_store_is_let_out_to_by_what_its_address_says(laptop: Environment, endpoint: str, peer: Any) -> None:
+    assert serving(endpoint, laptop.region.networks) == peer
+
+
+def test_every_choice_of_backends_has_a_row_for_each_namespace(laptop: Environment) -> None:
+    second = list(foundation(with_backends(laptop)))
+    levels = {
+        body["metadata"]["name"]: body["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
+        for body in second
+        if body["kind"] == "Namespace"
+    }
+
+    assert levels["ironcore-metal-system"] == "privileged"
+    assert levels["k0smotron"] == "baseline"
+
+
+def rows() -> Iterator[str]:
+    """Yield who reaches whom in the laptop region, where pods are never met by address."""
+    name, tenant, other = "laptop", "acme-train", "globex-lab"
+    strict = judge(name, pods_by_address=False)
+    sources: dict[str, End] = {
+        "API servers of a tenant": Pod(namespace=tenant),
+        "Jobs of its control plane": Pod(namespace=tenant, labels=JOB),
+        "operators": Pod(namespace="capi-system"),
+        "Kamaji": Pod(namespace="kamaji-system"),
+        "DPF": Pod(namespace="dpf-operator-system"),
+        "monitoring": Pod(namespace="monitoring"),
+        "hosts of the management cluster": inside(name, "management"),
+        "BMCs": inside(name, "bmc"),
+        "nodes of tenants": inside(name, "tenants"),
+        "outside": OUTSIDE,
+    }
+    targets: dict[str, tuple[End, int]] = {
+        "its API": (Pod(namespace=tenant), 6443),
+        "its etcd": (Pod(namespace=tenant), 2379),
+        "another's API": (Pod(namespace=other), 6443),
+        "another's etcd": (Pod(namespace=other), 2379),
+        "shared etcds": (Pod(namespace="kamaji-system"), 2379),
+        "operators": (Pod(namespace="capi-system"), 9443),
+        "management API": (inside(name, "management"), 6443),
+        "Ironic": (inside(name, "management"), 6385),
+        "BMCs": (inside(name, "bmc"), 443),
+        "outside": (OUTSIDE, 443),
+    }
+    yield f"| from \\ to | {' | '.join(targets)} |"
+    yield f"|---|{'---|' * len(targets)}"
+    for who, source in sources.items():
+        answers = [
+            "-"
+            if not isinstance(source, Pod) and not isinstance(end, Pod)
+            else "yes"
+            if strict.reaches(source, end, port)
+            else "no"
+            for end, port in targets.values()
+        ]
+        yield f"| {who} | {' | '.join(answers)} |"
+
+
+def test_the_page_shows_who_reaches_whom() -> None:
+    page = re.sub(r"[*]", "", text(DOCS / "isolation.md"))
+
+    assert "\n".join(rows()) in page
