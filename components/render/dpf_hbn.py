@@ -3,8 +3,8 @@
 Each VPC has a DPUDeployment of its own, so that a change of one VPC is no change of another, and a host that moves to
 another VPC gets a freshly flashed DPU.
 
-``ingress: none`` is enforced here: a public address is reached by the route that a host of the VPC announces to its
-DPU, and the DPU then takes no routes but those inside the VPC.
+Who is reached is enforced here: an address is reached by the route that a host announces to its DPU, and the DPU takes
+no routes but those to the VPC's own addresses, its public ones only with ``ingress: public``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from components.render.dpus import NAMESPACE, DpuPlatform, named
 from components.render.manifest import Manifest
 from components.render.nvue import HOST_INTERFACE, Vrf
 from components.render.objects import given, manifest
-from components.render.vpc import Vpc, reach
+from components.render.vpc import Vpc, announced, reach
 from components.specs.dpus import DpuClusterSpec, DpuControlSpec
 from components.specs.locks import VpcAllocation
-from components.specs.tenant_network import Ingress
 
 POINT_TO_POINT = 30
 """Prefix length of the link between DPU and host: the DPU's address, the host's, and the two ends."""
@@ -80,7 +79,6 @@ def _links(numbers: VpcAllocation, at: DpuClusterSpec) -> list[Range]:
 
 def _vrf(vpc: Vpc, platform: DpuPlatform, deployment: str) -> Vrf:
     allowed, numbers = reach(vpc, platform.networks), vpc.numbers
-    public = vpc.spec.ingress is Ingress.PUBLIC
     return Vrf(
         name=vpc.spec.name,
         vni=numbers.vni,
@@ -90,7 +88,7 @@ def _vrf(vpc: Vpc, platform: DpuPlatform, deployment: str) -> Vrf:
         permit=allowed.permit,
         deny=allowed.deny,
         reachable=None if allowed.outside else allowed.inside,
-        announced=None if public else (numbers.pods, numbers.services, numbers.load_balancers),
+        announced=announced(vpc),
     )
 
 

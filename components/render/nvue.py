@@ -53,8 +53,8 @@ class Vrf:
     """Management networks, which hosts must not reach."""
     reachable: tuple[Network, ...] | None
     """All networks that hosts may reach; None for any destination that is not denied."""
-    announced: tuple[Network, ...] | None
-    """Prefixes that hosts may announce routes in; None for any prefix."""
+    announced: tuple[Network, ...]
+    """Prefixes that hosts may announce routes in."""
 
     @property
     def route_target(self) -> str:
@@ -70,8 +70,7 @@ def startup(fabric: Fabric, vrf: Vrf | None) -> str:
         settings["interface"][HOST_INTERFACE] = _host_interface(fabric, vrf)
         settings["acl"] = {vrf.name: {"type": "ipv4", "rule": _rules(vrf)}}
         settings["vrf"][vrf.name] = _tenant(fabric, vrf)
-        if vrf.announced is not None:
-            settings["router"]["policy"] = {"prefix-list": {vrf.name: {"rule": _routes(vrf.announced)}}}
+        settings["router"]["policy"] = {"prefix-list": {vrf.name: {"rule": _routes(vrf.announced)}}}
     return f"- header:\n{yaml_block(header, 4)}- set:\n{yaml_block(settings, 4)}"
 
 
@@ -138,16 +137,19 @@ def _rules(vrf: Vrf) -> dict[str, Any]:
 def _routes(announced: tuple[Network, ...]) -> dict[str, Any]:
     """Return the rules that let routes in ``announced`` pass; a list of prefixes denies what it does not name."""
     return {
-        str(10 * number): {"match": {str(prefix): {"max-prefix-len": 32}}, "action": "permit"}
+        str(10 * number): {"match": {str(prefix): _and_inside(prefix)}, "action": "permit"}
         for number, prefix in enumerate(announced, start=1)
     }
 
 
+def _and_inside(prefix: Network) -> dict[str, int]:
+    """Return what lets routes inside ``prefix`` match it too; FRR refuses a length that is not beyond its own."""
+    return {"max-prefix-len": prefix.max_prefixlen} if prefix.prefixlen < prefix.max_prefixlen else {}
+
+
 def _tenant(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
     target: dict[str, Any] = {"route-target": {vrf.route_target: {}}}
-    host: dict[str, Any] = {"remote-as": "external"}
-    if vrf.announced is not None:
-        host["address-family"] = {"ipv4-unicast": {**_ON, "policy": {"inbound": {"prefix-list": vrf.name}}}}
+    own_routes = {"ipv4-unicast": {**_ON, "policy": {"inbound": {"prefix-list": vrf.name}}}}
     return {
         "evpn": {**_ON, "vni": {str(vrf.vni): {}}},
         "router": {
@@ -165,7 +167,7 @@ def _tenant(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
                 "route-export": {"to-evpn": target},
                 "route-import": {"from-evpn": target},
                 "neighbor": {HOST_INTERFACE: {"peer-group": "host", "type": "unnumbered"}},
-                "peer-group": {"host": host},
+                "peer-group": {"host": {"remote-as": "external", "address-family": own_routes}},
             }
         },
     }

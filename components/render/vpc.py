@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from components.specs.base import Address, Network
 from components.specs.locks import VpcAllocation
 from components.specs.region import NetworksSpec
-from components.specs.tenant_network import Egress, VpcSpec
+from components.specs.tenant_network import Egress, Ingress, VpcSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,8 @@ class Vpc:
     numbers: VpcAllocation
     control_planes: tuple[Address, ...]
     """Addresses of the control planes of the VPC's clusters, which its hosts must reach."""
+    public_addresses: tuple[Address, ...] = ()
+    """Public addresses of the VPC's clusters, which its hosts announce."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,16 @@ class Reach:
     """Prefixes of the VPC itself, and the region's storage."""
     outside: bool
     """Whether everything else may be reached too."""
+
+
+def announced(vpc: Vpc) -> tuple[Network, ...]:
+    """Return the prefixes inside which hosts of ``vpc`` may announce routes: never another's, nor a default route.
+
+    With ``ingress: public`` those are the VPC's public addresses too, one by one: the network that they are taken from
+    has those of other tenants. They come last, so that a new one moves no other.
+    """
+    numbers, public = vpc.numbers, vpc.public_addresses if vpc.spec.ingress is Ingress.PUBLIC else ()
+    return (numbers.pods, numbers.services, numbers.load_balancers, *(Network(f"{one}/32") for one in public))
 
 
 def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:

@@ -145,8 +145,13 @@ def test_a_pin_of_an_image_that_is_gone_is_not_moved_on(tmp_path: Path) -> None:
     )
 
 
-CHANGED_SINCE = {"MachineHealthCheck", "HelmRelease", "OCIRepository"}
-"""Kinds that make no node: health checks stand by rollout group now, and what Flux installs moves with charts."""
+CHANGED_SINCE = {
+    "MachineHealthCheck",  # a pool had one, and each rollout group has one now
+    "HelmRelease",  # what Flux installs moves with charts
+    "OCIRepository",
+    "DPUServiceConfiguration",  # what DPUs run, and not what they are flashed from
+}
+"""Kinds that make or move no node, and are written otherwise now."""
 
 
 def as_then(item: Manifest) -> Json:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from components.plan.build.dpus import dpu_platform
 from components.plan.build.fabrics import partition
+from components.plan.build.vm_offering import public_addresses
 from components.plan.pools import PlacedCluster
 from components.render.infiniband import Partition
 from components.render.tenant_network import TenantNetworkInput, on_dpus
@@ -48,4 +49,5 @@ def _vpc(environment: Environment, tenant: TenantSpec, vpc: VpcSpec) -> Vpc:
         tenant=tenant.tenant,
         numbers=environment.allocations.vpcs[vpc.name],
         control_planes=tuple(addresses[cluster.name].vip for cluster in tenant.clusters if cluster.vpc == vpc.name),
+        public_addresses=public_addresses(environment, tenant, vpc.name),
     )

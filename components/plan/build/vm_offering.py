@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from components.plan.pools import PlacedCluster
 from components.render.virtual_machine import Machine
 from components.render.vm_offering import PublicAddresses, VmOfferingInput
+from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.keys import vm_key
+from components.specs.tenant import TenantSpec
 from components.specs.vm_offering import VirtualMachineSpec, VmsSpec
 
 
@@ -17,6 +19,14 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[VmOf
     vms = placed.tenant.vms
     if vms is not None and vms.cluster == placed.cluster.name:
         yield _offering(environment, placed, vms)
+
+
+def public_addresses(environment: Environment, tenant: TenantSpec, vpc: str) -> tuple[Address, ...]:
+    """Return the public addresses of the VMs that a cluster in ``vpc`` runs, in the order of the data."""
+    vms, given = tenant.vms, environment.allocations.public_ips
+    if vms is None or all(cluster.vpc != vpc for cluster in tenant.clusters if cluster.name == vms.cluster):
+        return ()
+    return tuple(given[vm_key(vms.cluster, spec.name)] for spec in vms.platform if spec.public_ip)
 
 
 def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> VmOfferingInput:
@@ -37,7 +47,7 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
         images=tuple(images[name] for name in vms.images),
         image_storage_class=vms.image_storage_class,
         public=PublicAddresses(
-            addresses=tuple(item.public_address for item in machines if item.public_address is not None),
+            addresses=public_addresses(environment, placed.tenant, cluster.vpc),
             asn=lock.vpcs[cluster.vpc].asn,
             interface=environment.region.dpus.host_interface,
         ),

@@ -13,6 +13,7 @@ import yaml
 from components.render.manifest import Manifest
 from components.render.nvue import yaml_block
 from components.render.tenant_network import TenantNetworkInput
+from components.render.vm_offering import VmOfferingInput
 from components.specs.tenant_network import Egress, Ingress, Isolation
 
 VIP = IPv4Address("10.3.0.77")
@@ -78,19 +79,27 @@ def test_hosts_reach_their_control_planes_but_no_management_network(inputs_of: A
     assert verdict(IPv4Address("198.51.100.1")) == ("permit" if egress is Egress.PUBLIC else "deny")
 
 
-def test_hosts_of_a_vpc_without_ingress_announce_nothing_but_what_is_inside(inputs_of: Any) -> None:
-    hbn = network(inputs_of, Isolation.DPF_HBN, ingress=Ingress.NONE)
+@pytest.mark.parametrize("ingress", list(Ingress))
+def test_hosts_announce_what_is_inside_and_public_addresses_of_their_own_where_traffic_may_come_in(
+    inputs_of: Any, ingress: Ingress
+) -> None:
+    hbn = network(inputs_of, Isolation.DPF_HBN, ingress=ingress)
     numbers, name = hbn.vpc.numbers, hbn.vpc.spec.name
+    public = replace(hbn.vpc, public_addresses=(IPv4Address("203.0.113.7"),))
 
-    config = settings(hbn.render())
+    config = settings(replace(hbn, vpc=public).render())
 
-    inside = (numbers.pods, numbers.services, numbers.load_balancers)
+    inside = [(numbers.pods, 32), (numbers.services, 32), (numbers.load_balancers, 32)]
+    own = [("203.0.113.7/32", None)] if ingress is Ingress.PUBLIC else []
     assert config["router"]["policy"] == {
         "prefix-list": {
             name: {
                 "rule": {
-                    str(10 * place): {"match": {str(prefix): {"max-prefix-len": 32}}, "action": "permit"}
-                    for place, prefix in enumerate(inside, start=1)
+                    str(10 * place): {
+                        "match": {str(prefix): {"max-prefix-len": longest} if longest else {}},
+                        "action": "permit",
+                    }
+                    for place, (prefix, longest) in enumerate([*inside, *own], start=1)
                 }
             }
         }
@@ -101,13 +110,12 @@ def test_hosts_of_a_vpc_without_ingress_announce_nothing_but_what_is_inside(inpu
     }
 
 
-def test_hosts_of_a_vpc_with_public_ingress_announce_what_they_like(inputs_of: Any) -> None:
-    hbn = network(inputs_of, Isolation.DPF_HBN, ingress=Ingress.PUBLIC)
+def test_a_vpc_has_the_public_addresses_of_the_vms_in_its_own_cluster(inputs_of: Any) -> None:
+    with_vms = {item.tenant: item.public.addresses for item in inputs_of(VmOfferingInput)}
+    networks = {item.vpc.spec.name: item.vpc for item in inputs_of(TenantNetworkInput)}
 
-    config = settings(hbn.render())
-
-    assert "policy" not in config["router"]
-    assert config["vrf"][hbn.vpc.spec.name]["router"]["bgp"]["peer-group"] == {"host": {"remote-as": "external"}}
+    assert {vpc.tenant: vpc.public_addresses for vpc in networks.values() if vpc.public_addresses} == with_vms
+    assert with_vms
 
 
 def test_each_dpu_has_an_asn_of_its_own(inputs_of: Any) -> None:
