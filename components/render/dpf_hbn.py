@@ -58,8 +58,9 @@ def _in_cluster(vpc: Vpc, platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Ma
             service=dpu_services.HBN,
             hosts={"matchLabels": {keys.TENANT_NETWORK: vpc.spec.name}},
             switches=(
-                *dpu_services.hbn_uplinks(),
-                (
+                *dpu_services.hbn_uplinks(platform),
+                dpu_services.switch(
+                    platform.control.mtu_bytes,
                     dpu_services.interface_port(_host_port_name(name)),
                     dpu_services.service_port(dpu_services.HBN, HOST_INTERFACE),
                 ),

@@ -31,7 +31,13 @@ def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
             vpc.spec.name,
             service=dpu_services.OVN,
             hosts={"matchLabels": {keys.TENANT_NETWORK: vpc.spec.name}},
-            switches=((dpu_services.interface_port("p0"), dpu_services.interface_port(dpu_services.OVN_UPLINK)),),
+            switches=(
+                dpu_services.switch(
+                    platform.control.uplink_mtu_bytes,
+                    dpu_services.interface_port("p0"),
+                    dpu_services.interface_port(dpu_services.OVN_UPLINK),
+                ),
+            ),
         ),
         _vpc(vpc),
         network,

@@ -57,7 +57,7 @@ def _unassigned(platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Manifest, Ma
     name, free = named(UNASSIGNED, at), {"key": keys.TENANT_NETWORK, "operator": "DoesNotExist"}
     return (
         hbn_configuration(platform, at, name, None),
-        deployment(platform, at, name, service=HBN, hosts={"matchExpressions": [free]}, switches=hbn_uplinks()),
+        deployment(platform, at, name, service=HBN, hosts={"matchExpressions": [free]}, switches=hbn_uplinks(platform)),
     )
 
 
@@ -79,7 +79,7 @@ def deployment(
     *,
     service: str,
     hosts: Json,
-    switches: Sequence[Sequence[Json]],
+    switches: Sequence[Json],
 ) -> Manifest:
     """Return the DPUDeployment ``name`` (at most 20 characters): one service on the DPUs of ``at`` behind ``hosts``.
 
@@ -105,18 +105,24 @@ def deployment(
             },
             "services": {service: {"serviceTemplate": service, "serviceConfiguration": f"{name}-{service}"}},
             "serviceChains": {
-                "switches": [{"serviceMTU": platform.control.mtu_bytes, "ports": list(ports)} for ports in switches],
+                "switches": list(switches),
                 "upgradePolicy": {"applyNodeEffect": True},
             },
         },
     )
 
 
-def hbn_uplinks() -> tuple[tuple[Json, Json], ...]:
+def hbn_uplinks(platform: DpuPlatform) -> tuple[Json, ...]:
     """Return the switches that connect both ports of the DPU with HBN."""
     return tuple(
-        (interface_port(port), service_port(HBN, name)) for port, name in zip(_PORTS, nvue.UPLINKS, strict=True)
+        switch(platform.control.uplink_mtu_bytes, interface_port(port), service_port(HBN, name))
+        for port, name in zip(_PORTS, nvue.UPLINKS, strict=True)
     )
+
+
+def switch(mtu_bytes: int, *ports: Json) -> Json:
+    """Return the switch of a service chain between ``ports``, for packets of at most ``mtu_bytes``."""
+    return {"serviceMTU": mtu_bytes, "ports": list(ports)}
 
 
 def interface_port(name: str) -> Json:

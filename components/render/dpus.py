@@ -44,6 +44,7 @@ class DpuPlatform:
             loopbacks=self.networks.dpu_loopbacks,
             asns=self.networks.asn,
             mtu_bytes=self.control.mtu_bytes,
+            uplink_mtu_bytes=self.control.uplink_mtu_bytes,
             release=self.hbn_chart.version,
         )
 
@@ -93,7 +94,7 @@ def _operator_config(platform: DpuPlatform) -> Manifest:
                 "maxUnavailableDPUNodes": 50,
                 "osInstallTimeout": "45m",
             },
-            "networking": {"controlPlaneMTU": 1500, "highSpeedMTU": control.mtu_bytes},
+            "networking": {"controlPlaneMTU": 1500, "highSpeedMTU": control.uplink_mtu_bytes},
             "kamajiClusterManager": {"disable": False},
             "staticClusterManager": {"disable": True},
             # Without it a DPU that is flashed over Redfish never finds the API.

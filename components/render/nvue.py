@@ -33,6 +33,9 @@ class Fabric:
     loopbacks: Network
     asns: NumberRange
     mtu_bytes: int
+    """Largest packet of hosts."""
+    uplink_mtu_bytes: int
+    """Largest packet between DPUs and leaf switches, which has that of a host in it."""
     release: str
     """Version of HBN."""
 
@@ -80,7 +83,7 @@ def _underlay(fabric: Fabric) -> dict[str, Any]:
         "evpn": _ON,
         "interface": {
             "lo": {"type": "loopback", "ip": {"address": {f"{_LOOPBACK}/32": {}}}},
-            ",".join(UPLINKS): {"type": "swp", "link": {"mtu": fabric.mtu_bytes}},
+            ",".join(UPLINKS): {"type": "swp", "link": {"mtu": fabric.uplink_mtu_bytes}},
         },
         "nve": {"vxlan": {**_ON, "source": {"address": _LOOPBACK}}},
         "router": {"bgp": {**_ON, "autonomous-system": _own_asn(fabric), "router-id": _LOOPBACK}},

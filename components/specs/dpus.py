@@ -16,6 +16,10 @@ ONLY = "dpus"
 DpuClusterName = Annotated[str, StringConstraints(pattern=DPU_CLUSTER_NAME)]
 """At most 4 characters: after a VPC's name and ``-`` it names a DPUDeployment, which has 20."""
 VirtualRouterId = Annotated[int, Field(ge=1, le=255)]
+LEAST_MTU = 1280
+MtuBytes = Annotated[int, Field(ge=LEAST_MTU, le=9216)]
+VXLAN_BYTES, GENEVE_BYTES = 50, 58
+"""What an overlay over IPv4 adds to each packet of a host: both headers of Ethernet and IP, UDP's and its own."""
 
 
 class DpuClusterSpec(CheckedSpec):
@@ -68,8 +72,12 @@ class DpuControlSpec(CheckedSpec):
     """Most DPUs in one DPU cluster, at most the 1,000 that ``maxNodes`` of DPF's DPUCluster allows."""
     clusters: tuple[DpuClusterSpec, ...] = ()
     """DPU clusters of a region with more than ``max_dpus`` DPUs; one cluster runs them all when none is listed."""
-    mtu_bytes: int = Field(default=9000, ge=1280, le=9216)
-    """Largest packet of the fabric and of tenants' networks, in bytes (DPF allows 1280 to 9216)."""
+    mtu_bytes: MtuBytes = 9000
+    """Largest packet of tenants' networks, in bytes: of hosts' ports on their DPUs, and of all that is in a VPC (DPF
+    allows 1280 to 9216)."""
+    uplink_mtu_bytes: MtuBytes = 9216
+    """Largest packet between DPUs and leaf switches, in bytes: that of tenants and what the overlay puts around it, 50
+    bytes by VXLAN (RFC 7348), 58 where VPCs may use OVN, which adds Geneve with its options."""
     management_api: IpAddress
     """Address of the management cluster's API as DPUs reach it; DPF needs it to flash over Redfish."""
     host_interface: InterfaceName = "eth0"
@@ -78,7 +86,8 @@ class DpuControlSpec(CheckedSpec):
     """Address of OVN's northbound database; needed when a VPC uses ``dpf-ovn``."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield an address of the only DPU cluster that is missing, or that nobody needs."""
+        """Yield an address of the only DPU cluster that is missing or that nobody needs, and uplinks too narrow."""
+        yield from self._narrow_uplinks()
         for key in ("vip", "virtual_router_id"):
             value = getattr(self, key)
             if value is None and not self.clusters:
@@ -86,6 +95,18 @@ class DpuControlSpec(CheckedSpec):
             elif value is not None and self.clusters:
                 got = value if isinstance(value, int) else str(value)
                 yield Misfit("has no meaning beside clusters, which have their own; remove it", (key,), got)
+
+    def _narrow_uplinks(self) -> Iterator[Misfit]:
+        overlay = GENEVE_BYTES if self.ovn_central else VXLAN_BYTES
+        room = self.uplink_mtu_bytes - overlay
+        if self.mtu_bytes > room:
+            key = "uplink_mtu_bytes" if "uplink_mtu_bytes" in self.model_fields_set else "mtu_bytes"
+            remedy = f"mtu_bytes: {room}" if room >= LEAST_MTU else f"uplink_mtu_bytes: {self.mtu_bytes + overlay}"
+            text = (
+                f"does not let packets of tenants (mtu_bytes {self.mtu_bytes}) through uplinks (uplink_mtu_bytes"
+                f" {self.uplink_mtu_bytes}), since the overlay adds {overlay} bytes; write {remedy}"
+            )
+            yield Misfit(text, (key,), getattr(self, key))
 
     def every(self, loopbacks: Cidr) -> tuple[DpuClusterSpec, ...]:
         """Return the DPU clusters; the only one of a region that lists none has all ``loopbacks``."""

@@ -149,6 +149,7 @@ CHANGED_SINCE = {
     "MachineHealthCheck",  # a pool had one, and each rollout group has one now
     "HelmRelease",  # what Flux installs moves with charts
     "OCIRepository",
+    "DPFOperatorConfig",
     "DPUServiceConfiguration",  # what DPUs run, and not what they are flashed from
 }
 """Kinds that make or move no node, and are written otherwise now."""
@@ -157,7 +158,8 @@ CHANGED_SINCE = {
 def as_then(item: Manifest) -> Json:
     """Return an object without what was changed on purpose since, which makes or moves no node.
 
-    Drains of pools that wait for jobs had a limit of an hour, and knew jobs by two labels.
+    Drains of pools that wait for jobs had a limit of an hour, and knew jobs by two labels. Uplinks of DPUs took packets
+    of 9000 bytes, as hosts do.
     """
     body = json.loads(json.dumps(item.body))
     if item.kind == "Namespace":
@@ -165,6 +167,9 @@ def as_then(item: Manifest) -> Json:
     if item.kind == "MachineDeployment":
         spec = body["spec"]["template"]["spec"]
         spec["deletion"] = {"nodeDrainTimeoutSeconds": 3600, **spec["deletion"]}
+    if item.kind == "DPUDeployment":
+        for switch in body["spec"]["serviceChains"]["switches"]:
+            switch["serviceMTU"] = 9000
     if item.kind == "MachineDrainRule":
         del body["spec"]["pods"][2:]
     return dict(body)

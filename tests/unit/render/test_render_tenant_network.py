@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.nvue import yaml_block
 from components.render.tenant_network import TenantNetworkInput
@@ -158,3 +159,22 @@ def test_what_dpf_holds_immutable_in_a_virtual_network_makes_new_names(inputs_of
 )
 def test_written_yaml_reads_back_as_it_was(value: dict[str, Any]) -> None:
     assert yaml.safe_load(yaml_block(value, 2)) == value
+
+
+@pytest.mark.parametrize("isolation", [Isolation.DPF_HBN, Isolation.DPF_OVN])
+def test_packets_of_hosts_fit_into_those_of_uplinks_with_what_the_overlay_adds(
+    inputs_of: Any, isolation: Isolation
+) -> None:
+    found = network(inputs_of, isolation)
+    control = found.platform.control.model_copy(update={"mtu_bytes": 8000, "uplink_mtu_bytes": 8100})
+    rendered = replace(found, platform=replace(found.platform, control=control)).render()
+
+    chains = one(rendered, "DPUDeployment").body["spec"]["serviceChains"]["switches"]
+    uplinks = [{"serviceInterface": {"matchLabels": {keys.INTERFACE: name}}} for name in ("p0", "p1")]
+    mtus = [(any(port in uplinks for port in switch["ports"]), switch["serviceMTU"]) for switch in chains]
+    if isolation is Isolation.DPF_HBN:
+        ports = settings(rendered)["interface"]
+        assert (ports["p0_if,p1_if"]["link"]["mtu"], ports["pf0hpf_if"]["link"]["mtu"]) == (8100, 8000)
+        assert mtus == [(True, 8100), (True, 8100), (False, 8000)]
+    else:
+        assert mtus == [(True, 8100)]

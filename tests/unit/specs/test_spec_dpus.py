@@ -57,8 +57,29 @@ def test_listed_dpu_clusters_are_as_they_are_listed() -> None:
                 " letter (got 'first')"
             },
         ),
+        (
+            {**SINGLE, "mtu_bytes": 9200},
+            {
+                "mtu_bytes": "does not let packets of tenants (mtu_bytes 9200) through uplinks (uplink_mtu_bytes 9216),"
+                " since the overlay adds 50 bytes (got 9200); write mtu_bytes: 9166"
+            },
+        ),
+        (
+            {**SINGLE, "uplink_mtu_bytes": 9050, "ovn_central": "10.0.0.30"},
+            {
+                "uplink_mtu_bytes": "does not let packets of tenants (mtu_bytes 9000) through uplinks (uplink_mtu_bytes"
+                " 9050), since the overlay adds 58 bytes (got 9050); write mtu_bytes: 8992"
+            },
+        ),
+        (
+            {**SINGLE, "mtu_bytes": 1500, "uplink_mtu_bytes": 1300},
+            {
+                "uplink_mtu_bytes": "does not let packets of tenants (mtu_bytes 1500) through uplinks (uplink_mtu_bytes"
+                " 1300), since the overlay adds 50 bytes (got 1300); write uplink_mtu_bytes: 1550"
+            },
+        ),
     ],
-    ids=["neither", "both", "a rack of every hall", "a long name"],
+    ids=["neither", "both", "a rack of every hall", "a long name", "no room by default", "none for OVN", "none at all"],
 )
 def test_what_does_not_fit_together_is_told(control: dict[str, Any], said: dict[str, str]) -> None:
     assert texts(DpuControlSpec, {**CONTROL, **control}) == said
