@@ -29,6 +29,8 @@ UNASSIGNED = "unassigned"
 SERVICES = "svc.dpu.nvidia.com/v1alpha1"
 _PORTS = ("p0", "p1")
 _DEPLOYMENT_LABEL = "svc.dpu.nvidia.com/owned-by-dpudeployment"
+_HBN_MEMORY = "6Gi"
+"""Memory that upstream gives HBN (DPF:docs/public/user-guides/zero-trust/use-cases/hbn)."""
 _HBN_BRIDGE = "mybrhbn"
 """Network of DPF that connects a service with the chain's bridge."""
 Range = tuple[Address, Address]
@@ -40,7 +42,7 @@ def render_services(platform: DpuPlatform, *, ovn: bool) -> tuple[Manifest, ...]
     return (
         *(uplink(port, {"interfaceType": "physical", "physical": {"interfaceName": port}}) for port in _PORTS),
         *(_loopbacks(platform, at) for at in platform.clusters),
-        _service_template(HBN, platform.hbn_chart),
+        _service_template(HBN, platform.hbn_chart, _hbn_values(platform)),
         *(item for at in platform.clusters for item in _unassigned(platform, at)),
         *(_ovn(platform) if ovn else ()),
     )
@@ -142,6 +144,11 @@ def hbn_configuration(platform: DpuPlatform, at: DpuClusterSpec, name: str, vrf:
         # The DPU is the host's gateway, so it takes the gateway's address of its own prefix.
         requests.append(_address_request("ip_host", vrf.host_pool, allocateDefaultGateway=True))
     interfaces = (*nvue.UPLINKS, *(() if vrf is None else (nvue.HOST_INTERFACE,)))
+    values = {
+        # Each of its ports is a scalable function of the DPU.
+        "resources": {"memory": _HBN_MEMORY, "nvidia.com/bf_sf": len(interfaces)},
+        "configuration": {"startupYAMLJ2": nvue.startup(platform.fabric, vrf)},
+    }
     return manifest(
         SERVICES,
         "DPUServiceConfiguration",
@@ -151,7 +158,7 @@ def hbn_configuration(platform: DpuPlatform, at: DpuClusterSpec, name: str, vrf:
             "deploymentServiceName": HBN,
             "serviceConfiguration": {
                 "serviceDaemonSet": {"annotations": {"k8s.v1.cni.cncf.io/networks": json.dumps(requests)}},
-                "helmChart": {"values": {"configuration": {"startupYAMLJ2": nvue.startup(platform.fabric, vrf)}}},
+                "helmChart": {"values": values},
             },
             "interfaces": [{"name": interface, "network": _HBN_BRIDGE} for interface in interfaces],
             "upgradePolicy": {"applyNodeEffect": True},
@@ -228,7 +235,16 @@ def _gaps(network: Network, own: Sequence[Range]) -> Iterator[Range]:
         yield free, end
 
 
-def _service_template(service: str, chart: Chart) -> Manifest:
+def _hbn_values(platform: DpuPlatform) -> Json:
+    """Return what HBN is given wherever it runs; what differs by DPUDeployment is in its configuration."""
+    image = platform.hbn_image
+    return given(
+        image=given(repository=image and image.image, tag=image and image.tag),
+        imagePullSecrets=[{"name": name} for name in platform.control.pull_secrets],
+    )
+
+
+def _service_template(service: str, chart: Chart, values: Json) -> Manifest:
     registry, _, name = chart.url.rpartition("/")
     return manifest(
         SERVICES,
@@ -237,7 +253,10 @@ def _service_template(service: str, chart: Chart) -> Manifest:
         namespace=NAMESPACE,
         spec={
             "deploymentServiceName": service,
-            "helmChart": {"source": {"repoURL": registry, "chart": name, "version": chart.version}},
+            "helmChart": {
+                "source": {"repoURL": registry, "chart": name, "version": chart.version},
+                **given(values=dict(values)),
+            },
         },
     )
 
@@ -245,7 +264,7 @@ def _service_template(service: str, chart: Chart) -> Manifest:
 def _ovn(platform: DpuPlatform) -> tuple[Manifest, ...]:
     central = given(**{"ovn-nb-endpoint": platform.control.ovn_central and f"tcp:{platform.control.ovn_central}:30641"})
     return (
-        _service_template(OVN, platform.ovn_chart),
+        _service_template(OVN, platform.ovn_chart, {}),
         uplink(OVN_UPLINK, {"interfaceType": "patch", "patch": {"peerBridge": "br-ovn-ext"}}),
         manifest(
             "vpc.dpu.nvidia.com/v1alpha1",

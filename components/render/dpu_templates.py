@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from components.render.dpu_flavor import flavor
 from components.render.manifest import Json
 from components.render.objects import digest, given
 from components.specs.intents import DpuIntent
@@ -36,16 +37,26 @@ def templates(intent: DpuIntent) -> DpuTemplates:
 
 
 def _revision_1(intent: DpuIntent) -> DpuTemplates:
-    return _named(intent, intent.image)
+    return _named(intent, intent.image, _flavor(intent))
 
 
 def _revision_2(intent: DpuIntent) -> DpuTemplates:
     # An image that moved to another mirror is another object, beside the one that DPUs were flashed from.
-    return _named(intent, f"{intent.image}-{digest(_bfb(intent, intent.image), 10)}")
+    return _named(intent, f"{intent.image}-{digest(_bfb(intent, intent.image), 10)}", _flavor(intent))
 
 
-def _named(intent: DpuIntent, bfb_name: str) -> DpuTemplates:
-    flavor = _flavor(intent)
+def _revision_3(intent: DpuIntent) -> DpuTemplates:
+    # The flavors before had no SFs, no huge pages and no switch, so that no service could run.
+    complete = flavor(
+        virtual_functions=intent.virtual_functions,
+        mtu_bytes=intent.mtu_bytes,
+        uplink_mtu_bytes=intent.uplink_mtu_bytes,
+        mirror=intent.mirror,
+    )
+    return _named(intent, f"{intent.image}-{digest(_bfb(intent, intent.image), 10)}", complete)
+
+
+def _named(intent: DpuIntent, bfb_name: str, flavor: Json) -> DpuTemplates:
     return DpuTemplates(
         bfb_name=bfb_name,
         bfb=_bfb(intent, bfb_name),
@@ -88,6 +99,8 @@ def _flavor(intent: DpuIntent) -> Json:
     }
 
 
-REVISIONS: dict[int, Callable[[DpuIntent], DpuTemplates]] = {1: _revision_1, 2: _revision_2}
+REVISIONS: dict[int, Callable[[DpuIntent], DpuTemplates]] = {1: _revision_1, 2: _revision_2, 3: _revision_3}
 NEWEST = max(REVISIONS)
 """Revision that a new intent takes."""
+KNOWS_UPLINKS = 3
+"""First revision that writes what an intent says of uplinks."""

@@ -13,14 +13,16 @@ from components.render import labels as keys
 from components.render import nvue
 from components.render.dpu_templates import templates
 from components.render.manifest import Manifest, Readiness
-from components.render.objects import manifest
+from components.render.objects import given, manifest
 from components.specs.dpus import ONLY, DpuClusterSpec, DpuControlSpec
 from components.specs.intents import DpuIntent
 from components.specs.region import NetworksSpec
-from components.specs.versions import Chart
+from components.specs.versions import Chart, Tool
 
 NAMESPACE = "dpf-operator-system"
 HBN_CHART = "dpf-hbn"
+HBN_IMAGE = "doca-hbn"
+"""Name of HBN's image among the tools of the version vector."""
 OVN_CHART = "dpf-ovn-vpc"
 _PROVISIONING = "provisioning.dpu.nvidia.com/v1alpha1"
 _CLUSTER_SECONDS = 900
@@ -35,6 +37,8 @@ class DpuPlatform:
     intents: Mapping[str, DpuIntent]
     """What the DPUs of each DPUDeployment are flashed from, by its name."""
     hbn_chart: Chart
+    hbn_image: Tool | None
+    """Image that HBN runs; the one that its chart names where the catalogue has none."""
     ovn_chart: Chart
 
     @property
@@ -93,7 +97,9 @@ def _operator_config(platform: DpuPlatform) -> Manifest:
                 "maxDPUParallelInstallations": 50,
                 "maxUnavailableDPUNodes": 50,
                 "osInstallTimeout": "45m",
+                **given(registry=given(loadBalancerAddress=control.bfb_registry and f"http://{control.bfb_registry}")),
             },
+            **given(imagePullSecrets=list(control.pull_secrets)),
             "networking": {"controlPlaneMTU": 1500, "highSpeedMTU": control.uplink_mtu_bytes},
             "kamajiClusterManager": {"disable": False},
             "staticClusterManager": {"disable": True},

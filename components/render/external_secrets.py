@@ -13,7 +13,7 @@ from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import MANAGEMENT, Manifest, ManifestSet
-from components.render.objects import manifest
+from components.render.objects import given, manifest
 
 API = "external-secrets.io/v1"
 PUSH_API = "external-secrets.io/v1alpha1"
@@ -75,10 +75,20 @@ def _copied(store: str, one: Delivery, namespace: str, name: str) -> Manifest:
             "secretStoreRef": {"kind": "ClusterSecretStore", "name": store},
             "refreshInterval": _INTERVAL,
             # A host that goes is powered off by the login that came with it: the Secret outlives what asked for it.
-            "target": {"name": name, "creationPolicy": "Orphan", "deletionPolicy": "Retain"},
+            "target": {
+                "name": name,
+                "creationPolicy": "Orphan",
+                "deletionPolicy": "Retain",
+                **given(template=_typed(one)),
+            },
             "data": [{"secretKey": key, "remoteRef": {"key": one.entry, "property": key}} for key in one.keys],
         },
     )
+
+
+def _typed(one: Delivery) -> dict[str, str]:
+    """Return the type that the Secret must have: kubelets pull images by one type only."""
+    return {"type": "kubernetes.io/dockerconfigjson"} if one.keys == (".dockerconfigjson",) else {}
 
 
 def _inside(one: Delivery) -> Manifest:

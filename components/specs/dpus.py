@@ -7,7 +7,17 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from components.specs.base import CheckedSpec, Cidr, InterfaceName, IpAddress, Label, Misfit, VersionName
+from components.specs.base import (
+    CheckedSpec,
+    Cidr,
+    DnsLabel,
+    Endpoint,
+    InterfaceName,
+    IpAddress,
+    Label,
+    Misfit,
+    VersionName,
+)
 
 DPU_CLUSTER_NAME = r"^[a-z][a-z0-9]{0,3}$"
 ONLY = "dpus"
@@ -78,6 +88,12 @@ class DpuControlSpec(CheckedSpec):
     uplink_mtu_bytes: MtuBytes = 9216
     """Largest packet between DPUs and leaf switches, in bytes: that of tenants and what the overlay puts around it, 50
     bytes by VXLAN (RFC 7348), 58 where VPCs may use OVN, which adds Geneve with its options."""
+    bfb_registry: Endpoint | None = None
+    """Load balancer, as ``host:port``, that BMCs of DPUs fetch images from: in front of node port ``bfb-registry`` of
+    the management cluster. DPF names one of its own hosts when it is left out."""
+    pull_secrets: tuple[DnsLabel, ...] = ()
+    """Secrets in the ``dpf-operator-system`` namespace by which DPF and services on DPUs pull images; none is needed
+    where ``registry`` is a mirror without a login."""
     management_api: IpAddress
     """Address of the management cluster's API as DPUs reach it; DPF needs it to flash over Redfish."""
     host_interface: InterfaceName = "eth0"

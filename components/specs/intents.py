@@ -91,5 +91,7 @@ class DpuIntent(Intent):
     """Virtual functions of each physical function, a setting in the DPU's firmware."""
     mtu_bytes: int = Field(ge=1280)
     """MTU of the host's ports on the DPU."""
+    uplink_mtu_bytes: int | None = Field(default=None, ge=1280)
+    """MTU of the DPU's ports to leaf switches; None in intents of revisions that do not write it."""
     mirror: Registry | None = None
     """Registry that the DPU's container runtime asks instead of the public ones."""

@@ -44,6 +44,9 @@ class Tool(Spec):
     """Repository of the image, without a tag."""
     digest: str = Field(pattern=OCI_DIGEST)
     """Digest of the image, which decides what runs."""
+    tag: Text | None = None
+    """Tag of the image, for what takes a tag alone, such as the chart of HBN; let the registry refuse to overwrite it.
+    People read it elsewhere."""
 
     def __str__(self) -> str:
         """Return what a container's ``image`` says."""

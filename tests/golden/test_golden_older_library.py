@@ -150,6 +150,7 @@ CHANGED_SINCE = {
     "HelmRelease",  # what Flux installs moves with charts
     "OCIRepository",
     "DPFOperatorConfig",
+    "DPUServiceTemplate",
     "DPUServiceConfiguration",  # what DPUs run, and not what they are flashed from
 }
 """Kinds that make or move no node, and are written otherwise now."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.render.dpus import HBN_CHART, OVN_CHART, DpuPlatform
+from components.render.dpus import HBN_CHART, HBN_IMAGE, OVN_CHART, DpuPlatform
 from components.specs.environment import Environment
 from components.specs.keys import domain_of
 
@@ -15,5 +15,6 @@ def dpu_platform(environment: Environment) -> DpuPlatform:
         networks=region.networks,
         intents={domain_of(key): pins.dpu_intents[name] for key, name in pins.dpus.items()},
         hbn_chart=versions.chart(HBN_CHART),
+        hbn_image=next((tool for tool in versions.tools if tool.name == HBN_IMAGE), None),
         ovn_chart=versions.chart(OVN_CHART),
     )

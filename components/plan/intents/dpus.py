@@ -13,7 +13,7 @@ from components.plan.pools import DataPath, clusters
 from components.render.backends import BORDERS
 from components.render.dpf_hbn import clusters_with
 from components.render.dpu_services import UNASSIGNED
-from components.render.dpu_templates import NEWEST
+from components.render.dpu_templates import KNOWS_UPLINKS, NEWEST
 from components.render.dpus import named
 from components.render.tenant_network import on_dpus
 from components.specs.catalog import DpuImage
@@ -59,6 +59,7 @@ def wanted_dpu_intent(environment: Environment, image: DpuImage, revision: int =
         **{name: getattr(image, name) for name in _OF_IMAGE},
         virtual_functions=max(kind.dpu.virtual_functions for kind in kinds),
         mtu_bytes=region.dpus.mtu_bytes,
+        uplink_mtu_bytes=region.dpus.uplink_mtu_bytes if revision >= KNOWS_UPLINKS else None,
         mirror=region.registry.mirror if region.registry else None,
     )
 
@@ -144,6 +145,7 @@ def _places(environment: Environment, image: DpuImage) -> Mapping[str, At]:
         **{name: (IMAGES, (*entry, name)) for name in _OF_IMAGE},
         "virtual_functions": (INSTANCE_TYPES, ("instance_types", most, "dpu", "virtual_functions")),
         "mtu_bytes": (REGION, ("dpus", "mtu_bytes")),
+        "uplink_mtu_bytes": (REGION, ("dpus", "uplink_mtu_bytes")),
         "mirror": (REGION, ("registry", "mirror")),
     }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from components.render.external_secrets import Delivery, ExternalSecretsInput, external_secrets
 from components.render.manifest import MANAGEMENT, objects
 
@@ -26,6 +28,12 @@ def test_a_secret_of_the_management_cluster_is_copied_under_its_name() -> None:
             {"secretKey": "username", "remoteRef": {"key": "east/bmc-a01", "property": "username"}},
         ],
     }
+
+
+def test_a_login_that_kubelets_pull_images_by_has_the_type_that_they_look_for() -> None:
+    [copied] = external_secrets("vault", (replace(HERE, keys=(".dockerconfigjson",)),))
+
+    assert copied.body["spec"]["target"]["template"] == {"type": "kubernetes.io/dockerconfigjson"}
 
 
 def test_a_secret_inside_a_cluster_is_pushed_from_its_namespace_of_the_management_cluster() -> None:

@@ -1,0 +1,163 @@
+"""What a DPU is before any service runs on it: firmware, kernel, files and switch, as DPF's DPUFlavor has them.
+
+A service chain ends in scalable functions (SFs), which the firmware must offer, and in ports of the switch, which works
+in huge pages: a DPU without either gets flashed and runs no service. The settings are those with which upstream runs
+HBN in zero trust (DPF:docs/public/user-guides/zero-trust/use-cases/hbn, its flavor).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from components.render.manifest import Json
+from components.render.objects import given
+
+HUGE_PAGES, HUGE_PAGE_KIB = 3072, 2048
+"""Huge pages for the switch, 6 GiB. More than a DPU has memory makes it boot no more (doca-platform issue 17)."""
+SCALABLE_FUNCTIONS = 20
+"""SFs of each physical function; HBN takes one for each of its ports."""
+CHAIN_BRIDGE, HBN_BRIDGE = "br-sfc", "br-hbn"
+"""Bridges that DPF's service chains and HBN look for by these names."""
+UPLINKS = ("p0", "p1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Port:
+    """A physical port in the switch."""
+
+    name: str
+    mtu_bytes: int | None
+    """Largest packet; None for the switch's own choice."""
+
+    def commands(self, bridge: str) -> Iterator[str]:
+        """Yield what puts the port into ``bridge``."""
+        yield f"--may-exist add-port {bridge} {self.name}"
+        yield f"set Interface {self.name} type=dpdk"
+        if self.mtu_bytes is not None:
+            yield f"set Interface {self.name} mtu_request={self.mtu_bytes}"
+        yield f"set Port {self.name} external_ids:dpf-type=physical"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bridge:
+    """A bridge that drops what nobody told it to forward."""
+
+    name: str
+    ports: tuple[Port, ...] = ()
+
+    def commands(self) -> Iterator[str]:
+        """Yield what makes the bridge."""
+        yield f"--may-exist add-br {self.name}"
+        yield f"set Bridge {self.name} datapath_type=netdev"
+        yield f"set Bridge {self.name} fail_mode=secure"
+        for port in self.ports:
+            yield from port.commands(self.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switch:
+    """Open vSwitch of a DPU."""
+
+    settings: Mapping[str, str]
+    """``other_config`` of the switch, which it reads when it starts."""
+    replaced: tuple[str, ...]
+    """Bridges that the image brings and nobody wants."""
+    bridges: tuple[Bridge, ...]
+
+    def script(self) -> str:
+        """Return the shell script that DPF runs on the DPU: settings, a start with them, then bridges."""
+        before = [f"--if-exists del-br {name}" for name in self.replaced]
+        before += [f"set Open_vSwitch . other_config:{key}={value}" for key, value in self.settings.items()]
+        after = [command for bridge in self.bridges for command in bridge.commands()]
+        restart = "systemctl restart openvswitch-switch || systemctl restart openvswitch"
+        lines = [*map(_vsctl, before), restart, *map(_vsctl, after)]
+        return "".join(f"{line}\n" for line in lines)
+
+
+def _vsctl(command: str) -> str:
+    return f"ovs-vsctl --timeout=15 {command}"
+
+
+def flavor(*, virtual_functions: int, mtu_bytes: int, uplink_mtu_bytes: int | None, mirror: str | None) -> Json:
+    """Return ``DPUFlavor.spec``.
+
+    Args:
+        virtual_functions: of each physical function, for the host.
+        mtu_bytes: largest packet of the host's ports.
+        uplink_mtu_bytes: largest packet of the ports to leaf switches; None for the switch's own choice.
+        mirror: registry that containers are pulled through; None for none.
+    """
+    ports = tuple(Port(name=name, mtu_bytes=uplink_mtu_bytes) for name in UPLINKS)
+    switch = Switch(
+        settings=_SWITCH,
+        replaced=("ovsbr1", "ovsbr2"),
+        bridges=(Bridge(name=CHAIN_BRIDGE, ports=ports), Bridge(name=HBN_BRIDGE)),
+    )
+    firmware = {**_FIRMWARE, "NUM_OF_VFS": str(virtual_functions)}
+    return {
+        "dpuMode": "zero-trust",
+        "bfcfgParameters": ["UPDATE_ATF_UEFI=yes", "UPDATE_DPU_OS=yes", "WITH_NIC_FW_UPDATE=yes"],
+        "configFiles": [_file(path, settings) for path, settings in _FILES.items()],
+        "grub": {"kernelParameters": list(_KERNEL)},
+        "nvconfig": [{"device": "*", "parameters": [f"{key}={value}" for key, value in firmware.items()]}],
+        "ovs": {"rawConfigScript": switch.script()},
+        "hostNetworkInterfaceConfigs": [
+            {"portNumber": number, "dhcp": True, "mtu": mtu_bytes} for number, _ in enumerate(UPLINKS)
+        ],
+        **given(containerdConfig=given(registryEndpoint=mirror and f"https://{mirror}")),
+    }
+
+
+def _file(path: str, settings: Mapping[str, str]) -> Json:
+    raw = "".join(f'{key}="{value}"\n' for key, value in settings.items())
+    return {"path": path, "operation": "override", "permissions": "0644", "raw": raw}
+
+
+_FIRMWARE: Mapping[str, str] = {
+    # SFs come from each function's own share of the device's memory (BAR 0), 2^10 KiB each, and not from a second one.
+    "PF_BAR2_ENABLE": "0",
+    "PER_PF_NUM_SF": "1",
+    "PF_TOTAL_SF": str(SCALABLE_FUNCTIONS),
+    "PF_SF_BAR_SIZE": "10",
+    "NUM_PF_MSIX_VALID": "0",
+    "PF_NUM_PF_MSIX_VALID": "1",
+    "PF_NUM_PF_MSIX": "228",
+    # The DPU's own CPU owns the ports.
+    "INTERNAL_CPU_MODEL": "1",
+    "INTERNAL_CPU_OFFLOAD_ENGINE": "0",
+    "SRIOV_EN": "1",
+    "LAG_RESOURCE_ALLOCATION": "1",
+    "LINK_TYPE_P1": "ETH",
+    "LINK_TYPE_P2": "ETH",
+}
+_KERNEL = (
+    "console=hvc0",
+    "console=ttyAMA0",
+    "earlycon=pl011,0x13010000",
+    "fixrttc",
+    "net.ifnames=0",
+    "biosdevname=0",
+    "iommu.passthrough=1",
+    "cgroup_no_v1=net_prio,net_cls",
+    f"hugepagesz={HUGE_PAGE_KIB}kB",
+    f"hugepages={HUGE_PAGES}",
+)
+_FILES: Mapping[str, Mapping[str, str]] = {
+    # One switch for both ports, over which HBN balances.
+    "/etc/mellanox/mlnx-bf.conf": {
+        "ALLOW_SHARED_RQ": "no",
+        "IPSEC_FULL_OFFLOAD": "no",
+        "ENABLE_ESWITCH_MULTIPORT": "yes",
+    },
+    "/etc/mellanox/mlnx-ovs.conf": {"CREATE_OVS_BRIDGES": "no", "OVS_DOCA": "yes"},
+    "/etc/mellanox/mlnx-sf.conf": {},  # the image's own SFs would be in the way of those of services
+}
+_SWITCH: Mapping[str, str] = {
+    "doca-init": "true",
+    "dpdk-max-memzones": "50000",
+    "hw-offload": "true",
+    "pmd-quiet-idle": "true",
+    "max-idle": "20000",
+    "max-revalidator": "5000",
+}
