@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from components.render import (
+    bare_metal_controllers,
     bare_metal_hosts,
     dpf_hbn,
     dpf_ovn,
@@ -72,6 +73,8 @@ class BareMetal:
     """Ways to boot an image."""
     operators: Callable[[BareMetalSpec, Watched], tuple[Operator, ...]]
     """Returns what provisions hosts, beside Cluster API's providers."""
+    services: Callable[[BareMetalSpec, str], Iterable[Manifest]]
+    """Returns what those run, by the interface on which hosts and BMCs reach it."""
     providers: tuple[Provider, ...]
     gates: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
     """Feature gates that providers of control planes need with these hosts, by the provider's name."""
@@ -144,6 +147,7 @@ BARE_METAL = {
     BareMetalBackend.METAL3: BareMetal(
         boots=(BootMode.DISK, BootMode.LIVE_ISO),
         operators=metal3.operators,
+        services=bare_metal_controllers.render,
         providers=metal3.PROVIDERS,
         infrastructure=metal3.infrastructure,
         machine_template=metal3.MACHINE_TEMPLATE,
@@ -156,6 +160,7 @@ BARE_METAL = {
     BareMetalBackend.IRONCORE_METAL: BareMetal(
         boots=(BootMode.NETBOOT,),
         operators=lambda _metal, _watched: ironcore_metal.OPERATORS,
+        services=lambda _metal, _interface: (),
         providers=ironcore_metal.PROVIDERS,
         gates={"kubeadm": {"KubeadmBootstrapFormatIgnition": True}, "kamaji": {"SkipInfraClusterPatch": True}},
         infrastructure=ironcore_metal.infrastructure,

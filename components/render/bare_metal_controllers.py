@@ -1,7 +1,12 @@
-"""The bare-metal operators of a region with shards: one controller with its own Ironic for some namespaces each.
+"""The bare-metal operators of a region: one with its own Ironic for all hosts, or one each for some namespaces.
 
-The release that a region without shards has stays, for what is there once in a cluster: the kinds and their admission.
-It watches no hosts. Each shard is another release of the same chart in a namespace of its own, where its Ironic is.
+A region without shards has one release, which watches all namespaces. With shards that release stays, for what is there
+once in a cluster: the kinds and their admission. It then watches no hosts. Each shard is another release of the same
+chart in a namespace of its own, where its Ironic is.
+
+Ironic is reached by TLS only, with a certificate that cert-manager makes and the operator trusts. The ramdisk on a host
+encrypts what it says too, but verifies nobody (``ipa-insecure``, ironic-image), so the network in which hosts boot is
+closed to all others.
 
 Values are those of the chart in the bare-metal operator's repository (``crd.enabled``, ``webhook.enabled``, ``envs``),
 which has been released under no version yet: they are not verified against the chart that a version vector pins, and
@@ -14,13 +19,15 @@ again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from components.render import labels as keys
+from components.render.control_plane import MANAGEMENT_DOMAIN
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest
 from components.render.operators import CERT_MANAGER, Operator
-from components.specs.bare_metal import BootMethod, ControllerSpec, DhcpSpec
+from components.specs.bare_metal import BareMetalSpec, BootMethod, DhcpSpec
 
 CHART = "baremetal-operator"
 IRONIC_CHART = "ironic-standalone-operator"
@@ -33,56 +40,111 @@ PROVISIONED_AT_ONCE = 20
 """Hosts that an operator provisions or gives back at the same time (``PROVISIONING_LIMIT``); others wait their turn."""
 WORKERS = 16
 """Hosts that an operator looks at side by side: fewer than it provisions at once, as upstream advises."""
+_PACE = tuple(f"{flag}={value}" for flag, value in PACE.items())
+_CERTIFICATE = f"{IRONIC}-tls"
+"""Secret of Ironic's certificate and its key, which cert-manager makes."""
 
 Watched = Mapping[str, tuple[str, ...]]
 """Namespaces of the hosts that each controller has, by controller."""
 
 
-def operators(controllers: tuple[ControllerSpec, ...], watched: Watched) -> Iterator[Operator]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Controller:
+    """A bare-metal operator and its Ironic, with what is its own."""
+
+    name: str
+    namespace: str
+    boot: BootMethod
+    dhcp: DhcpSpec | None = None
+    nodes: dict[str, str] = field(default_factory=dict)
+    """Labels of the hosts of the management cluster that its Ironic runs on; any will do when there are none."""
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Return what the operator is told beside whose hosts it has."""
+        pace = {"BMO_CONCURRENCY": str(WORKERS), "PROVISIONING_LIMIT": str(PROVISIONED_AT_ONCE)}
+        return pace if self.boot is BootMethod.NETWORK_BOOT else {**pace, "PROVISIONING_NETWORK_DISABLED": "true"}
+
+
+def operators(metal: BareMetalSpec, watched: Watched) -> Iterator[Operator]:
     """Yield the release for all, then one a shard."""
+    alone = not metal.controllers
     yield Operator(
         chart=CHART,
         namespace=NAMESPACE,
         depends_on=(CERT_MANAGER, IRONIC_CHART),
-        # Without the name of an Ironic it asks for the address of one; it never looks for it.
-        values={"envs": _environment((NAMESPACE,), {})},
+        # Without the name of an Ironic it asks for the address of one, and ends where there is none.
+        values={
+            "envs": _environment((), _controllers(metal)[0].settings) if alone else _environment((NAMESPACE,), {}),
+        },
+        flags=_PACE if alone else (),
     )
-    for one in controllers:
-        name = shard_namespace(one.name)
-        settings = {"BMO_CONCURRENCY": str(WORKERS), "PROVISIONING_LIMIT": str(PROVISIONED_AT_ONCE)}
-        if one.boot is BootMethod.VIRTUAL_MEDIA:
-            settings["PROVISIONING_NETWORK_DISABLED"] = "true"
+    for one in () if alone else _controllers(metal):
         yield Operator(
             chart=CHART,
-            name=name,
-            namespace=name,
+            name=one.namespace,
+            namespace=one.namespace,
             depends_on=(CHART,),
             values={
                 "crd": {"enabled": False},
                 "webhook": {"enabled": False},
                 # Its own namespace first: a controller that is given no namespace watches all.
-                "envs": _environment((name, *watched.get(one.name, ())), settings),
+                "envs": _environment((one.namespace, *watched.get(one.name, ())), one.settings),
             },
-            flags=("--webhook-port=0", *(f"{flag}={value}" for flag, value in PACE.items())),
+            flags=("--webhook-port=0", *_PACE),
         )
 
 
-def render(controllers: tuple[ControllerSpec, ...], interface: str) -> Iterator[Manifest]:
-    """Yield the Ironic of each shard.
+def render(metal: BareMetalSpec, interface: str) -> Iterator[Manifest]:
+    """Yield the Ironic of each controller, after its certificate.
 
-    ``interface`` is what Ironic listens on, on the hosts of the management cluster that are labelled for the shard.
+    ``interface`` is what Ironic listens on, on the hosts of the management cluster that it may run on.
     """
-    for one in controllers:
+    for one in _controllers(metal):
+        yield from _certificate(one.namespace)
         yield manifest(
             "ironic.metal3.io/v1alpha1",
             "Ironic",
             IRONIC,
-            namespace=shard_namespace(one.name),
+            namespace=one.namespace,
             spec={
                 "networking": {"interface": interface, **given(dhcp=None if one.dhcp is None else _dhcp(one.dhcp))},
-                "nodeSelector": {keys.BARE_METAL_CONTROLLER: one.name},
+                "tls": {"certificateName": _CERTIFICATE},
+                **given(nodeSelector=one.nodes),
             },
         )
+
+
+def _certificate(namespace: str) -> Iterator[Manifest]:
+    """Yield what makes Ironic's certificate; the operator trusts what is in its Secret, so it signs itself."""
+    yield manifest("cert-manager.io/v1", "Issuer", IRONIC, namespace=namespace, spec={"selfSigned": {}})
+    names = [f"{IRONIC}.{namespace}.svc", f"{IRONIC}.{namespace}.{MANAGEMENT_DOMAIN}"]
+    yield manifest(
+        "cert-manager.io/v1",
+        "Certificate",
+        IRONIC,
+        namespace=namespace,
+        spec={
+            "secretName": _CERTIFICATE,
+            "commonName": IRONIC,
+            "dnsNames": names,
+            "issuerRef": {"group": "cert-manager.io", "kind": "Issuer", "name": IRONIC},
+        },
+    )
+
+
+def _controllers(metal: BareMetalSpec) -> tuple[_Controller, ...]:
+    """Return the shards; without any, the one controller of all hosts, which attaches media."""
+    return tuple(
+        _Controller(
+            name=one.name,
+            namespace=shard_namespace(one.name),
+            boot=one.boot,
+            dhcp=one.dhcp,
+            nodes={keys.BARE_METAL_CONTROLLER: one.name},
+        )
+        for one in metal.controllers
+    ) or (_Controller(name="", namespace=NAMESPACE, boot=BootMethod.VIRTUAL_MEDIA),)
 
 
 def shard_namespace(controller: str) -> str:

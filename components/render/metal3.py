@@ -35,16 +35,7 @@ def operators(metal: BareMetalSpec, watched: bare_metal_controllers.Watched) -> 
         namespace=f"{bare_metal_controllers.IRONIC_CHART}-system",
         depends_on=(CERT_MANAGER,),
     )
-    if metal.controllers:
-        return (ironic, *bare_metal_controllers.operators(metal.controllers, watched))
-    return (
-        ironic,
-        Operator(
-            chart=bare_metal_controllers.CHART,
-            namespace=bare_metal_controllers.NAMESPACE,
-            depends_on=(CERT_MANAGER,),
-        ),
-    )
+    return (ironic, *bare_metal_controllers.operators(metal, watched))
 
 
 def infrastructure(control_plane: ControlPlane) -> Manifest:

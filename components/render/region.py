@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from components.render import (
-    bare_metal_controllers,
     cluster_api,
     dpu_services,
     dpus,
@@ -90,7 +89,7 @@ class RegionInput:
             *(_priority_class(*priority) for priority in _PRIORITIES),
             *(repository(chart) for chart in self.charts),
             *(release(operator) for operator in operators),
-            *bare_metal_controllers.render(self.spec.bare_metal.controllers, self.spec.dpus.vip_interface),
+            *BARE_METAL[self.spec.bare_metal.backend].services(self.spec.bare_metal, self.spec.dpus.vip_interface),
             *cluster_api.render(self.spec, self.cluster_api),
             *(kamaji.data_store(store) for store in stores),
             *_control_plane_addresses(self.spec),

@@ -35,7 +35,7 @@ from components.specs.region import ControlPlaneBackend
 
 FOLDER = Path(__file__).parent / "older_library"
 OLDER = (1, 2)
-LATER_KINDS = {"ExternalSecret"}
+LATER_KINDS = {"ExternalSecret", "Ironic", "Issuer", "Certificate"}
 """Kinds that no library of those days rendered: what the data said of them had no effect."""
 ASKED_SINCE = {"bare-metal.root-devices", "add-ons.networks"}
 """Rules that ask for what those days did not know: it is told, and written by hand."""
@@ -160,7 +160,8 @@ def as_then(item: Manifest) -> Json:
     """Return an object without what was changed on purpose since, which makes or moves no node.
 
     Drains of pools that wait for jobs had a limit of an hour, and knew jobs by two labels. Uplinks of DPUs took packets
-    of 9000 bytes, as hosts do.
+    of 9000 bytes, as hosts do. One bare-metal operator for all hosts was told nothing, not even which Ironic is its
+    own.
     """
     body = json.loads(json.dumps(item.body))
     if item.kind == "Namespace":
@@ -171,6 +172,10 @@ def as_then(item: Manifest) -> Json:
     if item.kind == "DPUDeployment":
         for switch in body["spec"]["serviceChains"]["switches"]:
             switch["serviceMTU"] = 9000
+    if (item.kind, item.name) == ("HelmRelease", "baremetal-operator"):
+        spec = body["spec"]
+        spec["dependsOn"] = [{"name": "cert-manager"}]
+        del spec["values"], spec["postRenderers"]
     if item.kind == "MachineDrainRule":
         del body["spec"]["pods"][2:]
     return dict(body)

@@ -35,6 +35,12 @@ def sharded(inputs_of: Any) -> tuple[Manifest, ...]:
     return replace(region, spec=spec, watched=WATCHED).render()
 
 
+@pytest.fixture
+def alone(inputs_of: Any) -> tuple[Manifest, ...]:
+    [region] = inputs_of(RegionInput)
+    return tuple(region.render())
+
+
 def release(rendered: tuple[Manifest, ...], name: str) -> dict[str, Any]:
     [found] = [item for item in rendered if item.kind == "HelmRelease" and item.name == name]
     return dict(found.body["spec"])
@@ -75,3 +81,32 @@ def test_only_a_controller_for_network_boot_answers_hosts(sharded: tuple[Manifes
     assert networking[shard_namespace(MEDIA)] == {"interface": "br-mgmt"}
     assert "PROVISIONING_NETWORK_DISABLED" not in environment(sharded, shard_namespace(NET))
     assert environment(sharded, shard_namespace(MEDIA))["PROVISIONING_NETWORK_DISABLED"] == "true"
+
+
+def test_one_controller_for_all_hosts_has_an_ironic_of_its_own_and_watches_every_namespace(
+    alone: tuple[Manifest, ...],
+) -> None:
+    [ironic] = [item for item in alone if item.kind == "Ironic"]
+
+    told = environment(alone, CHART)
+    assert (told["IRONIC_NAME"], told["WATCH_NAMESPACE"], told["PROVISIONING_LIMIT"]) == (ironic.name, "", "20")
+    assert ironic.namespace == f"{CHART}-system"
+    assert ironic.body["spec"] == {"networking": {"interface": "br-mgmt"}, "tls": {"certificateName": "ironic-tls"}}
+    assert {"name": "ironic-standalone-operator"} in release(alone, CHART)["dependsOn"]
+
+
+@pytest.mark.parametrize("region", ["alone", "sharded"])
+def test_each_ironic_serves_with_a_certificate_of_the_name_that_its_operator_asks(
+    region: str, request: pytest.FixtureRequest
+) -> None:
+    rendered = request.getfixturevalue(region)
+    ironics = [item for item in rendered if item.kind == "Ironic"]
+    certificates = {item.namespace: item.body["spec"] for item in rendered if item.kind == "Certificate"}
+    issuers = {(item.namespace, item.name) for item in rendered if item.kind == "Issuer"}
+
+    assert ironics
+    for one in ironics:
+        certificate = certificates[one.namespace]
+        assert certificate["secretName"] == one.body["spec"]["tls"]["certificateName"]
+        assert f"{one.name}.{one.namespace}.svc" in certificate["dnsNames"]
+        assert (one.namespace, certificate["issuerRef"]["name"]) in issuers
