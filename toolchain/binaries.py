@@ -7,6 +7,7 @@ clones that agree share it and clones that differ never meet.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -53,8 +54,9 @@ def data(name: str) -> Path:
 
 
 def module_folder(module_cache: Path, wanted: Data, family: Family) -> Path:
-    """Return where a module cache keeps the version of the module that ``family`` pins."""
-    return module_cache / f"{wanted.module}@{versions.of_module(family.folder / 'go.mod', wanted.module)}"
+    """Return where a module cache keeps the version of the module that ``family`` pins; a capital is written ``!c``."""
+    escaped = re.sub("[A-Z]", lambda capital: f"!{capital[0].lower()}", wanted.module)
+    return module_cache / f"{escaped}@{versions.of_module(family.folder / 'go.mod', wanted.module)}"
 
 
 def overridden(name: str) -> Path | None:

@@ -59,8 +59,9 @@ def _fetch(data: Data, family: Family, go: Tool, unfinished: Path, progress: Pro
     """Copy the files of a module that are not Go; the download is verified by the family's go.sum."""
     subject = f"{data.name} files"
     source = binaries.module_folder(_module_cache(), data, family)
+    version = versions.of_module(family.folder / "go.mod", data.module)
     seconds = process.run(
-        [go.path, "mod", "download", source.relative_to(_module_cache())],
+        [go.path, "mod", "download", f"{data.module}@{version}"],
         what=subject,
         folder=unfinished / "modules",
         environment=environment(),
@@ -74,7 +75,7 @@ def _fetch(data: Data, family: Family, go: Tool, unfinished: Path, progress: Pro
             shutil.copytree(source / content, target / content, dirs_exist_ok=True)
         else:
             shutil.copy2(source / content, target / content)
-    progress.say(subject, f"{versions.of_module(family.folder / 'go.mod', data.module)} in {duration(seconds)}")
+    progress.say(subject, f"{version} in {duration(seconds)}")
 
 
 def _compile(binary: Binary, family: Family, go: Tool, unfinished: Path, progress: Progress) -> None:

@@ -186,14 +186,47 @@ FAMILIES = (
         ),
         disk_bytes=150 << 20,
     ),
+    Family(
+        name="helm",  # of the release that Flux' helm-controller 1.6.3 has inside
+        module="helm.sh/helm/v4",
+        binaries=(Binary(name="helm", package="helm.sh/helm/v4/cmd/helm", expected_seconds=95),),
+        disk_bytes=1200 << 20,
+    ),
+    Family(
+        name="charts",
+        module="go.universe.tf/metallb",
+        data=tuple(
+            Data(name=name, module=module, contents=tuple(contents))
+            for name, module, *contents in (
+                ("cert-manager", "github.com/cert-manager/cert-manager", "deploy/charts/cert-manager"),
+                ("cluster-api-operator", "sigs.k8s.io/cluster-api-operator", "hack/charts/cluster-api-operator"),
+                ("external-dns", "sigs.k8s.io/external-dns", "charts/external-dns"),
+                ("kueue", "sigs.k8s.io/kueue", "charts/kueue"),
+                ("metallb", "go.universe.tf/metallb", "charts/metallb"),
+                (
+                    "node-feature-discovery",
+                    "sigs.k8s.io/node-feature-discovery",
+                    "deployment/helm/node-feature-discovery",
+                ),
+                (
+                    "slurm-operator",
+                    "github.com/SlinkyProject/slurm-operator",
+                    "helm/slurm-operator",
+                    "helm/slurm-operator-crds",
+                ),
+                ("topolvm", "github.com/topolvm/topolvm", "charts/topolvm"),
+            )
+        ),
+        disk_bytes=200 << 20,
+    ),
 )
 
-_LINTERS = {"actionlint"}
-"""What only people need who work on this repository."""
+_LINTERS = {"actionlint", "helm", "charts"}
+"""What only people need who work on this repository: a linter, and what its tests render charts with."""
 
 
 def linters() -> tuple[Family, ...]:
-    """Return the families that `make lint` needs."""
+    """Return the families that `make lint` builds, the charts of upstream's modules included."""
     return tuple(family for family in FAMILIES if family.name in _LINTERS)
 
 

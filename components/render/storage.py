@@ -24,6 +24,9 @@ SNAPSHOTS = Operator(chart="snapshot-controller", namespace="snapshot-controller
 _NFS_DRIVER = "nfs.csi.k8s.io"
 _VAST_DRIVER = "csi.vastdata.com"
 _TOPOLVM_DRIVER = "topolvm.io"
+_ANYWHERE = {"tolerations": [{"operator": "Exists"}]}
+"""Where agents of a driver run, beside what its chart says: a pod on a node without one gets no volume, whatever taint
+the tenant put there."""
 _VAST_SECRETS = ("provisioner", "controller-publish", "node-publish", "controller-expand")
 
 
@@ -60,7 +63,7 @@ def storage_drivers(classes: tuple[StorageClassSpec, ...]) -> tuple[Operator, ..
 
 def _vast_driver(spec: VastClassSpec) -> Operator:
     """Return the VAST driver; ``spec`` gives the management endpoint of calls that name no class."""
-    values = {"endpoint": spec.endpoint, "secretName": spec.secret, "verifySsl": True}
+    values = {"endpoint": spec.endpoint, "secretName": spec.secret, "verifySsl": True, "node": _ANYWHERE}
     return Operator(chart="vast-csi", namespace=VAST_NAMESPACE, values=values)
 
 
@@ -71,7 +74,7 @@ def _topolvm_driver(classes: list[TopolvmClassSpec]) -> Operator:
     return Operator(
         chart="topolvm",
         namespace=TOPOLVM_NAMESPACE,
-        values={"lvmd": {"deviceClasses": devices}, "storageClasses": []},
+        values={"lvmd": {"deviceClasses": devices, **_ANYWHERE}, "node": _ANYWHERE, "storageClasses": []},
     )
 
 

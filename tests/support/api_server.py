@@ -106,6 +106,7 @@ class LocalApiServer:
             f"--cert-dir={self._certificate.parent}",
             f"--token-auth-file={tokens}",
             "--authorization-mode=RBAC",
+            "--allow-privileged",  # as kubeadm has it: agents of drivers and networks are
             "--disable-admission-plugins=ServiceAccount",
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={key}",

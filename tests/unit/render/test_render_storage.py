@@ -21,6 +21,7 @@ VAST = VastClassSpec(
     secret="vms",
 )
 
+ANYWHERE = [{"operator": "Exists"}]
 SCRATCH = TopolvmClassSpec(name="scratch", driver="topolvm", device_class="nvme")
 
 
@@ -70,7 +71,9 @@ def test_topolvm_knows_each_volume_group_once_and_brings_no_class_of_its_own() -
             "deviceClasses": [
                 {"name": "nvme", "volume-group": "nvme", "default": True},
                 {"name": "hdd", "volume-group": "hdd", "default": False},
-            ]
+            ],
+            "tolerations": ANYWHERE,
         },
+        "node": {"tolerations": ANYWHERE},
         "storageClasses": [],
     }

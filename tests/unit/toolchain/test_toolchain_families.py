@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from toolchain import tools, versions
+from toolchain.binaries import module_folder
 from toolchain.families import FAMILIES, Family, linters, needed
 
 BY_NAME = {family.name: family for family in FAMILIES}
@@ -30,7 +31,16 @@ def test_go_sum_verifies_every_module_whose_files_are_copied(family: Family) -> 
     for data in family.data:
         version = versions.of_module(family.folder / "go.mod", data.module)
         assert re.search(rf"^{re.escape(data.module)} {re.escape(version)} h1:", sums, re.MULTILINE)
-        assert data.module == data.module.lower(), "module caches escape capital letters"
+
+
+def test_a_capital_in_a_modules_path_is_escaped_as_module_caches_do(tmp_path: Path) -> None:
+    family = BY_NAME["charts"]
+    [slurm] = [data for data in family.data if data.name == "slurm-operator"]
+
+    folder = module_folder(tmp_path, slurm, family)
+
+    assert folder.parent == tmp_path / "github.com" / "!slinky!project"
+    assert folder.name.startswith("slurm-operator@v")
 
 
 @EACH

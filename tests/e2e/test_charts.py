@@ -1,0 +1,174 @@
+"""Charts rendered by the real helm with exactly our values, put strictly to a real API server, and read.
+
+Of the charts that travel in Go modules (``toolchain/modules/charts``); of the others only the paths of values are
+compared. ``docs/charts.md`` says which is which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import pytest
+from api_server import LocalApiServer
+from chart_values import chart_of, releases, values_of
+from environment_data import ENVIRONMENTS
+from helm_charts import CHARTS, Helm
+from published_crds import CrdFolder
+
+from components.specs.loader import load_environment
+from providers.kube import ApiError
+from rehearsal import crds
+
+pytestmark = pytest.mark.e2e
+
+Object = dict[str, Any]
+ON_EVERY_NODE = {"topolvm"}
+"""Charts whose agents have to run wherever a tenant's pods do: without them a pod there gets no volume."""
+
+
+class Rendered:
+    """What every release of a chart comes to, and an API server that knows the kinds."""
+
+    def __init__(self, helm: Helm, server: LocalApiServer) -> None:
+        self._server = server
+        self._helm = helm
+        kinds = [one for one in self.objects() if one["kind"] == "CustomResourceDefinition"]
+        monitors = [CrdFolder().definition("monitoring.coreos.com", kind) for kind in ("ServiceMonitor", "PodMonitor")]
+        named = {one["metadata"]["name"]: one for one in (*map(dict, monitors), *kinds)}
+        crds.install(server.api, [crds.prepared(one) for one in named.values()])
+        for name in {one["metadata"].get("namespace") or "default" for one in self.objects()} - {
+            "default",
+            "kube-system",
+        }:
+            server.namespace(name)
+
+    @cached_property
+    def by_release(self) -> dict[str, list[Object]]:
+        """Return the objects of each distinct release, and of charts that none installs yet with their defaults."""
+        found: dict[str, list[Object]] = {}
+        for item in releases():
+            chart, spec = chart_of(item), item.body["spec"]
+            if chart in CHARTS:
+                place = f"{chart} {len(found)}"
+                found[place] = self._helm.template(chart, spec["releaseName"], spec["targetNamespace"], values_of(item))
+        for chart in CHARTS.keys() - {place.split()[0] for place in found}:
+            found[f"{chart} as it comes"] = self._helm.template(chart, chart, chart, {})
+        return found
+
+    def objects(self) -> Iterator[Object]:
+        """Yield every object."""
+        for items in self.by_release.values():
+            yield from items
+
+    def refusal(self, body: Object) -> str | None:
+        """Return what the API server says against an object."""
+        try:
+            # Forced, as Flux does it: the kinds are there already.
+            self._server.api.apply(body, field_manager="helm-controller", dry_run=True, force=True)
+        except ApiError as error:
+            return str(error)
+        return None
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rendered]:
+    newest = load_environment("laptop", ENVIRONMENTS).versions.kubernetes[-1]
+    helm = Helm(tmp_path_factory.mktemp("helm"), newest)  # skips before anything is started
+    server = LocalApiServer(tmp_path_factory.mktemp("charts") / "server", kinds=())
+    try:
+        yield Rendered(helm, server)
+    finally:
+        server.stop()
+
+
+def pods(items: list[Object]) -> Iterator[tuple[Object, Object]]:
+    """Yield what makes pods, with the pod's specification."""
+    for one in items:
+        template = one.get("spec", {}).get("template") or one.get("spec", {}).get("jobTemplate", {}).get(
+            "spec", {}
+        ).get("template")
+        if one["kind"] in {"Deployment", "DaemonSet", "StatefulSet", "Job", "CronJob"} and template:
+            yield one, template
+
+
+def test_every_object_of_every_chart_is_accepted(rendered: Rendered) -> None:
+    refused = {
+        f"{place}: {one['kind']} {one['metadata']['name']}: {text}"
+        for place, items in rendered.by_release.items()
+        for one in items
+        if (text := rendered.refusal(one)) is not None
+    }
+
+    assert refused == set()
+    assert {place.split()[0] for place in rendered.by_release} == CHARTS.keys()
+
+
+def test_a_misspelt_field_of_a_chart_would_be_refused(rendered: Rendered) -> None:
+    deployment = next(one for one in rendered.objects() if one["kind"] == "Deployment")
+
+    assert ".spec.loom: field not declared in schema" in (
+        rendered.refusal({**deployment, "spec": {**deployment["spec"], "loom": 1}}) or ""
+    )
+
+
+def test_selectors_meet_the_pods_that_are_made(rendered: Rendered) -> None:
+    missed = [
+        f"{place}: {one['kind']} {one['metadata']['name']}"
+        for place, items in rendered.by_release.items()
+        for one, template in pods(items)
+        if not (
+            one["spec"].get("selector", {}).get("matchLabels", {}).items()
+            <= template["metadata"].get("labels", {}).items()
+        )
+    ]
+
+    assert missed == []
+
+
+def test_agents_that_every_node_needs_tolerate_what_tenants_put_on_nodes(rendered: Rendered) -> None:
+    intolerant = {
+        f"{place}: {one['metadata']['name']}"
+        for place, items in rendered.by_release.items()
+        for one, template in pods(items)
+        if place.split()[0] in ON_EVERY_NODE and one["kind"] == "DaemonSet"
+        if {"operator": "Exists"} not in template["spec"].get("tolerations", [])
+    }
+
+    assert intolerant == set()
+
+
+def test_a_kind_has_one_chart_that_brings_it(rendered: Rendered) -> None:
+    owners: dict[str, set[str]] = {}
+    for place, items in rendered.by_release.items():
+        for one in items:
+            if one["kind"] == "CustomResourceDefinition":
+                owners.setdefault(one["metadata"]["name"], set()).add(place.split()[0])
+
+    assert {name: charts for name, charts in owners.items() if len(charts) > 1} == {}
+    assert "certificates.cert-manager.io" in owners
+
+
+def test_flux_and_a_controller_do_not_write_the_same_field_in_turn(rendered: Rendered) -> None:
+    """A certificate that a chart fills in with a placeholder drifts as soon as its controller writes the real one."""
+    filled = {
+        f"{place}: {one['kind']} {one['metadata']['name']}"
+        for place, items in rendered.by_release.items()
+        for one in items
+        if any(hook["clientConfig"].get("caBundle") for hook in one.get("webhooks", ()))
+    }
+
+    assert filled == set()
+
+
+def test_every_image_has_a_version(rendered: Rendered) -> None:
+    loose = {
+        f"{place}: {container['image']}"
+        for place, items in rendered.by_release.items()
+        for _, template in pods(items)
+        for container in (*template["spec"].get("initContainers", ()), *template["spec"]["containers"])
+        if ":" not in container["image"].rpartition("/")[2] or container["image"].endswith((":latest", ":main"))
+    }
+
+    assert loose == set()

@@ -1,0 +1,65 @@
+"""Values that our releases set, compared with those that the charts have."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chart_values import Record, chart_of, record, releases, values_of
+
+NOT_RECORDED = {"ironic-standalone-operator", "ironcore-metal"}
+"""Charts that nobody publishes: what they are made from has no values."""
+
+
+def test_every_value_that_a_release_sets_is_one_of_its_chart_and_of_the_right_type() -> None:
+    wrong = {
+        f"{chart_of(item)} {text}"
+        for item in releases()
+        if (found := record(chart_of(item))) is not None
+        for text in found.wrong(values_of(item))
+    }
+
+    assert wrong == set()
+
+
+def test_a_chart_without_a_record_is_given_no_values() -> None:
+    unknown = {chart_of(item): values_of(item) for item in releases() if record(chart_of(item)) is None}
+
+    assert unknown.keys() == NOT_RECORDED
+    assert not any(unknown.values())
+
+
+@pytest.mark.parametrize(
+    ("values", "wrong"),
+    [
+        ({"replicas": 3, "image": {"tag": "v1"}, "labels": {"a.b/c": "d"}, "added": 1}, []),
+        ({"later": "x", "unset": [1]}, []),
+        ({"replica": 3}, ["replica: is no value of the chart"]),
+        ({"replicas": "3"}, ["replicas: str, where the chart has 1"]),
+        ({"replicas": True}, ["replicas: bool, where the chart has 1"]),
+        (
+            {"image": {"name": "x", "tag": ["v1"]}},
+            ["image.name: is no value of the chart", "image.tag: list, where the chart has '<string>'"],
+        ),
+        ({"later": 1}, ["later: int, where the chart's schema has string"]),
+        ({"image": "x"}, ["image: is no value of the chart"]),
+        ({"a.b/c": {"d": 1}}, []),
+    ],
+)
+def test_what_a_chart_does_not_have_is_told_with_its_path(
+    tmp_path: Path, values: dict[str, Any], wrong: list[str]
+) -> None:
+    file = tmp_path / "chart.json"
+    whole = {
+        "chart": "chart",
+        "version_read": "1.0.0",
+        "values": {"replicas": 1, "image.tag": "<string>", "labels": {}, "unset": None, '"a.b/c".d': 2},
+        "free_form": ["labels"],
+        "read_by_templates_only": ["added"],
+        "schema_only": {"later": "string"},
+    }
+    file.write_text(json.dumps(whole))
+
+    assert [*Record(file).wrong(values)] == wrong
