@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from components.render import labels as keys
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest
 from components.specs.versions import Chart
@@ -59,6 +60,7 @@ def repository(chart: Chart) -> Manifest:
         "OCIRepository",
         chart.name,
         namespace=NAMESPACE,
+        annotations=given(**{keys.MADE_FROM: chart.made_from}),
         spec={
             "url": chart.url,
             "ref": {"tag": chart.version, "digest": chart.digest},

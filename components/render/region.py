@@ -50,7 +50,17 @@ _MONITORING = Operator(
         }
     },
 )
-_DPF = Operator(chart="dpf-operator", namespace=dpus.NAMESPACE, depends_on=(CERT_MANAGER, kamaji.CHART))
+_DPF = Operator(
+    chart="dpf-operator",
+    namespace=dpus.NAMESPACE,
+    depends_on=(CERT_MANAGER, kamaji.CHART),
+    values={
+        # Whoever installs Node Feature Discovery beside DPF gives it its rules.
+        "enableNodeFeatureRules": False,
+        # It would ask for Secrets of an etcd that this chart brings, and ours does not come from it.
+        "kamajiEtcdDefrag": {"enabled": False},
+    },
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

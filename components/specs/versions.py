@@ -33,6 +33,8 @@ class Chart(Spec):
     kubernetes: KubernetesMinor | None = None
     """Newest minor version of Kubernetes that the release knows, for a chart that hosts control planes; None where
     nobody looked it up."""
+    made_from: Text | None = None
+    """What the platform makes the chart from, where upstream publishes manifests only; None for upstream's own."""
 
 
 class Tool(Spec):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from chart_values import record
+from chart_values import chart_of, record, releases, values_of
 from environment_data import ENVIRONMENTS
 from golden import UPDATE
 from helm_charts import CHARTS, FAMILY
@@ -15,7 +17,29 @@ from components.specs.versions import Chart
 from toolchain import paths, versions
 
 PAGE = paths.ROOT / "docs" / "charts.md"
-TABLE = re.compile(r"(?<=\| chart \| pinned \| rendered \| values compared with \|\n\|---\|---\|---\|---\|\n)(\|.*\n)*")
+LOOKED_AT = re.compile(
+    r"(?<=\| chart \| pinned \| rendered \| values compared with \|\n\|---\|---\|---\|---\|\n)(\|.*\n)*"
+)
+MADE = re.compile(r"(?<=\| chart \| made from \| values it takes \|\n\|---\|---\|---\|\n)(\|.*\n)*")
+NOT_PINNED = {"external-dns"}
+"""Charts that are rendered with their defaults, for what may come."""
+ON_DPUS = {"dpf-hbn", "dpf-ovn-vpc"}
+"""Charts that Argo CD installs on DPUs, by a name and version of their own."""
+
+
+def pinned() -> list[Chart]:
+    return sorted(load_environment("laptop", ENVIRONMENTS).versions.charts, key=lambda one: one.name)
+
+
+def written(table: re.Pattern[str], rows: str) -> str:
+    """Return the rows that the page has, with the right ones put there first when golden files are refreshed."""
+    page = PAGE.read_text(encoding="utf-8")
+    if os.environ.get(UPDATE):
+        page = table.sub(lambda _: rows, page)
+        PAGE.write_text(page, encoding="utf-8")
+    found = table.search(page)
+    assert found is not None
+    return found[0]
 
 
 def row(chart: Chart) -> str:
@@ -34,19 +58,37 @@ def row(chart: Chart) -> str:
 
 
 def test_the_table_says_of_each_chart_what_was_looked_at() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    charts = load_environment("laptop", ENVIRONMENTS).versions.charts
-    rows = "".join(map(row, sorted(charts, key=lambda one: one.name)))
-    if os.environ.get(UPDATE):
-        page = TABLE.sub(lambda _: rows, page)
-        PAGE.write_text(page, encoding="utf-8")
+    rows = "".join(map(row, pinned()))
 
-    found = TABLE.search(page)
-
-    assert found is not None
-    assert found[0] == rows
-    assert {chart.name for chart in charts} >= CHARTS.keys() - NOT_PINNED
+    assert written(LOOKED_AT, rows) == rows
+    assert {chart.name for chart in pinned()} >= CHARTS.keys() - NOT_PINNED
 
 
-NOT_PINNED = {"external-dns"}
-"""Charts that are rendered with their defaults, for what may come."""
+def test_the_page_says_what_a_chart_takes_that_the_platform_makes() -> None:
+    taken: dict[str, set[str]] = {}
+    for item in releases():
+        taken.setdefault(chart_of(item), set()).update(paths_of(values_of(item)))
+    values = {chart: ", ".join(f"`{path}`" for path in sorted(paths)) or "none" for chart, paths in taken.items()}
+    made = [chart for chart in pinned() if chart.made_from]
+    rows = "".join(f"| {chart.name} | {chart.made_from} | {values[chart.name]} |\n" for chart in made)
+
+    assert written(MADE, rows) == rows
+    assert rows
+
+
+def test_a_chart_of_upstreams_is_called_what_upstream_calls_it() -> None:
+    names = {
+        chart.name: (chart.url.rpartition("/")[2], record(chart.name)) for chart in pinned() if not chart.made_from
+    }
+
+    assert {name for name, (_, found) in names.items() if found is None} == {"dpf-ovn-vpc"}
+    assert {name for name, (called, found) in names.items() if found and found.name != called} <= ON_DPUS
+
+
+def paths_of(values: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """Yield the path of each value, a list's as that of the whole list."""
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from paths_of(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}"
