@@ -28,10 +28,13 @@ FILES = {
 DEFINITIONS = (
     "def alive: .metadata.deletionTimestamp == null; "
     'def state: .status.provisioning.state // ""; '
+    'def networked: any(.status.conditions[]?; .type == "NetworkUnavailable" and .status == "False") '
+    'or .metadata.annotations["ovn.kubernetes.io/allocated"] == "true"; '
     "def reported(t): .metadata.generation as $now | "
     'any(.status.conditions[]?; .type == t and .status == "True" and (.observedGeneration // $now) == $now); '
 )
-"""What ``when`` may use: not being deleted, a host's state, a condition that is True for the current generation."""
+"""What ``when`` may use: not being deleted, a host's state, that a network's agent runs on a node, a condition that is
+True for the current generation."""
 _CONDITION = (
     '  - {{type: {type}, status: "True", reason: "{reason}", message: "", '
     "observedGeneration: {{{{ .metadata.generation }}}}, lastTransitionTime: {{{{ Now | Quote }}}}}}"

@@ -11,6 +11,7 @@ from pathlib import Path
 from providers.kube import ApiError, ApiServer, KubeconfigError
 from rehearsal.kubeconfigs import embedded
 from rehearsal.operators import (
+    agents,
     control_planes,
     dpus,
     hosts,
@@ -81,6 +82,8 @@ def round_of(servers: Servers) -> int:
         _try(MANAGEMENT, lambda: references.report(management, hosted))
     for cluster, view in servers.views.items():
         if cluster != MANAGEMENT:
+            if management is not None:
+                _try(cluster, lambda cluster=cluster, view=view: agents.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
             for join in (volumes.reconcile, virtual_machines.reconcile, load_balancers.reconcile):
                 _try(cluster, lambda join=join, view=view: join(view))  # type: ignore[misc]  # mypy cannot infer it
     return sum(view.changes for view in servers.views.values())

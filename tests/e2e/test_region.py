@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_region import ENVIRONMENT, UP, LocalRegion, Outcome
+from local_region import ENVIRONMENT, UP, LocalRegion, Outcome, wait_until
 from published_crds import CRDS
 from region_contents import commit
 
@@ -69,6 +69,25 @@ def test_machines_run_on_hosts_and_nodes_stand_in_the_tenants_cluster(region: Lo
     assert len(nodes) == 16
     provisioned = [host for host in hosts if host["status"]["provisioning"]["state"] == "provisioned"]
     assert len(provisioned) == 16
+
+
+def test_a_pod_that_asks_for_gpus_is_scheduled_where_a_device_plugin_runs(region: LocalRegion) -> None:
+    api, ref = region.api(CLUSTER), ObjectRef("v1", "Pod", "gpus", "default")
+    pod = _job(ref, "")
+    pod["spec"] = {"containers": pod["spec"]["containers"]}
+    api.create(pod, field_manager="somebody")
+
+    def running() -> bool:
+        return (api.get(ref) or {}).get("status", {}).get("phase") == "Running"
+
+    wait_until(running, timeout_seconds=60, what="a pod runs that asks for GPUs")
+    node = api.get(ObjectRef("v1", "Node", (api.get(ref) or {})["spec"]["nodeName"])) or {}
+    plain = api.list("v1", "Node", label_selector="node-restriction.kubernetes.io/pool=system")
+    api.delete(ref)
+
+    assert node["metadata"]["labels"]["node-restriction.kubernetes.io/pool"] == "infer", "the others are tainted"
+    assert node["status"]["allocatable"]["nvidia.com/gpu"] == "8"
+    assert [one["metadata"]["name"] for one in plain if "nvidia.com/gpu" in one["status"]["allocatable"]] == []
 
 
 @pytest.mark.skipif(not CRDS.is_dir(), reason=f"no published CRDs at {CRDS}; set CRDS_DIR to a folder that has them")

@@ -1,0 +1,183 @@
+"""What runs on the nodes of a tenant's cluster once Flux has installed a chart there, and what it does to them.
+
+Simulated, since no chart is rendered and no image runs: each chart that acts on nodes has one DaemonSet here, with the
+tolerations that its release asks for. The rest is real: the controllers of the cluster make its pods and schedule them.
+What such a pod makes of its node is written once the pod runs there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from providers.kube.objects import dig
+from rehearsal.operators.view import Object, View, deleting, owner, reported
+
+_HELM = ("helm.toolkit.fluxcd.io/v2", "HelmRelease")
+_DAEMON_SET = ("apps/v1", "DaemonSet")
+_FLUX_NAME, _FLUX_NAMESPACE = "helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace"
+"""Labels that Flux puts on what it installs."""
+_EVERY_TAINT = [{"operator": "Exists"}]
+_GPU_TAINT = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
+_NVIDIA = "feature.node.kubernetes.io/pci-10de.present"
+_DEVICE_PLUGIN = "nvidia.com/gpu.deploy.device-plugin"
+_GPU = "nvidia.com/gpu"
+_GPUS = "8"
+"""GPUs of each simulated host that has any."""
+_PLAIN_IMAGES = "cpu"
+"""How names of images begin that hosts without GPUs boot: all simulated hosts are alike, and the image tells them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """The DaemonSet of a chart that acts on nodes."""
+
+    name: str
+    acts: Callable[[View, Object], None]
+    """Does to a node what a pod of it does there."""
+    namespace: str = ""
+    """Namespace that the chart's operator makes for it; empty: that of the release."""
+    host_network: bool = False
+    tolerations: tuple[str, ...] = ()
+    """Where the chart's values have them."""
+    otherwise: tuple[dict[str, str], ...] = ()
+    """Tolerations where the values say nothing."""
+    selector: tuple[str, str] | None = None
+    """Label that its nodes have."""
+
+
+def _is_up(reason: str) -> Callable[[View, Object], None]:
+    def acts(view: View, node: Object) -> None:
+        told = dig(node, "status", "conditions") or []
+        if all(one["type"] != "NetworkUnavailable" for one in told):
+            up = {"type": "NetworkUnavailable", "status": "False", "reason": reason, "message": "the agent runs"}
+            view.status(node, {"conditions": [*told, up]})
+
+    return acts
+
+
+def _annotated(view: View, node: Object) -> None:
+    if "ovn.kubernetes.io/allocated" not in (node["metadata"].get("annotations") or {}):
+        view.patch(node, {"metadata": {"annotations": {"ovn.kubernetes.io/allocated": "true"}}})
+
+
+def _finds_gpus(view: View, node: Object) -> None:
+    if _has_gpus(node):
+        _label(view, node, _NVIDIA)
+
+
+def _offers_gpus(view: View, node: Object) -> None:
+    if _GPU not in (dig(node, "status", "allocatable") or {}):
+        view.status(node, {"capacity": {_GPU: _GPUS}, "allocatable": {_GPU: _GPUS}})
+
+
+AGENTS = {
+    "cilium": Agent(
+        name="cilium",
+        acts=_is_up("CiliumIsUp"),
+        host_network=True,
+        tolerations=("tolerations",),
+        otherwise=tuple(_EVERY_TAINT),
+    ),
+    "tigera-operator": Agent(
+        name="calico-node",
+        acts=_is_up("CalicoIsUp"),
+        host_network=True,
+        namespace="calico-system",
+        otherwise=tuple(_EVERY_TAINT),
+    ),
+    "kube-ovn": Agent(name="kube-ovn-cni", acts=_annotated, host_network=True, otherwise=tuple(_EVERY_TAINT)),
+    "node-feature-discovery": Agent(
+        name="node-feature-discovery-worker", acts=_finds_gpus, tolerations=("worker", "tolerations")
+    ),
+    "gpu-operator": Agent(
+        name="nvidia-device-plugin-daemonset",
+        acts=_offers_gpus,
+        tolerations=("daemonsets", "tolerations"),
+        otherwise=tuple(_GPU_TAINT),
+        selector=(_DEVICE_PLUGIN, "true"),
+    ),
+}
+"""By chart: what its real agents do, as far as nodes are concerned."""
+
+
+def reconcile(management: View, cluster: str, view: View) -> None:
+    """Bring the agents of one cluster to what its releases say, and let those that run act on their nodes."""
+    wanted = {_place(body): (agent, body) for agent, body in _wanted(management, cluster)}
+    there = {_place(body): body for body in view.all(*_DAEMON_SET)}
+    for place, body in there.items():
+        if _FLUX_NAME in (body["metadata"].get("labels") or {}) and place not in wanted:
+            view.delete(body)
+    for place, (agent, body) in wanted.items():
+        if place not in there or _tolerations(there[place]) != _tolerations(body):
+            _install(view, agent, body)
+    nodes = {node["metadata"]["name"]: node for node in view.all("v1", "Node")} if wanted else {}
+    if any(agent.selector for agent, _ in wanted.values()):
+        for node in nodes.values():
+            if _NVIDIA in (node["metadata"].get("labels") or {}):
+                _label(view, node, _DEVICE_PLUGIN)
+    for pod in view.all("v1", "Pod") if nodes else ():
+        place, name = _daemon_set_of(pod), dig(pod, "spec", "nodeName") or ""
+        if place in wanted and name in nodes and not deleting(pod) and dig(pod, "status", "phase") == "Running":
+            agent, _ = wanted[place]
+            agent.acts(view, nodes[name])
+
+
+def _wanted(management: View, cluster: str) -> Iterator[tuple[Agent, Object]]:
+    for release in management.all(*_HELM):
+        spec, metadata = release["spec"], release["metadata"]
+        agent = AGENTS.get(dig(spec, "chartRef", "name") or "")
+        there = dig(spec, "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig"
+        if agent and there and not deleting(release) and reported(release, "Ready"):
+            labels = {_FLUX_NAME: metadata["name"], _FLUX_NAMESPACE: metadata["namespace"]}
+            yield agent, _daemon_set(agent, spec, labels)
+
+
+def _daemon_set(agent: Agent, spec: Object, labels: dict[str, str]) -> Object:
+    given = dig(spec.get("values") or {}, *agent.tolerations) if agent.tolerations else None
+    pods = {"app": agent.name}
+    pod: dict[str, Any] = {
+        "hostNetwork": agent.host_network,
+        "tolerations": list(agent.otherwise) if given is None else given,
+        "containers": [{"name": "agent", "image": agent.name}],
+    }
+    if agent.selector:
+        pod["nodeSelector"] = dict([agent.selector])
+    return {
+        "apiVersion": _DAEMON_SET[0],
+        "kind": _DAEMON_SET[1],
+        "metadata": {"name": agent.name, "namespace": agent.namespace or spec["targetNamespace"], "labels": labels},
+        "spec": {
+            "selector": {"matchLabels": pods},
+            "template": {"metadata": {"labels": pods}, "spec": pod},
+            "updateStrategy": {"type": "OnDelete"},
+        },
+    }
+
+
+def _install(view: View, agent: Agent, body: Object) -> None:
+    if agent.namespace:
+        view.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": agent.namespace}})
+    view.apply(body)
+
+
+def _daemon_set_of(pod: Object) -> tuple[str, str]:
+    return pod["metadata"].get("namespace", ""), owner(pod, _DAEMON_SET[1]) or ""
+
+
+def _place(body: Object) -> tuple[str, str]:
+    return body["metadata"]["namespace"], body["metadata"]["name"]
+
+
+def _tolerations(body: Object) -> list[Object]:
+    return dig(body, "spec", "template", "spec", "tolerations") or []
+
+
+def _has_gpus(node: Object) -> bool:
+    return not str(dig(node, "status", "nodeInfo", "osImage") or _PLAIN_IMAGES).startswith(_PLAIN_IMAGES)
+
+
+def _label(view: View, node: Object, key: str) -> None:
+    if key not in (node["metadata"].get("labels") or {}):
+        view.patch(node, {"metadata": {"labels": {key: "true"}}})

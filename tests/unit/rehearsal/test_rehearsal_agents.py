@@ -1,0 +1,121 @@
+"""What charts do to nodes: networks make them ready, and a device plugin offers the GPUs that a discovery found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rehearsal.operators import agents
+
+GPU_NODE = {"nodeInfo": {"osImage": "gpu-2026.11.1"}}
+TAINTS = [{"operator": "Exists"}]
+
+
+def obj(api_version: str, kind: str, name: str, namespace: str = "", **more: Any) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": namespace}, **more}
+
+
+def release(chart: str, cluster: str = "acme", ready: str = "True", **values: Any) -> dict[str, Any]:
+    spec = {
+        "chartRef": {"kind": "OCIRepository", "name": chart},
+        "targetNamespace": f"{chart}-space",
+        "kubeConfig": {"secretRef": {"name": f"{cluster}-kubeconfig"}},
+        "values": values,
+    }
+    status = {"conditions": [{"type": "Ready", "status": ready}]}
+    return obj(*agents._HELM, chart, cluster, spec=spec, status=status)
+
+
+def node(name: str, **status: Any) -> dict[str, Any]:
+    return obj("v1", "Node", name, status=status)
+
+
+def pod(of: str, namespace: str, on: str, phase: str = "Running") -> dict[str, Any]:
+    found = obj("v1", "Pod", f"{of}-{on}", namespace, spec={"nodeName": on}, status={"phase": phase})
+    found["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": of}]
+    return found
+
+
+def test_a_release_that_is_ready_brings_its_daemon_set_with_the_tolerations_of_its_values(objects: Any) -> None:
+    given = [{"key": "workload", "operator": "Exists"}]
+    view = objects()
+
+    agents.reconcile(objects(release("cilium", tolerations=given)), "acme", view)
+
+    spec = view.get("DaemonSet", "cilium", "cilium-space")["spec"]["template"]["spec"]
+    assert (spec["tolerations"], spec["hostNetwork"], "nodeSelector" in spec) == (given, True, False)
+
+
+def test_charts_of_other_clusters_and_those_that_are_not_installed_bring_nothing(objects: Any) -> None:
+    view = objects()
+
+    agents.reconcile(objects(release("cilium", "globex"), release("kube-ovn", ready="False")), "acme", view)
+
+    assert list(view.all("apps/v1", "DaemonSet")) == []
+
+
+def test_a_daemon_set_goes_with_its_release_and_one_of_the_tenants_stays(objects: Any) -> None:
+    view = objects(obj("apps/v1", "DaemonSet", "own", "default", spec={}))
+    agents.reconcile(objects(release("cilium")), "acme", view)
+
+    agents.reconcile(objects(), "acme", view)
+
+    assert [found["metadata"]["name"] for found in view.all("apps/v1", "DaemonSet")] == ["own"]
+
+
+@pytest.mark.parametrize(
+    ("chart", "agent", "namespace", "told"),
+    [
+        ("cilium", "cilium", "cilium-space", "CiliumIsUp"),
+        ("tigera-operator", "calico-node", "calico-system", "CalicoIsUp"),
+    ],
+)
+def test_a_network_says_of_the_nodes_where_it_runs_that_they_have_one(
+    objects: Any, chart: str, agent: str, namespace: str, told: str
+) -> None:
+    view = objects(node("n1"), node("n2"), pod(agent, namespace, "n1"), pod(agent, namespace, "n2", "Pending"))
+
+    agents.reconcile(objects(release(chart)), "acme", view)
+
+    [condition] = view.get("Node", "n1")["status"]["conditions"]
+    assert (condition["type"], condition["status"], condition["reason"]) == ("NetworkUnavailable", "False", told)
+    assert "conditions" not in view.get("Node", "n2")["status"]
+
+
+def test_kube_ovn_says_it_in_an_annotation(objects: Any) -> None:
+    view = objects(node("n1"), pod("kube-ovn-cni", "kube-ovn-space", "n1"))
+
+    agents.reconcile(objects(release("kube-ovn")), "acme", view)
+
+    assert view.get("Node", "n1")["metadata"]["annotations"] == {"ovn.kubernetes.io/allocated": "true"}
+
+
+def test_gpus_are_found_labelled_and_offered_in_turn(objects: Any) -> None:
+    discovery, plugin = "node-feature-discovery-worker", "nvidia-device-plugin-daemonset"
+    view = objects(
+        node("n1", **GPU_NODE),
+        node("n2", nodeInfo={"osImage": "cpu-2026.10.2"}),
+        pod(discovery, "node-feature-discovery-space", "n1"),
+        pod(discovery, "node-feature-discovery-space", "n2"),
+    )
+    management = objects(release("node-feature-discovery"), release("gpu-operator", daemonsets={"tolerations": TAINTS}))
+
+    agents.reconcile(management, "acme", view)
+    agents.reconcile(management, "acme", view)
+
+    asked = view.get("DaemonSet", plugin, "gpu-operator-space")["spec"]["template"]["spec"]["nodeSelector"]
+    assert asked.items() <= view.get("Node", "n1")["metadata"]["labels"].items()
+    assert "labels" not in view.get("Node", "n2")["metadata"]
+    assert "allocatable" not in view.get("Node", "n1")["status"]
+    view.create(pod(plugin, "gpu-operator-space", "n1"))
+    agents.reconcile(management, "acme", view)
+    assert view.get("Node", "n1")["status"]["allocatable"] == {"nvidia.com/gpu": "8"}
+
+
+def test_without_a_discovery_no_node_is_fit_for_the_device_plugin(objects: Any) -> None:
+    view = objects(node("n1", **GPU_NODE))
+
+    agents.reconcile(objects(release("gpu-operator")), "acme", view)
+
+    assert "labels" not in view.get("Node", "n1")["metadata"]
