@@ -29,7 +29,6 @@ class Region(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: RegionArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(f"{PACKAGE}:Region", name, {}, opts)
-        rendered = args.region.render()
-        register(self, name, rendered, args.clusters)
-        self.data_stores = pulumi.Output.from_input([item.name for item in rendered if item.kind == "DataStore"])
+        register(self, name, args.region.render(), args.clusters)
+        self.data_stores = pulumi.Output.from_input([store.name for store in args.region.data_stores])
         self.register_outputs({"data_stores": self.data_stores})

@@ -59,6 +59,8 @@ class ControlPlanes:
     """Whether events can be kept in another data store than everything else."""
     counts_konnectivity_agents: bool
     """Whether the number of konnectivity agents can be chosen; if not, one runs on every node."""
+    makes_shared_data_stores: bool
+    """Whether data stores that clusters share are made, or only named."""
     moves_data_stores: bool
     """Whether the state of a cluster can go from one data store to another."""
     versions_by: str | None
@@ -125,6 +127,7 @@ CONTROL_PLANES = {
         etcd_by_replicas=False,
         keeps_events_apart=True,
         counts_konnectivity_agents=True,
+        makes_shared_data_stores=True,
         moves_data_stores=True,
         versions_by=kamaji.CHART,
     ),
@@ -138,6 +141,7 @@ CONTROL_PLANES = {
         etcd_by_replicas=True,
         keeps_events_apart=False,
         counts_konnectivity_agents=False,
+        makes_shared_data_stores=False,
         moves_data_stores=False,
         versions_by=None,
     ),

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from components.render import labels as keys
-from components.render.etcd_backup import Backup
+from components.render.etcd_upkeep import MadeEtcd
 from components.render.manifest import Readiness
 from components.render.objects import given
 from components.render.template_revisions import CLUSTER_WIDE
 from components.specs.base import Address, Domain, KubernetesVersion
+from components.specs.data_stores import DataStoreSpec
 from components.specs.hosted_control_plane import ClusterSpec, Events
 from components.specs.intents import NodeIntent
 from components.specs.locks import VpcAllocation
-from components.specs.region import DataStoreSpec, DedicatedDataStoreSpec
 
 API_PORT = 6443
 ADDRESS_POOL = "control-plane-vips"
@@ -28,7 +28,7 @@ READY = Readiness(
 waited for."""
 MANAGEMENT_DOMAIN = "svc.cluster.local"
 """Domain of Services of the management cluster."""
-DataStore: TypeAlias = DataStoreSpec | DedicatedDataStoreSpec
+DataStore: TypeAlias = DataStoreSpec | MadeEtcd
 """What holds a cluster's objects: an entry that several clusters name, or how the cluster's own one is made."""
 _TOPOLOGY_KEYS = ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
 
@@ -50,8 +50,6 @@ class ControlPlane:
     """Most nodes that the cluster may come to run."""
     domain: Domain | None
     """Domain in which control planes have names; None where they have none."""
-    backup: Backup | None
-    """How a data store of the cluster's own is saved; None where it is not."""
     failure_domains: tuple[str, ...]
     """Failure domains in which the cluster has rollout groups, in order."""
     intents: tuple[NodeIntent, ...]
@@ -87,7 +85,7 @@ class ControlPlane:
     @property
     def events_apart(self) -> bool:
         """Tell whether events have an etcd of their own."""
-        own = isinstance(self.data_store, DedicatedDataStoreSpec)
+        own = isinstance(self.data_store, MadeEtcd)
         return own and self.spec.control_plane.events is Events.APART
 
     @property

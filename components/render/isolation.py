@@ -98,7 +98,11 @@ class IsolationInput:
 def _operators(name: str, place: OperatorPlace, walls: IsolationInput) -> Manifest:
     networks = walls.networks
     stores = [port_of(endpoint) for endpoint in walls.stores if namespace_of(endpoint) == name]
-    hosting = [in_namespace(other) for other, one in walls.operators.items() if one.api_servers and other != name]
+    users = [
+        in_namespace(other)
+        for other, one in walls.operators.items()
+        if (one.api_servers or one.keeps_stores) and other != name
+    ]
     ports = (*place.ports, *((_API, _KONNECTIVITY) if place.api_servers else ()))
     return _policy(
         "default",
@@ -108,7 +112,7 @@ def _operators(name: str, place: OperatorPlace, walls: IsolationInput) -> Manife
             incoming(SAME_NAMESPACE, in_namespace(_MONITORING), within(networks.management)),
             *([incoming(within(networks.bmc))] if place.bmcs else []),
             *([incoming(anywhere(), ALL_OTHERS, ports=ports)] if ports else []),
-            *([incoming(CONTROL_PLANES, *hosting, ports=stores)] if stores else []),
+            *([incoming(CONTROL_PLANES, *users, ports=stores)] if stores else []),
         ],
         egress=[outgoing(ALL_PODS, anywhere() if place.bmcs else anywhere(networks.bmc))],
     )

@@ -4,8 +4,9 @@ Nodes of such a cluster are k0s nodes: their bootstrap template is another kind,
 
 - A dedicated data store is k0smotron's own etcd. It has as many members as its replicas need, whatever ``members``
   says.
-- A store of ``region.yaml`` is reached by kine: its Secret, in the cluster's namespace, holds the data source's URL
-  and its endpoints are not used. Upstream measured write errors of 9-45 % on SQL behind kine, so this is for labs.
+- A store of ``region.yaml`` is somebody else's, reached by kine: its Secret, in the cluster's namespace, holds the data
+  source's URL and its endpoints are not used. Upstream measured write errors of 9-45 % on SQL behind kine, so this is
+  for labs.
 - Its controllers are providers of Cluster API and nothing else (``cluster_api``).
 - It has no place for events of their own, and its konnectivity agents run on every node; ``check`` refuses both.
 """
@@ -17,7 +18,9 @@ from typing import Any
 
 from components.render.api_server import Files, feature_gates, files, flags
 from components.render.control_plane import API_PORT, READY, ControlPlane, DataStore, spread
-from components.render.etcd_backup import Etcd, render_backup
+from components.render.etcd_backup import render_backup
+from components.render.etcd_client import Etcd
+from components.render.etcd_defragmentation import RULE
 from components.render.manifest import Manifest
 from components.render.monitors import INTERVAL, metrics_service, rules, service_monitor
 from components.render.objects import given, manifest
@@ -25,7 +28,7 @@ from components.render.providers import Provider
 from components.render.sizing import Component, requests
 from components.render.template_revision_3 import profile, settings
 from components.render.template_revisions import CLUSTER_WIDE
-from components.specs.region import DataStoreSpec
+from components.specs.data_stores import DataStoreSpec
 
 PROVIDERS = tuple(
     Provider(role=role, name="k0sproject-k0smotron", namespace="k0smotron", release="k0smotron")
@@ -43,14 +46,14 @@ _PROFILE = "default"
 def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
     """Return the control plane, after what watches and saves it."""
     name, labels = control_plane.spec.name, control_plane.labels
-    own = not isinstance(control_plane.data_store, DataStoreSpec)
+    store = control_plane.data_store
+    backup = None if isinstance(store, DataStoreSpec) else store.upkeep.backup
     pods = {"app": "k0smotron", "cluster": name, "cluster.x-k8s.io/control-plane": "true"}
-    backup = control_plane.backup if own else None
     return (
         metrics_service(name, labels, pods, {"metrics": _METRICS_PORT}),
         service_monitor(name, labels, [_endpoint(name)]),
-        rules(name, labels, etcd=own),
-        *((render_backup(f"{name}-etcd-backup", name, labels, _etcd(name), backup),) if backup else ()),
+        rules(name, labels, etcd=not isinstance(store, DataStoreSpec)),
+        *((render_backup(f"{name}-etcd-backup", name, labels, _etcd(name), backup, folder=name),) if backup else ()),
         _control_plane(control_plane),
     )
 
@@ -96,8 +99,14 @@ def _storage(control_plane: ControlPlane) -> dict[str, Any]:
     return {
         "type": "etcd",
         "etcd": {
-            "persistence": {"size": store.size, "storageClass": store.storage_class},
+            "persistence": {"size": store.spec.size, "storageClass": store.spec.storage_class},
             "resources": requests(control_plane.nodes, Component.ETCD),
+            "defragJob": {
+                "enabled": True,
+                "schedule": store.upkeep.defragmentation.schedule,
+                "image": store.upkeep.defragmentation.image,
+                "rule": RULE,
+            },
         },
     }
 

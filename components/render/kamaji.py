@@ -19,7 +19,8 @@ from components.render.objects import given, manifest
 from components.render.operators import CERT_MANAGER, Operator
 from components.render.providers import Provider
 from components.render.sizing import Component, requests
-from components.specs.region import ControlPlanesSpec, DataStoreSpec
+from components.specs.data_stores import DPU_STORE, DataStoreSpec
+from components.specs.region import ControlPlanesSpec
 
 CHART = "kamaji"
 NAMESPACE = "kamaji-system"
@@ -38,8 +39,9 @@ _EVENTS = "/events"
 
 
 def operator(control_planes: ControlPlanesSpec) -> Operator:
-    """Return Kamaji, whose default data store is the first shared one."""
-    first = next((store.name for store in control_planes.data_stores), None)
+    """Return Kamaji, whose default data store is the one of DPUs if there is one, else the first shared one."""
+    stores = [store.name for store in control_planes.data_stores]
+    default = DPU_STORE if DPU_STORE in stores else next(iter(stores), None)
     size = {
         "cpu": f"{_CPU_LEAST + _CPU_EACH * control_planes.max_clusters}m",
         "memory": f"{_MEMORY_LEAST + _MEMORY_EACH * control_planes.max_clusters}Mi",
@@ -48,7 +50,7 @@ def operator(control_planes: ControlPlanesSpec) -> Operator:
         chart=CHART,
         namespace=NAMESPACE,
         values={
-            **given(defaultDatastoreName=first),
+            **given(defaultDatastoreName=default),
             "kamaji-etcd": {"deploy": False},
             "extraArgs": [f"--max-concurrent-tcp-reconciles={workers(control_planes)}"],
             "resources": {"requests": size, "limits": size},
@@ -73,7 +75,7 @@ def workers(control_planes: ControlPlanesSpec) -> int:
 
 
 def data_store(store: DataStoreSpec) -> Manifest:
-    """Return a data store that clusters share."""
+    """Return a data store whose etcd somebody else made."""
 
     def secret(key: str) -> dict[str, object]:
         return {"secretReference": {"name": store.secret, "namespace": NAMESPACE, "keyPath": key}}

@@ -1,27 +1,61 @@
-"""The etcd that one cluster has for itself under Kamaji, made by its chart: for everything, and perhaps for events.
+"""Etcds that Kamaji keeps control planes in, made by their chart: one that clusters share, or one cluster's own.
 
-Both trust one authority, since an API server has one client certificate for all its etcds.
+A cluster with events apart has two, which trust one authority, since an API server has one client certificate for all
+its etcds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from components.render.control_plane import MANAGEMENT_DOMAIN, ControlPlane, spread
-from components.render.etcd_backup import Etcd, render_backup
+from components.render.etcd_client import Etcd
+from components.render.etcd_upkeep import MadeEtcd, render_upkeep
 from components.render.manifest import Manifest
-from components.render.monitors import pod_monitor
+from components.render.monitors import etcd_rules, pod_monitor
 from components.render.objects import manifest
 from components.render.operators import Operator, cluster_release
 from components.render.sizing import Component, requests
-from components.specs.region import DedicatedDataStoreSpec
 
 CHART = "kamaji-etcd"
-"""Chart that is needed where clusters may have a data store of their own."""
+"""Chart that is needed where a data store is made."""
+NAMESPACE = "data-stores"
+"""Namespace of the etcds that clusters share; those of one cluster are in its own."""
 MAIN_STORE, EVENTS_STORE = "etcd", "events"
 """What is put behind a cluster's name to call its own data stores."""
 _CLIENT_PORT = 2379
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedDataStore:
+    """A data store that several clusters share."""
+
+    name: str
+    etcd: MadeEtcd
+    nodes: int
+    """Most nodes of its clusters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """An etcd that the chart makes."""
+
+    name: str
+    """Name of the release, and of all that the chart makes."""
+    data_store: str
+    """Name by which Kamaji knows it."""
+    namespace: str
+    labels: dict[str, str]
+    authority: str
+    """Name of the etcd whose certificate authority it trusts: its own, or the one beside it."""
+    etcd: MadeEtcd
+    nodes: int
+    """Most nodes of its clusters."""
+    folder: str
+    """Folder of the bucket that its snapshots are copied to."""
+    protect: bool
 
 
 def main_store(control_plane: ControlPlane) -> str:
@@ -34,50 +68,96 @@ def events_store(control_plane: ControlPlane) -> str:
     return f"{control_plane.spec.name}-{EVENTS_STORE}"
 
 
-def render(control_plane: ControlPlane, store: DedicatedDataStoreSpec) -> Iterator[Manifest]:
+def render(control_plane: ControlPlane, etcd: MadeEtcd) -> Iterator[Manifest]:
     """Yield the etcds of a cluster, with what watches and saves them.
 
     Events are not saved: nobody would want them back.
     """
-    cluster, labels, main = control_plane.spec.name, control_plane.labels, main_store(control_plane)
-    yield manifest("cert-manager.io/v1", "Issuer", main, namespace=cluster, labels=labels, spec={"selfSigned": {}})
-    names = [main, events_store(control_plane)] if control_plane.events_apart else [main]
-    for name in names:
-        operator = _operator(control_plane, store, name)
-        yield cluster_release(operator, cluster, protect=control_plane.protected)
-    for name in names:
-        yield pod_monitor(name, cluster, labels, _pods(name))
-    if control_plane.backup is not None:
-        yield render_backup(f"{main}-backup", cluster, labels, _reached(main, cluster), control_plane.backup)
+    cluster, name = control_plane.spec.name, main_store(control_plane)
+    main = _Made(
+        name=name,
+        data_store=name,
+        namespace=cluster,
+        labels=control_plane.labels,
+        authority=name,
+        etcd=etcd,
+        nodes=control_plane.nodes,
+        folder=cluster,
+        protect=control_plane.protected,
+    )
+    yield from _etcd(main, cluster)
+    if control_plane.events_apart:
+        name, unsaved = events_store(control_plane), replace(etcd, upkeep=replace(etcd.upkeep, backup=None))
+        yield from _etcd(replace(main, name=name, data_store=name, etcd=unsaved), cluster)
 
 
-def _operator(control_plane: ControlPlane, store: DedicatedDataStoreSpec, name: str) -> Operator:
-    main = main_store(control_plane)
+def endpoints(name: str, members: int) -> tuple[str, ...]:
+    """Return where the members of the shared data store ``name`` answer, as its DataStore says."""
+    etcd = f"{name}-{MAIN_STORE}"
+    return tuple(f"{etcd}-{one}.{etcd}.{NAMESPACE}.{MANAGEMENT_DOMAIN}:{_CLIENT_PORT}" for one in range(members))
+
+
+def render_shared(store: SharedDataStore) -> Iterator[Manifest]:
+    """Yield the etcd of a data store that clusters share, with what watches and saves it.
+
+    Its objects are called otherwise than the data store: a chart that is called ``default`` would take the namespace's
+    own service account.
+    """
+    name = f"{store.name}-{MAIN_STORE}"
+    made = _Made(
+        name=name,
+        data_store=store.name,
+        namespace=NAMESPACE,
+        labels={},
+        authority=name,
+        etcd=store.etcd,
+        nodes=store.nodes,
+        folder=f"{NAMESPACE}/{store.name}",
+        protect=True,
+    )
+    yield from _etcd(made, store.name)
+    yield etcd_rules(name, NAMESPACE, store.name)
+
+
+def _etcd(made: _Made, watched_as: str) -> Iterator[Manifest]:
+    """Yield one etcd, whose series say that they are of the cluster ``watched_as``."""
+    name = made.name
+    place: dict[str, Any] = {"namespace": made.namespace, "labels": made.labels}
+    if made.authority == name:
+        yield manifest("cert-manager.io/v1", "Issuer", name, **place, spec={"selfSigned": {}})
+    yield cluster_release(_operator(made), made.namespace, protect=made.protect)
+    yield pod_monitor(name, watched_as, _pods(name), **place)
+    etcd = _reached(name, made.namespace)
+    yield from render_upkeep(name, made.namespace, made.labels, etcd, made.etcd.upkeep, folder=made.folder)
+
+
+def _operator(made: _Made) -> Operator:
+    name, spec = made.name, made.etcd.spec
     return Operator(
         chart=CHART,
         name=name,
-        namespace=control_plane.spec.name,
+        namespace=made.namespace,
         values={
             "fullnameOverride": name,
-            "replicas": store.members,
-            "persistentVolumeClaim": {"size": store.size, "storageClassName": store.storage_class},
-            "datastore": {"enabled": True, "name": name},
+            "replicas": spec.members,
+            "persistentVolumeClaim": {"size": spec.size, "storageClassName": spec.storage_class},
+            "datastore": {"enabled": True, "name": made.data_store},
             "selfSignedCertificates": {"enabled": False},
             "certManager": {
                 "enabled": True,
-                "issuerRef": {"group": "cert-manager.io", "kind": "Issuer", "name": main},
-                "ca": {"create": name == main, "nameOverride": f"{main}-ca"},
+                "issuerRef": {"group": "cert-manager.io", "kind": "Issuer", "name": made.authority},
+                "ca": {"create": name == made.authority, "nameOverride": f"{made.authority}-ca"},
                 "clientCert": {"nameOverride": f"{name}-client"},
             },
-            "resources": requests(control_plane.nodes, Component.ETCD),
+            "resources": requests(made.nodes, Component.ETCD),
             "topologySpreadConstraints": spread(_pods(name)),
         },
     )
 
 
-def _reached(name: str, cluster: str) -> Etcd:
+def _reached(name: str, namespace: str) -> Etcd:
     return Etcd(
-        endpoint=f"https://{name}-client.{cluster}.{MANAGEMENT_DOMAIN}:{_CLIENT_PORT}",
+        endpoint=f"https://{name}-client.{namespace}.{MANAGEMENT_DOMAIN}:{_CLIENT_PORT}",
         authority=(f"{name}-client", "ca.crt"),
         client=f"{name}-client",
     )

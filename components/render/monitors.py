@@ -61,13 +61,15 @@ def service_monitor(cluster: str, labels: Mapping[str, str], endpoints: list[dic
     )
 
 
-def pod_monitor(name: str, cluster: str, labels: Mapping[str, str], selector: Mapping[str, str]) -> Manifest:
-    """Return the PodMonitor ``name`` of the etcd members that ``selector`` finds."""
+def pod_monitor(
+    name: str, cluster: str, selector: Mapping[str, str], *, namespace: str, labels: Mapping[str, str]
+) -> Manifest:
+    """Return the PodMonitor ``name`` of the etcd members that ``selector`` finds, whose series say ``cluster``."""
     return manifest(
         API_GROUP,
         "PodMonitor",
         name,
-        namespace=cluster,
+        namespace=namespace,
         labels=labels,
         spec={
             "selector": {"matchLabels": dict(selector)},
@@ -82,21 +84,26 @@ def rules(cluster: str, labels: Mapping[str, str], *, etcd: bool) -> Manifest:
     """Return what is alerted on; ``etcd`` when the cluster has one that is watched with it."""
     alerts = [*_api_server(cluster), *(_etcd(cluster) if etcd else ())]
     named = {"cluster": cluster, "tenant": labels[keys.TENANT]}
-    return manifest(
-        API_GROUP,
-        "PrometheusRule",
-        f"{cluster}-control-plane",
-        namespace=cluster,
-        labels=labels,
-        spec={
-            "groups": [
-                {
-                    "name": "control-plane",
-                    "rules": [{**alert, "labels": {**alert["labels"], **named}} for alert in alerts],
-                }
-            ]
-        },
-    )
+    return _rules(f"{cluster}-control-plane", "control-plane", alerts, named, namespace=cluster, labels=labels)
+
+
+def etcd_rules(name: str, namespace: str, data_store: str) -> Manifest:
+    """Return what is alerted on of an etcd that clusters share, whose series say ``data_store`` as their cluster."""
+    return _rules(name, "data-store", _etcd(data_store), {"cluster": data_store}, namespace=namespace, labels={})
+
+
+def _rules(
+    name: str,
+    group: str,
+    alerts: list[dict[str, Any]],
+    named: Mapping[str, str],
+    *,
+    namespace: str,
+    labels: Mapping[str, str],
+) -> Manifest:
+    told = [{**alert, "labels": {**alert["labels"], **named}} for alert in alerts]
+    spec = {"groups": [{"name": group, "rules": told}]}
+    return manifest(API_GROUP, "PrometheusRule", name, namespace=namespace, labels=labels, spec=spec)
 
 
 def _api_server(cluster: str) -> list[dict[str, Any]]:

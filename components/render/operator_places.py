@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from components.render import bare_metal_controllers, dpus, ironcore_metal, join_service, kamaji
+from components.render import bare_metal_controllers, dpus, ironcore_metal, join_service, kamaji, kamaji_etcd
 from components.specs.bare_metal import BareMetalSpec
 
 
@@ -61,6 +61,7 @@ PLACES: Mapping[str, OperatorPlace] = {
     "capi-operator-system": _BASELINE,
     "k0smotron": _BASELINE,
     kamaji.NAMESPACE: OperatorPlace(security=PodSecurity.BASELINE, keeps_stores=True),
+    kamaji_etcd.NAMESPACE: _BASELINE,
     # Speakers, exporters and keepalived are on the network of their host, exporters see its processes and files.
     "metallb-system": _PRIVILEGED,
     "monitoring": _PRIVILEGED,

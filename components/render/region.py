@@ -6,7 +6,7 @@ must never hold pools that overlap (``vm_offering``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -16,6 +16,7 @@ from components.render import (
     dpus,
     join_service,
     kamaji,
+    kamaji_etcd,
 )
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
@@ -23,6 +24,7 @@ from components.render.bare_metal_controllers import Watched
 from components.render.control_plane import ADDRESS_POOL
 from components.render.dpus import DpuPlatform
 from components.render.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
+from components.render.kamaji_etcd import SharedDataStore
 from components.render.manifest import Manifest
 from components.render.namespaces import FREE_HOSTS, tenant_namespace
 from components.render.objects import SERVICES_PRIORITY, manifest, namespace
@@ -30,7 +32,8 @@ from components.render.operator_places import OperatorPlace, of_namespace
 from components.render.operators import CERT_MANAGER, Operator, release, repository
 from components.render.operators import NAMESPACE as OPERATORS
 from components.specs.cluster_api import ClusterApiSpec
-from components.specs.region import RegionSpec
+from components.specs.data_stores import DPU_STORE, DataStoreSpec
+from components.specs.region import ControlPlanesSpec, RegionSpec
 from components.specs.versions import Chart
 
 METALLB = "metallb-system"
@@ -86,13 +89,14 @@ class RegionInput:
     """Namespaces of the hosts of each bare-metal controller, by controller; empty where the region lists none."""
     cluster_api: ClusterApiSpec
     """Releases of Cluster API and its providers."""
+    data_stores: tuple[DataStoreSpec | SharedDataStore, ...] = ()
+    """Data stores that clusters share and Kamaji keeps control planes in: made here, or made by somebody else."""
     secrets: tuple[Manifest, ...] = ()
     """What copies the Secrets that these objects refer to; nothing where somebody else puts them there."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of the foundation, in the order they are applied."""
         operators = region_operators(self.spec, dpf=self.dpf, watched=self.watched)
-        stores = self.spec.control_planes.data_stores if kamaji.CHART in {item.chart for item in operators} else ()
         return (
             *_namespaces(self),
             *self.secrets,
@@ -101,7 +105,7 @@ class RegionInput:
             *(release(operator) for operator in operators),
             *BARE_METAL[self.spec.bare_metal.backend].services(self.spec.bare_metal, self.spec.dpus.vip_interface),
             *cluster_api.render(self.spec, self.cluster_api),
-            *(kamaji.data_store(store) for store in stores),
+            *(item for store in self.data_stores for item in _data_store(store)),
             *_control_plane_addresses(self.spec),
             *(join_service.render(service, metallb=METALLB) if (service := self.spec.nodes.join_service) else ()),
             *(_dpus(self) if self.dpf else ()),
@@ -131,10 +135,18 @@ def region_operators(
     )
 
 
+def kept_by_kamaji(control_planes: ControlPlanesSpec, *, dpf: bool) -> tuple[DataStoreSpec, ...]:
+    """Return the shared data stores that Kamaji keeps control planes in: of tenants, and of DPUs with ``dpf``."""
+    hosts_tenants = CONTROL_PLANES[control_planes.backend].makes_shared_data_stores
+    return tuple(store for store in control_planes.data_stores if hosts_tenants or (dpf and store.name == DPU_STORE))
+
+
 def operator_places(region: RegionSpec, *, dpf: bool) -> dict[str, OperatorPlace]:
     """Return the namespaces in which operators run, in order, each with what these need."""
     names = [one.namespace for one in region_operators(region, dpf=dpf)]
     names += [one.namespace for one in cluster_api.providers(region)]
+    made = any(not store.given for store in kept_by_kamaji(region.control_planes, dpf=dpf))
+    names += [kamaji_etcd.NAMESPACE] if made else []
     names += [join_service.NAMESPACE] if region.nodes.join_service else []
     return {name: of_namespace(name, region.bare_metal) for name in names}
 
@@ -155,6 +167,10 @@ def _namespaces(region: RegionInput) -> tuple[Manifest, ...]:
             for name, labels in {**tenants, **clusters}.items()
         ),
     )
+
+
+def _data_store(store: DataStoreSpec | SharedDataStore) -> Iterable[Manifest]:
+    return kamaji_etcd.render_shared(store) if isinstance(store, SharedDataStore) else (kamaji.data_store(store),)
 
 
 def _priority_class(name: str, value: int, description: str) -> Manifest:

@@ -13,16 +13,12 @@ from components.specs.base import (
     PLACED,
     CheckedSpec,
     Cidr,
-    CronSchedule,
     DataFile,
     DnsLabel,
     Domain,
-    Endpoint,
-    HttpsUrl,
     Label,
     Misfit,
     PercentOrCount,
-    Quantity,
     Registry,
     Spec,
     StackLayout,
@@ -30,6 +26,7 @@ from components.specs.base import (
     Text,
 )
 from components.specs.catalog import Channel
+from components.specs.data_stores import DataStoreSpec, DedicatedDataStoreSpec
 from components.specs.dpus import DpuControlSpec
 from components.specs.fabric import FabricSpec
 from components.specs.nodes import NodesSpec
@@ -130,57 +127,15 @@ class NetworksSpec(Spec):
     """Network that connects this region to others; regions on one backbone need disjoint VNIs and ASNs."""
 
 
-class DataStoreSpec(Spec):
-    """An etcd that several hosted control planes share."""
-
-    name: DnsLabel
-    """Name of the data store, which ``control_plane.data_store`` of clusters refers to."""
-    members: int = Field(ge=1, le=9)
-    """Number of etcd members. It is odd, since an even one survives no more failures than the odd one below it."""
-    endpoints: tuple[Endpoint, ...] = Field(min_length=1)
-    """Addresses of the members as ``host:port``, without a scheme (Kamaji's rule)."""
-    secret: DnsLabel
-    """Secret in the ``kamaji-system`` namespace with ca.crt, ca.key, tls.crt, tls.key. It is a reference, never a
-    value."""
-    max_clusters: int = Field(ge=1, le=200)
-    """Most hosted control planes that may keep their state here."""
-
-
-class BackupSpec(Spec):
-    """Snapshots of a dedicated data store. How long they are kept is a rule of the bucket."""
-
-    schedule: CronSchedule
-    """When snapshots are taken, in UTC."""
-    endpoint: HttpsUrl
-    """URL of a store that speaks S3."""
-    bucket: DnsLabel
-    """Bucket of the snapshots; those of a cluster are below its name."""
-    secret: DnsLabel
-    """Secret with ``access_key_id`` and ``secret_access_key``, in the namespace of each cluster's name."""
-
-
-class DedicatedDataStoreSpec(Spec):
-    """The etcd that a cluster gets for itself when it says ``control_plane.data_store: dedicated``."""
-
-    members: int = Field(default=3, ge=1, le=9)
-    """Number of etcd members. It is odd, since an even one survives no more failures than the odd one below it."""
-    size: Quantity = "100Gi"
-    """Size of the volume of one member, such as ``100Gi``."""
-    storage_class: DnsLabel
-    """Storage class of the management cluster, not of tenants."""
-    backup: BackupSpec | None = None
-    """Where snapshots go and when they are taken; none are taken when it is left out."""
-
-
 class ControlPlanesSpec(CheckedSpec):
     """Where tenants' control planes run."""
 
-    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["data_stores"]}, {"required": ["dedicated"]}]})
+    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["dedicated"]}, {"required": ["data_stores"]}]})
 
     backend: ControlPlaneBackend = ControlPlaneBackend.KAMAJI
     """Software that runs the control planes of all tenants of the region."""
     data_stores: tuple[DataStoreSpec, ...] = ()
-    """Data stores that clusters share."""
+    """Data stores that clusters share, made like ``dedicated`` where they do not say otherwise."""
     dedicated: DedicatedDataStoreSpec | None = None
     """How dedicated data stores are made; clusters cannot ask for one when it is left out."""
     dedicated_above_nodes: int = Field(default=500, ge=1, le=5000)
@@ -192,7 +147,7 @@ class ControlPlanesSpec(CheckedSpec):
     left out."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield control planes without a data store, and a shared one that looks dedicated."""
+        """Yield control planes without a data store, and shared ones that look dedicated or cannot be made."""
         if not self.data_stores and self.dedicated is None:
             yield Misfit("has neither data_stores nor dedicated; add one of the two")
         for index, store in enumerate(self.data_stores):
@@ -201,6 +156,12 @@ class ControlPlanesSpec(CheckedSpec):
                     "is what a cluster writes to have a data store made or found; choose another name",
                     ("data_stores", index, "name"),
                     store.name,
+                )
+            if not store.given and store.storage_class is None and self.dedicated is None:
+                yield Misfit(
+                    "is required to make an etcd while there is no dedicated to take it from; write a storage class of"
+                    " the management cluster, or endpoints and secret of an etcd that is there",
+                    ("data_stores", index, "storage_class"),
                 )
 
 

@@ -13,6 +13,7 @@ from rehearsal.kubeconfigs import embedded
 from rehearsal.operators import (
     agents,
     control_planes,
+    data_stores,
     dpus,
     hosts,
     ironcore,
@@ -74,6 +75,7 @@ def round_of(servers: Servers) -> int:
             secret = management.find("v1", "Secret", f"{cluster}-kubeconfig", cluster)
             return servers.views.get(cluster) if secret and cluster != MANAGEMENT else None
 
+        _try(MANAGEMENT, lambda: data_stores.reconcile(management))
         _try(MANAGEMENT, lambda: control_planes.reconcile(management, servers.kubeconfig))
         _try(MANAGEMENT, lambda: hosts.reconcile(management))
         _try(MANAGEMENT, lambda: ironcore.reconcile(management))

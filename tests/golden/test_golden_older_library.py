@@ -37,10 +37,14 @@ FOLDER = Path(__file__).parent / "older_library"
 OLDER = (1, 2)
 LATER_KINDS = {"ExternalSecret", "Ironic", "Issuer", "Certificate"}
 """Kinds that no library of those days rendered: what the data said of them had no effect."""
-ASKED_SINCE = {"bare-metal.root-devices", "add-ons.networks"}
+ASKED_SINCE = {"bare-metal.root-devices", "add-ons.networks", "data-stores.of-dpus"}
 """Rules that ask for what those days did not know: it is told, and written by hand."""
 LATER_CONCEPTS = (IsolationInput,)
 """What no library of those days made anything from."""
+DEFRAGMENTATION = (
+    f"\ntools:\n  - {{name: etcd-defrag, image: registry.cloud.example/etcd-defrag, digest: sha256:{0:064}}}\n"
+)
+"""Image that is asked for where an etcd is made, written by hand."""
 SINCE_THEN: dict[str, Any] = {
     "boot": BootMode.LIVE_ISO,
     "max_pods": 250,
@@ -109,6 +113,8 @@ def test_a_lock_file_of_an_older_library_is_moved_on_without_changing_a_rendered
         move.path.write_text(move.text, encoding="utf-8")
 
     assert problems == []
+    versions = folder / "catalog" / "versions.yaml"
+    versions.write_text(versions.read_text(encoding="utf-8").replace("\ntools:\n", DEFRAGMENTATION), encoding="utf-8")
     environment = load_environment(name, folder)
     assert {problem.rule for problem in check(environment)} <= ASKED_SINCE
     reviewed = (FOLDER / f"rendered_{name}.txt").read_text(encoding="utf-8").splitlines()
@@ -161,7 +167,7 @@ def as_then(item: Manifest) -> Json:
 
     Drains of pools that wait for jobs had a limit of an hour, and knew jobs by two labels. Uplinks of DPUs took packets
     of 9000 bytes, as hosts do. One bare-metal operator for all hosts was told nothing, not even which Ironic is its
-    own.
+    own. No etcd was defragmented.
     """
     body = json.loads(json.dumps(item.body))
     if item.kind == "Namespace":
@@ -176,6 +182,8 @@ def as_then(item: Manifest) -> Json:
         spec = body["spec"]
         spec["dependsOn"] = [{"name": "cert-manager"}]
         del spec["values"], spec["postRenderers"]
+    if item.kind == "K0smotronControlPlane":
+        del body["spec"]["storage"]["etcd"]["defragJob"]
     if item.kind == "MachineDrainRule":
         del body["spec"]["pods"][2:]
     return dict(body)

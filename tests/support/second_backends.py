@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from components.specs.bare_metal import BareMetalBackend
+from components.specs.data_stores import DPU_STORE, DedicatedDataStoreSpec
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.locks import ImagesLock
-from components.specs.region import ControlPlaneBackend, DedicatedDataStoreSpec
+from components.specs.region import ControlPlaneBackend
 from components.specs.storage import TopolvmClassSpec
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import Isolation, VpcSpec
 
 SCRATCH = TopolvmClassSpec(name="scratch", driver="topolvm", device_class="nvme")
+OF_OTHERS = {"endpoints": ("etcd-a-0.etcd-a.kamaji-system.svc:2379",), "secret": "etcd-a-certs"}
+"""What a data store says that k0smotron can only be told of; the one of DPUs is made by Kamaji all the same."""
 OWN_STORE = DedicatedDataStoreSpec(members=3, size="50Gi", storage_class="nvme")
 
 
@@ -27,12 +30,15 @@ def with_backends(
 ) -> Environment:
     """Return ``environment`` with these backends, a data store for each cluster and a class on local disks."""
     region = environment.region
+    stores = region.control_planes.data_stores
+    if control_planes is ControlPlaneBackend.K0SMOTRON:
+        stores = tuple(one if one.name == DPU_STORE else one.model_copy(update=OF_OTHERS) for one in stores)
     return environment.model_copy(
         update={
             "region": region.model_copy(
                 update={
                     "control_planes": region.control_planes.model_copy(
-                        update={"backend": control_planes, "dedicated": OWN_STORE}
+                        update={"backend": control_planes, "data_stores": stores, "dedicated": OWN_STORE}
                     ),
                     "bare_metal": region.bare_metal.model_copy(update={"backend": bare_metal}),
                     "storage": (*region.storage, SCRATCH),

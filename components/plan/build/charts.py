@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.plan.build.add_ons import add_ons
+from components.plan.build.dpus import uses_dpf
 from components.plan.build.fabrics import connected
 from components.plan.pools import DataPath, clusters, tenant_file
-from components.render import infiniband
+from components.render import infiniband, kamaji_etcd
 from components.render.backends import BORDERS, CONTROL_PLANES
 from components.render.dpus import HBN_CHART, OVN_CHART
-from components.render.region import region_operators
+from components.render.region import kept_by_kamaji, region_operators
 from components.render.storage import storage_drivers
-from components.render.tenant_network import on_dpus
 from components.render.vm_offering import vm_operators
 from components.specs.environment import Environment
 from components.specs.loader import REGION
@@ -21,21 +21,13 @@ DataPlace = tuple[str, DataPath]
 """File of the data, and path of a value in it."""
 
 
-def uses_dpf(environment: Environment) -> bool:
-    """Tell whether the DPUs of a region isolate its VPCs; a region without VPCs is ready for one that wants it."""
-    vpcs = [vpc for tenant in environment.tenants for vpc in tenant.vpcs]
-    return not vpcs or any(on_dpus(vpc) for vpc in vpcs)
-
-
 def needed_charts(environment: Environment) -> dict[str, DataPlace]:
     """Return the charts that ``environment`` installs, by name, each with the first value that asks for it."""
     region = environment.region
     operators = [operator.chart for operator in region_operators(region, dpf=uses_dpf(environment))]
     needed: dict[str, DataPlace] = dict.fromkeys(operators, (REGION, ("region",)))
     needed |= dict.fromkeys((HBN_CHART, OVN_CHART), (REGION, ("dpus",)))
-    if region.control_planes.dedicated:
-        own = CONTROL_PLANES[region.control_planes.backend].dedicated_charts
-        needed |= dict.fromkeys(own, (REGION, ("control_planes", "dedicated")))
+    needed |= _of_data_stores(environment)
     for index, entry in enumerate(region.storage):
         for driver in storage_drivers((entry,)):
             needed.setdefault(driver.chart, (REGION, ("storage", index, "driver")))
@@ -57,3 +49,14 @@ def _of_clusters(environment: Environment) -> Iterator[tuple[str, DataPlace]]:
             yield infiniband.CHART, (placed.file, placed.path)
         for entry in add_ons(environment, placed):
             yield entry.chart, (placed.file, (*placed.path, "add_ons"))
+
+
+def _of_data_stores(environment: Environment) -> dict[str, DataPlace]:
+    control_planes = environment.region.control_planes
+    kept = kept_by_kamaji(control_planes, dpf=uses_dpf(environment))
+    shared = (kamaji_etcd.CHART,) if any(not store.given for store in kept) else ()
+    own = CONTROL_PLANES[control_planes.backend].dedicated_charts if control_planes.dedicated else ()
+    return {
+        **dict.fromkeys(shared, (REGION, ("control_planes", "data_stores"))),
+        **dict.fromkeys(own, (REGION, ("control_planes", "dedicated"))),
+    }

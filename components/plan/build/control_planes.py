@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
+from components.plan.build.dpus import uses_dpf
 from components.plan.pools import PlacedCluster, clusters, most_nodes, place, problem
 from components.specs.base import DEDICATED, PLACED, KubernetesVersion
+from components.specs.data_stores import DPU_STORE
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec, Events
 from components.specs.loader import REGION
@@ -86,7 +88,8 @@ def _data_store(environment: Environment, placed: PlacedCluster, used: Counter[s
     large = most_nodes_of(environment, placed.cluster) > region.dedicated_above_nodes
     if large or wish.events is Events.APART:
         return alone
-    roomy = [store for store in region.data_stores if used[store.name] < store.max_clusters]
+    of_dpus = DPU_STORE if uses_dpf(environment) else None
+    roomy = [store for store in region.data_stores if used[store.name] < store.max_clusters and store.name != of_dpus]
     if not roomy:
         return alone
     return min(roomy, key=lambda store: Fraction(used[store.name], store.max_clusters)).name

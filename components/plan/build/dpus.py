@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from components.render.dpus import HBN_CHART, HBN_IMAGE, OVN_CHART, DpuPlatform
+from components.render.tenant_network import on_dpus
 from components.specs.environment import Environment
 from components.specs.keys import domain_of
+
+
+def uses_dpf(environment: Environment) -> bool:
+    """Tell whether the DPUs of a region isolate its VPCs; a region without VPCs is ready for one that wants it."""
+    vpcs = [vpc for tenant in environment.tenants for vpc in tenant.vpcs]
+    return not vpcs or any(on_dpus(vpc) for vpc in vpcs)
 
 
 def dpu_platform(environment: Environment) -> DpuPlatform:

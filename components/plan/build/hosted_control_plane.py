@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.plan.build.control_planes import most_nodes_of
+from components.plan.build.data_stores import made_etcd
 from components.plan.pools import PlacedCluster, clusters_of
 from components.render.control_plane import DataStore
-from components.render.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL, Backup
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.node_pool import group_name
 from components.render.pool_windows import TOOL, PoolWindows
@@ -16,7 +16,6 @@ from components.specs.environment import Environment
 from components.specs.keys import cluster_of, domain_of, parts_of
 from components.specs.natural import naturally
 from components.specs.nodes import Windows
-from components.specs.region import ControlPlanesSpec
 from components.specs.tenant import TenantSpec
 
 
@@ -38,10 +37,9 @@ def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedCon
         version=pin.version,
         network=lock.vpcs[cluster.vpc],
         vip=lock.clusters[cluster.name].vip,
-        data_store=_data_store(region.control_planes, pin.data_store),
+        data_store=_data_store(environment, pin.data_store),
         nodes=most_nodes_of(environment, cluster),
         domain=region.control_planes.domain,
-        backup=_backup(environment, pin.data_store),
         backend=region.control_planes.backend,
         bare_metal=region.bare_metal.backend,
         failure_domains=tuple(sorted(domains)),
@@ -63,15 +61,8 @@ def _windows(environment: Environment, placed: PlacedCluster) -> PoolWindows | N
     return PoolWindows(window=window, groups=tuple(groups), image=str(environment.versions.tool(TOOL)))
 
 
-def _backup(environment: Environment, data_store: str) -> Backup | None:
-    dedicated = environment.region.control_planes.dedicated
-    if data_store != DEDICATED or dedicated is None or dedicated.backup is None:
-        return None
-    snapshot, upload = (environment.versions.tool(name) for name in (SNAPSHOT_TOOL, UPLOAD_TOOL))
-    return Backup(spec=dedicated.backup, snapshot_image=str(snapshot), upload_image=str(upload))
-
-
-def _data_store(control_planes: ControlPlanesSpec, name: str) -> DataStore:
+def _data_store(environment: Environment, name: str) -> DataStore:
+    control_planes = environment.region.control_planes
     if name == DEDICATED and control_planes.dedicated is not None:
-        return control_planes.dedicated
+        return made_etcd(environment, control_planes.dedicated)
     return {store.name: store for store in control_planes.data_stores}[name]

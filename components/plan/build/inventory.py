@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.plan.allocate.dpu_clusters import DpuClusters
-from components.plan.build.charts import uses_dpf
+from components.plan.build.dpus import uses_dpf
 from components.plan.pools import clusters, failure_domain
 from components.render.hosts import HostOwner, PlacedHost
 from components.render.inventory import InventoryInput

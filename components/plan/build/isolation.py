@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from components.plan.build.charts import uses_dpf
+from components.plan.build.dpus import uses_dpf
 from components.plan.pools import clusters
 from components.render.isolation import ControlPlanePlace, IsolationInput
+from components.render.kamaji_etcd import endpoints
 from components.render.namespaces import FREE_HOSTS, tenant_namespace
 from components.render.operators import NAMESPACE as OPERATORS
 from components.render.region import operator_places
@@ -29,7 +30,11 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[Isolatio
         control_planes=tuple(_control_planes(environment)),
         empty=(OPERATORS, FREE_HOSTS, *tenants),
         networks=region.networks,
-        stores=tuple(endpoint for store in region.control_planes.data_stores for endpoint in store.endpoints),
+        stores=tuple(
+            endpoint
+            for store in region.control_planes.data_stores
+            for endpoint in store.endpoints or endpoints(store.name, store.members)
+        ),
         hosts=len(environment.hosts),
     )
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from components.plan.build.charts import needed_charts, uses_dpf
-from components.plan.build.dpus import dpu_platform
+from components.plan.build.charts import needed_charts
+from components.plan.build.data_stores import region_stores
+from components.plan.build.dpus import dpu_platform, uses_dpf
 from components.plan.build.external_secrets import deliveries
 from components.plan.pools import clusters
 from components.render import labels as keys
@@ -23,13 +24,14 @@ from components.specs.tenant import TenantSpec
 
 def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionInput]:
     """Yield the one input of the foundation."""
-    needed = needed_charts(environment)
+    needed, dpf = needed_charts(environment), uses_dpf(environment)
     made = RegionInput(
         name=environment.name,
         spec=region,
         charts=tuple(chart for chart in environment.versions.charts if chart.name in needed),
         platform=dpu_platform(environment),
-        dpf=uses_dpf(environment),
+        dpf=dpf,
+        data_stores=tuple(region_stores(environment, dpf=dpf)),
         ovn=any(BORDERS[vpc.isolation].ovn for tenant in environment.tenants for vpc in tenant.vpcs),
         clusters={placed.cluster.name: placed.tenant.tenant for placed in clusters(environment)},
         tenants={tenant.tenant: _about(tenant) for tenant in environment.tenants},

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from components.plan.allocate.dpu_clusters import DpuClusters
-from components.plan.build.charts import uses_dpf
+from components.plan.build.dpus import uses_dpf
 from components.plan.intents.differences import At, Difference, differences
 from components.plan.pools import DataPath, clusters
 from components.render.backends import BORDERS

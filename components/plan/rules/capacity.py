@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 from components.plan.allocate.intervals import usable
 from components.plan.build.control_planes import most_nodes_of, standing_pins, taken_stores
+from components.plan.build.dpus import uses_dpf
 from components.plan.pools import clusters, place, problem
 from components.plan.report.capacity import most_hosts
 from components.render.backends import BARE_METAL, BORDERS
 from components.render.cni import POD_PREFIX_PER_NODE
 from components.render.dpf_hbn import POINT_TO_POINT
 from components.specs.base import DEDICATED, PLACED, Network
+from components.specs.data_stores import DPU_STORE
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of, domain_of
 from components.specs.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
@@ -95,15 +97,37 @@ def cluster_size(environment: Environment) -> Iterator[Problem]:
 
 
 def data_store_capacity(environment: Environment) -> Iterator[Problem]:
-    """Report data stores with more clusters than they may hold."""
-    used = Counter(store for stores in taken_stores(environment).values() for store in stores)
+    """Report data stores with more clusters, or more nodes of them, than they may hold; DPUs are nodes of theirs."""
+    used, nodes = _taken(environment)
     for index, store in enumerate(environment.region.control_planes.data_stores):
+        path = ("control_planes", "data_stores", index)
         if used[store.name] > store.max_clusters:
             text = (
                 f"'{store.name}' may hold {store.max_clusters}, but {used[store.name]} clusters are in it or name it;"
                 " add a data store and name it in new clusters"
             )
-            yield problem(environment, REGION, ("control_planes", "data_stores", index, "max_clusters"), text)
+            yield problem(environment, REGION, (*path, "max_clusters"), text)
+        if nodes[store.name] > store.max_nodes:
+            text = (
+                f"'{store.name}' is sized for {store.max_nodes} nodes, and its {used[store.name]} clusters may come to"
+                f" {nodes[store.name]}; write {nodes[store.name]} or more, or add a data store and name it in new"
+                " clusters"
+            )
+            yield problem(environment, REGION, (*path, "max_nodes"), text)
+
+
+def _taken(environment: Environment) -> tuple[Counter[str], Counter[str]]:
+    """Return how many clusters, and nodes of clusters, take room in each data store."""
+    stores = taken_stores(environment)
+    used = Counter(name for names in stores.values() for name in names)
+    nodes = Counter[str]()
+    for placed in clusters(environment):
+        for name in stores[placed.cluster.name]:
+            nodes[name] += most_nodes_of(environment, placed.cluster)
+    if uses_dpf(environment):
+        used[DPU_STORE] += len(environment.region.dpus.every(environment.region.networks.dpu_loopbacks))
+        nodes[DPU_STORE] += len(environment.hosts)
+    return used, nodes
 
 
 def dedicated_data_stores(environment: Environment) -> Iterator[Problem]:

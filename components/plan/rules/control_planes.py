@@ -9,12 +9,11 @@ from components.plan.build.control_planes import standing_pins
 from components.plan.pools import PlacedCluster, clusters, place, problem
 from components.plan.rollout.upgrades import backend_objection, move_objections, version_objection
 from components.render.backends import CONTROL_PLANES
-from components.render.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL
 from components.specs.base import DEDICATED, PLACED
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import Events
 from components.specs.keys import cluster_of, pool_key, pool_of
-from components.specs.loader import ALLOCATIONS, IMAGE_PINS, REGION, VERSIONS
+from components.specs.loader import ALLOCATIONS, IMAGE_PINS, REGION
 from components.specs.locks import ClusterAllocation
 from components.specs.problems import Problem, listed
 
@@ -140,18 +139,6 @@ def _backends_kept(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, REGION, (concept, "backend"), text)
 
 
-def tools(environment: Environment) -> Iterator[Problem]:
-    """Report backups without the images that make them."""
-    dedicated = environment.region.control_planes.dedicated
-    if dedicated is None or dedicated.backup is None:
-        return
-    known = [tool.name for tool in environment.versions.tools]
-    for name in (SNAPSHOT_TOOL, UPLOAD_TOOL):
-        if name not in known:
-            text = f"needs '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
-            yield problem(environment, REGION, ("control_planes", "dedicated", "backup"), text)
-
-
 def endings(environment: Environment) -> Iterator[Problem]:
     """Report clusters that left the data while nodes still run in them: a cluster ends in two steps."""
     there = {(placed.tenant.tenant, placed.cluster.name) for placed in clusters(environment)}
@@ -213,5 +200,5 @@ def _pinned(environment: Environment, placed: PlacedCluster) -> str:
     return place(environment, IMAGE_PINS, ("control_planes", placed.cluster.name))
 
 
-RULES = (steps, backend_versions, migrations, data_stores_in_use, options, node_ports, kept, tools, endings)
+RULES = (steps, backend_versions, migrations, data_stores_in_use, options, node_ports, kept, endings)
 """Rules that compare what people write with what runs; data must fit before anything is allocated."""

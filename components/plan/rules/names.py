@@ -9,6 +9,7 @@ from components.plan.pools import DataPath, clusters, pools, problem, tenant_fil
 from components.render.cluster_api import providers
 from components.render.dpu_services import UNASSIGNED
 from components.render.kamaji_etcd import EVENTS_STORE, MAIN_STORE
+from components.render.kamaji_etcd import NAMESPACE as DATA_STORES
 from components.render.manifest import MANAGEMENT
 from components.render.namespaces import FREE_HOSTS
 from components.render.operators import NAMESPACE as OPERATORS
@@ -20,7 +21,7 @@ from components.specs.keys import DPUS, parts_of, pool_of, vm_key
 from components.specs.loader import ADD_ONS, FIRMWARE, IMAGES, INSTANCE_TYPES, POLICY, REGION, VERSIONS, VM_OFFERINGS
 from components.specs.problems import Problem
 
-RESERVED_CLUSTERS = ("default", "flux-system", FREE_HOSTS, MANAGEMENT, OPERATORS)
+RESERVED_CLUSTERS = ("default", "flux-system", DATA_STORES, FREE_HOSTS, MANAGEMENT, OPERATORS)
 RESERVED_PREFIXES = (
     "kube-",
     "tenant-",

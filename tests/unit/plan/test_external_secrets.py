@@ -95,8 +95,8 @@ def test_a_login_that_two_halls_share_is_brought_by_the_first() -> None:
 
 
 def test_the_foundation_brings_its_own_before_what_waits_for_them() -> None:
-    laptop = with_store(load_environment("laptop", ENVIRONMENTS))
-    kinds = [item.kind for item in objects(manifests(laptop, slices(laptop)[0]))]
+    lab = with_store(load_environment("lab", ENVIRONMENTS))
+    kinds = [item.kind for item in objects(manifests(lab, slices(lab)[0]))]
 
     assert kinds.index("Namespace") < kinds.index("ExternalSecret") < kinds.index("HelmRelease")
     assert kinds.index("ExternalSecret") < kinds.index("DataStore")

@@ -265,14 +265,14 @@ def test_what_is_rendered_or_made_by_a_controller_is_not_given() -> None:
 
 
 def test_who_refers_to_it_is_counted_and_keys_are_put_together() -> None:
-    [store] = [item for item in rendered(laptop()) if item.kind == "DataStore"]
+    [store] = [item for item in rendered(load_environment("lab", ENVIRONMENTS)) if item.kind == "DataStore"]
     [secret] = [one for one in given([store], TABLE).values() if one.target.kind == "Secret"]
 
-    assert secret.target == Target("Secret", MANAGEMENT, "kamaji-system", "etcd-a-certs")
+    assert secret.target == Target("Secret", MANAGEMENT, "kamaji-system", "etcd-certs")
     assert (secret.keys, secret.needed_by, secret.first) == (
         {"ca.crt", "ca.key", "tls.crt", "tls.key"},
         {"DataStore": 4},
-        "DataStore shared-a",
+        "DataStore shared",
     )
 
 

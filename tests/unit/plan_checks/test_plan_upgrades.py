@@ -13,11 +13,12 @@ from components.plan.intents.images import objections
 from components.plan.pools import clusters
 from components.plan.report.upgrades import upgrades
 from components.plan.rollout.upgrades import move_data_store, promote_control_plane
+from components.render.etcd_upkeep import MadeEtcd
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.specs.environment import Environment
 from components.specs.locks import ControlPlanePin
 from components.specs.problems import SpecError
-from components.specs.region import ControlPlaneBackend, DedicatedDataStoreSpec
+from components.specs.region import ControlPlaneBackend
 
 ACME = "tenants/acme.yaml"
 
@@ -229,7 +230,7 @@ def test_a_cluster_moves_from_a_shared_data_store_to_its_own(ready: Any) -> None
     assert control_plane(environment, "acme-train").data_store == environment.region.control_planes.data_stores[0]
     moved = environment.model_copy(update={"image_pins": move_data_store(environment, "acme-train", "dedicated")})
     assert moved.image_pins.control_planes["acme-train"].data_store == "dedicated"
-    assert isinstance(control_plane(moved, "acme-train").data_store, DedicatedDataStoreSpec)
+    assert isinstance(control_plane(moved, "acme-train").data_store, MadeEtcd)
 
 
 def test_a_move_that_the_data_does_not_ask_for_is_refused(ready: Any) -> None:

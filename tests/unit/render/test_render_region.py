@@ -56,7 +56,16 @@ def test_a_dpu_image_that_moved_is_another_object_beside_the_one_that_dpus_were_
         ),
         (
             {"isolation": Isolation.POLICY_ONLY, "control_planes": ControlPlaneBackend.KAMAJI},
-            ["cert-manager", "metallb", "kamaji", "cluster-api-operator", "ironcore-metal", "kube-prometheus-stack"],
+            [
+                "cert-manager",
+                "metallb",
+                "kamaji",
+                "cluster-api-operator",
+                "ironcore-metal",
+                "kube-prometheus-stack",
+                "shared-a-etcd",
+                "default-etcd",
+            ],
         ),
         (
             {"isolation": Isolation.DPF_HBN, "bare_metal": BareMetalBackend.METAL3},
@@ -69,6 +78,7 @@ def test_a_dpu_image_that_moved_is_another_object_beside_the_one_that_dpus_were_
                 "baremetal-operator",
                 "dpf-operator",
                 "kube-prometheus-stack",
+                "default-etcd",
             ],
         ),
     ],
@@ -81,19 +91,18 @@ def test_only_the_operators_of_the_backends_are_installed(
 
     assert [item.name for item in by_kind(region, "HelmRelease")] == operators
     assert {item.namespace for item in region.render()} - {None} <= {item.name for item in by_kind(region, "Namespace")}
-    assert bool(by_kind(region, "DataStore")) is ("kamaji" in operators)
     assert bool(by_kind(region, "DPFOperatorConfig")) is ("dpf-operator" in operators)
 
 
 def test_kamaji_has_no_default_data_store_where_clusters_share_none(inputs_with: Any) -> None:
     [region] = inputs_with(RegionInput, control_planes=ControlPlaneBackend.KAMAJI)
     alone = region.spec.control_planes.model_copy(update={"data_stores": ()})
-    unshared = replace(region, spec=region.spec.model_copy(update={"control_planes": alone}))
+    unshared = replace(region, spec=region.spec.model_copy(update={"control_planes": alone}), data_stores=())
 
     [release] = [item for item in by_kind(unshared, "HelmRelease") if item.name == "kamaji"]
 
     assert "defaultDatastoreName" not in release.body["spec"]["values"]
-    assert by_kind(unshared, "DataStore") == []
+    assert {"shared-a-etcd", "default-etcd"}.isdisjoint(item.name for item in by_kind(unshared, "HelmRelease"))
 
 
 @pytest.mark.parametrize(

@@ -52,8 +52,6 @@ def test_a_shape_has_whatever_is_required_in_it() -> None:
     assert shapes(TenantSpec)["contacts"] == "{alerts: ..., changes: ...}"
     assert shapes(ClusterSpec)["pools"] == "[{name: ..., instance_type: ..., nodes: 1}]"
     assert shapes(RegionSpec)["stage"] == "rehearsal|development|staging|production"
-    assert shapes(RegionSpec)["control_planes"] == (
-        "{data_stores: [{name: ..., members: 1, endpoints: [etcd-0.etcd.svc:2379], secret: ..., max_clusters: 1}]}"
-    )
+    assert shapes(RegionSpec)["control_planes"] == "{dedicated: {storage_class: ...}}"
     assert whole(NetworksSpec).startswith("{management: 10.64.0.0/16, bmc: ")
     assert shapes(HostSpec)["slot"] == "1"

@@ -153,10 +153,10 @@ def test_what_lies_in_a_namespace_that_is_still_to_be_made_is_not_missed_yet() -
 
 
 def test_a_kind_whose_operator_is_still_to_come_is_not_missed_yet() -> None:
-    cluster = Cluster(*of(MANAGEMENT), unserved="DataStore")
+    cluster = Cluster(*of(MANAGEMENT), unserved="StorageClass")
 
     assert looked({MANAGEMENT: cluster}) == Looked(
-        unseen=("not looked for, since management does not serve DataStore yet: default",)
+        unseen=("not looked for, since management does not serve StorageClass yet: local-nvme",)
     )
 
 
@@ -205,8 +205,8 @@ def test_a_real_region_is_not_applied_without_what_it_is_given(through: Any) -> 
         through(Cluster(*SPACES))
 
     lines = str(error.value).splitlines()
-    assert lines[0] == "waiting: stack laptop needs 4 things that are not there yet"
-    assert "    Secret in kamaji-system of cluster management: etcd-a-certs" in lines
+    assert lines[0] == "waiting: stack laptop needs 3 things that are not there yet"
+    assert "    StorageClass in cluster management: local-nvme" in lines
     assert "    Secret in acme-train of cluster management: bmc-a01, bmc-a02, bmc-a03, bmc-a04" in lines
     assert lines[-1] == "resume with: pulumi up -s laptop"
     assert through(Cluster(*SPACES, *of(MANAGEMENT))) == []

@@ -1,0 +1,37 @@
+"""How data stores are made: those that clusters share, and those of one cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.render.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL, Backup
+from components.render.etcd_defragmentation import DEFRAGMENTATION_TOOL, Defragmentation
+from components.render.etcd_upkeep import MadeEtcd, Upkeep
+from components.render.kamaji_etcd import SharedDataStore
+from components.render.region import kept_by_kamaji
+from components.specs.data_stores import BackupSpec, DataStoreSpec, DedicatedDataStoreSpec
+from components.specs.environment import Environment
+
+
+def made_etcd(environment: Environment, spec: DedicatedDataStoreSpec) -> MadeEtcd:
+    """Return the etcd that is made like ``spec``, with the images of what looks after it."""
+    image = str(environment.versions.tool(DEFRAGMENTATION_TOOL))
+    defragmentation = Defragmentation(schedule=spec.defragmentation, image=image)
+    backup = _backup(environment, spec.backup) if spec.backup else None
+    return MadeEtcd(spec=spec, upkeep=Upkeep(defragmentation=defragmentation, backup=backup))
+
+
+def _backup(environment: Environment, spec: BackupSpec) -> Backup:
+    snapshot, upload = (environment.versions.tool(name) for name in (SNAPSHOT_TOOL, UPLOAD_TOOL))
+    return Backup(spec=spec, snapshot_image=str(snapshot), upload_image=str(upload))
+
+
+def region_stores(environment: Environment, *, dpf: bool) -> Iterator[DataStoreSpec | SharedDataStore]:
+    """Yield the data stores of the foundation: those that are made, and those that are there, as they are named."""
+    control_planes = environment.region.control_planes
+    for store in kept_by_kamaji(control_planes, dpf=dpf):
+        if store.given:
+            yield store
+        else:
+            etcd = made_etcd(environment, store.made_like(control_planes.dedicated))
+            yield SharedDataStore(name=store.name, etcd=etcd, nodes=store.max_nodes)

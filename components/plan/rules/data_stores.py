@@ -1,0 +1,93 @@
+"""Data stores: the one that DPUs need, who can make one, and what their names and images must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.plan.build.control_planes import standing_pins
+from components.plan.build.dpus import uses_dpf
+from components.plan.pools import DataPath, clusters, place, problem
+from components.render.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL
+from components.render.etcd_defragmentation import DEFRAGMENTATION_TOOL
+from components.render.region import kept_by_kamaji
+from components.specs.data_stores import DPU_STORE, BackupSpec
+from components.specs.environment import Environment
+from components.specs.loader import REGION, VERSIONS
+from components.specs.problems import Problem, listed
+
+MAX_NAME_CHARACTERS = 40
+"""Most characters of a data store that is made: its CronJobs append ``-etcd-defrag``, and may have 52."""
+_STORES = ("control_planes", "data_stores")
+
+
+def of_dpus(environment: Environment) -> Iterator[Problem]:
+    """Report DPUs without the data store that DPF asks for, and clusters of tenants that name it."""
+    if not uses_dpf(environment):
+        return
+    region = environment.region.control_planes
+    if all(store.name != DPU_STORE for store in region.data_stores):
+        count = len(environment.region.dpus.every(environment.region.networks.dpu_loopbacks))
+        example = f"{{name: {DPU_STORE}, max_clusters: {count}}}"
+        if region.dedicated is None:
+            example = f"{{name: {DPU_STORE}, storage_class: ..., max_clusters: {count}}}"
+        text = (
+            f"none is called {DPU_STORE}, where DPF keeps the control planes of DPUs; without it no DPU joins; add"
+            f" a data store {example}"
+        )
+        yield problem(environment, REGION, _STORES if region.data_stores else _STORES[:1], text)
+    pins = standing_pins(environment)
+    for placed in clusters(environment):
+        pin = pins.get(placed.cluster.name)
+        if placed.cluster.control_plane.data_store == DPU_STORE and (pin is None or pin.data_store != DPU_STORE):
+            text = f"'{DPU_STORE}' is kept for the control planes of DPUs; name another data store, or leave it out"
+            yield problem(environment, placed.file, (*placed.path, "control_plane", "data_store"), text)
+
+
+def makers(environment: Environment) -> Iterator[Problem]:
+    """Report data stores that the region's backend cannot make, and names too long for what is made of them."""
+    region = environment.region.control_planes
+    kept = kept_by_kamaji(region, dpf=uses_dpf(environment))
+    there = place(environment, REGION, ("control_planes", "backend"))
+    for index, store in enumerate(region.data_stores):
+        if store.given:
+            continue
+        if store not in kept:
+            text = (
+                f"'{store.name}' has no endpoints, and {region.backend} ({there}) makes no data store that clusters"
+                " share; write endpoints and secret of a database behind kine, or remove it for data_store: dedicated"
+            )
+            yield problem(environment, REGION, (*_STORES, index), text)
+        elif len(store.name) > MAX_NAME_CHARACTERS:
+            text = (
+                f"'{store.name}' has {len(store.name)} characters, {MAX_NAME_CHARACTERS} are allowed, since its jobs"
+                " are called after it; shorten it"
+            )
+            yield problem(environment, REGION, (*_STORES, index, "name"), text)
+
+
+def tools(environment: Environment) -> Iterator[Problem]:
+    """Report data stores without the images that defragment and save them."""
+    known = [tool.name for tool in environment.versions.tools]
+    for path, backup in _made(environment):
+        needed: list[tuple[DataPath, str]] = [(path, DEFRAGMENTATION_TOOL)]
+        if backup is not None:
+            needed += [((*path, "backup"), name) for name in (SNAPSHOT_TOOL, UPLOAD_TOOL)]
+        for there, name in needed:
+            if name not in known:
+                text = f"needs '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
+                yield problem(environment, REGION, there, text)
+
+
+def _made(environment: Environment) -> Iterator[tuple[DataPath, BackupSpec | None]]:
+    """Yield the path of everything that says how an etcd is made, and its own backup."""
+    region = environment.region.control_planes
+    if region.dedicated is not None:
+        yield ("control_planes", "dedicated"), region.dedicated.backup
+    kept = kept_by_kamaji(region, dpf=uses_dpf(environment))
+    for index, store in enumerate(region.data_stores):
+        if store in kept and not store.given:
+            yield (*_STORES, index), store.backup
+
+
+RULES = (of_dpus, makers, tools)
+"""Rules about data stores; data must fit before anything is allocated."""

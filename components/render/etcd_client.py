@@ -1,0 +1,44 @@
+"""Jobs that speak to an etcd: by which address, with which certificates, and in what kind of pod."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+CERTIFICATES = "/certificates"
+"""Folder of ``ca.crt``, ``tls.crt`` and ``tls.key`` in a container that mounts `MOUNT`."""
+MOUNT: Mapping[str, Any] = {"name": "certificates", "mountPath": CERTIFICATES, "readOnly": True}
+_USER = 65532
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Etcd:
+    """An etcd, and the Secrets by which it is reached."""
+
+    endpoint: str
+    authority: tuple[str, str]
+    """Secret and key of the certificate that vouches for the etcd."""
+    client: str
+    """Secret with the client's certificate, under ``tls.crt`` and ``tls.key``."""
+
+
+def job(etcd: Etcd, seconds: int, volumes: list[dict[str, Any]], **containers: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the spec of a Job of ``containers`` that may read the certificates of ``etcd``, ``seconds`` at most."""
+    pod = {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "securityContext": {"runAsNonRoot": True, "runAsUser": _USER, "runAsGroup": _USER, "fsGroup": _USER},
+        **containers,
+        "volumes": [*volumes, {"name": "certificates", "projected": {"sources": _certificates(etcd)}}],
+    }
+    return {"backoffLimit": 2, "activeDeadlineSeconds": seconds, "template": {"spec": pod}}
+
+
+def _certificates(etcd: Etcd) -> list[dict[str, Any]]:
+    authority, key = etcd.authority
+    client = [{"key": name, "path": name} for name in ("tls.crt", "tls.key")]
+    return [
+        {"secret": {"name": authority, "items": [{"key": key, "path": "ca.crt"}]}},
+        {"secret": {"name": etcd.client, "items": client}},
+    ]

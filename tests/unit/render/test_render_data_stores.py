@@ -1,0 +1,106 @@
+"""Data stores that clusters share: what is made for one, and what is only named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from components.plan.build.data_stores import made_etcd
+from components.render.etcd_defragmentation import RULE
+from components.render.kamaji_etcd import NAMESPACE, SharedDataStore, render_shared
+from components.render.region import RegionInput
+from components.specs.data_stores import BackupSpec, DedicatedDataStoreSpec
+
+BACKUP = BackupSpec.model_validate(
+    {"schedule": "0 */6 * * *", "endpoint": "https://objects.example", "bucket": "etcd", "secret": "etcd-backup"}
+)
+
+
+def of_dpus(region: RegionInput) -> SharedDataStore:
+    [store] = [one for one in region.data_stores if one.name == "default"]
+    assert isinstance(store, SharedDataStore)
+    return store
+
+
+def test_a_data_store_is_made_with_all_that_looks_after_it(inputs_of: Any) -> None:
+    [region] = inputs_of(RegionInput)
+
+    made = [item for item in region.render() if item.namespace == NAMESPACE and item.name.startswith("shared-a")]
+
+    assert [(item.kind, item.name) for item in made] == [
+        ("Issuer", "shared-a-etcd"),
+        ("HelmRelease", "shared-a-etcd"),
+        ("PodMonitor", "shared-a-etcd"),
+        ("CronJob", "shared-a-etcd-defrag"),
+        ("PrometheusRule", "shared-a-etcd"),
+    ]
+    release = made[1]
+    values = release.body["spec"]["values"]
+    assert release.protect
+    assert (values["replicas"], values["datastore"]) == (3, {"enabled": True, "name": "shared-a"})
+    assert values["persistentVolumeClaim"] == {"size": "20Gi", "storageClassName": "local-nvme"}
+    alerts = made[4].body["spec"]["groups"][0]["rules"]
+    assert {alert["alert"]: alert["labels"]["cluster"] for alert in alerts} == {
+        "EtcdWithoutLeader": "shared-a",
+        "EtcdNearlyFull": "shared-a",
+    }
+
+
+def test_dpus_have_the_data_store_that_dpf_names_and_no_object_takes_the_name_of_a_service_account(
+    inputs_of: Any,
+) -> None:
+    [region] = inputs_of(RegionInput)
+    releases = {item.name: item.body["spec"] for item in region.render() if item.kind == "HelmRelease"}
+
+    values = releases["default-etcd"]["values"]
+
+    assert values["datastore"]["name"] == "default"
+    assert values["fullnameOverride"] == "default-etcd"
+    assert releases["kamaji"]["values"]["defaultDatastoreName"] == "default"
+
+
+def test_members_are_sized_for_the_most_nodes_of_all_clusters(inputs_of: Any) -> None:
+    [region] = inputs_of(RegionInput)
+    sizes = {}
+    for nodes in (100, 6000):
+        [release] = [one for one in render_shared(replace(of_dpus(region), nodes=nodes)) if one.kind == "HelmRelease"]
+        sizes[nodes] = release.body["spec"]["values"]["resources"]["requests"]
+
+    assert sizes == {100: {"cpu": "1000m", "memory": "3840Mi"}, 6000: {"cpu": "8000m", "memory": "30720Mi"}}
+
+
+def test_snapshots_of_a_shared_data_store_have_a_folder_of_their_own(laptop: Any, inputs_of: Any) -> None:
+    [region] = inputs_of(RegionInput)
+    saved = made_etcd(laptop, DedicatedDataStoreSpec(storage_class="fast", backup=BACKUP))
+
+    [backup] = [one for one in render_shared(replace(of_dpus(region), etcd=saved)) if one.name == "default-etcd-backup"]
+
+    pod = backup.body["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    assert pod["containers"][0]["args"] == ["copy", "/snapshots", ":s3:etcd/data-stores/default"]
+    reached = {entry["name"]: entry.get("value") for entry in pod["initContainers"][0]["env"]}
+    assert reached["ETCDCTL_ENDPOINTS"] == "https://default-etcd-client.data-stores.svc.cluster.local:2379"
+
+
+def test_members_take_turns_to_give_space_back(inputs_of: Any) -> None:
+    [region] = inputs_of(RegionInput)
+
+    [job] = [one for one in render_shared(of_dpus(region)) if one.name == "default-etcd-defrag"]
+
+    spec = job.body["spec"]
+    [container] = spec["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    assert (spec["schedule"], spec["concurrencyPolicy"]) == ("17 3 * * *", "Forbid")
+    assert container["args"][0] == "--endpoints=https://default-etcd-client.data-stores.svc.cluster.local:2379"
+    assert container["args"][-3:] == ["--cluster", "--defrag-rule", RULE]
+
+
+def test_an_entry_that_says_less_is_made_like_dedicated_ones(laptop: Any) -> None:
+    dedicated = DedicatedDataStoreSpec(members=5, size="200Gi", storage_class="fast", backup=BACKUP)
+    [shared, _] = laptop.region.control_planes.data_stores
+
+    plain = shared.model_copy(update={"size": None, "storage_class": None}).made_like(dedicated)
+
+    assert plain == dedicated.model_copy(update={"members": 3})
+    assert shared.made_like(dedicated) == dedicated.model_copy(
+        update={"members": 3, "size": "20Gi", "storage_class": "local-nvme"}
+    )
+    assert shared.made_like(None).backup is None
