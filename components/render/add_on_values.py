@@ -13,6 +13,7 @@ from components.render import cni
 from components.render.cluster_facts import EVERY_NODE, ClusterFacts
 
 GPU_OPERATOR = "gpu-operator"
+METALLB = "metallb"
 _MILLICPU, _MEBIBYTES = 100, 200
 """Least that metrics-server asks for; upstream adds a thousandth of a CPU and 2 MiB for each node above 100."""
 _KERNEL_MONITORS = ["/config/kernel-monitor.json", "/config/readonly-monitor.json"]
@@ -75,6 +76,10 @@ def _metrics(facts: ClusterFacts) -> dict[str, Any]:
     }
 
 
+def _metallb(facts: ClusterFacts) -> dict[str, Any]:
+    return {"controller": facts.placement, "speaker": {"tolerations": EVERY_NODE}}
+
+
 def _cert_manager(facts: ClusterFacts) -> dict[str, Any]:
     return {
         "crds": {"enabled": True},
@@ -97,6 +102,7 @@ VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
     GPU_OPERATOR: _gpus,
     "node-problem-detector": _node_problems,
     "metrics-server": _metrics,
+    METALLB: _metallb,
     "cert-manager": _cert_manager,
     "kueue": _kueue,
 }

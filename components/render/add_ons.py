@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.render.add_on_values import VALUES
+from components.render.add_on_values import METALLB, VALUES
 from components.render.cluster_facts import ClusterFacts
+from components.render.load_balancers import LoadBalancers, pools
 from components.render.manifest import Manifest
 from components.render.objects import namespace
 from components.render.operators import Operator, tenant_release
@@ -17,6 +18,8 @@ from components.specs.add_ons import AddOn, Gift
 
 _THERE = ("kube-system",)
 """Namespaces that each cluster has anyway."""
+_AWAITED = (Gift.NETWORK, Gift.LOAD_BALANCERS)
+"""What nothing works without, and what objects of its own kinds follow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +31,7 @@ class AddOnsInput:
     add_ons: tuple[AddOn, ...]
     """In the order they are installed."""
     facts: ClusterFacts
+    load_balancers: LoadBalancers
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one cluster's add-ons, in the order they are applied."""
@@ -35,8 +39,14 @@ class AddOnsInput:
         return (
             *(namespace(space, cluster=self.cluster) for space in spaces),
             *(
-                tenant_release(operator, self.cluster, awaited=entry.gives is Gift.NETWORK)
+                tenant_release(operator, self.cluster, awaited=entry.gives in _AWAITED)
                 for entry, operator in zip(self.add_ons, operators(self.add_ons, self.facts), strict=True)
+            ),
+            *(
+                item
+                for entry in self.add_ons
+                if entry.chart == METALLB
+                for item in pools(self.cluster, entry.namespace, self.load_balancers)
             ),
         )
 

@@ -1,4 +1,4 @@
-"""What can be ordered as a virtual machine in one cluster: operators, sizes, images, public addresses, platform VMs.
+"""What can be ordered as a virtual machine in one cluster: operators, sizes, images, platform VMs.
 
 Order is a constraint: KubeVirt's and CDI's operators make all further kinds only once they see their own object, so
 both are awaited before the catalogue follows.
@@ -13,13 +13,14 @@ from components.render import labels as keys
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import digest, given, manifest, namespace
 from components.render.operators import Operator, tenant_release
-from components.render.virtual_machine import NAMESPACE, PUBLIC_POOL, Machine, root_volume, virtual_machine
-from components.specs.base import Address, DnsLabel
+from components.render.virtual_machine import NAMESPACE, Machine, root_volume, virtual_machine
+from components.specs.base import DnsLabel
 from components.specs.vm_offering import VmImageSpec, VmSizeSpec
 
-_METALLB = Operator(chart="metallb", namespace="metallb-system")
 _KUBEVIRT = Operator(chart="kubevirt-operator", namespace="kubevirt")
 _CDI = Operator(chart="cdi-operator", namespace="cdi")
+VM_OPERATORS = (_KUBEVIRT, _CDI)
+"""What a cluster with VMs needs, in the order it is installed."""
 _INSTANCETYPE = "instancetype.kubevirt.io/v1beta1"
 _DEPLOYED = Readiness(conditions=("jsonpath={.status.phase}=Deployed",), timeout_seconds=1800)
 _LINUX: dict[str, Any] = {
@@ -27,16 +28,6 @@ _LINUX: dict[str, Any] = {
     "features": {"preferredAcpi": {}, "preferredSmm": {"enabled": True}},
     "firmware": {"preferredEfi": {"secureBoot": False}},
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublicAddresses:
-    """Public addresses of one cluster, and how its nodes announce them to their DPUs."""
-
-    addresses: tuple[Address, ...]
-    asn: int
-    interface: str
-    """Name of the host's port on its DPU."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,37 +40,29 @@ class VmOfferingInput:
     sizes: tuple[VmSizeSpec, ...]
     images: tuple[VmImageSpec, ...]
     image_storage_class: DnsLabel
-    public: PublicAddresses
     machines: tuple[Machine, ...]
     """VMs of the platform's own."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one cluster's offering, in the order they are applied."""
-        cluster, public = self.cluster, bool(self.public.addresses)
-        operators = vm_operators(public=public)
+        cluster = self.cluster
         linux = _preference(cluster)
         sizes = {size.name: _instancetype(cluster, size) for size in self.sizes}
         return (
-            *(namespace(operator.namespace, cluster=cluster) for operator in operators),
+            *(namespace(operator.namespace, cluster=cluster) for operator in VM_OPERATORS),
             namespace(NAMESPACE, labels={keys.TENANT: self.tenant}, cluster=cluster),
-            *(tenant_release(operator, cluster, awaited=True) for operator in operators),
+            *(tenant_release(operator, cluster, awaited=True) for operator in VM_OPERATORS),
             _kubevirt(self),
             _cdi(cluster),
             *sizes.values(),
             linux,
             *(item for image in self.images for item in _image(self, image, linux)),
-            *(_public_pool(cluster, self.public) if public else ()),
             *(
                 item
                 for machine in self.machines
                 for item in virtual_machine(cluster, machine, sizes[machine.size.name].name, linux.name)
             ),
         )
-
-
-def vm_operators(*, public: bool) -> tuple[Operator, ...]:
-    """Return what a cluster with VMs needs, in the order it is installed; ``public`` when it announces addresses."""
-    return (*((_METALLB,) if public else ()), _KUBEVIRT, _CDI)
 
 
 def _kubevirt(offering: VmOfferingInput) -> Manifest:
@@ -198,37 +181,4 @@ def _golden_volume(offering: VmOfferingInput, image: VmImageSpec, root: str) -> 
                 "resources": {"requests": {"storage": root}},
             },
         },
-    )
-
-
-def _public_pool(cluster: str, public: PublicAddresses) -> tuple[Manifest, ...]:
-    return (
-        manifest(
-            "metallb.io/v1beta1",
-            "IPAddressPool",
-            PUBLIC_POOL,
-            namespace=_METALLB.namespace,
-            cluster=cluster,
-            spec={
-                "addresses": [f"{address}/32" for address in public.addresses],
-                "autoAssign": False,
-                "serviceAllocation": {"priority": 1, "namespaces": [NAMESPACE]},
-            },
-        ),
-        manifest(
-            "metallb.io/v1beta2",
-            "BGPPeer",
-            "dpu",
-            namespace=_METALLB.namespace,
-            cluster=cluster,
-            spec={"myASN": public.asn, "dynamicASN": "external", "interface": public.interface},
-        ),
-        manifest(
-            "metallb.io/v1beta1",
-            "BGPAdvertisement",
-            PUBLIC_POOL,
-            namespace=_METALLB.namespace,
-            cluster=cluster,
-            spec={"ipAddressPools": [PUBLIC_POOL], "peers": ["dpu"]},
-        ),
     )

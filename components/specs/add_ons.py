@@ -18,6 +18,8 @@ class Gift(StrEnum):
     """Nodes offer their GPUs, ``nvidia.com/gpu``."""
     NODE_PROBLEMS = "node-problems"
     """Nodes report trouble of kernel, GPUs and links as conditions and events."""
+    LOAD_BALANCERS = "load-balancers"
+    """Services of type LoadBalancer get addresses of the VPC, and VMs their public ones."""
     METRICS = "metrics"
     """Pods and nodes have figures for ``kubectl top`` and horizontal autoscaling."""
 

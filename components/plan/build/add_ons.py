@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from components.plan.build.control_planes import most_nodes_of
 from components.plan.build.fabrics import connected
+from components.plan.build.vm_offering import public_addresses
 from components.plan.pools import PlacedCluster
 from components.render.add_ons import AddOnsInput
 from components.render.backends import BORDERS
 from components.render.cluster_facts import ClusterFacts
+from components.render.load_balancers import LoadBalancers
 from components.specs.add_ons import AddOn, Gift
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
@@ -24,7 +26,19 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddO
     chosen = tuple(_in_order(add_ons(environment, placed)))
     if chosen:
         cluster = placed.cluster
-        yield AddOnsInput(name=cluster.name, cluster=cluster.name, add_ons=chosen, facts=_facts(environment, placed))
+        numbers = environment.allocations.vpcs[cluster.vpc]
+        yield AddOnsInput(
+            name=cluster.name,
+            cluster=cluster.name,
+            add_ons=chosen,
+            facts=_facts(environment, placed),
+            load_balancers=LoadBalancers(
+                vpc=numbers.load_balancers,
+                public=public_addresses(environment, placed.tenant, cluster.vpc),
+                asn=numbers.asn,
+                interface=environment.region.dpus.host_interface,
+            ),
+        )
 
 
 def add_ons(environment: Environment, placed: PlacedCluster) -> list[AddOn]:

@@ -13,7 +13,7 @@ from components.render.backends import BORDERS, CONTROL_PLANES
 from components.render.dpus import HBN_CHART, OVN_CHART
 from components.render.region import kept_by_kamaji, region_operators
 from components.render.storage import storage_drivers
-from components.render.vm_offering import vm_operators
+from components.render.vm_offering import VM_OPERATORS
 from components.specs.environment import Environment
 from components.specs.loader import REGION
 
@@ -38,7 +38,7 @@ def needed_charts(environment: Environment) -> dict[str, DataPlace]:
         for index, vpc in enumerate(tenant.vpcs):
             for chart in BORDERS[vpc.isolation].charts:
                 needed.setdefault(chart, (file, ("vpcs", index, "isolation")))
-        for operator in vm_operators(public=True) if tenant.vms else ():
+        for operator in VM_OPERATORS if tenant.vms else ():
             needed.setdefault(operator.chart, (file, ("vms",)))
     return needed
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from components.plan.pools import PlacedCluster
 from components.render.virtual_machine import Machine
-from components.render.vm_offering import PublicAddresses, VmOfferingInput
+from components.render.vm_offering import VmOfferingInput
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.keys import vm_key
@@ -46,10 +46,5 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
         sizes=tuple(sizes[name] for name in vms.offerings),
         images=tuple(images[name] for name in vms.images),
         image_storage_class=vms.image_storage_class,
-        public=PublicAddresses(
-            addresses=public_addresses(environment, placed.tenant, cluster.vpc),
-            asn=lock.vpcs[cluster.vpc].asn,
-            interface=environment.region.dpus.host_interface,
-        ),
         machines=machines,
     )

@@ -135,6 +135,23 @@ def add_on_needs(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, placed.file, path, text)
 
 
+def load_balancers(environment: Environment) -> Iterator[Problem]:
+    """Report public addresses of VMs in clusters where nothing announces them."""
+    for placed in clusters(environment):
+        givers = [entry.name for entry in environment.add_ons.add_ons if entry.gives is Gift.LOAD_BALANCERS]
+        vms = placed.tenant.vms
+        here = vms is not None and vms.cluster == placed.cluster.name
+        if not here or {entry.name for entry in add_ons(environment, placed)} & set(givers):
+            continue
+        for at, machine in enumerate(vms.platform if vms else ()):
+            if machine.public_ip:
+                text = (
+                    f"no add-on of {placed.cluster.name} gives load balancers, so nothing announces the address; list"
+                    f" one of {listed(givers)} in its add_ons"
+                )
+                yield problem(environment, placed.file, ("vms", "platform", at, "public_ip"), text)
+
+
 def _known(environment: Environment, placed: PlacedCluster) -> bool:
     return all(pool.instance_type in environment.instance_types.by_name for pool in placed.cluster.pools)
 

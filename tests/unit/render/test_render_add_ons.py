@@ -43,18 +43,21 @@ def chosen(environment: Environment, name: str, **changed: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        ({}, ["cilium", "node-features", "node-problems", "gpus", "metrics-server", "cert-manager"]),
+        ({}, ["cilium", "node-features", "node-problems", "gpus", "metrics-server", "cert-manager", "metallb"]),
         (
             {"add_ons": ("default", "calico")},
-            ["calico", "node-features", "node-problems", "gpus", "metrics-server", "cert-manager"],
+            ["calico", "node-features", "node-problems", "gpus", "metrics-server", "cert-manager", "metallb"],
         ),
         ({"add_ons": ("kueue", "cilium")}, ["cilium", "kueue"]),
         ({"add_ons": ()}, []),
         (
             {"without_add_ons": {"gpus": "passed through to VMs", "metrics-server": "ours is better"}},
-            ["cilium", "node-features", "node-problems", "cert-manager"],
+            ["cilium", "node-features", "node-problems", "cert-manager", "metallb"],
         ),
-        ({"cni_seed": "first"}, ["node-features", "node-problems", "gpus", "metrics-server", "cert-manager"]),
+        (
+            {"cni_seed": "first"},
+            ["node-features", "node-problems", "gpus", "metrics-server", "cert-manager", "metallb"],
+        ),
     ],
 )
 def test_a_cluster_has_the_default_add_ons_and_those_it_names(
@@ -87,7 +90,7 @@ def test_an_add_on_follows_what_it_needs_and_waits_for_it(inputs_of: Any) -> Non
     assert names.index("node-features") < names.index("gpus")
     [gpus] = [item for item in releases if item.name == "gpus"]
     assert gpus.body["spec"]["dependsOn"] == [{"name": "node-features"}]
-    assert [item.name for item in releases if item.readiness] == ["cilium"]
+    assert [item.name for item in releases if item.readiness] == ["cilium", "metallb"]
 
 
 def test_a_namespace_that_each_cluster_has_is_not_made(inputs_of: Any) -> None:
@@ -179,6 +182,25 @@ def test_metrics_of_many_nodes_take_more_memory() -> None:
 def test_troubles_of_gpus_are_looked_for_where_there_are_gpus() -> None:
     assert "/custom-config/gpu-monitor.json" in VALUES["node-problem-detector"](SMALL)["settings"]["log_monitors"]
     assert "custom_monitor_definitions" not in VALUES["node-problem-detector"](replace(SMALL, gpus=False))["settings"]
+
+
+def test_services_get_addresses_of_the_vpc_and_only_vms_public_ones(inputs_of: Any) -> None:
+    acme, globex = inputs_of(AddOnsInput)
+    found = {(item.kind, item.name): item.body["spec"] for item in acme.render() if "metallb.io" in item.api_version}
+
+    assert found == {
+        ("BGPPeer", "neighbour"): {"myASN": acme.load_balancers.asn, "dynamicASN": "external", "interface": "eth0"},
+        ("IPAddressPool", "vpc"): {"addresses": [str(acme.load_balancers.vpc)]},
+        ("BGPAdvertisement", "vpc"): {"ipAddressPools": ["vpc"], "peers": ["neighbour"]},
+        ("IPAddressPool", "public"): {
+            "addresses": [f"{address}/32" for address in acme.load_balancers.public],
+            "autoAssign": False,
+            "serviceAllocation": {"priority": 1, "namespaces": ["virtual-machines"]},
+        },
+        ("BGPAdvertisement", "public"): {"ipAddressPools": ["public"], "peers": ["neighbour"]},
+    }
+    assert len(acme.load_balancers.public) == 1
+    assert [item.kind for item in globex.render() if "metallb.io" in item.api_version] == []
 
 
 def at(values: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:

@@ -63,12 +63,8 @@ def test_first_boot_configuration_fits_inline_with_all_volumes_one_may_have(offe
     ]
 
 
-def test_a_cluster_without_public_addresses_has_no_load_balancer(offering: VmOfferingInput) -> None:
-    public = replace(offering.public, addresses=())
+def test_a_machine_without_a_public_address_has_no_service(offering: VmOfferingInput) -> None:
     [machine] = offering.machines
-    private = replace(offering, public=public, machines=(replace(machine, public_address=None),))
+    private = replace(offering, machines=(replace(machine, public_address=None),))
 
-    kinds = {item.kind for item in private.render()}
-
-    assert kinds.isdisjoint({"IPAddressPool", "BGPPeer", "BGPAdvertisement", "Service"})
-    assert "metallb" not in [item.name for item in of(private, "HelmRelease")]
+    assert of(private, "Service") == []
