@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from components.render import kamaji, nvue
 from components.render import labels as keys
-from components.render import nvue
 from components.render.dpu_templates import templates
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest
+from components.render.operators import CERT_MANAGER, Operator
 from components.specs.dpus import ONLY, DpuClusterSpec, DpuControlSpec
 from components.specs.intents import DpuIntent
 from components.specs.region import NetworksSpec
@@ -24,6 +25,32 @@ HBN_CHART = "dpf-hbn"
 HBN_IMAGE = "doca-hbn"
 """Name of HBN's image among the tools of the version vector."""
 OVN_CHART = "dpf-ovn-vpc"
+_BESIDE = (
+    # It deploys services to DPUs. DPF looks for it in its own namespace, and asks nothing of these parts of it.
+    Operator(
+        chart="argo-cd",
+        namespace=NAMESPACE,
+        values={"applicationSet": {"replicas": 0}, "dex": {"enabled": False}, "notifications": {"enabled": False}},
+    ),
+    Operator(chart="node-feature-discovery", namespace=NAMESPACE),
+    Operator(chart="maintenance-operator", namespace=NAMESPACE, depends_on=(CERT_MANAGER,)),
+)
+"""What DPF needs and does not bring since 25.7 (DPF:docs/public/getting-started/helm-prerequisites.md)."""
+OPERATORS = (
+    *_BESIDE,
+    Operator(
+        chart="dpf-operator",
+        namespace=NAMESPACE,
+        values={
+            # DPUs come from the inventory, and no rule has to find any.
+            "enableNodeFeatureRules": False,
+            # It would ask for Secrets of an etcd that this chart brings, and ours does not come from it.
+            "kamajiEtcdDefrag": {"enabled": False},
+        },
+        depends_on=(CERT_MANAGER, kamaji.CHART, *(one.release for one in _BESIDE)),
+    ),
+)
+"""DPF, after what it needs."""
 _PROVISIONING = "provisioning.dpu.nvidia.com/v1alpha1"
 _CLUSTER_SECONDS = 900
 

@@ -53,17 +53,6 @@ _MONITORING = Operator(
         }
     },
 )
-_DPF = Operator(
-    chart="dpf-operator",
-    namespace=dpus.NAMESPACE,
-    depends_on=(CERT_MANAGER, kamaji.CHART),
-    values={
-        # Whoever installs Node Feature Discovery beside DPF gives it its rules.
-        "enableNodeFeatureRules": False,
-        # It would ask for Secrets of an etcd that this chart brings, and ours does not come from it.
-        "kamajiEtcdDefrag": {"enabled": False},
-    },
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +119,7 @@ def region_operators(
         *{one.chart: one for one in (*hosting, *for_dpus)}.values(),
         cluster_api.OPERATOR,
         *BARE_METAL[metal.backend].operators(metal, watched),
-        *((_DPF,) if dpf else ()),
+        *(dpus.OPERATORS if dpf else ()),
         _MONITORING,
     )
 

@@ -38,7 +38,13 @@ FOLDER = Path(__file__).parent / "older_library"
 OLDER = (1, 2)
 LATER_KINDS = {"ExternalSecret", "Ironic", "Issuer", "Certificate"}
 """Kinds that no library of those days rendered: what the data said of them had no effect."""
-ASKED_SINCE = {"bare-metal.root-devices", "add-ons.networks", "add-ons.load-balancers", "data-stores.of-dpus"}
+ASKED_SINCE = {
+    "bare-metal.root-devices",
+    "add-ons.networks",
+    "add-ons.load-balancers",
+    "data-stores.of-dpus",
+    "references.charts",
+}
 """Rules that ask for what those days did not know: it is told, and written by hand."""
 LATER_CONCEPTS = (IsolationInput,)
 """What no library of those days made anything from."""

@@ -76,6 +76,9 @@ def test_a_dpu_image_that_moved_is_another_object_beside_the_one_that_dpus_were_
                 "cluster-api-operator",
                 "ironic-standalone-operator",
                 "baremetal-operator",
+                "argo-cd",
+                "node-feature-discovery",
+                "maintenance-operator",
                 "dpf-operator",
                 "kube-prometheus-stack",
                 "default-etcd",
@@ -92,6 +95,20 @@ def test_only_the_operators_of_the_backends_are_installed(
     assert [item.name for item in by_kind(region, "HelmRelease")] == operators
     assert {item.namespace for item in region.render()} - {None} <= {item.name for item in by_kind(region, "Namespace")}
     assert bool(by_kind(region, "DPFOperatorConfig")) is ("dpf-operator" in operators)
+
+
+def test_dpf_comes_after_all_that_it_needs_and_does_not_bring(inputs_of: Any) -> None:
+    [region] = inputs_of(RegionInput)
+    releases = {item.name: item.body["spec"] for item in by_kind(region, "HelmRelease")}
+
+    needed = [one["name"] for one in releases["dpf-operator"]["dependsOn"]]
+    beside = ["argo-cd", "node-feature-discovery", "maintenance-operator"]
+    assert needed == ["cert-manager", "kamaji", *beside]
+    assert list(releases).index("dpf-operator") > max(list(releases).index(name) for name in needed)
+    [config] = by_kind(region, "DPFOperatorConfig")
+    # DPF looks for Argo CD in the namespace of its configuration.
+    assert {releases[name]["targetNamespace"] for name in beside} == {config.namespace}
+    assert "argoCDNamespace" not in config.body["spec"]["overrides"]
 
 
 def test_kamaji_has_no_default_data_store_where_clusters_share_none(inputs_with: Any) -> None:
