@@ -46,6 +46,8 @@ class Operator:
     the chart's."""
     flags: tuple[str, ...] = ()
     """Arguments added to those of the chart's Deployment, for what the chart has no value for."""
+    without: tuple[str, ...] = ()
+    """Kinds, as ``<API group>/<Kind>``, that the chart insists on making and something else makes: Helm gets none."""
 
     @property
     def release(self) -> str:
@@ -126,14 +128,21 @@ def _release(
             "install": step,
             "upgrade": step,
             "driftDetection": {"mode": "enabled"},
-            **given(values=dict(operator.values), postRenderers=_with_flags(operator.flags)),
+            **given(values=dict(operator.values), postRenderers=_patched(operator)),
         },
     )
 
 
-def _with_flags(flags: tuple[str, ...]) -> list[dict[str, Any]]:
-    if not flags:
-        return []
-    added = [{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": flag} for flag in flags]
-    patch = {"target": {"group": "apps", "kind": "Deployment"}, "patch": json.dumps(added)}
-    return [{"kustomize": {"patches": [patch]}}]
+def _patched(operator: Operator) -> list[dict[str, Any]]:
+    patches = [_deleted(*kind.split("/")) for kind in operator.without]
+    if operator.flags:
+        path = "/spec/template/spec/containers/0/args/-"
+        added = [{"op": "add", "path": path, "value": flag} for flag in operator.flags]
+        patches.append({"target": {"group": "apps", "kind": "Deployment"}, "patch": json.dumps(added)})
+    return [{"kustomize": {"patches": patches}}] if patches else []
+
+
+def _deleted(group: str, kind: str) -> dict[str, Any]:
+    """Return the patch that takes all objects of a kind away; kustomize asks for a name and goes by the target."""
+    patch = {"$patch": "delete", "apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": "any"}}
+    return {"target": {"group": group, "kind": kind}, "patch": json.dumps(patch)}

@@ -6,8 +6,8 @@ were made with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from components.render import labels as keys
@@ -37,14 +37,17 @@ class StorageCatalogInput:
     name: str
     cluster: str
     classes: tuple[StorageClassSpec, ...]
+    """What the cluster offers, with its tenant's name filled in."""
+    annotations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What each class says beside, by its name: from where it is mounted, and how much its tenant may have of it."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one cluster's storage, in the order they are applied."""
-        drivers = storage_drivers(self.classes)
+        drivers, beside = storage_drivers(self.classes), self.annotations
         return (
             *(namespace(driver.namespace, cluster=self.cluster) for driver in drivers),
             *(tenant_release(driver, self.cluster, awaited=driver is SNAPSHOTS) for driver in drivers),
-            *(item for spec in self.classes for item in _class(self.cluster, spec)),
+            *(item for spec in self.classes for item in _class(self.cluster, spec, beside.get(spec.name, {}))),
         )
 
 
@@ -62,9 +65,26 @@ def storage_drivers(classes: tuple[StorageClassSpec, ...]) -> tuple[Operator, ..
 
 
 def _vast_driver(spec: VastClassSpec) -> Operator:
-    """Return the VAST driver; ``spec`` gives the management endpoint of calls that name no class."""
-    values = {"endpoint": spec.endpoint, "secretName": spec.secret, "verifySsl": True, "node": _ANYWHERE}
-    return Operator(chart="vast-csi", namespace=VAST_NAMESPACE, values=values)
+    """Return the VAST driver without a login of its own: each class brings one.
+
+    With one, pods could ask for volumes of any path and policy in line, and the chart would make a default snapshot
+    class. ``spec`` gives the endpoint that the driver names in errors, and how it empties what a VAST system without a
+    trash folder cannot: by a mount of its own, at an address that it looks up.
+    """
+    emptying = {"deletionVipPool": spec.vip_pool, "deletionViewPolicy": spec.view_policy} if spec.vip_pool else {}
+    return Operator(
+        chart="vast-csi",
+        namespace=VAST_NAMESPACE,
+        values={
+            "endpoint": spec.endpoint,
+            "verifySsl": True,
+            "node": _ANYWHERE,
+            **emptying,
+            # The chart fails without a class. Ours are Pulumi's, since Helm cannot replace one whose parameters change.
+            "storageClasses": {"none": {"storagePath": "/", "viewPolicy": "none"}},
+        },
+        without=("storage.k8s.io/StorageClass",),
+    )
 
 
 def _topolvm_driver(classes: list[TopolvmClassSpec]) -> Operator:
@@ -78,12 +98,12 @@ def _topolvm_driver(classes: list[TopolvmClassSpec]) -> Operator:
     )
 
 
-def _class(cluster: str, spec: StorageClassSpec) -> Iterator[Manifest]:
+def _class(cluster: str, spec: StorageClassSpec, annotations: Mapping[str, str]) -> Iterator[Manifest]:
     if isinstance(spec, NfsClassSpec):
         location = {"server": str(spec.server), "share": spec.share}
-        # Clusters of all tenants are on one share: without its own folder, one would open and delete another's volume.
+        # Clusters of a tenant are on one share: without its own folder, one would open and delete another's volume.
         folder = {"subDir": f"{cluster}/{spec.sub_directory}"}
-        yield _storage_class(cluster, spec, _NFS_DRIVER, {**location, **folder})
+        yield _storage_class(cluster, spec, _NFS_DRIVER, {**location, **folder}, annotations)
         # The driver mounts the share again to make a snapshot, and takes the options from here only.
         options = {"mountOptions": ",".join(spec.mount_options)} if spec.mount_options else {}
         yield _snapshot_class(cluster, spec, _NFS_DRIVER, {**location, **options})
@@ -91,11 +111,11 @@ def _class(cluster: str, spec: StorageClassSpec) -> Iterator[Manifest]:
         # No snapshot class: TopoLVM's are on the same disks as the volume, and of thin pools only.
         durable = {keys.DURABLE: str(spec.durable).lower()}
         # A local volume must wait for the pod, which decides the node.
-        yield _storage_class(
-            cluster, spec, _TOPOLVM_DRIVER, _topolvm_parameters(spec), labels=durable, binding="WaitForFirstConsumer"
-        )
+        parameters = _topolvm_parameters(spec)
+        wait = "WaitForFirstConsumer"
+        yield _storage_class(cluster, spec, _TOPOLVM_DRIVER, parameters, annotations, labels=durable, binding=wait)
     else:
-        yield _storage_class(cluster, spec, _VAST_DRIVER, _vast_parameters(spec))
+        yield _storage_class(cluster, spec, _VAST_DRIVER, _vast_parameters(spec), annotations)
         yield _snapshot_class(cluster, spec, _VAST_DRIVER, _secret("snapshotter", spec))
 
 
@@ -108,7 +128,7 @@ def _vast_parameters(spec: VastClassSpec) -> dict[str, str]:
     return {
         "root_export": spec.root_export,
         "view_policy": spec.view_policy,
-        "vip_pool_name": spec.vip_pool,
+        **given(vip_pool_name=spec.vip_pool, vip_pool_fqdn=spec.vip_pool_fqdn, qos_policy=spec.qos_policy),
         **secrets,
     }
 
@@ -125,6 +145,7 @@ def _storage_class(
     spec: StorageClassSpec,
     driver: str,
     parameters: dict[str, str],
+    annotations: Mapping[str, str],
     *,
     labels: dict[str, str] | None = None,
     binding: str = "Immediate",
@@ -135,7 +156,7 @@ def _storage_class(
         spec.name,
         cluster=cluster,
         labels=labels,
-        annotations=_default("storageclass.kubernetes.io/is-default-class", spec),
+        annotations={**_default("storageclass.kubernetes.io/is-default-class", spec), **annotations},
         provisioner=driver,
         parameters=parameters,
         reclaimPolicy=spec.reclaim.value,

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import re
 
-from components.specs import api_server, base, cluster_api, dpus, intents, keys, kubelet, nodes, region, root_device
+from components.specs import (
+    api_server,
+    base,
+    cluster_api,
+    dpus,
+    intents,
+    keys,
+    kubelet,
+    nodes,
+    region,
+    root_device,
+    storage,
+)
 
 _LABEL = "lower-case letters, digits and '-'"
 PATTERN_RULES = {
@@ -33,6 +45,8 @@ PATTERN_RULES = {
     base.INTERFACE: "must be the name of a network interface, at most 15 characters without blanks, '/' and ':'",
     base.CRON_SCHEDULE: 'must be a cron schedule of five fields like "15 3 * * *"',
     region.STATE_BACKEND: "must be a URL as pulumi login takes it like s3://bucket/region",
+    storage.TENANT_LABEL: f"must be a name of {_LABEL} that starts with a letter, like vast-<tenant>",
+    storage.TENANT_HOST: "must be a DNS name without a scheme like <tenant>.vast.cloud.example",
     dpus.DPU_CLUSTER_NAME: "must be a name of at most 4 lower-case letters and digits that starts with a letter",
     api_server.FEATURE_GATE: "must be a feature gate like InPlacePodVerticalScaling",
     api_server.CLAIM: "must be text without spaces, '=' and ','",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from components.specs import mount_options
 from components.specs.base import (
@@ -26,6 +26,14 @@ from components.specs.problems import listed, nearest
 CLAIM, NAMESPACE, VOLUME = "${pvc.metadata.name}", "${pvc.metadata.namespace}", "${pv.metadata.name}"
 """What csi-driver-nfs puts into ``subDir`` (csi-driver-nfs:docs/driver-parameters.md)."""
 _PLACEHOLDERS = (CLAIM, NAMESPACE, VOLUME)
+TENANT = "<tenant>"
+"""What stands for the name of the tenant whose cluster offers a class."""
+TENANT_LABEL = r"^([a-z]([-a-z0-9]*[a-z0-9])?|([a-z][-a-z0-9]*)?<tenant>([-a-z0-9]*[a-z0-9])?)$"
+TENANT_HOST = r"^([a-z0-9]|<tenant>)([-a-z0-9]|<tenant>)*(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$"
+TenantLabel = Annotated[str, StringConstraints(pattern=TENANT_LABEL, max_length=56)]
+"""DNS-1035 label in which `TENANT` may stand once, for a name of at most 15 characters."""
+TenantHost = Annotated[str, StringConstraints(pattern=TENANT_HOST, max_length=240)]
+"""DNS name in whose first label `TENANT` may stand."""
 _PORT = re.compile(r":([1-9][0-9]{0,4})$")
 _MAX_PORT = 65535
 
@@ -50,9 +58,26 @@ class _ClassSpec(CheckedSpec):
     """Options that volumes of the class are mounted with, one an entry, copied when a volume is made; older ones keep
     theirs."""
 
+    PER_TENANT: ClassVar[tuple[str, ...]] = ()
+    """Fields in which `TENANT` may stand."""
+    WALLS: ClassVar[tuple[str, ...]] = ()
+    """Those among them that keep tenants of one storage system apart: no two may have a value in common."""
+
+    def of_tenant(self, tenant: str) -> Self:
+        """Return the class as clusters of ``tenant`` have it."""
+        texts = {key: getattr(self, key) for key in self.PER_TENANT}
+        return self.model_copy(update={key: text.replace(TENANT, tenant) for key, text in texts.items() if text})
+
     def misfits(self) -> Iterator[Misfit]:
-        """Yield mount options that no mount would take."""
+        """Yield mount options that no mount would take, what is not quite `TENANT`, and paths that lead elsewhere."""
         yield from mount_options.misfits(self.mount_options, nfs=True)
+        for key in self.PER_TENANT:
+            text = getattr(self, key) or ""
+            strange = [found for found in re.findall(r"<[^>/]*>?", text) if found != TENANT]
+            if strange:
+                yield Misfit(f"holds {strange[0]}, which nothing fills in; write {TENANT}", (key,), text)
+            if {".", ".."} & set(text.split("/")):
+                yield Misfit("has a part that is '.' or '..'; write the path as it is without", (key,), text)
 
 
 class NfsClassSpec(_ClassSpec):
@@ -63,11 +88,19 @@ class NfsClassSpec(_ClassSpec):
     server: IpAddress | Text
     """Address or name of the NFS server, ``server`` of csi-driver-nfs."""
     share: str = Field(pattern=ABSOLUTE_PATH)
-    """Directory that the server exports, ``share`` of csi-driver-nfs; clusters of all tenants are on it."""
+    """Directory that the server exports, ``share`` of csi-driver-nfs. ``<tenant>`` in it stands for the tenant's name:
+    each tenant has an export of its own, open to its own hosts."""
     sub_directory: str = Field(default="${pvc.metadata.namespace}/${pvc.metadata.name}", pattern=RELATIVE_PATH)
     """Directory of a volume below the cluster's own, which is called after the cluster; the end of ``subDir`` of
     csi-driver-nfs. It holds namespace and name of the claim, or the name of the volume, so that no two claims
     share one."""
+    PER_TENANT: ClassVar[tuple[str, ...]] = ("share",)
+    WALLS: ClassVar[tuple[str, ...]] = ("share",)
+
+    @property
+    def system(self) -> str:
+        """Return the NFS server."""
+        return str(self.server)
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield a server that is more than a host, and a directory that two claims would share."""
@@ -78,28 +111,53 @@ class NfsClassSpec(_ClassSpec):
 
 
 class VastClassSpec(_ClassSpec):
-    """A class of VAST CSI. Each claim is a view with a quota, so capacity is enforced."""
+    """A class of VAST CSI. Each claim is a view with a quota, so capacity is enforced.
+
+    ``<tenant>`` in its names stands for the tenant's name: each has a tenant of its own on the system.
+    """
 
     driver: Literal["vast"]
     """The driver is VAST CSI."""
     endpoint: Text
     """Host of the management API of the VAST system, with a port where it is not 443, without a scheme and a path."""
-    vip_pool: Text
-    """Pool of virtual addresses on the storage network that nodes mount from, ``vip_pool_name`` of VAST CSI."""
+    vip_pool: Text | None = None
+    """Pool of virtual addresses on the storage network that nodes mount from, ``vip_pool_name`` of VAST CSI. The driver
+    looks it up, which an administrator of one tenant may not."""
+    vip_pool_fqdn: TenantHost | None = None
+    """Name of such a pool in VAST's DNS, ``vip_pool_fqdn`` of VAST CSI: nodes spread over its addresses, and nobody
+    looks it up at the management. Either this or ``vip_pool`` is there."""
     view_policy: Text
-    """Policy of the views that claims become, ``view_policy`` of VAST CSI."""
+    """Policy of the views that claims become, ``view_policy`` of VAST CSI. It decides the tenant of the system, and
+    which hosts mount."""
     root_export: str = Field(pattern=ABSOLUTE_PATH)
     """Path below which claims get their own, ``root_export`` of VAST CSI."""
-    secret: DnsLabel
-    """Secret in the ``vast-csi`` namespace with username, password and endpoint. It is a reference, never a value.
+    qos_policy: Text | None = None
+    """Policy that bounds what the views may take of the system, ``qos_policy`` of VAST CSI; unbounded when it is left
+    out."""
+    secret: TenantLabel
+    """Secret in the ``vast-csi`` namespace with username, password and endpoint. It is a reference, never a value, and
+    its account owns no more than the tenant's tree, since administrators of the cluster can read it.
 
     One driver serves a cluster, so that classes with different endpoints are told apart by their secrets alone.
     """
+    PER_TENANT: ClassVar[tuple[str, ...]] = (
+        "vip_pool", "vip_pool_fqdn", "view_policy", "root_export", "qos_policy", "secret",
+    )  # fmt: skip
+    WALLS: ClassVar[tuple[str, ...]] = ("view_policy", "root_export", "secret")
+
+    @property
+    def system(self) -> str:
+        """Return the host of the management."""
+        return self.endpoint
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield an endpoint that is more than a host and its port."""
+        """Yield an endpoint that is more than a host and its port, and a pool of addresses that is missing or twice."""
         yield from super().misfits()
         yield from _host_misfits("endpoint", self.endpoint, port=True)
+        if self.vip_pool is None and self.vip_pool_fqdn is None:
+            yield Misfit("is missing, and vip_pool too; write one of the two", ("vip_pool_fqdn",))
+        elif self.vip_pool is not None and self.vip_pool_fqdn is not None:
+            yield Misfit("stands beside vip_pool_fqdn, and the driver takes one; remove one of the two", ("vip_pool",))
 
 
 class TopolvmClassSpec(_ClassSpec):

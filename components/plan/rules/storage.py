@@ -47,7 +47,7 @@ def local_disks(environment: Environment) -> Iterator[Problem]:
         if isinstance(entry, TopolvmClassSpec) and entry.durable:
             text = f"volumes of {entry.name} are on one node and lost when it is replaced; write durable: false"
             yield problem(environment, REGION, ("storage", index, "durable"), text)
-    for placed, at, entry in _offered(environment):
+    for placed, at, entry in offered(environment):
         types = [kinds[pool.instance_type] for pool in placed.cluster.pools if pool.instance_type in kinds]
         if isinstance(entry, TopolvmClassSpec) and types and not any(kind.nvme_disks for kind in types):
             names = listed(dict.fromkeys(kind.name for kind in types))
@@ -76,7 +76,7 @@ def durable_volumes(environment: Environment) -> Iterator[Problem]:
 
 def mount_options(environment: Environment) -> Iterator[Problem]:
     """Report classes with mount options that an image of the cluster's nodes cannot serve."""
-    for placed, at, entry in _offered(environment):
+    for placed, at, entry in offered(environment):
         options = dict(option.partition("=")[::2] for option in entry.mount_options)
         special = [name for name in VAST_OPTIONS if name in options]
         connections = options.get("nconnect", "")
@@ -113,7 +113,7 @@ def shared_secrets(environment: Environment) -> Iterator[Problem]:
 def reachable(environment: Environment) -> Iterator[Problem]:
     """Report storage whose address hosts of a VPC cannot reach. A name instead of an address is taken as it is."""
     networks = environment.region.networks
-    for placed, at, entry in _offered(environment):
+    for placed, at, entry in offered(environment):
         address = _address(entry.endpoint) if isinstance(entry, VastClassSpec) else None
         vpc = next((vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc), None)
         if address is None or vpc is None or not BORDERS[vpc.isolation].link_per_host or address in networks.storage:
@@ -132,8 +132,8 @@ def reachable(environment: Environment) -> Iterator[Problem]:
         yield problem(environment, placed.file, (*placed.path, "storage", at), text)
 
 
-def _offered(environment: Environment) -> Iterator[tuple[PlacedCluster, int, StorageClassSpec]]:
-    """Yield all classes that clusters offer, with their place in the list."""
+def offered(environment: Environment) -> Iterator[tuple[PlacedCluster, int, StorageClassSpec]]:
+    """Yield all classes that clusters offer, with their place in the list of the cluster."""
     classes = {entry.name: entry for entry in environment.region.storage}
     for placed in clusters(environment):
         for at, name in enumerate(placed.cluster.storage):

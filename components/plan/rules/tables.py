@@ -29,6 +29,7 @@ from components.plan.rules import (
     running,
     sites,
     storage,
+    storage_walls,
     vms,
 )
 from components.specs.environment import Environment
@@ -141,6 +142,7 @@ DATA: tuple[Rule, ...] = (
     storage.durable_volumes,
     storage.mount_options,
     storage.shared_secrets,
+    storage_walls.between_tenants,
     storage.reachable,
     add_ons.add_on_references,
     add_ons.add_on_cycles,
@@ -206,6 +208,7 @@ WAIVABLE: tuple[Rule, ...] = (
     inventory.leaves,
     networks.without_isolation,
     governance.windows,
+    storage_walls.between_tenants,
 )
 """Limits of experience and of promises: what breaks one can be applied all the same, and may be for a time.
 

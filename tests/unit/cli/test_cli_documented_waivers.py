@@ -66,6 +66,7 @@ CHECKED = {
     "networks.without-isolation": Case(
         "globex", (("tenants/globex.yaml", "\nclusters:\n", f"  - {OPEN_VPC}\n\nclusters:\n"),), allocated=True
     ),
+    "storage-walls.between-tenants": Case("shared-vast", (("region.yaml", "secret: vast-<tenant>", "secret: vast"),)),
     "governance.windows": Case(
         "acme-train/infer",
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from components.render.storage import StorageCatalogInput
@@ -15,7 +16,7 @@ VAST = VastClassSpec(
     driver="vast",
     default=True,
     endpoint="vms.example",
-    vip_pool="pool",
+    vip_pool_fqdn="pool.example",
     view_policy="policy",
     root_export="/tenants",
     secret="vms",
@@ -47,6 +48,40 @@ def test_a_cluster_gets_the_drivers_it_needs_and_one_owner_of_snapshots() -> Non
     assert releases(NFS) == ["snapshot-controller", "csi-driver-nfs"]
     assert releases(VAST) == ["snapshot-controller", "vast-csi"]
     assert releases() == []
+
+
+def test_vasts_driver_has_no_login_and_makes_no_class_of_its_own() -> None:
+    [release] = [item for item in rendered(VAST) if item.kind == "HelmRelease" and item.name == "vast-csi"]
+    spec = release.body["spec"]
+    [patch] = [patch for each in spec["postRenderers"] for patch in each["kustomize"]["patches"]]
+
+    assert spec["values"] == {
+        "endpoint": "vms.example",
+        "verifySsl": True,
+        "node": {"tolerations": [{"operator": "Exists"}]},
+        "storageClasses": {"none": {"storagePath": "/", "viewPolicy": "none"}},
+    }
+    assert patch["target"] == {"group": "storage.k8s.io", "kind": "StorageClass"}
+    assert json.loads(patch["patch"])["$patch"] == "delete"
+
+
+def test_vasts_driver_empties_volumes_at_a_pool_that_its_account_can_look_up() -> None:
+    known = VAST.model_copy(update={"vip_pool": "pool", "vip_pool_fqdn": None})
+    [release] = [item for item in rendered(known) if item.kind == "HelmRelease" and item.name == "vast-csi"]
+
+    values = release.body["spec"]["values"]
+    assert (values["deletionVipPool"], values["deletionViewPolicy"]) == ("pool", "policy")
+
+
+def test_a_class_of_vast_says_where_it_is_mounted_as_its_driver_wants_it() -> None:
+    def parameters(**changes: Any) -> dict[str, str]:
+        [item] = [item for item in rendered(VAST.model_copy(update=changes)) if item.kind == "StorageClass"]
+        return {key: value for key, value in item.body["parameters"].items() if not key.startswith("csi.")}
+
+    rest = {"root_export": "/tenants", "view_policy": "policy"}
+    assert parameters() == {"vip_pool_fqdn": "pool.example", **rest}
+    assert parameters(vip_pool="pool", vip_pool_fqdn=None) == {"vip_pool_name": "pool", **rest}
+    assert parameters(qos_policy="gold") == {"vip_pool_fqdn": "pool.example", "qos_policy": "gold", **rest}
 
 
 def test_helm_keeps_its_state_in_a_namespace_that_is_in_the_cluster_before_the_release() -> None:

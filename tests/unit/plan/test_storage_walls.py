@@ -1,0 +1,49 @@
+"""What clusters of different tenants have in common on a storage system: nothing, in all that is rendered."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+
+from components.plan.build.manifests import everything
+from components.plan.pools import clusters
+from components.specs.loader import environments, load_environment
+from toolchain import paths
+
+ENVIRONMENTS = paths.ROOT / "environments"
+SECRET = "csi.storage.k8s.io/{}-secret-name"
+ROLES = ("provisioner", "controller-publish", "node-publish", "controller-expand", "snapshotter")
+WALLS = ("share", "view_policy", "root_export", *map(SECRET.format, ROLES))
+
+
+@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+def test_no_class_gives_a_tenant_what_another_has(name: str) -> None:
+    environment = load_environment(name, ENVIRONMENTS)
+    tenants = {placed.cluster.name: placed.tenant.tenant for placed in clusters(environment)}
+    holders: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for item in everything(environment):
+        if item.kind in {"StorageClass", "VolumeSnapshotClass"}:
+            for key, value in item.body["parameters"].items():
+                if key in WALLS:
+                    holders[key, value].add(tenants[item.cluster])
+
+    assert holders
+    assert {wall: names for wall, names in holders.items() if len(names) > 1} == {}
+
+
+def test_what_the_storage_system_is_to_let_in_is_the_hosts_of_the_tenant_alone() -> None:
+    environment = load_environment("laptop", ENVIRONMENTS)
+
+    told = {
+        (item.cluster, item.name): item.body["metadata"]["annotations"]["jacquard.dev/client-networks"]
+        for item in everything(environment)
+        if item.kind == "StorageClass"
+    }
+
+    hosts = {name: str(vpc.hosts) for name, vpc in environment.allocations.vpcs.items()}
+    assert told == {
+        ("acme-train", "shared-nfs"): hosts["acme"],
+        ("acme-train", "shared-vast"): hosts["acme"],
+        ("globex-lab", "shared-vast"): hosts["globex"],
+    }
