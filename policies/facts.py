@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from components.plan.bmcs import unverified_bmcs
 from components.plan.build.slices import SliceKind, slices
 from components.plan.pools import clusters
 from components.render.bare_metal_hosts import root_device_hints
@@ -73,6 +74,8 @@ class Context:
     """Times in which nothing of tenants may change; None when they cannot be read, so that nobody knows."""
     declared: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """What the data say of hosts beyond who they are, by host and path in its object; nothing where nobody knows."""
+    unverified: Mapping[str, str] = field(default_factory=dict)
+    """Why the BMC of a host is believed without a certificate, by host; nothing where it is not."""
     subjects: tuple[str | None, ...] = (None,)
     """Tenants whose slices the stack applies, with None for what all tenants share."""
 
@@ -104,17 +107,20 @@ class Context:
             waivers=environment.waivers.waivers,
             freezes=environment.policy.freezes,
             declared=_declared(environment),
+            unverified=unverified_bmcs(environment),
             subjects=_subjects(environment, stack.partition(".")[2]),
         )
 
 
 def _declared(environment: Environment) -> dict[str, dict[str, Any]]:
-    kinds = environment.instance_types.by_name
+    kinds, away = environment.instance_types.by_name, unverified_bmcs(environment)
     disks = {name: root_device_hints(kind.root_device) for name, kind in kinds.items() if kind.root_device}
     return {
-        host.host: {"spec.rootDeviceHints": disks[host.instance_type]}
+        host.host: {
+            **({"spec.rootDeviceHints": disks[host.instance_type]} if host.instance_type in disks else {}),
+            **({"spec.bmc.disableCertificateVerification": True} if host.host in away else {}),
+        }
         for host in environment.hosts
-        if host.instance_type in disks
     }
 
 

@@ -92,6 +92,8 @@ class BareMetal:
     """Returns, by a stable key, fields of objects that the backend's own controllers make for hosts."""
     lists_failure_domains: bool
     """Whether a cluster lists the failure domains that its machines may be in."""
+    asks_certificates: bool
+    """Whether a BMC that speaks by https has to prove who it is, unless the data except it."""
     redfish_only: bool
     """Whether BMCs are spoken to by Redfish only, and at an address."""
 
@@ -159,6 +161,7 @@ BARE_METAL = {
         host=bare_metal_hosts.render,
         patches=bare_metal_hosts.patches,
         lists_failure_domains=True,
+        asks_certificates=True,
         redfish_only=False,
     ),
     BareMetalBackend.IRONCORE_METAL: BareMetal(
@@ -174,6 +177,7 @@ BARE_METAL = {
         host=ironcore_servers.render,
         patches=lambda _hosts: (),
         lists_failure_domains=False,
+        asks_certificates=False,
         redfish_only=True,
     ),
 }

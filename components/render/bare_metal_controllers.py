@@ -100,6 +100,7 @@ def render(metal: BareMetalSpec, interface: str) -> Iterator[Manifest]:
 
     ``interface`` is what Ironic listens on, on the hosts of the management cluster that it may run on.
     """
+    authority = metal.bmc_certificates.authority
     for one in _controllers(metal):
         yield from _certificate(one.namespace)
         yield manifest(
@@ -109,7 +110,10 @@ def render(metal: BareMetalSpec, interface: str) -> Iterator[Manifest]:
             namespace=one.namespace,
             spec={
                 "networking": {"interface": interface, **given(dhcp=None if one.dhcp is None else _dhcp(one.dhcp))},
-                "tls": {"certificateName": _CERTIFICATE},
+                "tls": {
+                    "certificateName": _CERTIFICATE,
+                    **given(bmcCA=authority and {"kind": "Secret", "name": authority}),
+                },
                 **given(nodeSelector=one.nodes),
             },
         )

@@ -45,7 +45,11 @@ def _host(placed: PlacedHost) -> Manifest:
         },
         spec={
             "online": True,
-            "bmc": {"address": host.bmc, "credentialsName": host.bmc_secret},
+            "bmc": {
+                "address": host.bmc,
+                "credentialsName": host.bmc_secret,
+                **({"disableCertificateVerification": True} if placed.unverified else {}),
+            },
             "bootMACAddress": host.boot_mac,
             "bootMode": "UEFI",
             "automatedCleaningMode": "metadata",

@@ -30,6 +30,8 @@ class PlacedHost:
     """Number of physical functions of its DPU that the host sees."""
     root_device: RootDeviceSpec | None
     """Disk that images are written to, as its instance type says; None where it says nothing."""
+    unverified: bool = False
+    """Whether its BMC is believed without a certificate."""
     owner: HostOwner | None
     dpu_cluster: str | None
     """DPU cluster that runs the host's DPU; None where the region lists none."""

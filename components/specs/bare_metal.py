@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from components.specs.base import CheckedSpec, Cidr, IpAddress, Misfit, ShortName
+from components.specs.base import CheckedSpec, Cidr, DnsLabel, IpAddress, Label, Misfit, ShortName, Spec, Text
 from components.specs.problems import listed
 
 MOST_BY_MEDIA = 500
@@ -97,6 +97,35 @@ class ControllerSpec(CheckedSpec):
             yield Misfit(text, ("dhcp",), f"{self.dhcp.first}-{self.dhcp.last}")
 
 
+class UnverifiedBmcSpec(CheckedSpec):
+    """Hosts whose BMCs are believed without a certificate, and why. Whoever stands between gets their logins."""
+
+    racks: tuple[Label, ...] = ()
+    """Racks whose hosts are meant."""
+    instance_types: tuple[Label, ...] = ()
+    """Instance types whose hosts are meant."""
+    reason: Text
+    """Why it has to be, and until when, for those who read the policy ``unverified-bmc``."""
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield an exception for nobody."""
+        if not self.racks and not self.instance_types:
+            yield Misfit("names no hosts; add racks or instance_types")
+
+
+class BmcCertificatesSpec(Spec):
+    """What BMCs prove by that they are who they say, when Metal3 speaks to them by https.
+
+    IronCore's metal-operator is told by flags of its own, which nothing here sets.
+    """
+
+    authority: DnsLabel | None = None
+    """Secret in the namespace of each Ironic, with certificates of all authorities that signed those of BMCs in
+    ``ca.crt``. Every key of it is read as such, so it holds no private key."""
+    unverified: tuple[UnverifiedBmcSpec, ...] = ()
+    """Hosts that are excepted, such as those of a vendor whose BMCs sign for themselves."""
+
+
 class BareMetalSpec(CheckedSpec):
     """Who provisions hosts, and how many one controller may hold."""
 
@@ -110,6 +139,8 @@ class BareMetalSpec(CheckedSpec):
     free_hosts: ShortName | None = None
     """Controller of the hosts that no cluster has: they share one namespace, which only one controller may watch. It is
     required with ``controllers``."""
+    bmc_certificates: BmcCertificatesSpec = BmcCertificatesSpec()
+    """How certificates of BMCs are verified; Metal3 registers no host behind one that it cannot verify."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield controllers that the backend does not know, and free hosts that none or an unknown one has."""

@@ -40,6 +40,11 @@ class BmcAddress:
         return "virtualmedia" in self.scheme
 
     @property
+    def has_certificate(self) -> bool:
+        """Tell whether the BMC proves by a certificate who it is."""
+        return not self.is_ipmi and self.transport == "https"
+
+    @property
     def transport(self) -> str:
         """Return ``http`` or ``https``; Metal3 takes the latter when none is written."""
         return self.scheme.partition("+")[2] or "https"

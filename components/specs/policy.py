@@ -24,6 +24,8 @@ class RuleId(StrEnum):
     """A node boots an image that is still maintained."""
     HOST_BEYOND_IDENTITY = "host-beyond-identity"
     """A host entry carries its identity and nothing else."""
+    UNVERIFIED_BMC = "unverified-bmc"
+    """A BMC proves by a certificate who it is."""
     TEMPLATE_EDITED_IN_PLACE = "template-edited-in-place"
     """A machine template is never edited: new content is a new template."""
     PROVIDER_WITHOUT_CLUSTER_IDENTIFIER = "provider-without-cluster-identifier"

@@ -9,6 +9,7 @@ from policies.rules import (
     template_edited_in_place,
     unpinned_image,
     unsigned_image,
+    unverified_bmc,
 )
 from policies.verdict import Rule
 
@@ -18,6 +19,7 @@ RULES: tuple[Rule, ...] = (
     unsigned_image.RULE,
     deprecated_image.RULE,
     host_beyond_identity.RULE,
+    unverified_bmc.RULE,
     template_edited_in_place.RULE,
     provider_without_cluster_identifier.RULE,
     change_in_freeze.RULE,

@@ -38,7 +38,7 @@ FORMS: Mapping[str, HostForm] = {
     "BareMetalHost": HostForm(
         identity=frozenset({"spec.bmc.address", "spec.bmc.credentialsName", "spec.bootMACAddress", "spec.online"}),
         uniform={"spec.automatedCleaningMode": "metadata", "spec.bootMode": "UEFI"},
-        declared=("spec.rootDeviceHints",),
+        declared=("spec.bmc.disableCertificateVerification", "spec.rootDeviceHints"),
         nested=("spec", "spec.bmc"),
     ),
     "BMC": HostForm(

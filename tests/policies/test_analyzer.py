@@ -69,6 +69,7 @@ def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:
         ("unsigned-image", MANDATORY),
         ("deprecated-image", ADVISORY),
         ("host-beyond-identity", MANDATORY),
+        ("unverified-bmc", ADVISORY),
         ("template-edited-in-place", MANDATORY),
         ("provider-without-cluster-identifier", MANDATORY),
         ("change-in-freeze", MANDATORY),

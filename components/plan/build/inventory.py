@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.plan.allocate.dpu_clusters import DpuClusters
+from components.plan.bmcs import unverified_bmcs
 from components.plan.build.dpus import uses_dpf
 from components.plan.pools import clusters, failure_domain
 from components.render.hosts import HostOwner, PlacedHost
@@ -26,6 +27,7 @@ def of_hall(environment: Environment, hall: str) -> Iterator[InventoryInput]:
         for pool in placed.cluster.pools
     }
     kinds, away = environment.instance_types.by_name, environment.out_of_service
+    unverified = unverified_bmcs(environment)
     firmware, running = _firmware(environment), DpuClusters(environment.region.dpus.clusters)
 
     def place(host: HostSpec) -> PlacedHost:
@@ -35,6 +37,7 @@ def of_hall(environment: Environment, hall: str) -> Iterator[InventoryInput]:
             failure_domain=environment.failure_domain(host),
             dpu_functions=kinds[host.instance_type].dpu.host_functions,
             root_device=kinds[host.instance_type].root_device,
+            unverified=host.host in unverified,
             owner=None if owner is None else owners[owner],
             state=away[host.host].state if host.host in away else PRODUCTION,
             why=str(away[host.host]) if host.host in away else None,

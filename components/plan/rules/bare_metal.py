@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from components.plan.allocate.controllers import PATH, boots, budgets, methods_of
 from components.plan.allocate.intervals import bounds, overlaps
+from components.plan.bmcs import unverified_bmcs
 from components.plan.pools import place, problem
 from components.plan.rules.references import host_problem
 from components.render.backends import BARE_METAL
@@ -13,8 +14,10 @@ from components.specs.bmc import parse_bmc
 from components.specs.catalog import BootMode
 from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
-from components.specs.problems import Problem, listed
+from components.specs.problems import Problem, listed, suggestion
 from components.specs.root_device import MODEL_TO_WRITE
+
+_MAX_RACKS = 3
 
 
 def drivers(environment: Environment) -> Iterator[Problem]:
@@ -41,6 +44,33 @@ def root_devices(environment: Environment) -> Iterator[Problem]:
                 f" another one; add {MODEL_TO_WRITE}"
             )
             yield problem(environment, INSTANCE_TYPES, ("instance_types", index, "root_device"), text)
+
+
+def bmc_certificates(environment: Environment) -> Iterator[Problem]:
+    """Report BMCs whose certificates nobody could verify and nobody excepted, and exceptions for no host."""
+    metal, path = environment.region.bare_metal, ("bare_metal", "bmc_certificates")
+    given = metal.bmc_certificates
+    racks, kinds = ({getattr(host, key) for host in environment.hosts} for key in ("rack", "instance_type"))
+    for index, one in enumerate(given.unverified):
+        for key, named, there in (("racks", one.racks, racks), ("instance_types", one.instance_types, kinds)):
+            for at, name in enumerate(named):
+                if name not in there:
+                    text = f"no host is of '{name}'; remove it, or correct it{suggestion(name, there)}"
+                    yield problem(environment, REGION, (*path, "unverified", index, key, at), text)
+    if given.authority is not None or not BARE_METAL[metal.backend].asks_certificates:
+        return
+    excepted = unverified_bmcs(environment)
+    asked = {
+        host.rack: None
+        for host in environment.hosts
+        if parse_bmc(host.bmc).has_certificate and host.host not in excepted
+    }
+    if asked:
+        text = (
+            f"has nothing to verify BMCs of {listed(asked, _MAX_RACKS)} by, and Ironic registers no host there; add"
+            " bmc_certificates: {authority: <Secret with ca.crt>}, or list racks under unverified with the reason"
+        )
+        yield problem(environment, REGION, path, text)
 
 
 def boot_networks(environment: Environment) -> Iterator[Problem]:

@@ -120,6 +120,7 @@ DATA: tuple[Rule, ...] = (
     capacity.controllers,
     bare_metal.drivers,
     bare_metal.root_devices,
+    bare_metal.bmc_certificates,
     bare_metal.boot_networks,
     cluster_api.releases,
     cluster_api.fit,

@@ -39,11 +39,11 @@ DATA = {
     ),
     "mtu_bytes": (
         ("region.yaml", "management_api: 10.0.0.10", "management_api: 10.0.0.10\n  mtu_bytes: 8000"),
-        "mtu_bytes 9000, the data say 8000 (region.yaml:44)",
+        "mtu_bytes 9000, the data say 8000 (region.yaml:45)",
     ),
     "mirror": (
         ("region.yaml", "mirror: registry.laptop", "mirror: elsewhere.laptop"),
-        ("mirror registry.laptop.cloud.example, the data say elsewhere.laptop.cloud.example (region.yaml:58)"),
+        ("mirror registry.laptop.cloud.example, the data say elsewhere.laptop.cloud.example (region.yaml:59)"),
     ),
 }
 """By field of an intent: an edit of the data, and what is told of it."""
@@ -266,8 +266,8 @@ def test_a_finished_rollout_goes_back_once(laptop: Any) -> None:
         (
             "bfb-2.9.2",
             (
-                "environments/laptop: 2 problems\n  region.yaml:38  dpus.image: DOCA 2.9.2 does not work with images in"
-                " use: gpu-2026.10.2 (3.1.0), gpu-2026.11.1 (3.2.0), cpu-2026.10.2 (3.1.0)\n  region.yaml:38 "
+                "environments/laptop: 2 problems\n  region.yaml:39  dpus.image: DOCA 2.9.2 does not work with images in"
+                " use: gpu-2026.10.2 (3.1.0), gpu-2026.11.1 (3.2.0), cpu-2026.10.2 (3.1.0)\n  region.yaml:39 "
                 " dpus.image: the region names DPU image bfb-3.2.0; write bfb-2.9.2 here first"
             ),
         ),
@@ -315,6 +315,6 @@ def test_a_region_whose_vpcs_need_no_dpu_has_none_to_promote(laptop: Any) -> Non
         Promotion(laptop.load(), DPUS, "data")
 
     assert str(caught.value) == (
-        "environments/laptop: 1 problem\n  region.yaml:38  dpus.image: no VPC of this region is isolated by its DPUs,"
+        "environments/laptop: 1 problem\n  region.yaml:39  dpus.image: no VPC of this region is isolated by its DPUs,"
         " so that DPF runs none that could be promoted"
     )

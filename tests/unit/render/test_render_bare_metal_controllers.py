@@ -24,6 +24,7 @@ CONTROLLERS = (
     ),
     *(ControllerSpec(name=name, boot=BootMethod.VIRTUAL_MEDIA, max_hosts=40) for name in (MEDIA, IDLE)),
 )
+TLS = {"certificateName": "ironic-tls", "bmcCA": {"kind": "Secret", "name": "bmc-ca"}}
 WATCHED = {NET: ("acme-train",), MEDIA: ("globex-lab", "inventory")}
 
 
@@ -91,7 +92,7 @@ def test_one_controller_for_all_hosts_has_an_ironic_of_its_own_and_watches_every
     told = environment(alone, CHART)
     assert (told["IRONIC_NAME"], told["WATCH_NAMESPACE"], told["PROVISIONING_LIMIT"]) == (ironic.name, "", "20")
     assert ironic.namespace == f"{CHART}-system"
-    assert ironic.body["spec"] == {"networking": {"interface": "br-mgmt"}, "tls": {"certificateName": "ironic-tls"}}
+    assert ironic.body["spec"] == {"networking": {"interface": "br-mgmt"}, "tls": TLS}
     assert {"name": "ironic-standalone-operator"} in release(alone, CHART)["dependsOn"]
 
 

@@ -94,6 +94,20 @@ def test_a_host_says_which_disk_its_image_goes_to_in_metal3s_words(inputs_of: An
     assert hints(None) is None
 
 
+def test_only_the_bmc_of_a_host_that_is_excepted_is_believed_without_a_certificate(
+    inputs_of: Any, objects_of: Any
+) -> None:
+    [inventory] = inputs_of(InventoryInput)
+
+    def bmc(*, unverified: bool) -> Any:
+        one = replace(inventory, hosts=(replace(inventory.hosts[0], unverified=unverified),))
+        [host] = [item for item in objects_of(one) if item.kind == "BareMetalHost"]
+        return host.body["spec"]["bmc"]
+
+    assert bmc(unverified=True) == {**bmc(unverified=False), "disableCertificateVerification": True}
+    assert "disableCertificateVerification" not in bmc(unverified=False)
+
+
 BASELINE = FirmwareBaseline.model_validate(
     {
         "name": "h100-2026.11",
