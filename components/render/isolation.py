@@ -26,6 +26,7 @@ from components.render.network_peers import (
     ALL_OTHERS,
     ALL_PODS,
     CONTROL_PLANES,
+    FABRIC_DAEMONS,
     JOBS,
     SAME_NAMESPACE,
     SERVERS,
@@ -41,12 +42,13 @@ from components.render.network_peers import (
 from components.render.objects import given, manifest
 from components.render.operator_places import OperatorPlace, PodSecurity
 from components.render.sizing import MEBIBYTES_PER_CPU, SIZES, size_for
+from components.specs.base import Address
 from components.specs.region import NetworksSpec
 
 CONTROL_PLANE_SECURITY = PodSecurity.BASELINE
 """Of Kamaji, k0smotron and kamaji-etcd: their pods need nothing of a host, and run as root."""
 EMPTY_SECURITY = PodSecurity.RESTRICTED
-_API, _KONNECTIVITY, _ETCD, _DNS = 6443, 8132, 2379, 53
+_API, _KONNECTIVITY, _ETCD, _DNS, _HTTPS = 6443, 8132, 2379, 53, 443
 _MONITORING, _DNS_NAMESPACE = "monitoring", "kube-system"
 _JOB_PODS = 8
 """Pods of Jobs that a control plane may have at a time: snapshots, windows, the set-up of an etcd."""
@@ -59,6 +61,8 @@ class ControlPlanePlace:
     """The control plane of one cluster, as far as walls go."""
 
     cluster: str
+    address: Address
+    """Address of its API, by which pods beside it reach it too."""
     replicas: int
     members: int
     """Number of pods of etcds of its own."""
@@ -66,6 +70,8 @@ class ControlPlanePlace:
     """Ports outside on which API servers ask the services that the tenant names."""
     saves: tuple[int, ...]
     """Ports outside on which Jobs save snapshots."""
+    fabrics: int
+    """Number of fabric managers that are told of its pods."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +138,7 @@ def _control_plane(place: ControlPlanePlace, walls: IsolationInput) -> Iterator[
         ],
         egress=[
             outgoing(SAME_NAMESPACE),
+            outgoing(within(place.address), ports=(_API,)),
             outgoing(in_namespace(_DNS_NAMESPACE), ports=(_DNS,), protocols=("UDP", "TCP")),
             # Of all, since a control plane that moves to another one still has its objects in the former.
             *_to_stores(walls.stores, networks),
@@ -145,6 +152,10 @@ def _control_plane(place: ControlPlanePlace, walls: IsolationInput) -> Iterator[
     rules = [outgoing(within(networks.management), ports=(_API,))]
     rules += [outgoing(anywhere(*hidden), ports=place.saves)] if place.saves else []
     yield _policy("jobs", name, labels=labels, pods=JOBS, egress=rules)
+    if place.fabrics:
+        # Only its Secret knows where a fabric manager is; on the management network, as a rule.
+        rules = [outgoing(anywhere(*(one for one in hidden if one != networks.management)), ports=(_HTTPS,))]
+        yield _policy("fabric-managers", name, labels=labels, pods=FABRIC_DAEMONS, egress=rules)
     yield _quota(place, labels, walls.hosts)
     yield _defaults(name, labels)
 
@@ -195,7 +206,7 @@ def _quota(place: ControlPlanePlace, labels: dict[str, str], hosts: int) -> Mani
     An upgrade makes all replicas anew before one of the old goes. The machine is that of a cluster of all hosts: a
     quota that followed the pools would shrink with them, and keep the larger pods of before from being replaced.
     """
-    pods, machine = 2 * place.replicas + place.members, size_for(hosts)
+    pods, machine = 2 * place.replicas + place.members + place.fabrics, size_for(hosts)
     return manifest(
         "v1",
         "ResourceQuota",

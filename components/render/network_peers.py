@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from components.render import labels as keys
 from components.render.objects import given
-from components.specs.base import Network
+from components.specs.base import Address, Network
 from components.specs.region import NetworksSpec
 
 Peer = Mapping[str, Any]
@@ -32,6 +31,8 @@ ALL_OTHERS: Peer = {"namespaceSelector": _expression(keys.CLUSTER, "DoesNotExist
 """Pods of the management cluster that are of no control plane."""
 JOBS = _expression(_JOB, "Exists")
 """Selector of pods that do something once."""
+FABRIC_DAEMONS = _expression(keys.FABRIC, "Exists")
+"""Selector of pods that tell a fabric manager who belongs to which partition."""
 SERVERS = _expression(_JOB, "DoesNotExist")
 """Selector of pods that stay."""
 
@@ -41,9 +42,9 @@ def in_namespace(name: str) -> Peer:
     return {"namespaceSelector": {"matchLabels": {_NAMESPACE: name}}}
 
 
-def within(network: Network) -> Peer:
-    """Return the addresses of ``network``."""
-    return {"ipBlock": {"cidr": str(network)}}
+def within(network: Network | Address) -> Peer:
+    """Return the addresses of ``network``, or the one."""
+    return {"ipBlock": {"cidr": str(Network(network))}}
 
 
 def anywhere(*hidden: Network) -> Peer:
@@ -85,7 +86,7 @@ def serving(endpoint: str, networks: NetworksSpec) -> Peer:
     if namespace := namespace_of(endpoint):
         return in_namespace(namespace)
     try:
-        return within(Network(ipaddress.IPv4Address(endpoint.rpartition(":")[0])))
+        return within(Address(endpoint.rpartition(":")[0]))
     except ValueError:
         return anywhere(networks.bmc, networks.dpu_loopbacks, networks.tenants)
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from components.plan.build.dpus import uses_dpf
-from components.plan.pools import clusters
+from components.plan.build.fabrics import connected, infiniband
+from components.plan.pools import PlacedCluster, clusters
 from components.render.isolation import ControlPlanePlace, IsolationInput
 from components.render.kamaji_etcd import endpoints
 from components.render.namespaces import FREE_HOSTS, tenant_namespace
@@ -47,10 +48,12 @@ def _control_planes(environment: Environment) -> Iterator[ControlPlanePlace]:
         own = environment.image_pins.control_planes[cluster.name].data_store == DEDICATED
         yield ControlPlanePlace(
             cluster=cluster.name,
+            address=environment.allocations.clusters[cluster.name].vip,
             replicas=cluster.control_plane.replicas,
             members=_members(control_planes, cluster) if own else 0,
             asks=tuple(sorted(set(_asked(cluster)))),
             saves=tuple(_saved(control_planes)) if own else (),
+            fabrics=_fabrics(environment, placed),
         )
 
 
@@ -58,6 +61,12 @@ def _members(control_planes: ControlPlanesSpec, cluster: ClusterSpec) -> int:
     """Return the pods of the etcds of ``cluster``; where a backend makes as many as replicas, there are fewer."""
     members = control_planes.dedicated.members if control_planes.dedicated else 0
     return max(members, cluster.control_plane.replicas) * (1 + (cluster.control_plane.events is Events.APART))
+
+
+def _fabrics(environment: Environment, placed: PlacedCluster) -> int:
+    if not connected(environment, placed):
+        return 0
+    return sum(len(infiniband(environment, vpc)) for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc)
 
 
 def _asked(cluster: ClusterSpec) -> Iterator[int]:

@@ -17,7 +17,7 @@ from second_backends import with_backends
 
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import slices
-from components.render.manifest import objects
+from components.render.manifest import MANAGEMENT, objects
 from components.render.network_peers import namespace_of, serving
 from components.render.objects import namespace
 from components.render.operator_places import PLACES, PodSecurity
@@ -81,6 +81,13 @@ def test_no_control_plane_reaches_another_nor_is_reached_by_it(name: str) -> Non
         if source.namespace != target.namespace and worst.reaches(source, target, port)
     ]
 
+    vips = {cluster: lock.vip for cluster, lock in load_environment(name, ENVIRONMENTS).allocations.clusters.items()}
+    assert {
+        (source.namespace, cluster)
+        for source in pods
+        for cluster, vip in vips.items()
+        if any(worst.reaches(source, vip, port) for port in PORTS.values())
+    } == {(cluster, cluster) for cluster in vips}
     # An identity provider, or a bucket, may be any address outside at its port, and no control plane serves that one.
     assert {port for *_, port in reached} <= {443}
     assert all(not Judge(bodies(name), pods_by_address=False).reaches(*one) for one in reached)
@@ -124,6 +131,30 @@ def test_control_planes_reach_and_are_reached_by_what_they_need(name: str) -> No
         assert not strict.reaches(Pod(namespace=BESIDE), own, 10257)
         assert not strict.reaches(OUTSIDE, own, 2379)
     assert asking or name == "lab"
+
+
+def test_whoever_runs_beside_a_control_plane_reaches_what_it_is_for() -> None:
+    environment = load_environment("us-east-04a", ENVIRONMENTS)
+    strict, worst = judge("us-east-04a", pods_by_address=False), judge("us-east-04a", pods_by_address=True)
+    deployed = [
+        item.body
+        for part in slices(environment)
+        for item in objects(manifests(environment, part))
+        if item.kind == "Deployment" and item.cluster == MANAGEMENT
+    ]
+    quotas = {body["metadata"]["namespace"]: body["spec"]["hard"] for body in of("us-east-04a", "ResourceQuota")}
+    ufm, vip = inside("us-east-04a", "management"), environment.allocations.clusters
+
+    assert deployed
+    for body in deployed:
+        cluster = body["metadata"]["namespace"]
+        pod = Pod(namespace=cluster, labels=body["spec"]["template"]["metadata"]["labels"])
+        assert strict.reaches(pod, ufm, 443)
+        assert strict.reaches(pod, vip[cluster].vip, 6443)
+        hidden = [inside("us-east-04a", network) for network in ("bmc", "tenants")]
+        assert not any(worst.reaches(pod, end, 443) for end in hidden)
+        assert not any(worst.reaches(pod, ufm, port) for port in (6385, 6180, 6443))
+        assert "requests.cpu" in quotas[cluster]
 
 
 @pytest.mark.parametrize("name", NAMES)
