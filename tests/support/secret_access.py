@@ -1,0 +1,109 @@
+"""Who may read which Secret, derived from rendered RBAC, rendered pods and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.render.manifest import Manifest
+
+READ = {"get", "list", "watch", "*"}
+BUILT_IN = {"cluster-admin": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]}
+"""Rules of roles that Kubernetes brings."""
+ALL = "all"
+
+
+@dataclass(frozen=True, order=True, kw_only=True)
+class Access:
+    """A way to the value of Secrets of one cluster."""
+
+    who: str
+    cluster: str
+    namespace: str
+    """Empty for all."""
+    secret: str
+    """A name, or `ALL`."""
+    how: str
+
+
+def secret_access(items: Iterable[Manifest]) -> Iterator[Access]:
+    """Yield every way that ``items`` open.
+
+    Raises:
+        KeyError: a binding names a role that is neither rendered nor built in.
+    """
+    every = tuple(items)
+    roles = {
+        (item.cluster, item.kind, item.namespace, item.name): item.body["rules"]
+        for item in every
+        if "Role" in kinds(item)
+    }
+    for item in every:
+        if "Binding" in kinds(item):
+            yield from _bound(item, roles)
+        elif template := pod_of(item):
+            for secret in secrets_of(template):
+                yield Access(
+                    who=f"pods of {item.kind} {item.name}",
+                    cluster=item.cluster,
+                    namespace=str(item.namespace),
+                    secret=secret,
+                    how="mount",
+                )
+
+
+def kinds(item: Manifest) -> set[str]:
+    """Return what an object of RBAC is; nothing for any other."""
+    if not item.api_version.startswith("rbac.authorization.k8s.io/"):
+        return set()
+    return {"Binding" if item.kind.endswith("Binding") else "Role"}
+
+
+def _bound(item: Manifest, roles: Mapping[Any, Any]) -> Iterator[Access]:
+    reference = item.body["roleRef"]
+    name, namespace = reference["name"], item.namespace if reference["kind"] == "Role" else None
+    rules = BUILT_IN.get(name) if reference["kind"] == "ClusterRole" else None
+    for rule in rules or roles[item.cluster, reference["kind"], namespace, name]:
+        if (
+            not {"secrets", "*"} & {*rule["resources"]}
+            or not {"", "*"} & {*rule["apiGroups"]}
+            or not READ & {*rule["verbs"]}
+        ):
+            continue
+        for subject in item.body["subjects"]:
+            for secret in rule.get("resourceNames") or [ALL]:
+                yield Access(
+                    who=f"{subject['kind']} {subject['name']}",
+                    cluster=item.cluster,
+                    namespace=item.namespace or "",
+                    secret=secret,
+                    how=", ".join(rule["verbs"]),
+                )
+
+
+def pod_of(item: Manifest) -> Mapping[str, Any] | None:
+    """Return the spec of the pods that an object of Kubernetes' own makes."""
+    spec = item.body.get("spec", {})
+    spec = spec.get("jobTemplate", {}).get("spec", spec) if item.kind == "CronJob" else spec
+    template = spec.get("template", {}) if item.api_version in {"apps/v1", "batch/v1"} else {}
+    return template.get("spec")
+
+
+def secrets_of(pod: Any) -> list[str]:
+    """Return the Secrets that a pod is given, each once."""
+    found: dict[str, None] = {}
+    for key, value in _pairs(pod):
+        if key in {"secret", "secretKeyRef", "secretRef"}:
+            found[str(value.get("secretName") or value["name"])] = None
+    return list(found)
+
+
+def _pairs(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield key, inner
+            yield from _pairs(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _pairs(inner)

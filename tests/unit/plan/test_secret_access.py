@@ -1,0 +1,148 @@
+"""Who may read which Secret by what is rendered, as the page says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from documents import DOCS, text
+from environment_data import ENVIRONMENTS
+from fullest_pools import with_fullest_pools
+from secret_access import ALL, Access, secret_access
+
+from components.plan.build.manifests import everything
+from components.plan.references.table import references_table
+from components.plan.references.walk import given
+from components.render.manifest import MANAGEMENT, Manifest
+from components.render.objects import manifest
+from components.specs.loader import environments, load_environment
+
+GROUP = "rbac.authorization.k8s.io"
+
+
+@cache
+def rendered() -> tuple[Manifest, ...]:
+    """Return the objects of all environments, and of one whose nodes boot an ISO, and so need the join service."""
+    loaded = [load_environment(name, ENVIRONMENTS) for name in environments(ENVIRONMENTS)]
+    return tuple(item for one in (*loaded, with_fullest_pools(loaded[2])) for item in everything(one))
+
+
+@cache
+def clusters() -> frozenset[str]:
+    return frozenset(item.name for item in rendered() if item.kind == "Cluster")
+
+
+def said(value: str) -> str:
+    """Return ``value`` without the name of the cluster that it holds."""
+    name = max((one for one in clusters() if one in value), key=len, default="")
+    return value.replace(name, "<cluster>") if name else value
+
+
+def rows() -> Iterator[str]:
+    """Yield the table of the page."""
+    yield "| who | cluster | namespace | Secret | how |"
+    yield "|---|---|---|---|---|"
+    found = {
+        (
+            "Group of `oidc.admin_group`" if one.who.startswith("Group ") else said(one.who),
+            said(one.cluster),
+            said(one.namespace) or ALL,
+            said(one.secret),
+            one.how,
+        )
+        for one in secret_access(rendered())
+    }
+    for row in sorted(found):
+        yield f"| {' | '.join(row)} |"
+
+
+def test_the_page_shows_who_may_read_which_secret() -> None:
+    assert "\n".join(rows()) in text(DOCS / "isolation.md")
+
+
+def test_the_page_names_what_administrators_of_tenants_read_of_the_platform() -> None:
+    inside = {
+        f"`{one.target.namespace}/{one.target.name}`"
+        for one in given(rendered(), references_table()).values()
+        if one.target.kind == "Secret" and one.target.cluster != MANAGEMENT
+    }
+
+    page = text(DOCS / "isolation.md")
+    assert inside
+    assert [name for name in sorted(inside) if name not in page] == []
+
+
+def test_no_token_is_given_to_pods_that_ask_no_api() -> None:
+    accounts = {
+        (item.cluster, subject["namespace"], subject["name"])
+        for item in rendered()
+        if item.kind.endswith("RoleBinding") or item.kind == "ClusterRoleBinding"
+        for subject in item.body["subjects"]
+        if subject["kind"] == "ServiceAccount"
+    }
+    made = [item for item in rendered() if item.kind == "ServiceAccount"]
+
+    assert made
+    assert [
+        item.key
+        for item in made
+        if (item.cluster, item.namespace, item.name) not in accounts
+        and item.body.get("automountServiceAccountToken") is not False
+    ] == []
+
+
+ROLE = manifest(
+    f"{GROUP}/v1",
+    "Role",
+    "reader",
+    namespace="a",
+    rules=[
+        {"apiGroups": [""], "resources": ["secrets"], "resourceNames": ["one"], "verbs": ["get"]},
+        {"apiGroups": [""], "resources": ["secrets"], "verbs": ["create"]},
+        {"apiGroups": ["*"], "resources": ["*"], "verbs": ["watch"]},
+        {"apiGroups": ["apps"], "resources": ["*"], "verbs": ["*"]},
+    ],
+)
+
+
+def binding(role: str) -> Manifest:
+    return manifest(
+        f"{GROUP}/v1",
+        "RoleBinding",
+        "reader",
+        namespace="a",
+        roleRef={"apiGroup": GROUP, "kind": "Role", "name": role},
+        subjects=[{"kind": "ServiceAccount", "name": "s", "namespace": "b"}],
+    )
+
+
+def test_rules_that_read_secrets_are_found_and_others_are_not() -> None:
+    one = {"who": "ServiceAccount s", "cluster": MANAGEMENT, "namespace": "a"}
+
+    assert [*secret_access([ROLE, binding("reader")])] == [
+        Access(**one, secret="one", how="get"),
+        Access(**one, secret=ALL, how="watch"),
+    ]
+
+
+def test_a_binding_to_a_role_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(KeyError, match="stranger"):
+        list(secret_access([ROLE, binding("stranger")]))
+
+
+def test_secrets_that_pods_are_given_are_found() -> None:
+    pod = {
+        "containers": [
+            {
+                "env": [{"valueFrom": {"secretKeyRef": {"name": "env", "key": "k"}}}],
+                "envFrom": [{"secretRef": {"name": "all"}}],
+            }
+        ],
+        "volumes": [{"secret": {"secretName": "file"}}, {"projected": {"sources": [{"secret": {"name": "part"}}]}}],
+    }
+    job = manifest(
+        "batch/v1", "CronJob", "j", namespace="a", spec={"jobTemplate": {"spec": {"template": {"spec": pod}}}}
+    )
+
+    assert [one.secret for one in secret_access([job])] == ["env", "all", "file", "part"]
