@@ -13,7 +13,6 @@ import pytest
 from documents import DOCS, text
 from environment_data import ENVIRONMENTS
 from network_policies import End, Judge, Pod
-from second_backends import with_backends
 
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import slices
@@ -43,12 +42,9 @@ PORTS = {
 
 @cache
 def bodies(environment: str) -> tuple[Any, ...]:
-    return tuple(foundation(load_environment(environment, ENVIRONMENTS)))
-
-
-def foundation(environment: Environment) -> Iterator[Any]:
-    first, *_ = slices(environment)
-    return (item.body for item in objects(manifests(environment, first)))
+    loaded = load_environment(environment, ENVIRONMENTS)
+    first, *_ = slices(loaded)
+    return tuple(item.body for item in objects(manifests(loaded, first)))
 
 
 def of(environment: str, kind: str) -> list[Any]:
@@ -206,17 +202,6 @@ def test_every_namespace_has_a_wall_and_a_level(name: str) -> None:
     assert {levels[cluster] for cluster in control_planes(name)} == {"baseline"}
 
 
-def test_ironic_is_on_its_hosts_network_and_no_other_pod_of_metal3_may_be() -> None:
-    levels = {
-        body["metadata"]["name"]: body["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
-        for body in of("us-east-04a", "Namespace")
-    }
-    ironics = {body["metadata"]["namespace"] for body in of("us-east-04a", "Ironic")}
-
-    assert {levels[one] for one in ironics} == {"privileged"}
-    assert levels["baremetal-operator-system"] == levels["capm3-system"] == "restricted"
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_quota_has_room_for_what_a_control_plane_asks_for_while_it_is_made_anew(name: str) -> None:
     environment = load_environment(name, ENVIRONMENTS)
@@ -261,18 +246,6 @@ def test_a_quota_has_room_for_what_a_control_plane_asks_for_while_it_is_made_ane
 )
 def test_a_data_store_is_let_out_to_by_what_its_address_says(laptop: Environment, endpoint: str, peer: Any) -> None:
     assert serving(endpoint, laptop.region.networks) == peer
-
-
-def test_every_choice_of_backends_has_a_row_for_each_namespace(laptop: Environment) -> None:
-    second = list(foundation(with_backends(laptop)))
-    levels = {
-        body["metadata"]["name"]: body["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
-        for body in second
-        if body["kind"] == "Namespace"
-    }
-
-    assert levels["ironcore-metal-system"] == "privileged"
-    assert levels["k0smotron"] == "baseline"
 
 
 def rows() -> Iterator[str]:

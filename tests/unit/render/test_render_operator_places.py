@@ -1,0 +1,83 @@
+"""What pods may be in namespaces of the management cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from environment_data import ENVIRONMENTS
+from fullest_pools import with_fullest_pools
+from second_backends import with_backends
+from secret_access import pod_of
+
+from components.plan.build.manifests import everything
+from components.render.manifest import MANAGEMENT, Manifest
+from components.specs.environment import Environment
+from components.specs.loader import environments, load_environment
+
+
+def levels_in(items: Iterable[Manifest]) -> dict[str, str]:
+    """Return the level of each namespace of the management cluster."""
+    return {
+        item.name: item.body["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
+        for item in items
+        if item.kind == "Namespace" and item.cluster == MANAGEMENT
+    }
+
+
+def test_ironic_is_on_its_hosts_network_and_no_other_pod_of_metal3_may_be() -> None:
+    every = list(everything(load_environment("us-east-04a", ENVIRONMENTS)))
+    levels = levels_in(every)
+
+    assert {levels[str(item.namespace)] for item in every if item.kind == "Ironic"} == {"privileged"}
+    assert levels["baremetal-operator-system"] == levels["capm3-system"] == "restricted"
+
+
+def test_every_choice_of_backends_has_a_row_for_each_namespace(laptop: Environment) -> None:
+    levels = levels_in(everything(with_backends(laptop)))
+
+    assert levels["ironcore-metal-system"] == "privileged"
+    assert levels["k0smotron"] == "baseline"
+
+
+def test_pods_that_are_rendered_keep_to_the_level_of_their_namespace() -> None:
+    loaded = [load_environment(name, ENVIRONMENTS) for name in environments(ENVIRONMENTS)]
+    every = [item for one in (*loaded, with_fullest_pools(loaded[2])) for item in everything(one)]
+    levels = levels_in(every)
+    pods = [(item, pod) for item in every if item.cluster == MANAGEMENT and (pod := pod_of(item))]
+
+    assert {levels[str(item.namespace)] for item, _ in pods} == {"baseline", "restricted"}
+    assert [item.key for item, pod in pods if not keeps(pod, levels[str(item.namespace)])] == []
+
+
+def keeps(pod: Any, level: str) -> bool:
+    """Tell whether a pod keeps to a Pod Security Standard, as far as our own pods go."""
+    containers = [*pod["containers"], *pod.get("initContainers", ())]
+    own = [{**pod.get("securityContext", {}), **one.get("securityContext", {})} for one in containers]
+    host = any(pod.get(key) for key in ("hostNetwork", "hostPID", "hostIPC"))
+    paths = any("hostPath" in volume for volume in pod.get("volumes", ()))
+    baseline = not host and not paths and not any(one.get("privileged") for one in own)
+    return baseline and (
+        level == "baseline"
+        or all(
+            one.get("runAsNonRoot") is True
+            and one.get("allowPrivilegeEscalation") is False
+            and one.get("capabilities", {}).get("drop") == ["ALL"]
+            and one.get("seccompProfile", {}).get("type") == "RuntimeDefault"
+            for one in own
+        )
+    )
+
+
+def test_a_pod_that_is_not_hardened_is_found() -> None:
+    hardened = {
+        "runAsNonRoot": True,
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+    assert keeps({"containers": [{"securityContext": hardened}]}, "restricted")
+    assert not keeps({"containers": [{"securityContext": {**hardened, "runAsNonRoot": False}}]}, "restricted")
+    assert keeps({"containers": [{}]}, "baseline")
+    assert not keeps({"containers": [{}], "hostNetwork": True}, "baseline")
