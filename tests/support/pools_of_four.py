@@ -62,6 +62,7 @@ def _with_pools(tenant: dict[str, Any], pools: Mapping[str, Mapping[str, Any]]) 
     vpc["hosts"] = "/22"
     one = {"instance_type": "h100-ib-8", "nodes": NODES, "image": PAST}
     cluster |= {"pools": [{"name": name, **one, **pool} for name, pool in pools.items()], "storage": []}
+    cluster["add_ons"] = ["cilium"]  # without a network no node is ready, and nothing else may run among its jobs
     kept = {key: value for key, value in tenant.items() if key not in ("vms", "contract")}
     return kept | {"changes": {"approval": "not-required"}, "clusters": [cluster]}
 
