@@ -67,15 +67,7 @@ class Watch:
             yield Counter({group: count - available[group] for group, count in ordered.items()})
 
     def _events(self) -> Iterator[dict[str, Any]]:
-        """Yield what was told as a whole; the last event may still be on its way."""
-        text, decoder, at = self._file.read_text(), json.JSONDecoder(), 0
-        while at < len(text):
-            try:
-                event, at = decoder.raw_decode(text, at)
-            except ValueError:
-                return
-            yield event
-            at = _SPACE.match(text, at).end()
+        return _events_in(self._file)
 
     def _wait_for(self, wanted: set[str]) -> None:
         def told() -> bool:
@@ -85,6 +77,18 @@ class Watch:
             return there == wanted
 
         wait_until(told, timeout_seconds=_CAUGHT_UP_SECONDS, what="the watch tells of all machines that are there")
+
+
+def _events_in(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield what was told as a whole; the last event may still be on its way."""
+    text, decoder, at = file.read_text(), json.JSONDecoder(), 0
+    while at < len(text):
+        try:
+            event, at = decoder.raw_decode(text, at)
+        except ValueError:
+            return
+        yield event
+        at = _SPACE.match(text, at).end()
 
 
 def machines(region: LocalRegion) -> dict[Group, set[str]]:
@@ -104,6 +108,11 @@ def group_of(machine: Mapping[str, Any]) -> Group:
     """Return the rollout group of a Machine."""
     metadata = machine["metadata"]
     return f"{metadata['namespace']}/{metadata['labels']['jacquard.dev/pool']}/{machine['spec']['failureDomain']}"
+
+
+def told_uids(file: Path) -> set[str]:
+    """Return the uids of all objects that a watch told of in ``file``, also of those that are gone."""
+    return {event["object"]["metadata"]["uid"] for event in _events_in(file)}
 
 
 def _available(machine: Mapping[str, Any]) -> bool:

@@ -16,17 +16,18 @@ _HOSTS_A_RACK = 7
 _COLUMNS = "rack,slot,host,instance_type,serial,bmc,bmc_secret,boot_mac,dpu_serial,leaf"
 
 
-def region_of(folder: Path, pools: Mapping[str, Mapping[str, Any]]) -> LocalRegion:
-    """Return the region in ``folder``, a rack for each pool, with its numbers allocated; nothing runs yet.
+def region_of(folder: Path, pools: Mapping[str, Mapping[str, Any]], *, racks: int | None = None) -> LocalRegion:
+    """Return the region in ``folder`` with its numbers allocated; nothing runs yet.
 
     Args:
         folder: which is the region's alone.
         pools: what each says beyond its four nodes of the past image, by name.
+        racks: of seven hosts each; one for each pool when it is None.
     """
     region = LocalRegion(folder)
     data = region.environments / ENVIRONMENT
     (data / "tenants" / "globex.yaml").unlink()
-    (data / "inventory" / "hall-a.csv").write_text(_inventory(len(pools)))
+    (data / "inventory" / "hall-a.csv").write_text(_inventory(len(pools) if racks is None else racks))
     for path in data.glob("*.lock.yaml"):
         path.unlink()
     edit(region, lambda tenant: _with_pools(tenant, pools))

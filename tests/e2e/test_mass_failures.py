@@ -1,0 +1,146 @@
+"""How many nodes Cluster API's own health check repairs when many break at once, counted from each repair it begins.
+
+Fifty nodes stand in racks of seven hosts, and so in as many rollout groups as racks. Their kubelets are simulated: a
+test lets nodes say that they are not ready. Quarters of an hour that a health check waits are made seconds; its brake
+is the one that was rendered. No controller of Metal3 acts on a repair: what is counted is what would be power-cycled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from away import Group, Watch, told_uids, uids
+from broken_nodes import REMEDIATION, Health
+from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_until
+from pools_of_four import CLUSTER, region_of
+
+from components.plan.rollout.repair import most_broken
+from components.specs.loader import load_environment
+from providers.kube import ObjectRef
+
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
+
+POOL, NODES, RACKS = "train", 50, 10
+UNREADY_SECONDS = 6
+STARTUP_SECONDS = 30
+"""The least that is watched at all."""
+_FILLED_SECONDS = 300.0
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
+    """A pool of fifty nodes, all ready; gone at the end whatever happened."""
+    folder = tmp_path_factory.mktemp("mass-failures")
+    with gone_at_the_end(region_of(folder, {POOL: {"nodes": NODES}}, racks=RACKS)) as local:
+        local.variables["JACQUARD_SPEED"] = "20"
+        outcome = local.jacquard("up", ENVIRONMENT)
+        assert outcome.code == 0, outcome.text
+        yield local
+
+
+@pytest.fixture(scope="module")
+def health(region: LocalRegion) -> Health:
+    return Health(region, CLUSTER, seconds=UNREADY_SECONDS, startup_seconds=STARTUP_SECONDS)
+
+
+@pytest.fixture
+def bounds(region: LocalRegion, health: Health) -> Iterator[dict[Group, int]]:
+    """Give what the rules say of each group, while all nodes are ready and none is under repair, before and after."""
+    environment = load_environment(ENVIRONMENT, region.environments)
+    [pool] = environment.tenants[0].clusters[0].pools
+    groups = health.machines()
+    yield {group: most_broken(environment, pool, len(those)) for group, those in groups.items()}
+    health.turn("True", [machine for those in health.machines().values() for machine in those])
+    wait_until(
+        lambda: not region.api().list(*REMEDIATION, namespace=CLUSTER),
+        timeout_seconds=120.0,
+        what="no repair of a node that is ready again is left",
+    )
+
+
+def names(*groups: list[dict[str, Any]]) -> set[str]:
+    return {machine["metadata"]["name"] for those in groups for machine in those}
+
+
+def test_the_brake_in_the_cluster_is_the_one_that_the_rules_say(health: Health, bounds: dict[Group, int]) -> None:
+    assert sum(len(those) for those in health.machines().values()) == NODES
+    assert len(bounds) > NODES // 10
+    assert health.brakes() == bounds
+
+
+def test_one_node_of_each_of_two_racks_is_repaired(health: Health, bounds: dict[Group, int], tmp_path: Path) -> None:
+    first, second, *_ = sorted(bounds)
+    groups = health.machines()
+    broken = [groups[first][0], groups[second][0]]
+
+    with health.counted(tmp_path / "repairs.json"):
+        health.turn("False", broken)
+        health.wait_for_verdict(names(broken), "both nodes count as broken")
+        wait_until(
+            lambda: health.remediations() == {first: 1, second: 1}, timeout_seconds=120.0, what="both are repaired"
+        )
+
+    assert len(told_uids(tmp_path / "repairs.json")) == len(broken)
+
+
+def test_of_fifty_nodes_that_lose_readiness_at_once_no_rack_has_more_under_repair_than_its_bound(
+    region: LocalRegion, health: Health, bounds: dict[Group, int], tmp_path: Path
+) -> None:
+    before, groups = uids(region), health.machines()
+
+    with health.counted(tmp_path / "repairs.json"), Watch(region, tmp_path / "machines.json").running():
+        health.turn("False", [machine for those in groups.values() for machine in those])
+        health.wait_for_verdict(names(*groups.values()), "all nodes count as broken")
+        begun = health.remediations()
+
+    assert all(number <= bounds[group] for group, number in begun.items())
+    assert len(told_uids(tmp_path / "repairs.json")) == sum(begun.values()) < NODES / 2
+    assert told_uids(tmp_path / "machines.json") == before == uids(region)
+
+
+def test_a_rack_whose_nodes_go_one_after_the_other_has_no_more_under_repair_than_its_bound(
+    region: LocalRegion, health: Health, bounds: dict[Group, int], tmp_path: Path
+) -> None:
+    before, groups = uids(region), health.machines()
+    rack = max(groups, key=lambda group: len(groups[group]))
+    first, *others = groups[rack]
+
+    with health.counted(tmp_path / "repairs.json"), Watch(region, tmp_path / "machines.json").running():
+        health.turn("False", [first])
+        health.wait_for_verdict(names([first]), "the first node counts as broken")
+        health.turn("False", others)
+        health.wait_for_verdict(names(groups[rack]), "all nodes of the rack count as broken")
+
+    assert len(told_uids(tmp_path / "repairs.json")) <= bounds[rack] < len(groups[rack])
+    assert told_uids(tmp_path / "machines.json") == before == uids(region)
+
+
+def test_machines_that_queue_for_a_host_while_their_pool_is_filled_stay_within_the_bound(
+    region: LocalRegion, health: Health, bounds: dict[Group, int], tmp_path: Path
+) -> None:
+    deployments = ("cluster.x-k8s.io/v1beta2", "MachineDeployment")
+    sizes = {one["metadata"]["name"]: one["spec"]["replicas"] for one in region.api().list(*deployments)}
+    for name in sizes:
+        scale(region, name, 0)
+    wait_until(lambda: uids(region) == set(), timeout_seconds=_FILLED_SECONDS, what="the pool is empty")
+    region.api().request("DELETE", "/apis/kwok.x-k8s.io/v1alpha1/stages/host-provision")
+
+    with health.counted(tmp_path / "repairs.json"), Watch(region, tmp_path / "machines.json").running():
+        for name, replicas in sizes.items():
+            scale(region, name, replicas)
+        wait_until(lambda: len(uids(region)) == NODES, timeout_seconds=_FILLED_SECONDS, what="all machines are made")
+        queued, groups = uids(region), health.machines()
+        health.wait_for_verdict(names(*groups.values()), "all machines took longer than they may")
+
+    within = sum(bounds[group] for group, those in groups.items() if len(those) <= bounds[group])
+    assert len(told_uids(tmp_path / "repairs.json")) <= within < NODES
+    assert told_uids(tmp_path / "machines.json") == queued == uids(region)
+    assert not any(machine["status"].get("nodeRef") for those in groups.values() for machine in those)
+
+
+def scale(region: LocalRegion, deployment: str, replicas: int) -> None:
+    ref = ObjectRef("cluster.x-k8s.io/v1beta2", "MachineDeployment", deployment, CLUSTER)
+    region.api().patch(ref, {"spec": {"replicas": replicas}}, field_manager="test")

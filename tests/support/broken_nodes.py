@@ -1,0 +1,123 @@
+"""Nodes of a local region that lose readiness, and what Cluster API's own health check does about them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import subprocess
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from away import Group, group_of, told_uids
+from local_region import ENVIRONMENT, LocalRegion, wait_until
+
+from providers.kube import ObjectRef
+from toolchain import binaries
+
+MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
+CHECK = ("cluster.x-k8s.io/v1beta2", "MachineHealthCheck")
+REMEDIATION = ("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3Remediation")
+JUDGED = "HealthCheckSucceeded"
+_STAGES = "/apis/kwok.x-k8s.io/v1alpha1/stages/"
+_PATIENCE_SECONDS = 180.0
+_TOUCHES = count(1)
+
+
+class Health:
+    """The health checks of a cluster's pools, with the clock of tests and the brakes of the region."""
+
+    def __init__(self, region: LocalRegion, cluster: str, *, seconds: int, startup_seconds: int) -> None:
+        """Leave no kubelet that makes a node ready again, and shorten how long a health check waits, not whether.
+
+        Hours of metal are shortened alone: brakes, selectors and templates stay as they were applied.
+        """
+        self._region, self._cluster = region, cluster
+        region.api(cluster).request("DELETE", f"{_STAGES}node-ready")
+        for check in region.api().list(*CHECK, namespace=cluster):
+            waits = [{**one, "timeoutSeconds": seconds} for one in check["spec"]["checks"]["unhealthyNodeConditions"]]
+            checks = {"nodeStartupTimeoutSeconds": startup_seconds, "unhealthyNodeConditions": waits}
+            self._patch_check(check["metadata"]["name"], {"spec": {"checks": checks}})
+
+    def machines(self) -> dict[Group, list[dict[str, Any]]]:
+        """Return the Machines of each rollout group, by name."""
+        found: dict[Group, list[dict[str, Any]]] = defaultdict(list)
+        for machine in sorted(self._region.api().list(*MACHINE), key=lambda one: str(one["metadata"]["name"])):
+            found[group_of(machine)].append(machine)
+        return dict(found)
+
+    def brakes(self) -> dict[Group, int]:
+        """Return with up to how many broken nodes of each group any is repaired, as the API server has it."""
+        found = {}
+        for check in self._region.api().list(*CHECK, namespace=self._cluster):
+            labels = check["metadata"]["labels"]
+            domain = check["spec"]["selector"]["matchLabels"]["jacquard.dev/rollout-group"].rpartition("-")[2]
+            group = f"{self._cluster}/{labels['jacquard.dev/pool']}/{domain}"
+            found[group] = check["spec"]["remediation"]["triggerIf"]["unhealthyLessThanOrEqualTo"]
+        return found
+
+    def turn(self, status: str, machines: Collection[dict[str, Any]]) -> None:
+        """Let the nodes that ``machines`` have say that they are ready, or not, as kubelets would."""
+        hosted = self._region.api(self._cluster)
+        for machine in machines:
+            if "nodeRef" not in machine.get("status", {}):
+                continue
+            ref = ObjectRef("v1", "Node", machine["status"]["nodeRef"]["name"])
+            node = hosted.get(ref)
+            assert node is not None, f"{ref.name} is gone"
+            ready = {"status": status, "lastTransitionTime": f"{dt.datetime.now(dt.UTC):%Y-%m-%dT%H:%M:%SZ}"}
+            conditions = [{**one, **ready} if one["type"] == "Ready" else one for one in node["status"]["conditions"]]
+            hosted.patch(ref, {"status": {"conditions": conditions}}, subresource="status", field_manager="kubelet")
+
+    def wait_for_verdict(self, names: Collection[str], what: str) -> None:
+        """Wait until the health check says of each Machine of ``names`` that it is broken.
+
+        With more broken nodes than it may repair the controller asks for no further look, and would look again only
+        after minutes: so each health check is touched.
+        """
+
+        def judged() -> bool:
+            for check in self._region.api().list(*CHECK, namespace=self._cluster):
+                self._patch_check(
+                    check["metadata"]["name"], {"metadata": {"annotations": {"looked": str(next(_TOUCHES))}}}
+                )
+            every = [machine for those in self.machines().values() for machine in those]
+            return set(names) <= {machine["metadata"]["name"] for machine in every if _fails(machine)}
+
+        wait_until(judged, timeout_seconds=_PATIENCE_SECONDS, what=what)
+
+    def remediations(self) -> dict[Group, int]:
+        """Return how many repairs of each group are under way."""
+        groups = {machine["metadata"]["name"]: group for group, those in self.machines().items() for machine in those}
+        found: dict[Group, int] = defaultdict(int)
+        for one in self._region.api().list(*REMEDIATION, namespace=self._cluster):
+            found[groups[one["metadata"]["name"]]] += 1
+        return dict(found)
+
+    @contextmanager
+    def counted(self, file: Path) -> Iterator[None]:
+        """Write all that becomes of repairs into ``file`` until the block ends."""
+        kubeconfig = self._region.home / "regions" / ENVIRONMENT / "kubeconfigs" / "management.yaml"
+        what = ("get", "metal3remediations", f"--namespace={self._cluster}", "--watch", "--output-watch-events")
+        with file.open("w") as out:
+            command = [binaries.path("kubectl"), f"--kubeconfig={kubeconfig}", *what, "--output=json"]
+            process = subprocess.Popen(command, stdout=out)
+        try:
+            yield
+            assert process.poll() is None, "the watch ended, so that something may be missing"
+            there = {one["metadata"]["uid"] for one in self._region.api().list(*REMEDIATION, namespace=self._cluster)}
+            caught_up = "the watch tells of all repairs that are there"
+            wait_until(lambda: there <= told_uids(file), timeout_seconds=_PATIENCE_SECONDS, what=caught_up)
+        finally:
+            process.kill()
+            process.wait()
+
+    def _patch_check(self, name: str, patch: dict[str, Any]) -> None:
+        self._region.api().patch(ObjectRef(*CHECK, name, self._cluster), patch, field_manager="test")
+
+
+def _fails(machine: dict[str, Any]) -> bool:
+    conditions = {one["type"]: one["status"] for one in machine.get("status", {}).get("conditions", ())}
+    return conditions.get(JUDGED) == "False"
