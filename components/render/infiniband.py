@@ -28,10 +28,13 @@ from components.render.objects import manifest, namespace
 from components.render.operators import Operator, tenant_release
 from components.specs.fabric import FabricSpec, GuidNumbers
 from components.specs.instance_types import InstanceType
+from components.specs.versions import Tool
 
 CHART = "network-operator"
 DAEMON = "ib-kubernetes"
-"""Name of the daemon's image among the tools of the version vector."""
+MULTUS = "multus-cni"
+TOOLS = (DAEMON, MULTUS)
+"""Images that are needed among the tools of the version vector."""
 ADAPTERS: Mapping[str, str] = {"connectx-6": "101b", "connectx-7": "1021", "connectx-8": "1023"}
 """PCI device by model of an adapter with InfiniBand ports (PCI ID database, vendor 15b3)."""
 _VENDOR = "15b3"
@@ -51,8 +54,7 @@ class Partition:
     """GUIDs for the virtual functions of the cluster's nodes."""
     instance_types: tuple[InstanceType, ...]
     """Instance types of the cluster that have ports on the fabric."""
-    release: str
-    """Version of the Network Operator, whose parts have its version too."""
+    multus: Tool
     daemon_image: str
 
 
@@ -82,11 +84,9 @@ _OPERATOR = Operator(
 
 def _operator_parts(partition: Partition, cluster: str) -> Manifest:
     """Return which parts the operator runs: drivers are in the golden image, and UFM is not for tenants."""
-    multus = {
-        "image": "multus-cni",
-        "repository": "nvcr.io/nvidia/mellanox",
-        "version": f"network-operator-v{partition.release}",
-    }
+    repository, _, image = partition.multus.image.rpartition("/")
+    # A version that begins with sha256: is a digest to the operator.
+    multus = {"image": image, "repository": repository, "version": partition.multus.digest}
     return manifest(
         "mellanox.com/v1alpha1",
         "NicClusterPolicy",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.plan.pools import PlacedCluster
-from components.render.infiniband import CHART, DAEMON, Partition
+from components.render.infiniband import DAEMON, MULTUS, Partition
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind, FabricSpec
 from components.specs.hosted_control_plane import ClusterSpec
@@ -53,6 +53,6 @@ def partition(environment: Environment, placed: PlacedCluster) -> Partition | No
         pkey=lock.vpcs[placed.cluster.vpc].pkeys[name],
         guids=guids,
         instance_types=tuple(kinds),
-        release=versions.chart(CHART).version,
+        multus=versions.tool(MULTUS),
         daemon_image=str(versions.tool(DAEMON)),
     )

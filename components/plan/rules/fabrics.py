@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from components.plan.allocate.intervals import overlaps
 from components.plan.build.fabrics import connected, infiniband
 from components.plan.pools import clusters, place, problem, tenant_file
-from components.render.infiniband import ADAPTERS, DAEMON
+from components.render.infiniband import ADAPTERS, TOOLS
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind, FabricSpec
 from components.specs.keys import cluster_of
@@ -166,7 +166,7 @@ def one_fabric(environment: Environment) -> Iterator[Problem]:
 
 
 def adapters(environment: Environment) -> Iterator[Problem]:
-    """Report instance types on InfiniBand whose adapter is not known, and a region without the daemon for GUIDs."""
+    """Report instance types on InfiniBand whose adapter is not known, and a region without the images for them."""
     used = {kind.name: placed for placed in clusters(environment) for kind in connected(environment, placed)}
     for index, kind in enumerate(environment.instance_types.instance_types):
         model = None if kind.nics is None else kind.nics.model
@@ -177,9 +177,10 @@ def adapters(environment: Environment) -> Iterator[Problem]:
             )
             yield problem(environment, INSTANCE_TYPES, ("instance_types", index, "nics"), text)
     known = [tool.name for tool in environment.versions.tools]
-    if used and DAEMON not in known:
-        text = f"need '{DAEMON}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
-        yield problem(environment, REGION, ("fabrics",), text)
+    for name in TOOLS if used else ():
+        if name not in known:
+            text = f"need '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
+            yield problem(environment, REGION, ("fabrics",), text)
 
 
 def reached(environment: Environment, fabric: FabricSpec) -> tuple[str, ...]:

@@ -85,3 +85,13 @@ def test_a_vpc_in_its_clusters_has_its_partition_beside_it(region: Environment) 
 
     assert kinds[:3] == ["HelmRelease", "Vpc", "Subnet"]
     assert kinds[3:] == [item.kind for item in network.render()]
+
+
+def test_multus_comes_through_the_mirror_by_digest(region: Environment, rendered: tuple[Manifest, ...]) -> None:
+    [policy] = [item for item in rendered if item.kind == "NicClusterPolicy"]
+    tool = region.versions.tool("multus-cni")
+
+    multus = policy.body["spec"]["secondaryNetwork"]["multus"]
+
+    assert "{repository}/{image}@{version}".format(**multus) == str(tool)
+    assert multus["version"].startswith("sha256:")
