@@ -16,6 +16,7 @@ from cli.console import plural, print_json, stdout
 from cli.errors import ExitCode, Stop
 from cli.views import capacity as capacity_view
 from cli.views import images as image_view
+from cli.views import platform_images as platform_view
 from cli.views import prerequisites as prerequisite_view
 from cli.views import resolved as show_view
 from cli.views import uniformity as uniformity_view
@@ -24,6 +25,7 @@ from cli.views.capacity_map import MARK, capacity_map
 from cli.views.region_map import region_map
 from components.plan.report.capacity import capacity
 from components.plan.report.images import image_report
+from components.plan.report.platform_images import platform_images
 from components.plan.report.prerequisites import prerequisites
 from components.plan.report.resolved import UnknownPathError, resolved
 from components.plan.report.uniformity import to_json, uniformity
@@ -66,6 +68,9 @@ def show(
         Path | None, typer.Option("--svg", metavar="FILE", help="With capacity or map: draw halls and racks by pool.")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="With uniformity: ask the clusters, too.")] = False,
+    platform: Annotated[
+        bool, typer.Option("--platform", help="With images: charts, providers and images of the platform's own.")
+    ] = False,
     today: arguments.TodayOption = None,
 ) -> None:
     """Show what is in force and where it came from.
@@ -73,14 +78,15 @@ def show(
     Each value with its file and line, or default, or the line of the lock file that allocates it. With the word
     capacity in place of a path: hosts installed, contracted, planned, spare, out of service, free and short, per
     instance type and failure domain, and hosts per bare-metal controller. With images: the golden images, where each
-    runs, what is behind, what expires and what fits what. With map: the region as a picture in text, each host in the
-    letter of its pool. With prerequisites: what objects of the region refer to and nobody renders or makes, such as
-    Secrets, images and networks: who needs it, why, its form and how to make it. With uniformity: the one tuple of
-    versions and settings of each pool, and what deviates from it. With upgrades: the next Kubernetes version of each
-    cluster, whether images are ready for it, and what blocks.
+    runs, what is behind, what expires and what fits what; with --platform charts, providers and container images that
+    the platform itself fetches, each with its digest or told to be by tag. With map: the region as a picture in text,
+    each host in the letter of its pool. With prerequisites: what objects of the region refer to and nobody renders or
+    makes, such as Secrets, images and networks: who needs it, why, its form and how to make it. With uniformity: the
+    one tuple of versions and settings of each pool, and what deviates from it. With upgrades: the next Kubernetes
+    version of each cluster, whether images are ready for it, and what blocks.
     """
     spec = data.comparable(environment) if path in {IMAGES, PREREQUISITES, UNIFORMITY} else data.load(environment)
-    _refuse_contradictions(environment, path, svg, live=live)
+    _refuse_contradictions(environment, path, svg, live=live, platform=platform)
     if path == MAP and output is not ShowFormat.TEXT:
         msg = f"--format {output}: {MAP} is a picture; say: jacquard show {environment} {CAPACITY} --format json"
         raise Stop(msg, ExitCode.BAD_DATA)
@@ -90,6 +96,8 @@ def show(
     match path:
         case "capacity":
             _show_capacity(spec, output, svg)
+        case "images" if platform:
+            _show_platform_images(spec, output)
         case "images":
             _show_images(spec, output, (today or settings.now()).date())
         case "map":
@@ -148,6 +156,15 @@ def _show_images(environment: Environment, output: ShowFormat, today: dt.date) -
         stdout().print(part)
 
 
+def _show_platform_images(environment: Environment, output: ShowFormat) -> None:
+    found = platform_images(environment)
+    if output is ShowFormat.JSON:
+        print_json(found.model_dump(mode="json"))
+        return
+    for part in platform_view.tables(found):
+        stdout().print(part, soft_wrap=isinstance(part, Text))
+
+
 def _show_prerequisites(environment: Environment, output: ShowFormat) -> None:
     found = prerequisites(environment)
     if output is ShowFormat.JSON:
@@ -180,12 +197,15 @@ def _show_upgrades(environment: Environment, output: ShowFormat) -> None:
         stdout().print(line, soft_wrap=True)
 
 
-def _refuse_contradictions(environment: str, path: str, svg: Path | None, *, live: bool) -> None:
+def _refuse_contradictions(environment: str, path: str, svg: Path | None, *, live: bool, platform: bool) -> None:
     if svg is not None and path not in _DRAWN:
         msg = f"--svg draws the capacity of a region; say: jacquard show {environment} {CAPACITY} --svg {svg}"
         raise Stop(msg, ExitCode.BAD_DATA)
     if live and path != UNIFORMITY:
         msg = f"--live asks clusters what nodes are; say: jacquard show {environment} {UNIFORMITY} --live"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    if platform and path != IMAGES:
+        msg = f"--platform tells what the platform fetches; say: jacquard show {environment} {IMAGES} --platform"
         raise Stop(msg, ExitCode.BAD_DATA)
 
 

@@ -1,0 +1,49 @@
+"""What ``jacquard show ENV images --platform`` prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import jsonschema
+
+from cli.errors import ExitCode
+from toolchain import paths
+
+Invoke = Callable[..., Any]
+
+
+def test_each_artefact_is_a_line_and_what_is_by_tag_is_told_with_its_reason(invoke: Invoke) -> None:
+    result = invoke("show", "laptop", "images", "--platform")
+
+    lines = [" ".join(line.split()) for line in result.output.splitlines()]
+    assert result.exit_code == ExitCode.OK
+    assert lines[0] == "form from version digest objects"
+    assert "charts oci://registry.cloud.example/charts/vastcsi 2.5.0 5d36a787c87a 1" in lines
+    assert "own-charts oci://registry.cloud.example/charts/kubevirt-operator 1.9.0 fccf0e6d8db4 1" in lines
+    assert "providers registry.cloud.example/cluster-api/cluster-api v1.13.5 by tag 1" in lines
+    assert lines[-3:] == [
+        "15 of 22 are fetched by their digest",
+        "by tag: dpu-charts. DPF deploys them to DPUs by Argo CD; it names charts by version, not by digest.",
+        "by tag: providers. The Cluster API operator installs from them, by tag; without one its kinds are not there.",
+    ]
+
+
+def test_its_json_keeps_its_schema_and_has_whole_digests(invoke: Invoke) -> None:
+    answer = json.loads(invoke("show", "laptop", "images", "--platform", "--format", "json").stdout)
+
+    schema = json.loads((paths.ROOT / "schemas" / "platform-images.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(answer, schema)
+    assert (answer["environment"], answer["by_tag"].keys()) == ("laptop", {"dpu-charts", "providers"})
+    [vast] = [image for image in answer["images"] if image["name"].endswith("/vastcsi")]
+    assert len(vast["digest"]) == len("sha256:") + 64
+
+
+def test_another_word_than_images_is_refused(invoke: Invoke) -> None:
+    result = invoke("show", "laptop", "capacity", "--platform")
+
+    assert (result.exit_code, result.stderr) == (
+        ExitCode.BAD_DATA,
+        "error: --platform tells what the platform fetches; say: jacquard show laptop images --platform\n",
+    )

@@ -1,0 +1,51 @@
+"""What a platform fetches for itself, and which of it a digest decides."""
+
+from __future__ import annotations
+
+import pytest
+from environment_data import ENVIRONMENTS
+
+from components.plan.report.platform_images import PlatformImage, platform_images
+from components.specs.loader import environments, load_environment
+
+BY_TAG = {"dpu-charts", "providers"}
+"""Forms whose controllers take no digest: DPF's and the Cluster API operator's."""
+
+
+@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+def test_a_digest_decides_all_that_upstream_lets_it_decide(name: str) -> None:
+    found = platform_images(load_environment(name, ENVIRONMENTS))
+
+    assert {image.form for image in found.images if image.digest is None} == found.by_tag.keys()
+    assert found.by_tag.keys() <= BY_TAG
+    assert {image.form for image in found.images if image.digest and image.form in BY_TAG} == set()
+
+
+@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+def test_everything_comes_from_the_regions_own_registry(name: str) -> None:
+    found = platform_images(load_environment(name, ENVIRONMENTS))
+
+    assert {image.name.removeprefix("oci://").partition("/")[0] for image in found.images} == {"registry.cloud.example"}
+
+
+def test_each_form_says_its_version_and_digest_where_its_kind_has_them() -> None:
+    environment = load_environment("us-east-04a", ENVIRONMENTS)
+    versions = environment.versions
+    images = {image.name: image for image in platform_images(environment).images if image.form != "dpu-charts"}
+    chart, tool = versions.chart("topolvm"), versions.tool("multus-cni")
+
+    assert images[chart.url] == PlatformImage(
+        what="charts",
+        form="charts",
+        name=chart.url,
+        version=chart.version,
+        digest=chart.digest,
+        needed_by={"OCIRepository": 1},
+    )
+    assert images[versions.chart("kubevirt-operator").url].form == "own-charts"
+    assert (images[tool.image].version, images[tool.image].digest) == (None, tool.digest)
+    core = images[f"{versions.cluster_api.registry}/cluster-api"]
+    assert (core.form, core.version, core.digest) == ("providers", versions.cluster_api.core, None)
+    etcd = versions.tool("etcd")
+    assert (images[etcd.image].version, images[etcd.image].digest) == (None, etcd.digest)
+    assert len({image.form for image in images.values()}) == 4
