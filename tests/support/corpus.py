@@ -1,13 +1,20 @@
-"""The corpus of mistakes: what a person may write, what is said to it, and the remedy, as data beside the tests."""
+"""The corpus of mistakes: what a person may write, what is said to it, and the remedy, as data beside the tests.
+
+A line more in the data moves the lines that many reports name. ``JACQUARD_UPDATE_GOLDEN=1`` on one process (``-n 0``)
+writes these down anew, and nothing else: another word of a report is written by hand.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import yaml
+from golden import UPDATE
 from workbench import Workbench
 
 from components.specs.fixes import Mended
@@ -18,17 +25,35 @@ _UNIT = paths.ROOT / "tests" / "unit"
 FOLDERS = (_UNIT / "specs", _UNIT / "plan_checks")
 
 Case = dict[str, Any]
+_PLACE = re.compile(r"(?<=:)\d+|(?<=line )\d+|(?<=lines )\d+-\d+| +")
+"""What moves with the data: numbers of lines, and blanks that line up what stands behind them."""
 
 
 def cases(folder: Path, pattern: str) -> list[Case]:
     """Return the cases of the files in ``folder`` that are called like ``pattern``."""
     files = sorted(folder.glob(pattern))
-    return [case for path in files for case in yaml.safe_load(path.read_text(encoding="utf-8"))]
+    return [{**case, "corpus": path} for path in files for case in yaml.safe_load(path.read_text(encoding="utf-8"))]
 
 
 def title(case: Case) -> str:
     """Return what a test of ``case`` is called."""
     return f"{case['rule']}: {case['name']}" if "rule" in case else case["name"]
+
+
+def assert_told(case: Case, report: str) -> None:
+    """Fail when ``report`` is not that of ``case``; an update moves the lines that it names."""
+    told, reviewed = report + "\n", case["report"]
+    if os.environ.get(UPDATE) and told != reviewed and _PLACE.sub("", told) == _PLACE.sub("", reviewed):
+        path: Path = case["corpus"]
+        text = path.read_text(encoding="utf-8")
+        at = text.index(_indented(reviewed), text.index(case["name"]))
+        path.write_text(text[:at] + text[at:].replace(_indented(reviewed), _indented(told), 1), encoding="utf-8")
+        reviewed = told
+    assert told == reviewed
+
+
+def _indented(report: str) -> str:
+    return "".join(f"    {line}" if line.strip() else line for line in report.splitlines(keepends=True))
 
 
 def fixes(found: Iterable[Mended]) -> list[str]:
