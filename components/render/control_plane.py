@@ -30,7 +30,7 @@ MANAGEMENT_DOMAIN = "svc.cluster.local"
 """Domain of Services of the management cluster."""
 DataStore: TypeAlias = DataStoreSpec | MadeEtcd
 """What holds a cluster's objects: an entry that several clusters name, or how the cluster's own one is made."""
-_TOPOLOGY_KEYS = ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
+_ZONE, _HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +48,8 @@ class ControlPlane:
     """Data store that has its state, whatever the cluster wishes for next."""
     nodes: int
     """Most nodes that the cluster may come to run."""
+    hosts: int | None
+    """Hosts of the management cluster for control planes; None where nobody says how many there are."""
     domain: Domain | None
     """Domain in which control planes have names; None where they have none."""
     failure_domains: tuple[str, ...]
@@ -94,19 +96,21 @@ class ControlPlane:
         return next((one.kubelet_configuration for one in self.intents if one.revision in CLUSTER_WIDE), {})
 
 
-def spread(pods: dict[str, str], revision: str | None = None) -> list[dict[str, Any]]:
-    """Return the constraints that keep the pods with these labels apart, as far as there is room.
+def spread(pods: dict[str, str], count: int, hosts: int | None, alike: str | None = None) -> list[dict[str, Any]]:
+    """Return the constraints that keep the ``count`` pods with these labels apart, as far as there is room.
 
-    Zones and hosts are the management cluster's; where racks fail together, its nodes have the rack as their zone.
-    With ``revision``, the label that tells old pods from new ones, each generation is spread by itself.
+    Where the management cluster has a host for each of them, no two share one: a pod waits rather. Zones and hosts are
+    the management cluster's; where racks fail together, its nodes have the rack as their zone. With ``alike``, a label,
+    pods of each of its values are spread by themselves: old ones and new ones, or those of each component.
     """
+    apart = hosts is not None and hosts >= count
     return [
         {
             "maxSkew": 1,
             "topologyKey": key,
-            "whenUnsatisfiable": "ScheduleAnyway",
+            "whenUnsatisfiable": "DoNotSchedule" if apart and key == _HOST else "ScheduleAnyway",
             "labelSelector": {"matchLabels": pods},
-            **given(matchLabelKeys=[revision] if revision else None),
+            **given(matchLabelKeys=[alike] if alike else None),
         }
-        for key in _TOPOLOGY_KEYS
+        for key in (_ZONE, _HOST)
     ]

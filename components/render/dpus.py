@@ -21,6 +21,8 @@ from components.specs.region import NetworksSpec
 from components.specs.versions import Chart, Tool
 
 NAMESPACE = "dpf-operator-system"
+REPLICAS = 3
+"""Replicas of a DPU cluster's control plane, as DPF says (doca-platform:internal/clustermanager/kamaji/handler.go)."""
 HBN_CHART = "dpf-hbn"
 HBN_IMAGE = "doca-hbn"
 """Name of HBN's image among the tools of the version vector."""

@@ -27,6 +27,8 @@ class MadeEtcd:
 
     spec: DedicatedDataStoreSpec
     upkeep: Upkeep
+    hosts: int | None
+    """Hosts of the management cluster for its members; None where nobody says how many there are."""
 
 
 def render_upkeep(

@@ -17,6 +17,7 @@ import json
 from typing import Any
 
 from components.render.api_server import Files, feature_gates, files, flags
+from components.render.budgets import quorum_budget, serving_budget
 from components.render.control_plane import API_PORT, READY, ControlPlane, DataStore, spread
 from components.render.etcd_backup import render_backup
 from components.render.etcd_client import Etcd
@@ -35,6 +36,8 @@ PROVIDERS = tuple(
     for role in ("bootstrap", "control-plane")
 )
 _KONNECTIVITY_PORT = 8132
+_COMPONENT = "app.kubernetes.io/component"
+_SERVERS = "cluster.x-k8s.io/control-plane"
 _K0S_RELEASE = "k0s.0"
 """Build of k0s for a Kubernetes version; an image tag has no plus sign, so that it follows a hyphen."""
 _METRICS_PORT = 8090
@@ -47,12 +50,14 @@ def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
     """Return the control plane, after what watches and saves it."""
     name, labels = control_plane.spec.name, control_plane.labels
     store = control_plane.data_store
-    backup = None if isinstance(store, DataStoreSpec) else store.upkeep.backup
-    pods = {"app": "k0smotron", "cluster": name, "cluster.x-k8s.io/control-plane": "true"}
+    own, backup = (False, None) if isinstance(store, DataStoreSpec) else (True, store.upkeep.backup)
+    servers, replicas = {**_pods(name), _SERVERS: "true"}, control_plane.spec.control_plane.replicas
     return (
-        metrics_service(name, labels, pods, {"metrics": _METRICS_PORT}),
+        metrics_service(name, labels, servers, {"metrics": _METRICS_PORT}),
         service_monitor(name, labels, [_endpoint(name)]),
-        rules(name, labels, etcd=not isinstance(store, DataStoreSpec)),
+        rules(name, labels, etcd=own),
+        *serving_budget(f"{name}-control-plane", servers, replicas, namespace=name, labels=labels),
+        *(quorum_budget(f"{name}-etcd", _members(name), replicas, namespace=name, labels=labels) if own else ()),
         *((render_backup(f"{name}-etcd-backup", name, labels, _etcd(name), backup, folder=name),) if backup else ()),
         _control_plane(control_plane),
     )
@@ -60,7 +65,7 @@ def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
 
 def _control_plane(control_plane: ControlPlane) -> Manifest:
     cluster, vip = control_plane.spec, str(control_plane.vip)
-    name = cluster.name
+    name, replicas = cluster.name, cluster.control_plane.replicas
     components = (Component.API_SERVER, Component.CONTROLLER_MANAGER, Component.SCHEDULER)
     return manifest(
         "controlplane.cluster.x-k8s.io/v1beta2",
@@ -72,7 +77,7 @@ def _control_plane(control_plane: ControlPlane) -> Manifest:
         readiness=READY,
         spec={
             "version": f"{control_plane.version}-{_K0S_RELEASE}",
-            "replicas": cluster.control_plane.replicas,
+            "replicas": replicas,
             "externalAddress": vip,
             "service": {"type": "LoadBalancer", "apiPort": API_PORT, "konnectivityPort": _KONNECTIVITY_PORT},
             # The Service has no field for its address or annotations; a patch of what is generated is the only way.
@@ -82,9 +87,18 @@ def _control_plane(control_plane: ControlPlane) -> Manifest:
             **given(mounts=[_mount(item) for item in files(cluster)]),
             "resources": requests(control_plane.nodes, *components),
             "monitoring": {"enabled": True},
-            "topologySpreadConstraints": spread({"cluster.x-k8s.io/cluster-name": name}),
+            # They are those of its etcd too, which each component's label keeps apart.
+            "topologySpreadConstraints": spread(_pods(name), replicas, control_plane.hosts, _COMPONENT),
         },
     )
+
+
+def _pods(name: str) -> dict[str, str]:
+    return {"app": "k0smotron", "cluster": name}
+
+
+def _members(name: str) -> dict[str, str]:
+    return {**_pods(name), "component": "etcd"}
 
 
 def _annotated(kind: str, annotations: dict[str, str]) -> dict[str, Any]:

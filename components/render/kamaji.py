@@ -7,11 +7,12 @@ made, and stands in every place that needs it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from components.render import kamaji_etcd
 from components.render.api_server import Files, feature_gates, files, flags
+from components.render.budgets import serving_budget
 from components.render.control_plane import API_PORT, MANAGEMENT_DOMAIN, READY, ControlPlane, spread
 from components.render.manifest import Manifest, Readiness
 from components.render.monitors import INTERVAL, metrics_service, relabelled, rules, service_monitor
@@ -111,7 +112,7 @@ def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
 
 def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
     cluster = control_plane.spec
-    name, version = cluster.name, control_plane.version
+    name, version, replicas = cluster.name, control_plane.version, cluster.control_plane.replicas
     gates = _arguments(feature_gates(cluster))
     return manifest(
         "controlplane.cluster.x-k8s.io/v1alpha2",
@@ -127,14 +128,14 @@ def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
         ),
         spec={
             "version": version,
-            "replicas": cluster.control_plane.replicas,
+            "replicas": replicas,
             "dataStoreName": store,
             **given(dataStoreOverrides=list(_overrides(control_plane))),
             "addons": {"coreDNS": {}, "kubeProxy": {}, "konnectivity": _konnectivity(control_plane)},
             **given(kubelet=_kubelet(control_plane)),
             "network": _network(control_plane),
             "deployment": {
-                "topologySpreadConstraints": spread(_pods(control_plane), _REVISION),
+                "topologySpreadConstraints": spread(_pods(name), replicas, control_plane.hosts, _REVISION),
                 **given(extraVolumes=[{"name": item.volume, **item.source} for item in files(cluster)]),
             },
             "apiServer": {
@@ -191,16 +192,22 @@ def _mount(item: Files) -> dict[str, Any]:
     return {"name": item.volume, "mountPath": item.folder, "readOnly": True}
 
 
-def _pods(control_plane: ControlPlane) -> dict[str, str]:
-    return {"kamaji.clastix.io/name": control_plane.spec.name}
+def _pods(name: str) -> dict[str, str]:
+    return {"kamaji.clastix.io/name": name}
+
+
+def budget(name: str, replicas: int, *, namespace: str, labels: Mapping[str, str]) -> tuple[Manifest, ...]:
+    """Return what keeps API servers of the control plane ``name`` through drains of the management cluster."""
+    return serving_budget(f"{name}-control-plane", _pods(name), replicas, namespace=namespace, labels=labels)
 
 
 def _monitors(control_plane: ControlPlane, *, etcd: bool) -> tuple[Manifest, ...]:
     name, labels = control_plane.spec.name, control_plane.labels
     return (
-        metrics_service(name, labels, _pods(control_plane), _METRICS_PORTS),
+        metrics_service(name, labels, _pods(name), _METRICS_PORTS),
         service_monitor(name, labels, [_endpoint(name, job) for job in _METRICS_PORTS]),
         rules(name, labels, etcd=etcd),
+        *budget(name, control_plane.spec.control_plane.replicas, namespace=name, labels=labels),
     )
 
 

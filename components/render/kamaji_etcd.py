@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from components.render.budgets import quorum_budget
 from components.render.control_plane import MANAGEMENT_DOMAIN, ControlPlane, spread
 from components.render.etcd_client import Etcd
 from components.render.etcd_upkeep import MadeEtcd, render_upkeep
@@ -127,6 +128,7 @@ def _etcd(made: _Made, watched_as: str) -> Iterator[Manifest]:
         yield manifest("cert-manager.io/v1", "Issuer", name, **place, spec={"selfSigned": {}})
     yield cluster_release(_operator(made), made.namespace, protect=made.protect)
     yield pod_monitor(name, watched_as, _pods(name), **place)
+    yield from quorum_budget(name, _pods(name), made.etcd.spec.members, **place)
     etcd = _reached(name, made.namespace)
     yield from render_upkeep(name, made.namespace, made.labels, etcd, made.etcd.upkeep, folder=made.folder)
 
@@ -150,7 +152,7 @@ def _operator(made: _Made) -> Operator:
                 "clientCert": {"nameOverride": f"{name}-client"},
             },
             "resources": requests(made.nodes, Component.ETCD),
-            "topologySpreadConstraints": spread(_pods(name)),
+            "topologySpreadConstraints": spread(_pods(name), spec.members, made.etcd.hosts),
         },
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from components.render import (
     cluster_api,
@@ -169,8 +170,12 @@ def _priority_class(name: str, value: int, description: str) -> Manifest:
 
 
 def _dpus(region: RegionInput) -> tuple[Manifest, ...]:
+    provisioning = dpus.render_provisioning(region.platform)
+    place: dict[str, Any] = {"namespace": dpus.NAMESPACE, "labels": {}}
+    names = [item.name for item in provisioning if item.kind == "DPUCluster"]
     return (
-        *dpus.render_provisioning(region.platform),
+        *provisioning,
+        *(item for name in names for item in kamaji.budget(name, dpus.REPLICAS, **place)),
         *dpu_services.render_services(region.platform, ovn=region.ovn),
     )
 

@@ -142,6 +142,10 @@ class ControlPlanesSpec(CheckedSpec):
     """Number of nodes above which a cluster must not share its data store."""
     max_clusters: int = Field(default=100, ge=1, le=1000)
     """Most control planes that the management cluster can host."""
+    hosts: int | None = Field(default=None, ge=1, le=10000)
+    """Number of hosts of the management cluster that run control planes. With one for each, no two members of an etcd
+    and no two replicas of a control plane share one, and wait rather; when it is left out, they are kept apart as far
+    as there is room."""
     domain: Domain | None = None
     """Domain in which ExternalDNS names each control plane, ``<cluster>.<domain>``; they have addresses only when it is
     left out."""

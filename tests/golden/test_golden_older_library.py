@@ -36,7 +36,7 @@ from components.specs.region import ControlPlaneBackend
 
 FOLDER = Path(__file__).parent / "older_library"
 OLDER = (1, 2)
-LATER_KINDS = {"ExternalSecret", "Ironic", "Issuer", "Certificate"}
+LATER_KINDS = {"ExternalSecret", "Ironic", "Issuer", "Certificate", "PodDisruptionBudget"}
 """Kinds that no library of those days rendered: what the data said of them had no effect."""
 ASKED_SINCE = {
     "bare-metal.root-devices",
@@ -179,7 +179,8 @@ def as_then(item: Manifest) -> Json:
 
     Drains of pools that wait for jobs had a limit of an hour, and knew jobs by two labels. Uplinks of DPUs took packets
     of 9000 bytes, as hosts do. One bare-metal operator for all hosts was told nothing, not even which Ironic is its
-    own. No etcd was defragmented, and storage classes did not say from where they are mounted.
+    own. No etcd was defragmented, under k0smotron its members were spread together with API servers, and storage
+    classes did not say from where they are mounted.
     """
     body = json.loads(json.dumps(item.body))
     if item.kind == "Namespace":
@@ -196,6 +197,9 @@ def as_then(item: Manifest) -> Json:
         del spec["values"], spec["postRenderers"]
     if item.kind == "K0smotronControlPlane":
         del body["spec"]["storage"]["etcd"]["defragJob"]
+        for constraint in body["spec"]["topologySpreadConstraints"]:
+            constraint["labelSelector"] = {"matchLabels": {"cluster.x-k8s.io/cluster-name": item.name}}
+            del constraint["matchLabelKeys"]
     if item.kind == "MachineDrainRule":
         del body["spec"]["pods"][2:]
     if item.kind == "StorageClass":

@@ -18,7 +18,8 @@ def made_etcd(environment: Environment, spec: DedicatedDataStoreSpec) -> MadeEtc
     image = str(environment.versions.tool(DEFRAGMENTATION_TOOL))
     defragmentation = Defragmentation(schedule=spec.defragmentation, image=image)
     backup = _backup(environment, spec.backup) if spec.backup else None
-    return MadeEtcd(spec=spec, upkeep=Upkeep(defragmentation=defragmentation, backup=backup))
+    upkeep = Upkeep(defragmentation=defragmentation, backup=backup)
+    return MadeEtcd(spec=spec, upkeep=upkeep, hosts=environment.region.control_planes.hosts)
 
 
 def _backup(environment: Environment, spec: BackupSpec) -> Backup:

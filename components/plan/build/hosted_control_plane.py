@@ -39,6 +39,7 @@ def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedCon
         vip=lock.clusters[cluster.name].vip,
         data_store=_data_store(environment, pin.data_store),
         nodes=most_nodes_of(environment, cluster),
+        hosts=region.control_planes.hosts,
         domain=region.control_planes.domain,
         backend=region.control_planes.backend,
         bare_metal=region.bare_metal.backend,

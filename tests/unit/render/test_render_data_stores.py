@@ -31,6 +31,7 @@ def test_a_data_store_is_made_with_all_that_looks_after_it(inputs_of: Any) -> No
         ("Issuer", "shared-a-etcd"),
         ("HelmRelease", "shared-a-etcd"),
         ("PodMonitor", "shared-a-etcd"),
+        ("PodDisruptionBudget", "shared-a-etcd"),
         ("CronJob", "shared-a-etcd-defrag"),
         ("PrometheusRule", "shared-a-etcd"),
     ]
@@ -39,7 +40,7 @@ def test_a_data_store_is_made_with_all_that_looks_after_it(inputs_of: Any) -> No
     assert release.protect
     assert (values["replicas"], values["datastore"]) == (3, {"enabled": True, "name": "shared-a"})
     assert values["persistentVolumeClaim"] == {"size": "20Gi", "storageClassName": "local-nvme"}
-    alerts = made[4].body["spec"]["groups"][0]["rules"]
+    alerts = made[5].body["spec"]["groups"][0]["rules"]
     assert {alert["alert"]: alert["labels"]["cluster"] for alert in alerts} == {
         "EtcdWithoutLeader": "shared-a",
         "EtcdNearlyFull": "shared-a",
