@@ -48,6 +48,8 @@ class Record:
             **dict(self._whole.get("schema_only", {})),
         }
         known = {*self._values, *self._free, *self._further}
+        # A mapping by labels, such as a node selector, which templates hand on whole.
+        self._labels = {path.rpartition('."')[0] for path in self._values if path.endswith('"')}
         self._parents = {path[:end] for path in known for end in range(len(path)) if path[end] == "."}
 
     @property
@@ -65,7 +67,7 @@ class Record:
         for key, value in values.items():
             quoted = key if key.replace("-", "").replace("_", "").isalnum() else f'"{key}"'
             path = f"{above}.{quoted}" if above else quoted
-            if path in self._free:
+            if path in self._free or path in self._labels:
                 continue
             if path in self._parents and isinstance(value, dict):
                 yield from self.wrong(value, path)

@@ -46,6 +46,7 @@ def test_a_chart_without_a_record_is_given_no_values() -> None:
         ({"later": 1}, ["later: int, where the chart's schema has string"]),
         ({"image": "x"}, ["image: is no value of the chart"]),
         ({"a.b/c": {"d": 1}}, []),
+        ({"selector": {"my.own/role": "system"}}, []),
     ],
 )
 def test_what_a_chart_does_not_have_is_told_with_its_path(
@@ -55,7 +56,14 @@ def test_what_a_chart_does_not_have_is_told_with_its_path(
     whole = {
         "chart": "chart",
         "version_read": "1.0.0",
-        "values": {"replicas": 1, "image.tag": "<string>", "labels": {}, "unset": None, '"a.b/c".d': 2},
+        "values": {
+            "replicas": 1,
+            "image.tag": "<string>",
+            "labels": {},
+            "unset": None,
+            'selector."kubernetes.io/os"': "linux",
+            '"a.b/c".d': 2,
+        },
         "free_form": ["labels"],
         "read_by_templates_only": ["added"],
         "schema_only": {"later": "string"},
