@@ -24,4 +24,4 @@ def tables(found: PlatformImages) -> Iterator[RenderableType]:
     tags = sum(image.digest is None for image in found.images)
     yield Text(f"{len(found.images) - tags} of {len(found.images)} are fetched by their digest")
     for form, why in found.by_tag.items():
-        yield Text(f"by tag: {form}. {why}", "yellow")
+        yield Text(f"by tag: {form}, since {why}", "yellow")

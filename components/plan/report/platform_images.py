@@ -26,6 +26,11 @@ _PINNED_AT = {
 }
 """Where a kind says the version or digest of what it names; all others say it in the name."""
 _DIGEST = "sha256:"
+_TAG_ALONE = {
+    "DPUServiceTemplate": "DPF names charts of services on DPUs by version, and these charts name images by tag",
+    **dict.fromkeys(KINDS.values(), "the Cluster API operator cuts a source at its colons, so it takes a tag alone"),
+}
+"""Why no digest decides what a kind names."""
 
 
 class PlatformImage(Spec):
@@ -53,7 +58,7 @@ class PlatformImages(Spec):
     images: tuple[PlatformImage, ...]
     """By form, then by name."""
     by_tag: dict[str, str]
-    """Why it matters, by form with something that no digest decides."""
+    """Why no digest decides it, by form with such a thing."""
 
 
 def platform_images(environment: Environment) -> PlatformImages:
@@ -82,7 +87,11 @@ def platform_images(environment: Environment) -> PlatformImages:
     return PlatformImages(
         environment=environment.name,
         images=ordered,
-        by_tag={image.form: table.forms[image.form].why for image in ordered if image.digest is None},
+        by_tag={
+            image.form: _TAG_ALONE.get(next(iter(image.needed_by)), "nobody pinned it")
+            for image in ordered
+            if image.digest is None
+        },
     )
 
 
@@ -94,13 +103,12 @@ def _named(item: Manifest) -> Iterator[tuple[str, str]]:
 
 def _pin(item: Manifest, name: str) -> tuple[str, str | None, str | None]:
     """Return the name without its pin, and the version and digest that decide it."""
-    paths = _PINNED_AT.get(item.kind)
-    if paths is None:
-        name, _, digest = name.partition("@")
-        place, colon, tag = name.rpartition(":")
-        tagged = bool(colon) and "/" not in tag
-        return (place if tagged else name), (tag if tagged else None), digest or None
-    said = [str(value) for path in paths for value, _ in look_up(item.body, path)]
+    place, _, digest = name.partition("@")
+    image, colon, tag = place.rpartition(":")
+    tagged = bool(colon) and "/" not in tag
+    if digest or tagged:
+        return (image if tagged else place), (tag if tagged else None), digest or None
+    said = [str(value) for path in _PINNED_AT.get(item.kind, ()) for value, _ in look_up(item.body, path)]
     digests = [text for text in said if text.startswith(_DIGEST)]
     versions = [text for text in said if text not in digests]
     return name, versions[0] if versions else None, digests[0] if digests else None

@@ -6,10 +6,11 @@ import pytest
 from environment_data import ENVIRONMENTS
 
 from components.plan.report.platform_images import PlatformImage, platform_images
+from components.render.providers import KINDS
 from components.specs.loader import environments, load_environment
 
-BY_TAG = {"dpu-charts", "providers"}
-"""Forms whose controllers take no digest: DPF's and the Cluster API operator's."""
+TAG_ALONE = {"DPUServiceTemplate", *KINDS.values()}
+"""Kinds whose controllers take no digest: DPF's and those of the Cluster API operator."""
 
 
 @pytest.mark.parametrize("name", environments(ENVIRONMENTS))
@@ -17,8 +18,8 @@ def test_a_digest_decides_all_that_upstream_lets_it_decide(name: str) -> None:
     found = platform_images(load_environment(name, ENVIRONMENTS))
 
     assert {image.form for image in found.images if image.digest is None} == found.by_tag.keys()
-    assert found.by_tag.keys() <= BY_TAG
-    assert {image.form for image in found.images if image.digest and image.form in BY_TAG} == set()
+    assert {kind for image in found.images if image.digest is None for kind in image.needed_by} <= TAG_ALONE
+    assert "nobody pinned it" not in found.by_tag.values()
 
 
 @pytest.mark.parametrize("name", environments(ENVIRONMENTS))
