@@ -99,7 +99,7 @@ AGENTS = {
         selector=(_DEVICE_PLUGIN, "true"),
     ),
 }
-"""By chart: what its real agents do, as far as nodes are concerned."""
+"""What the agents of charts do to nodes, by chart."""
 
 
 def reconcile(management: View, cluster: str, view: View) -> None:
