@@ -81,13 +81,14 @@ def _metallb(facts: ClusterFacts) -> dict[str, Any]:
 
 
 def _cert_manager(facts: ClusterFacts) -> dict[str, Any]:
+    tolerated = {"tolerations": facts.placement["tolerations"]}
     return {
         "crds": {"enabled": True},
         # A job that fails as long as no node is ready.
         "startupapicheck": {"enabled": False},
-        "webhook": facts.placement,
-        "cainjector": facts.placement,
-        **facts.placement,
+        **({"global": facts.selected} if facts.selected else {}),
+        **dict.fromkeys(("webhook", "cainjector"), tolerated),
+        **tolerated,
     }
 
 

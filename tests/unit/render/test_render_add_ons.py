@@ -154,7 +154,6 @@ def test_agents_tolerate_the_taints_of_tenants(chart: str, path: tuple[str, ...]
         ("node-feature-discovery", ("master",)),
         ("gpu-operator", ("operator",)),
         ("metrics-server", ()),
-        ("cert-manager", ("webhook",)),
         ("kueue", ("controllerManager",)),
     ],
 )
@@ -164,6 +163,14 @@ def test_services_run_on_the_system_pool_where_there_is_one(chart: str, path: tu
 
     assert (values["nodeSelector"], values["tolerations"]) == (SYSTEM, CRITICAL)
     assert "nodeSelector" not in anywhere
+
+
+def test_all_parts_of_cert_manager_run_there_too() -> None:
+    values = VALUES["cert-manager"](SMALL)
+
+    assert values["global"] == {"nodeSelector": SYSTEM}
+    assert [part["tolerations"] for part in (values, values["webhook"], values["cainjector"])] == [CRITICAL] * 3
+    assert "global" not in VALUES["cert-manager"](replace(SMALL, system_pool=False))
 
 
 def test_the_driver_of_gpus_and_the_discovery_of_features_are_not_brought_twice() -> None:
