@@ -13,7 +13,7 @@ What this rests on, and nothing here sees to:
   cluster chooses among all partitions of the fabric: a tenant must not.
 - UFM makes every port a limited member of the default partition, with M_Key protection. By default it makes them full
   members, and then no partition keeps anybody apart.
-- Node Feature Discovery finds the adapters; the operator brings it.
+- Node Feature Discovery finds the adapters. It is an add-on of the cluster, since other operators need it too.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ _OPERATOR = Operator(
     chart=CHART,
     namespace=_NAMESPACE,
     values={
+        "nfd": {"enabled": False},
         "sriovNetworkOperator": {"enabled": True},
         # Its configuration is ours: the chart's own wants nodes with a label that ours do not have.
         "sriov-network-operator": {"sriovOperatorConfig": {"deploy": False}},

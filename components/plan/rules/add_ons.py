@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.plan.build.add_ons import DEFAULT, add_ons, brings_network, has_gpus, named, takes_defaults
+from components.plan.build.fabrics import connected
 from components.plan.pools import DataPath, PlacedCluster, clusters, place, problem
 from components.plan.rules.references import undeclared
 from components.specs.add_ons import Gift
@@ -138,18 +139,33 @@ def add_on_needs(environment: Environment) -> Iterator[Problem]:
 def load_balancers(environment: Environment) -> Iterator[Problem]:
     """Report public addresses of VMs in clusters where nothing announces them."""
     for placed in clusters(environment):
-        givers = [entry.name for entry in environment.add_ons.add_ons if entry.gives is Gift.LOAD_BALANCERS]
-        vms = placed.tenant.vms
-        here = vms is not None and vms.cluster == placed.cluster.name
-        if not here or {entry.name for entry in add_ons(environment, placed)} & set(givers):
-            continue
-        for at, machine in enumerate(vms.platform if vms else ()):
-            if machine.public_ip:
+        vms, remedy = placed.tenant.vms, _lacks(environment, placed, Gift.LOAD_BALANCERS)
+        for at, machine in enumerate(vms.platform if vms and vms.cluster == placed.cluster.name else ()):
+            if machine.public_ip and remedy:
                 text = (
-                    f"no add-on of {placed.cluster.name} gives load balancers, so nothing announces the address; list"
-                    f" one of {listed(givers)} in its add_ons"
+                    f"no add-on of {placed.cluster.name} gives {Gift.LOAD_BALANCERS}, so nothing announces the address;"
+                    f" {remedy}"
                 )
                 yield problem(environment, placed.file, ("vms", "platform", at, "public_ip"), text)
+
+
+def node_features(environment: Environment) -> Iterator[Problem]:
+    """Report clusters on InfiniBand where nothing tells the Network Operator which nodes have adapters."""
+    for placed in clusters(environment):
+        if connected(environment, placed) and (remedy := _lacks(environment, placed, Gift.NODE_FEATURES)):
+            text = (
+                f"{placed.cluster.name} is on InfiniBand, and no add-on gives {Gift.NODE_FEATURES}, by which the"
+                f" operator of its adapters finds them; {remedy}"
+            )
+            yield problem(environment, placed.file, (*placed.path, "add_ons"), text)
+
+
+def _lacks(environment: Environment, placed: PlacedCluster, gift: Gift) -> str:
+    """Return how a cluster gets ``gift``; nothing when it has it."""
+    if any(entry.gives is gift for entry in add_ons(environment, placed)):
+        return ""
+    givers = [entry.name for entry in environment.add_ons.add_ons if entry.gives is gift]
+    return f"list one of {listed(givers)} in its add_ons"
 
 
 def _known(environment: Environment, placed: PlacedCluster) -> bool:

@@ -151,6 +151,7 @@ DATA: tuple[Rule, ...] = (
     add_ons.without_in_vain,
     add_ons.networks,
     add_ons.load_balancers,
+    add_ons.node_features,
     add_ons.system_pools,
     vms.vm_public_ips,
     vms.vm_root_disks,

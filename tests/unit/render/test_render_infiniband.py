@@ -70,6 +70,7 @@ def test_objects_are_made_after_the_operator_that_knows_their_kinds(rendered: tu
     ]
     assert rendered[1].readiness is not None
     assert rendered[1].body["spec"]["values"] == {
+        "nfd": {"enabled": False},
         "sriovNetworkOperator": {"enabled": True},
         "sriov-network-operator": {"sriovOperatorConfig": {"deploy": False}},
     }
