@@ -30,6 +30,8 @@ class RuleId(StrEnum):
     """A machine template is never edited: new content is a new template."""
     PROVIDER_WITHOUT_CLUSTER_IDENTIFIER = "provider-without-cluster-identifier"
     """A provider names its cluster by a clusterIdentifier that never changes."""
+    SELF_CHOSEN_PARTITION = "self-chosen-partition"
+    """A tenant cannot choose the InfiniBand partition of its ports."""
     CHANGE_IN_FREEZE = "change-in-freeze"
     """Nothing is applied to a tenant while a freeze protects it."""
     UNIFORMITY = "uniformity"

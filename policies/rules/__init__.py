@@ -6,6 +6,7 @@ from policies.rules import (
     host_beyond_identity,
     image_outside_channel,
     provider_without_cluster_identifier,
+    self_chosen_partition,
     template_edited_in_place,
     unpinned_image,
     unsigned_image,
@@ -22,5 +23,6 @@ RULES: tuple[Rule, ...] = (
     unverified_bmc.RULE,
     template_edited_in_place.RULE,
     provider_without_cluster_identifier.RULE,
+    self_chosen_partition.RULE,
     change_in_freeze.RULE,
 )
