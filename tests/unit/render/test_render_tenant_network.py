@@ -112,7 +112,10 @@ def test_hosts_announce_what_is_inside_and_public_addresses_of_their_own_where_t
 
 
 def test_a_vpc_has_the_public_addresses_of_the_vms_in_its_own_cluster(inputs_of: Any) -> None:
-    with_vms = {item.tenant: item.public.addresses for item in inputs_of(VmOfferingInput)}
+    with_vms = {
+        item.tenant: tuple(machine.public_address for machine in item.machines if machine.public_address)
+        for item in inputs_of(VmOfferingInput)
+    }
     networks = {item.vpc.spec.name: item.vpc for item in inputs_of(TenantNetworkInput)}
 
     assert {vpc.tenant: vpc.public_addresses for vpc in networks.values() if vpc.public_addresses} == with_vms
