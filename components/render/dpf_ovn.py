@@ -4,6 +4,10 @@ DPF holds a virtual network immutable, and the network of an interface too: both
 
 It is for regions with one DPU cluster. OVN tells VPCs apart by itself, in no EVPN: VNI, ASN and route target of a VPC
 have no place. Hosts announce no routes here, so nobody outside reaches the VPC and ``ingress`` has nothing to decide.
+
+The service is named and given no values, so that nothing of OVN runs on real DPUs yet: upstream deploys four services
+of two charts, whose parts are all off unless they are turned on, and needs address pools of its own for tunnels and
+gateways (DPF:docs/public/user-guides/zero-trust/use-cases/vpc).
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
     """Return the objects of ``vpc``, in the order they are applied."""
     network, [only] = _virtual_network(vpc), platform.clusters
     return (
-        _service_configuration(vpc, platform),
+        _service_configuration(vpc),
         dpu_services.deployment(
             platform,
             only,
@@ -45,7 +49,7 @@ def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
     )
 
 
-def _service_configuration(vpc: Vpc, platform: DpuPlatform) -> Manifest:
+def _service_configuration(vpc: Vpc) -> Manifest:
     return manifest(
         dpu_services.SERVICES,
         "DPUServiceConfiguration",
@@ -53,7 +57,6 @@ def _service_configuration(vpc: Vpc, platform: DpuPlatform) -> Manifest:
         namespace=NAMESPACE,
         spec={
             "deploymentServiceName": dpu_services.OVN,
-            "serviceConfiguration": {"helmChart": {"values": {"mtu": platform.control.mtu_bytes}}},
             "upgradePolicy": {"applyNodeEffect": True},
         },
     )
