@@ -95,7 +95,9 @@ class NfsClassSpec(_ClassSpec):
     csi-driver-nfs. It holds namespace and name of the claim, or the name of the volume, so that no two claims
     share one."""
     PER_TENANT: ClassVar[tuple[str, ...]] = ("share",)
+    """The export is a tenant's own."""
     WALLS: ClassVar[tuple[str, ...]] = ("share",)
+    """The export is all that keeps tenants apart."""
 
     @property
     def system(self) -> str:
@@ -143,7 +145,9 @@ class VastClassSpec(_ClassSpec):
     PER_TENANT: ClassVar[tuple[str, ...]] = (
         "vip_pool", "vip_pool_fqdn", "view_policy", "root_export", "qos_policy", "secret",
     )  # fmt: skip
+    """Whatever the system knows by a name or a path is a tenant's own."""
     WALLS: ClassVar[tuple[str, ...]] = ("view_policy", "root_export", "secret")
+    """Rights, and the tree that they are to; pools and qualities of service give nobody access."""
 
     @property
     def system(self) -> str:
