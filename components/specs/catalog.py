@@ -61,6 +61,8 @@ class ImageContents(Spec):
     Any version will do when it is left out."""
     nfs_client: Text
     """Name and version of the NFS client, such as ``vastnfs-4.0.35``; storage drivers ask for one."""
+    nfs_rdma: bool = False
+    """Whether that client mounts over RDMA: it and the drivers of network cards must be built for each other."""
     kubelet: KubernetesVersion
     """Version of the kubelet, never newer than the control plane and at most three minor versions older (Kubernetes'
     version skew policy)."""

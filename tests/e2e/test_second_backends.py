@@ -33,7 +33,8 @@ NEXT_MINOR_IMAGE = f"""
     sha256: {"c5" * 32}
     signature: {{kind: cosign, url: "https://images.cloud.example/net-2026.12.1.sig"}}
     contents:
-      {{kernel: 6.8.0-87, gpu_driver: 590.44.01, doca: 3.2.0, nfs_client: x, kubelet: {NEXT_MINOR}, containerd: 2.2.0}}
+      {{kernel: 6.8.0-87, gpu_driver: 590.44.01, doca: 3.2.0, nfs_client: x, nfs_rdma: true, kubelet: {NEXT_MINOR},
+       containerd: 2.2.0}}
     boot: netboot
     fits: [h100-eth-8, l40s-8, cpu-gen5]
 """

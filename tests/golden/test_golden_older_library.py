@@ -45,6 +45,7 @@ ASKED_SINCE = {
     "data-stores.of-dpus",
     "references.charts",
     "storage-walls.between-tenants",
+    "storage.mount-options",
     "bare-metal.bmc-certificates",
 }
 """Rules that ask for what those days did not know: it is told, and written by hand."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from components.plan.intents.images import find_image
 from components.plan.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file
 from components.render.backends import BORDERS
 from components.specs.base import Address
-from components.specs.catalog import GoldenImage
+from components.specs.catalog import GoldenImage, ImageContents
 from components.specs.environment import Environment
-from components.specs.keys import cluster_of
+from components.specs.keys import cluster_of, parts_of
 from components.specs.loader import IMAGES, REGION
 from components.specs.mount_options import VAST_OPTIONS
 from components.specs.problems import Problem, listed
@@ -22,6 +22,7 @@ from components.specs.tenant_network import Egress
 VAST_CLIENT = "vastnfs"
 MAX_CONNECTIONS = 16
 """Highest ``nconnect`` of Linux' own NFS client (its NFS_MAX_CONNECTIONS)."""
+_RDMA = re.compile(r"(proto=)?rdma6?")
 _DENIED = ("management", "bmc", "control_plane_vips", "dpu_loopbacks")
 """Networks that no host of a VPC reaches."""
 
@@ -77,21 +78,32 @@ def durable_volumes(environment: Environment) -> Iterator[Problem]:
 def mount_options(environment: Environment) -> Iterator[Problem]:
     """Report classes with mount options that an image of the cluster's nodes cannot serve."""
     for placed, at, entry in offered(environment):
-        options = dict(option.partition("=")[::2] for option in entry.mount_options)
-        special = [name for name in VAST_OPTIONS if name in options]
-        connections = options.get("nconnect", "")
-        if connections.isdecimal() and int(connections) > MAX_CONNECTIONS:
-            special.append(f"nconnect={connections}")
-        images = _images(environment, placed.cluster.name) if special else []
-        wrong = [image for image in images if not image.contents.nfs_client.startswith(VAST_CLIENT)]
-        if wrong:
-            there = place(environment, REGION, ("storage", environment.region.storage.index(entry), "mount_options"))
-            clients = listed(f"{image.version} has {image.contents.nfs_client}" for image in wrong)
-            text = (
-                f"'{entry.name}' is mounted with {listed(special)} ({there}), which nfs_client {VAST_CLIENT}-... alone"
-                f" can do ({clients}, {IMAGES}); promote to an image that has it, or offer another class"
-            )
-            yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+        for options, needed, lacks in _demands(entry):
+            images = _images(environment, placed.cluster.name)
+            wrong = [f"{name} has {lack}" for name, image in images.items() if (lack := lacks(image.contents))]
+            if wrong:
+                there = place(
+                    environment, REGION, ("storage", environment.region.storage.index(entry), "mount_options")
+                )
+                text = (
+                    f"'{entry.name}' is mounted with {listed(options)} ({there}), which {needed} alone can do"
+                    f" ({listed(wrong)}, {IMAGES}); promote to an image that has it, or offer another class"
+                )
+                yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+
+
+def _demands(entry: StorageClassSpec) -> Iterator[tuple[list[str], str, Callable[[ImageContents], str]]]:
+    """Yield mount options that ask something of images: what, and what an image has instead, empty when it has that."""
+    options = dict(option.partition("=")[::2] for option in entry.mount_options)
+    special = [name for name in VAST_OPTIONS if name in options]
+    connections = options.get("nconnect", "")
+    if connections.isdecimal() and int(connections) > MAX_CONNECTIONS:
+        special.append(f"nconnect={connections}")
+    if special:
+        client = f"nfs_client {VAST_CLIENT}-..."
+        yield special, client, lambda has: "" if has.nfs_client.startswith(VAST_CLIENT) else has.nfs_client
+    if over_rdma := [option for option in entry.mount_options if _RDMA.fullmatch(option)]:
+        yield over_rdma, "nfs_rdma: true", lambda has: "" if has.nfs_rdma else "none"
 
 
 def shared_secrets(environment: Environment) -> Iterator[Problem]:
@@ -141,12 +153,17 @@ def offered(environment: Environment) -> Iterator[tuple[PlacedCluster, int, Stor
                 yield placed, at, classes[name]
 
 
-def _images(environment: Environment, cluster: str) -> list[GoldenImage]:
-    """Return the images that nodes of ``cluster`` are pinned to."""
-    pins = environment.image_pins
-    names = [name for group, name in pins.groups.items() if cluster_of(group) == cluster]
-    versions = dict.fromkeys(pins.intents[name].image for name in names)
-    return [image for version in versions if (image := find_image(environment, version))]
+def _images(environment: Environment, cluster: str) -> dict[str, GoldenImage]:
+    """Return the images that nodes of ``cluster`` are pinned to, by version with the pools that run it."""
+    pins, running = environment.image_pins, dict[str, dict[str, None]]()
+    for group, name in pins.groups.items():
+        if cluster_of(group) == cluster:
+            running.setdefault(pins.intents[name].image, {})[parts_of(group)[1]] = None
+    return {
+        f"{version} of {listed(pools)}": image
+        for version, pools in running.items()
+        if (image := find_image(environment, version))
+    }
 
 
 def _address(text: str) -> Address | None:

@@ -65,6 +65,7 @@ def test_a_pool_is_one_tuple_of_image_firmware_and_configuration(region: Environ
         "kubelet": "v1.35.1",
         "kubelet_config": config,
         "nfs_client": "vastnfs-4.0.34",
+        "nfs_rdma": True,
     }
     assert config != pools["acme-train/infer"].values["kubelet_config"]
 
