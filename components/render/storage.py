@@ -21,6 +21,8 @@ VAST_NAMESPACE = "vast-csi"
 TOPOLVM_NAMESPACE = "topolvm-system"
 SNAPSHOTS = Operator(chart="snapshot-controller", namespace="snapshot-controller")
 """Chart that alone owns the snapshot CRDs of a cluster."""
+DEFAULT_OF_VMS = "storageclass.kubevirt.io/is-default-virt-class"
+"""Annotation of the class that disks of VMs get which name none, before the default of all claims."""
 _NFS_DRIVER = "nfs.csi.k8s.io"
 _VAST_DRIVER = "csi.vastdata.com"
 _TOPOLVM_DRIVER = "topolvm.io"

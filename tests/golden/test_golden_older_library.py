@@ -181,7 +181,7 @@ def as_then(item: Manifest) -> Json:
     Drains of pools that wait for jobs had a limit of an hour, and knew jobs by two labels. Uplinks of DPUs took packets
     of 9000 bytes, as hosts do. One bare-metal operator for all hosts was told nothing, not even which Ironic is its
     own. No etcd was defragmented, under k0smotron its members were spread together with API servers, and storage
-    classes did not say from where they are mounted.
+    classes did not say from where they are mounted, nor which is of VMs.
     """
     body = json.loads(json.dumps(item.body))
     if item.kind == "Namespace":
@@ -205,7 +205,7 @@ def as_then(item: Manifest) -> Json:
         del body["spec"]["pods"][2:]
     if item.kind == "StorageClass":
         annotations = body["metadata"].pop("annotations", {})
-        if kept := {key: value for key, value in annotations.items() if not key.startswith("jacquard.dev/")}:
+        if kept := {key: value for key, value in annotations.items() if key.startswith("storageclass.kubernetes.io")}:
             body["metadata"]["annotations"] = kept
     return dict(body)
 

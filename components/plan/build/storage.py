@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from components.plan.pools import PlacedCluster, clusters_of
 from components.render import labels as keys
-from components.render.storage import StorageCatalogInput
+from components.render.storage import DEFAULT_OF_VMS, StorageCatalogInput
 from components.specs.environment import Environment
 from components.specs.storage import TopolvmClassSpec
-from components.specs.tenant import TenantSpec
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[StorageCatalogInput]:
@@ -22,16 +21,23 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Stor
         cluster=cluster.name,
         classes=offered,
         annotations={
-            spec.name: _annotations(environment, tenant, spec.name)
+            spec.name: _annotations(environment, placed, spec.name)
             for spec in offered
             if not isinstance(spec, TopolvmClassSpec)
         },
     )
 
 
-def _annotations(environment: Environment, tenant: TenantSpec, name: str) -> dict[str, str]:
-    """Return what the storage system is to know: from where ``tenant`` mounts a class, and how much of it."""
-    mounting = dict.fromkeys(placed.cluster.vpc for placed in clusters_of(tenant) if name in placed.cluster.storage)
+def _annotations(environment: Environment, placed: PlacedCluster, name: str) -> dict[str, str]:
+    """Return what a class says beside: from where its tenant mounts it, how much of it, and whether VMs get it."""
+    tenant = placed.tenant
+    mounting = dict.fromkeys(one.cluster.vpc for one in clusters_of(tenant) if name in one.cluster.storage)
     networks = [str(environment.allocations.vpcs[vpc].hosts) for vpc in mounting]
     quota = tenant.quotas.storage.get(name)
-    return {keys.CLIENT_NETWORKS: ",".join(networks)} | ({keys.TENANT_QUOTA: quota} if quota else {})
+    vms = tenant.vms
+    of_vms = vms is not None and (vms.cluster, vms.image_storage_class) == (placed.cluster.name, name)
+    return {
+        keys.CLIENT_NETWORKS: ",".join(networks),
+        **({keys.TENANT_QUOTA: quota} if quota else {}),
+        **({DEFAULT_OF_VMS: "true"} if of_vms else {}),
+    }

@@ -8,6 +8,7 @@ import pytest
 
 from components.plan.build.manifests import everything
 from components.plan.pools import clusters
+from components.render.storage import DEFAULT_OF_VMS
 from components.specs.loader import environments, load_environment
 from toolchain import paths
 
@@ -30,6 +31,16 @@ def test_no_class_gives_a_tenant_what_another_has(name: str) -> None:
 
     assert holders
     assert {wall: names for wall, names in holders.items() if len(names) > 1} == {}
+
+
+def test_disks_of_vms_default_to_the_class_of_their_images_in_the_cluster_that_runs_them() -> None:
+    found = {
+        (item.cluster, item.name)
+        for item in everything(load_environment("laptop", ENVIRONMENTS))
+        if item.kind == "StorageClass" and DEFAULT_OF_VMS in item.body["metadata"]["annotations"]
+    }
+
+    assert found == {("acme-train", "shared-vast")}
 
 
 def test_what_the_storage_system_is_to_let_in_is_the_hosts_of_the_tenant_alone() -> None:
