@@ -32,9 +32,20 @@ DEFINITIONS = (
     'or .metadata.annotations["ovn.kubernetes.io/allocated"] == "true"; '
     "def reported(t): .metadata.generation as $now | "
     'any(.status.conditions[]?; .type == t and .status == "True" and (.observedGeneration // $now) == $now); '
+    'def within(hint): (. // "" | ascii_downcase) | contains(hint // "" | ascii_downcase); '
+    'def root_device: (.spec.rootDeviceHints // {deviceName: "/dev/sda"}) as $hint | any(.status.hardware.storage[]?; '
+    "(.model | within($hint.model)) and (.vendor | within($hint.vendor)) "
+    "and ($hint.deviceName == null or ([.name, .alternateNames[]?] | index($hint.deviceName) != null)) "
+    "and ([.hctl, .serialNumber, .wwn] as $of | [$hint.hctl, $hint.serialNumber, $hint.wwn] | to_entries "
+    "| all(.value == null or .value == $of[.key])) "
+    "and .sizeBytes >= ($hint.minSizeGigabytes // 0) * 1073741824 "
+    "and ($hint.rotational == null or $hint.rotational == .rotational)); "
 )
 """What ``when`` may use: not being deleted, a host's state, that a network's agent runs on a node, a condition that is
-True for the current generation."""
+True for the current generation, and whether a host has a disk that all its root device hints match. They match as in
+Ironic, parts of model and vendor in any case and the rest in full; the bare-metal operator's own counts where there is
+none.
+"""
 _CONDITION = (
     '  - {{type: {type}, status: "True", reason: "{reason}", message: "", '
     "observedGeneration: {{{{ .metadata.generation }}}}, lastTransitionTime: {{{{ Now | Quote }}}}}}"

@@ -21,7 +21,8 @@ from components.plan.report.garbage import USERS
 from components.render import metal3
 from components.render.manifest import objects
 from components.specs.loader import load_environment
-from providers.kube import ApiError, ObjectRef
+from providers.kube import ApiError, ApiServer, ObjectRef
+from providers.kube.objects import dig
 
 pytestmark = pytest.mark.e2e
 
@@ -88,6 +89,52 @@ def test_a_pod_that_asks_for_gpus_is_scheduled_where_a_device_plugin_runs(region
     assert node["metadata"]["labels"]["node-restriction.kubernetes.io/pool"] == "infer", "the others are tainted"
     assert node["status"]["allocatable"]["nvidia.com/gpu"] == "8"
     assert [one["metadata"]["name"] for one in plain if "nvidia.com/gpu" in one["status"]["allocatable"]] == []
+
+
+def test_an_image_goes_to_no_disk_but_one_that_all_hints_match(region: LocalRegion) -> None:
+    api = region.api()
+    hosts = {
+        "by-default": None,
+        "other-model": {"model": "MZQ"},
+        "too-small": {"model": "mz1l", "minSizeGigabytes": 900},
+    }
+    for name, hints in hosts.items():
+        api.apply(host_with_image(name, hints), field_manager="test")
+
+    def failed() -> bool:
+        return all(status_of(api, name).get("errorType") == "provisioning error" for name in hosts)
+
+    wait_until(failed, timeout_seconds=60, what="no host finds a disk")
+    for name in hosts:
+        api.apply(host_with_image(name, {"model": "MZ1L2960"}), field_manager="test", force=True)
+    wait_until(
+        lambda: all(dig(status_of(api, name), "provisioning", "state") == "provisioned" for name in hosts),
+        timeout_seconds=60,
+        what="the right hint lets all of them be provisioned",
+    )
+    assert {status_of(api, name)["errorMessage"] for name in hosts} == {""}
+    for name in hosts:
+        api.delete(ObjectRef.of(host_with_image(name, None)))
+
+
+def host_with_image(name: str, hints: dict[str, Any] | None) -> dict[str, Any]:
+    return {
+        "apiVersion": "metal3.io/v1alpha1",
+        "kind": "BareMetalHost",
+        "metadata": {"name": name, "namespace": "inventory"},
+        "spec": {
+            "online": True,
+            "bmc": {"address": "redfish+https://10.1.9.9/redfish/v1/Systems/1", "credentialsName": "bmc"},
+            "bootMACAddress": "02:00:00:09:09:09",
+            "image": {"url": "https://x/i.raw", "checksum": "c", "checksumType": "sha256", "format": "raw"},
+            **({} if hints is None else {"rootDeviceHints": hints}),
+        },
+    }
+
+
+def status_of(api: ApiServer, name: str) -> dict[str, Any]:
+    ref = ObjectRef.of(host_with_image(name, None))
+    return dict((api.get(ref) or {}).get("status") or {})
 
 
 @pytest.mark.skipif(not CRDS.is_dir(), reason=f"no published CRDs at {CRDS}; set CRDS_DIR to a folder that has them")
