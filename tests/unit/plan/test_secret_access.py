@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -16,16 +17,22 @@ from components.plan.references.table import references_table
 from components.plan.references.walk import given
 from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import manifest
+from components.specs.environment import Environment
 from components.specs.loader import environments, load_environment
 
 GROUP = "rbac.authorization.k8s.io"
 
 
 @cache
+def loaded() -> tuple[Environment, ...]:
+    """Return all environments, and one whose nodes boot an ISO, and so need the join service."""
+    every = [load_environment(name, ENVIRONMENTS) for name in environments(ENVIRONMENTS)]
+    return (*every, with_fullest_pools(every[2]))
+
+
+@cache
 def rendered() -> tuple[Manifest, ...]:
-    """Return the objects of all environments, and of one whose nodes boot an ISO, and so need the join service."""
-    loaded = [load_environment(name, ENVIRONMENTS) for name in environments(ENVIRONMENTS)]
-    return tuple(item for one in (*loaded, with_fullest_pools(loaded[2])) for item in everything(one))
+    return tuple(item for one in loaded() for item in everything(one))
 
 
 @cache
@@ -33,10 +40,18 @@ def clusters() -> frozenset[str]:
     return frozenset(item.name for item in rendered() if item.kind == "Cluster")
 
 
+@cache
+def stores() -> frozenset[str]:
+    return frozenset(store.name for one in loaded() for store in one.region.control_planes.data_stores)
+
+
 def said(value: str) -> str:
-    """Return ``value`` without the name of the cluster that it holds."""
+    """Return ``value`` without the name of the cluster, or of the shared data store, that it holds."""
     name = max((one for one in clusters() if one in value), key=len, default="")
-    return value.replace(name, "<cluster>") if name else value
+    store = next((one for one in stores() if f"{one}-etcd" in value), "")
+    if name:
+        return value.replace(name, "<cluster>")
+    return value.replace(store, "<store>", 1) if store else value
 
 
 def rows() -> Iterator[str]:
@@ -62,8 +77,9 @@ def test_the_page_shows_who_may_read_which_secret() -> None:
 
 
 def test_the_page_names_what_administrators_of_tenants_read_of_the_platform() -> None:
+    tenants = {item.name.removeprefix("tenant-") for item in rendered() if item.name.startswith("tenant-")}
     inside = {
-        f"`{one.target.namespace}/{one.target.name}`"
+        f"`{one.target.namespace}/{re.sub('|'.join(sorted(tenants)), '<tenant>', one.target.name)}`"
         for one in given(rendered(), references_table()).values()
         if one.target.kind == "Secret" and one.target.cluster != MANAGEMENT
     }

@@ -14,13 +14,14 @@ from documents import DOCS, text
 from environment_data import ENVIRONMENTS
 from network_policies import End, Judge, Pod
 
+from components.plan.build.inputs import inputs
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import slices
+from components.render.isolation import IsolationInput
 from components.render.manifest import MANAGEMENT, objects
-from components.render.network_peers import namespace_of, serving
+from components.render.network_peers import namespace_of
 from components.render.objects import namespace
 from components.render.operator_places import PLACES, PodSecurity
-from components.specs.environment import Environment
 from components.specs.loader import environments, load_environment
 
 NAMES = environments(ENVIRONMENTS)
@@ -59,6 +60,13 @@ def control_planes(environment: str) -> dict[str, str]:
     """Return the tenant of each namespace of a control plane."""
     labels = {body["metadata"]["name"]: body["metadata"]["labels"] for body in of(environment, "Namespace")}
     return {name: own["jacquard.dev/tenant"] for name, own in labels.items() if "jacquard.dev/cluster" in own}
+
+
+def shared_stores(environment: str) -> list[str]:
+    """Return the endpoints of the data stores that control planes share."""
+    loaded = load_environment(environment, ENVIRONMENTS)
+    [walls] = (one for one in inputs(loaded, slices(loaded)[0]) if isinstance(one, IsolationInput))
+    return list(walls.stores)
 
 
 def inside(environment: str, network: str) -> IPv4Address:
@@ -107,14 +115,13 @@ def test_no_control_plane_reaches_what_commands_hardware(name: str) -> None:
             reached = {
                 (one.namespace, port) for one in hidden for port in PORTS.values() if worst.reaches(source, one, port)
             }
-            assert reached <= {("kamaji-system", 2379)}
+            assert reached <= {(namespace_of(one), 2379) for one in shared_stores(name)}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_control_planes_reach_and_are_reached_by_what_they_need(name: str) -> None:
     strict = judge(name, pods_by_address=False)
-    environment = load_environment(name, ENVIRONMENTS)
-    stores = [endpoint for store in environment.region.control_planes.data_stores for endpoint in store.endpoints]
+    environment, stores = load_environment(name, ENVIRONMENTS), shared_stores(name)
     asking = {cluster.name for tenant in environment.tenants for cluster in tenant.clusters if cluster.oidc is not None}
     for cluster in control_planes(name):
         own = Pod(namespace=cluster)
@@ -222,32 +229,6 @@ def test_a_quota_has_room_for_what_a_control_plane_asks_for_while_it_is_made_ane
         assert int(quota["pods"]) > 2 * spec["replicas"]
 
 
-@pytest.mark.parametrize(
-    ("endpoint", "peer"),
-    [
-        (
-            "etcd-a-0.etcd-a.kamaji-system.svc:2379",
-            {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kamaji-system"}}},
-        ),
-        (
-            "etcd-a.stores.svc.cluster.local:2379",
-            {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "stores"}}},
-        ),
-        ("10.0.0.7:2379", {"ipBlock": {"cidr": "10.0.0.7/32"}}),
-        (
-            "etcd.cloud.example:2379",
-            {"ipBlock": {"cidr": "0.0.0.0/0", "except": ["10.1.0.0/16", "10.4.0.0/22", "10.64.0.0/10"]}},
-        ),
-        (
-            "svc.cloud.example:2379",
-            {"ipBlock": {"cidr": "0.0.0.0/0", "except": ["10.1.0.0/16", "10.4.0.0/22", "10.64.0.0/10"]}},
-        ),
-    ],
-)
-def test_a_data_store_is_let_out_to_by_what_its_address_says(laptop: Environment, endpoint: str, peer: Any) -> None:
-    assert serving(endpoint, laptop.region.networks) == peer
-
-
 def rows() -> Iterator[str]:
     """Yield who reaches whom in the laptop region, where pods are never met by address."""
     name, tenant, other = "laptop", "acme-train", "globex-lab"
@@ -269,7 +250,7 @@ def rows() -> Iterator[str]:
         "its etcd": (Pod(namespace=tenant), 2379),
         "another's API": (Pod(namespace=other), 6443),
         "another's etcd": (Pod(namespace=other), 2379),
-        "shared etcds": (Pod(namespace="kamaji-system"), 2379),
+        "shared etcds": (Pod(namespace=str(namespace_of(shared_stores(name)[0]))), 2379),
         "operators": (Pod(namespace="capi-system"), 9443),
         "management API": (inside(name, "management"), 6443),
         "Ironic": (inside(name, "management"), 6385),
