@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from away import Group, Watch, told_uids, uids
-from broken_nodes import REMEDIATION, Health
+from broken_nodes import CHECK, REMEDIATION, Health
 from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_until
 from pools_of_four import CLUSTER, region_of
 
@@ -43,6 +43,10 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
 
 @pytest.fixture(scope="module")
 def health(region: LocalRegion) -> Health:
+    def healthy() -> int:
+        return sum(check.get("status", {}).get("currentHealthy", 0) for check in region.api().list(*CHECK))
+
+    wait_until(lambda: healthy() == NODES, timeout_seconds=_FILLED_SECONDS, what="all nodes are ready")
     return Health(region, CLUSTER, seconds=UNREADY_SECONDS, startup_seconds=STARTUP_SECONDS)
 
 
