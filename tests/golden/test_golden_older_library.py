@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -176,38 +177,59 @@ CHANGED_SINCE = {
 
 
 def as_then(item: Manifest) -> Json:
-    """Return an object without what was changed on purpose since, which makes or moves no node.
+    """Return an object without what was changed on purpose since, which makes or moves no node."""
+    body = dict(json.loads(json.dumps(item.body)))
+    if item.kind in THEN:
+        THEN[item.kind](body)
+    return body
 
-    Drains of pools that wait for jobs had a limit of an hour, and knew jobs by two labels. Uplinks of DPUs took packets
-    of 9000 bytes, as hosts do. One bare-metal operator for all hosts was told nothing, not even which Ironic is its
-    own. No etcd was defragmented, under k0smotron its members were spread together with API servers, and storage
-    classes did not say from where they are mounted, nor which is of VMs.
-    """
-    body = json.loads(json.dumps(item.body))
-    if item.kind == "Namespace":
-        body["metadata"]["labels"].pop("pod-security.kubernetes.io/enforce", None)
-    if item.kind == "MachineDeployment":
-        spec = body["spec"]["template"]["spec"]
-        spec["deletion"] = {"nodeDrainTimeoutSeconds": 3600, **spec["deletion"]}
-    if item.kind == "DPUDeployment":
-        for switch in body["spec"]["serviceChains"]["switches"]:
-            switch["serviceMTU"] = 9000
-    if (item.kind, item.name) == ("HelmRelease", "baremetal-operator"):
-        spec = body["spec"]
-        spec["dependsOn"] = [{"name": "cert-manager"}]
-        del spec["values"], spec["postRenderers"]
-    if item.kind == "K0smotronControlPlane":
-        del body["spec"]["storage"]["etcd"]["defragJob"]
-        for constraint in body["spec"]["topologySpreadConstraints"]:
-            constraint["labelSelector"] = {"matchLabels": {"cluster.x-k8s.io/cluster-name": item.name}}
-            del constraint["matchLabelKeys"]
-    if item.kind == "MachineDrainRule":
-        del body["spec"]["pods"][2:]
-    if item.kind == "StorageClass":
-        annotations = body["metadata"].pop("annotations", {})
-        if kept := {key: value for key, value in annotations.items() if key.startswith("storageclass.kubernetes.io")}:
-            body["metadata"]["annotations"] = kept
-    return dict(body)
+
+def _namespace(body: Json) -> None:
+    """Take the level of Pod Security away."""
+    body["metadata"]["labels"].pop("pod-security.kubernetes.io/enforce", None)
+
+
+def _machine_deployment(body: Json) -> None:
+    """Limit drains of pools that wait for jobs to an hour."""
+    spec = body["spec"]["template"]["spec"]
+    spec["deletion"] = {"nodeDrainTimeoutSeconds": 3600, **spec["deletion"]}
+
+
+def _machine_drain_rule(body: Json) -> None:
+    """Know jobs by two labels."""
+    del body["spec"]["pods"][2:]
+
+
+def _dpu_deployment(body: Json) -> None:
+    """Let uplinks of DPUs take packets of 9000 bytes, as hosts do."""
+    for switch in body["spec"]["serviceChains"]["switches"]:
+        switch["serviceMTU"] = 9000
+
+
+def _control_plane(body: Json) -> None:
+    """Defragment no etcd, and spread its members together with API servers."""
+    del body["spec"]["storage"]["etcd"]["defragJob"]
+    for constraint in body["spec"]["topologySpreadConstraints"]:
+        constraint["labelSelector"] = {"matchLabels": {"cluster.x-k8s.io/cluster-name": body["metadata"]["name"]}}
+        del constraint["matchLabelKeys"]
+
+
+def _storage_class(body: Json) -> None:
+    """Say neither from where it is mounted nor whether it is that of VMs."""
+    annotations = body["metadata"].pop("annotations", {})
+    if kept := {key: value for key, value in annotations.items() if key.startswith("storageclass.kubernetes.io")}:
+        body["metadata"]["annotations"] = kept
+
+
+THEN: dict[str, Callable[[Json], None]] = {
+    "Namespace": _namespace,
+    "MachineDeployment": _machine_deployment,
+    "MachineDrainRule": _machine_drain_rule,
+    "DPUDeployment": _dpu_deployment,
+    "K0smotronControlPlane": _control_plane,
+    "StorageClass": _storage_class,
+}
+"""What takes from an object of a kind what libraries of those days did not write."""
 
 
 def rendered(environment: Environment) -> list[str]:

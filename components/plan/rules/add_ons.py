@@ -92,7 +92,7 @@ def _no_network(environment: Environment, placed: PlacedCluster) -> Problem:
     known = {entry.name: entry for entry in environment.add_ons.add_ons if entry.gives is Gift.NETWORK}
     left_out = next((name for name in placed.cluster.without_add_ons if name in known), None)
     path = ("add_ons",) if left_out is None else ("without_add_ons", left_out)
-    remedy = f"list one of {listed(known)}" if known else f"list one with gives: {Gift.NETWORK} in {ADD_ONS}"
+    remedy = f"list one of {listed(known)}" if known else _new(Gift.NETWORK)
     text = (
         f"nothing gives pods of {placed.cluster.name} a network (CNI), so that no node ever gets ready, and each is"
         f" rebooted and replaced as unhealthy; {remedy}, or name cni_seed"
@@ -165,7 +165,11 @@ def _lacks(environment: Environment, placed: PlacedCluster, gift: Gift) -> str:
     if any(entry.gives is gift for entry in add_ons(environment, placed)):
         return ""
     givers = [entry.name for entry in environment.add_ons.add_ons if entry.gives is gift]
-    return f"list one of {listed(givers)} in its add_ons"
+    return f"list one of {listed(givers)} in its add_ons" if givers else _new(gift)
+
+
+def _new(gift: Gift) -> str:
+    return f"list one with gives: {gift} in {ADD_ONS}"
 
 
 def _known(environment: Environment, placed: PlacedCluster) -> bool:
