@@ -98,7 +98,8 @@ def operators(metal: BareMetalSpec, watched: Watched) -> Iterator[Operator]:
 def render(metal: BareMetalSpec, interface: str) -> Iterator[Manifest]:
     """Yield the Ironic of each controller, after its certificate.
 
-    ``interface`` is what Ironic listens on, on the hosts of the management cluster that it may run on.
+    ``interface`` is what one listens on that leases no addresses, on the hosts of the management cluster that it may
+    run on.
     """
     authority = metal.bmc_certificates.authority
     for one in _controllers(metal):
@@ -109,7 +110,7 @@ def render(metal: BareMetalSpec, interface: str) -> Iterator[Manifest]:
             IRONIC,
             namespace=one.namespace,
             spec={
-                "networking": {"interface": interface, **given(dhcp=None if one.dhcp is None else _dhcp(one.dhcp))},
+                "networking": _networking(one.dhcp, metal.boot_interface, interface),
                 "tls": {
                     "certificateName": _CERTIFICATE,
                     **given(bmcCA=authority and {"kind": "Secret", "name": authority}),
@@ -160,6 +161,11 @@ def _environment(watched: tuple[str, ...], settings: Mapping[str, str]) -> list[
     own = {"valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}}
     texts = {"WATCH_NAMESPACE": ",".join(watched), "IRONIC_NAME": IRONIC, **settings}
     return [{"name": "POD_NAMESPACE", **own}, *({"name": name, "value": text} for name, text in texts.items())]
+
+
+def _networking(dhcp: DhcpSpec | None, boot: str, media: str) -> dict[str, Any]:
+    """Return where Ironic listens: dnsmasq serves the network of its own interface first."""
+    return {"interface": media} if dhcp is None else {"interface": boot, "dhcp": _dhcp(dhcp)}
 
 
 def _dhcp(dhcp: DhcpSpec) -> dict[str, str]:

@@ -145,7 +145,8 @@ def _control_plane(place: ControlPlanePlace, walls: IsolationInput) -> Iterator[
         ],
     )
     # A tenant writes the address of its identity provider: it must lead to nothing of the region's own.
-    hidden = (networks.bmc, networks.control_plane_vips, networks.dpu_loopbacks, networks.management, networks.tenants)
+    own = (networks.bmc, networks.control_plane_vips, networks.dpu_loopbacks, networks.management, networks.tenants)
+    hidden = (*own, *(() if networks.boot is None else (networks.boot,)))
     if place.asks:
         rules = [outgoing(anywhere(*hidden), ports=place.asks)]
         yield _policy("outside", name, labels=labels, pods=SERVERS, egress=rules)

@@ -52,7 +52,13 @@ def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
     numbers = vpc.numbers
     return Reach(
         permit=tuple(Network(f"{address}/32") for address in vpc.control_planes),
-        deny=(networks.management, networks.bmc, networks.control_plane_vips, networks.dpu_loopbacks),
+        deny=(
+            networks.management,
+            networks.bmc,
+            *(() if networks.boot is None else (networks.boot,)),
+            networks.control_plane_vips,
+            networks.dpu_loopbacks,
+        ),
         inside=(numbers.hosts, numbers.pods, numbers.services, numbers.load_balancers, networks.storage),
         outside=vpc.spec.egress is Egress.PUBLIC,
     )

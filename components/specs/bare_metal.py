@@ -7,7 +7,18 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from components.specs.base import CheckedSpec, Cidr, DnsLabel, IpAddress, Label, Misfit, ShortName, Spec, Text
+from components.specs.base import (
+    CheckedSpec,
+    Cidr,
+    DnsLabel,
+    InterfaceName,
+    IpAddress,
+    Label,
+    Misfit,
+    ShortName,
+    Spec,
+    Text,
+)
 from components.specs.problems import listed
 
 MOST_BY_MEDIA = 500
@@ -38,7 +49,7 @@ class DhcpSpec(CheckedSpec):
     """Addresses that hosts have while they boot from the network; routers relay their requests to the controller."""
 
     network: Cidr
-    """Network that the addresses are of, part of ``networks.management``. It becomes ``networkCIDR`` of the Ironic."""
+    """Network that the addresses are of, part of ``networks.boot``. It becomes ``networkCIDR`` of the Ironic."""
     gateway: IpAddress | None = None
     """Router that hosts are told by DHCP, ``gatewayAddress`` of the Ironic; left out where hosts need none."""
     first: IpAddress
@@ -139,6 +150,9 @@ class BareMetalSpec(CheckedSpec):
     free_hosts: ShortName | None = None
     """Controller of the hosts that no cluster has: they share one namespace, which only one controller may watch. It is
     required with ``controllers``."""
+    boot_interface: InterfaceName = "br-boot"
+    """Interface in ``networks.boot``, on the hosts of the management cluster where a controller leases addresses. An
+    Ironic that leases none listens on ``dpus.vip_interface``."""
     bmc_certificates: BmcCertificatesSpec = BmcCertificatesSpec()
     """How certificates of BMCs are verified; Metal3 registers no host behind one that it cannot verify."""
 

@@ -107,6 +107,9 @@ class NetworksSpec(Spec):
     """Network of the management cluster's hosts, and of addresses they share."""
     bmc: Cidr
     """Network of the BMCs of hosts and DPUs."""
+    boot: Cidr | None = None
+    """Network in which hosts boot from the network, and nothing else: no tenant reaches it, and switches close it to a
+    host once its image is written. Required where a bare-metal controller leases addresses."""
     storage: Cidr
     """Network of the storage systems; every VPC reaches it."""
     control_plane_vips: Cidr

@@ -74,16 +74,22 @@ def bmc_certificates(environment: Environment) -> Iterator[Problem]:
 
 
 def boot_networks(environment: Environment) -> Iterator[Problem]:
-    """Report networks to boot from that are outside the management network, where no tenant comes, or overlap."""
-    management, path = environment.region.networks.management, ("networks", "management")
+    """Report networks to boot from that are outside the one for that, where no tenant comes, or overlap."""
+    boot, path = environment.region.networks.boot, ("networks", "boot")
     named = [
         ((*PATH, index, "dhcp", "network"), one.dhcp.network)
         for index, one in enumerate(environment.region.bare_metal.controllers)
         if one.dhcp is not None
     ]
+    if boot is None and named:
+        text = (
+            "is required where controllers lease addresses, since a host that boots must reach Ironic and nothing else"
+            f" of the region; add a network of its own that holds {listed(str(network) for _, network in named)}"
+        )
+        yield problem(environment, REGION, path, text)
     for where, network in named:
-        if not network.subnet_of(management):
-            text = f"{network} is not in networks.management ({management}, {place(environment, REGION, path)});"
+        if boot is not None and not network.subnet_of(boot):
+            text = f"{network} is not in networks.boot ({boot}, {place(environment, REGION, path)});"
             yield problem(environment, REGION, where, f"{text} take a part of it, or widen it there")
     for (other, taken), (where, network) in overlaps((*bounds(entry[1]), entry) for entry in named):
         text = (

@@ -19,7 +19,7 @@ from components.specs.storage import NfsClassSpec
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import Isolation, VpcSpec
 
-SINGLE_NETWORKS = ("management", "bmc", "storage", "control_plane_vips", "dpu_loopbacks", "tenants")
+SINGLE_NETWORKS = ("management", "bmc", "boot", "storage", "control_plane_vips", "dpu_loopbacks", "tenants")
 MAX_VNI = 16_777_215
 MAX_ASN = 4_294_967_295
 TWO_BYTES = 65_535
@@ -59,7 +59,11 @@ def networks_disjoint(environment: Environment) -> Iterator[Problem]:
 def region_networks(environment: Environment) -> list[tuple[DataPath, str, Network]]:
     """Return all networks of the address plan with their paths and names."""
     networks = environment.region.networks
-    single = [(("networks", key), f"networks.{key}", getattr(networks, key)) for key in SINGLE_NETWORKS]
+    single = [
+        (("networks", key), f"networks.{key}", network)
+        for key in SINGLE_NETWORKS
+        if (network := getattr(networks, key)) is not None
+    ]
     public = [(("networks", "public", i), f"networks.public[{i}]", one) for i, one in enumerate(networks.public)]
     return [*single, *public]
 

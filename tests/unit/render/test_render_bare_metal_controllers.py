@@ -71,7 +71,7 @@ def test_only_a_controller_for_network_boot_answers_hosts(sharded: tuple[Manifes
     networking = {item.namespace: item.body["spec"]["networking"] for item in sharded if item.kind == "Ironic"}
 
     assert networking[shard_namespace(NET)] == {
-        "interface": "br-mgmt",
+        "interface": "br-boot",
         "dhcp": {
             "networkCIDR": "10.0.8.0/24",
             "gatewayAddress": "10.0.8.1",
