@@ -16,6 +16,7 @@ from cli.console import plural, print_json, stdout
 from cli.errors import ExitCode, Stop
 from cli.views import capacity as capacity_view
 from cli.views import images as image_view
+from cli.views import offerings as offering_view
 from cli.views import platform_images as platform_view
 from cli.views import prerequisites as prerequisite_view
 from cli.views import resolved as show_view
@@ -25,6 +26,7 @@ from cli.views.capacity_map import MARK, capacity_map
 from cli.views.region_map import region_map
 from components.plan.report.capacity import capacity
 from components.plan.report.images import image_report
+from components.plan.report.offerings import example_order, offerings
 from components.plan.report.platform_images import platform_images
 from components.plan.report.prerequisites import prerequisites
 from components.plan.report.resolved import UnknownPathError, resolved
@@ -37,12 +39,14 @@ from observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
 from observe.observation import observe
 from toolchain import settings
 
-CAPACITY, IMAGES, MAP, PREREQUISITES = "capacity", "images", "map", "prerequisites"
+CAPACITY, IMAGES, MAP, OFFERINGS, PREREQUISITES = "capacity", "images", "map", "offerings", "prerequisites"
 UNIFORMITY, UPGRADES = "uniformity", "upgrades"
 """Words in place of a path."""
-_TABLES = {CAPACITY, IMAGES, PREREQUISITES, UNIFORMITY, UPGRADES}
+_TABLES = {CAPACITY, IMAGES, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES}
 _DRAWN = {CAPACITY, MAP}
 _MAX_LISTED = 12
+_EXAMPLE = "workstation"
+"""Name of the VM of an example."""
 
 
 class ShowFormat(StrEnum):
@@ -58,7 +62,7 @@ def show(
     path: Annotated[
         str,
         typer.Argument(
-            metavar="[PATH|capacity|images|map|prerequisites|uniformity|upgrades]",
+            metavar="[PATH|capacity|images|map|offerings|prerequisites|uniformity|upgrades]",
             help="Part of the region, such as tenants.acme.clusters.acme-train.pools.train; default: all of it.",
         ),
     ] = "",
@@ -66,6 +70,9 @@ def show(
     output: Annotated[ShowFormat, typer.Option("--format", help="How to answer.")] = ShowFormat.TEXT,
     svg: Annotated[
         Path | None, typer.Option("--svg", metavar="FILE", help="With capacity or map: draw halls and racks by pool.")
+    ] = None,
+    example: Annotated[
+        str | None, typer.Option("--example", metavar="SIZE", help="With offerings: print an order of a VM of SIZE.")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="With uniformity: ask the clusters, too.")] = False,
     platform: Annotated[
@@ -80,19 +87,16 @@ def show(
     instance type and failure domain, and hosts per bare-metal controller. With images: the golden images, where each
     runs, what is behind, what expires and what fits what; with --platform charts, providers and container images that
     the platform itself fetches, each with its digest or told to be by tag. With map: the region as a picture in text,
-    each host in the letter of its pool. With prerequisites: what objects of the region refer to and nobody renders or
-    makes, such as Secrets, images and networks: who needs it, why, its form and how to make it. With uniformity: the
-    one tuple of versions and settings of each pool, and what deviates from it. With upgrades: the next Kubernetes
-    version of each cluster, whether images are ready for it, and what blocks.
+    each host in the letter of its pool. With offerings: what tenants can order, sizes and images of VMs, nodes and
+    storage, and where there is room; --example prints an order of a VM as a manifest. With prerequisites: what objects
+    of the region refer to and nobody renders or makes, such as Secrets, images and networks: who needs it, why, its
+    form and how to make it. With uniformity: the one tuple of versions and settings of each pool, and what deviates
+    from it. With upgrades: the next Kubernetes version of each cluster, whether images are ready for it, and what
+    blocks.
     """
     spec = data.comparable(environment) if path in {IMAGES, PREREQUISITES, UNIFORMITY} else data.load(environment)
-    _refuse_contradictions(environment, path, svg, live=live, platform=platform)
-    if path == MAP and output is not ShowFormat.TEXT:
-        msg = f"--format {output}: {MAP} is a picture; say: jacquard show {environment} {CAPACITY} --format json"
-        raise Stop(msg, ExitCode.BAD_DATA)
-    if path in _TABLES and output is ShowFormat.YAML:
-        msg = f"--format yaml: {path} is a table; write text or json"
-        raise Stop(msg, ExitCode.BAD_DATA)
+    _refuse_contradictions(environment, path, svg, example, live=live, platform=platform)
+    _refuse_format(environment, path, output)
     match path:
         case "capacity":
             _show_capacity(spec, output, svg)
@@ -102,6 +106,8 @@ def show(
             _show_images(spec, output, (today or settings.now()).date())
         case "map":
             sys.stdout.write(_drawn(spec, svg) or region_map(spec))
+        case "offerings":
+            _show_offerings(spec, output, example)
         case "prerequisites":
             _show_prerequisites(spec, output)
         case "uniformity":
@@ -165,6 +171,29 @@ def _show_platform_images(environment: Environment, output: ShowFormat) -> None:
         stdout().print(part, soft_wrap=isinstance(part, Text))
 
 
+def _show_offerings(environment: Environment, output: ShowFormat, example: str | None) -> None:
+    found = offerings(environment)
+    if example is not None:
+        _show_order(environment, output, example, [size.size for size in found.vm_sizes])
+    elif output is ShowFormat.JSON:
+        print_json(found.model_dump(mode="json"))
+    else:
+        for part in offering_view.tables(found):
+            stdout().print(part)
+
+
+def _show_order(environment: Environment, output: ShowFormat, size: str, known: list[str]) -> None:
+    if size not in known:
+        offered = f"known: {listed(known)}" if known else "no cluster offers VMs"
+        msg = f"--example: nobody is offered '{size}' ({offered}){suggestion(size, known)}"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    placed, order = example_order(environment, size, _EXAMPLE)
+    if output is ShowFormat.JSON:
+        print_json(order)
+    else:
+        sys.stdout.write(offering_view.order(environment.name, size, placed, order))
+
+
 def _show_prerequisites(environment: Environment, output: ShowFormat) -> None:
     found = prerequisites(environment)
     if output is ShowFormat.JSON:
@@ -197,7 +226,21 @@ def _show_upgrades(environment: Environment, output: ShowFormat) -> None:
         stdout().print(line, soft_wrap=True)
 
 
-def _refuse_contradictions(environment: str, path: str, svg: Path | None, *, live: bool, platform: bool) -> None:
+def _refuse_format(environment: str, path: str, output: ShowFormat) -> None:
+    if path == MAP and output is not ShowFormat.TEXT:
+        msg = f"--format {output}: {MAP} is a picture; say: jacquard show {environment} {CAPACITY} --format json"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    if path in _TABLES and output is ShowFormat.YAML:
+        msg = f"--format yaml: {path} is a table; write text or json"
+        raise Stop(msg, ExitCode.BAD_DATA)
+
+
+def _refuse_contradictions(
+    environment: str, path: str, svg: Path | None, example: str | None, *, live: bool, platform: bool
+) -> None:
+    if example is not None and path != OFFERINGS:
+        msg = f"--example orders what is offered; say: jacquard show {environment} {OFFERINGS} --example {example}"
+        raise Stop(msg, ExitCode.BAD_DATA)
     if svg is not None and path not in _DRAWN:
         msg = f"--svg draws the capacity of a region; say: jacquard show {environment} {CAPACITY} --svg {svg}"
         raise Stop(msg, ExitCode.BAD_DATA)

@@ -12,7 +12,8 @@ from typing import Any
 
 from components.render.manifest import Manifest
 from components.render.objects import manifest
-from components.render.virtual_machine import NAMESPACE, PUBLIC_POOL
+from components.render.virtual_machine import PUBLIC_POOL
+from components.render.vm_images import NAMESPACE
 from components.specs.base import Address, Network
 
 VPC_POOL = "vpc"

@@ -8,12 +8,11 @@ from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
-from components.render.objects import LABEL_LIMIT, fit, manifest
-from components.specs.base import Address, Quantity
+from components.render.objects import manifest
+from components.render.vm_images import CDI, NAMESPACE, root_volume
+from components.specs.base import Address
 from components.specs.vm_offering import VirtualMachineSpec, VmImageSpec, VmSizeSpec
 
-NAMESPACE = "virtual-machines"
-"""Namespace of golden volumes and the platform's VMs, one for both, since an ephemeral root needs them together."""
 PUBLIC_POOL = "public"
 """Name of the pool of the cluster's public addresses."""
 ROOT = "root"
@@ -30,20 +29,12 @@ class Machine:
     public_address: Address | None
 
 
-def root_volume(image: VmImageSpec, root_disk: Quantity) -> str:
-    """Return the name of the golden volume of ``image`` for roots of ``root_disk``.
-
-    An overlay is as large as its base, so each size of root has a golden volume of its own.
-    """
-    return fit(f"{image.version}-{root_disk.lower()}".replace(".", "-"), LABEL_LIMIT)
-
-
 def virtual_machine(cluster: str, machine: Machine, instancetype: str, preference: str) -> Iterator[Manifest]:
     """Yield the volumes of ``machine``, the machine, and its public address."""
     spec = machine.spec
     for volume in spec.volumes:
         yield manifest(
-            "cdi.kubevirt.io/v1beta1",
+            CDI,
             "DataVolume",
             _volume_name(spec, volume.name),
             namespace=NAMESPACE,

@@ -7,13 +7,14 @@ both are awaited before the catalogue follows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import Manifest, Readiness
-from components.render.objects import digest, given, manifest, namespace
+from components.render.objects import given, manifest, namespace
 from components.render.operators import Operator, tenant_release
-from components.render.virtual_machine import NAMESPACE, Machine, root_volume, virtual_machine
+from components.render.virtual_machine import Machine, virtual_machine
+from components.render.vm_images import NAMESPACE, golden_images
+from components.render.vm_sizes import instancetype, linux
 from components.specs.base import DnsLabel
 from components.specs.vm_offering import VmImageSpec, VmSizeSpec
 
@@ -21,13 +22,7 @@ _KUBEVIRT = Operator(chart="kubevirt-operator", namespace="kubevirt")
 _CDI = Operator(chart="cdi-operator", namespace="cdi")
 VM_OPERATORS = (_KUBEVIRT, _CDI)
 """What a cluster with VMs needs, in the order it is installed."""
-_INSTANCETYPE = "instancetype.kubevirt.io/v1beta1"
 _DEPLOYED = Readiness(conditions=("jsonpath={.status.phase}=Deployed",), timeout_seconds=1800)
-_LINUX: dict[str, Any] = {
-    "devices": {"preferredDiskBus": "virtio", "preferredInterfaceModel": "virtio", "preferredRng": {}},
-    "features": {"preferredAcpi": {}, "preferredSmm": {"enabled": True}},
-    "firmware": {"preferredEfi": {"secureBoot": False}},
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +41,9 @@ class VmOfferingInput:
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one cluster's offering, in the order they are applied."""
         cluster = self.cluster
-        linux = _preference(cluster)
-        sizes = {size.name: _instancetype(cluster, size) for size in self.sizes}
+        preference = linux(cluster)
+        sizes = {size.name: instancetype(cluster, size) for size in self.sizes}
+        roots = tuple(dict.fromkeys(size.root_disk for size in self.sizes))
         return (
             *(namespace(operator.namespace, cluster=cluster) for operator in VM_OPERATORS),
             namespace(NAMESPACE, labels={keys.TENANT: self.tenant}, cluster=cluster),
@@ -55,12 +51,12 @@ class VmOfferingInput:
             _kubevirt(self),
             _cdi(cluster),
             *sizes.values(),
-            linux,
-            *(item for image in self.images for item in _image(self, image, linux)),
+            preference,
+            *golden_images(cluster, self.images, roots, self.image_storage_class, preference),
             *(
                 item
                 for machine in self.machines
-                for item in virtual_machine(cluster, machine, sizes[machine.size.name].name, linux.name)
+                for item in virtual_machine(cluster, machine, sizes[machine.size.name].name, preference.name)
             ),
         )
 
@@ -93,7 +89,7 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
 
 
 def _cdi(cluster: str) -> Manifest:
-    linux = {"nodeSelector": {"kubernetes.io/os": "linux"}}
+    any_node = {"nodeSelector": {"kubernetes.io/os": "linux"}}
     return manifest(
         "cdi.kubevirt.io/v1beta1",
         "CDI",
@@ -103,82 +99,8 @@ def _cdi(cluster: str) -> Manifest:
         spec={
             "config": {"featureGates": ["HonorWaitForFirstConsumer"]},
             "imagePullPolicy": "IfNotPresent",
-            "infra": linux,
-            "workload": linux,
+            "infra": any_node,
+            "workload": any_node,
             "uninstallStrategy": "BlockUninstallIfWorkloadsExist",
-        },
-    )
-
-
-def _instancetype(cluster: str, size: VmSizeSpec) -> Manifest:
-    spec = {"cpu": {"guest": size.cpus}, "memory": {"guest": size.memory}, **given(gpus=_gpus(size))}
-    return manifest(
-        _INSTANCETYPE,
-        "VirtualMachineClusterInstancetype",
-        f"{size.name}-{digest(spec, 6)}",
-        labels={keys.VM_SIZE: size.name},
-        cluster=cluster,
-        retain=True,
-        spec=spec,
-    )
-
-
-def _gpus(size: VmSizeSpec) -> list[dict[str, str]]:
-    if size.gpu is None:
-        return []
-    return [{"name": f"gpu{number}", "deviceName": size.gpu.device} for number in range(size.gpu.count)]
-
-
-def _preference(cluster: str) -> Manifest:
-    return manifest(
-        _INSTANCETYPE,
-        "VirtualMachineClusterPreference",
-        f"linux-{digest(_LINUX, 6)}",
-        cluster=cluster,
-        retain=True,
-        spec=_LINUX,
-    )
-
-
-def _image(offering: VmOfferingInput, image: VmImageSpec, preference: Manifest) -> tuple[Manifest, ...]:
-    """Return the golden volume of ``image`` for each size of root disk, and the source that people order by name."""
-    roots = tuple(dict.fromkeys(size.root_disk for size in offering.sizes))
-    defaults = {
-        "instancetype.kubevirt.io/default-preference": preference.name,
-        "instancetype.kubevirt.io/default-preference-kind": preference.kind,
-    }
-    source = {"pvc": {"name": root_volume(image, roots[0]), "namespace": NAMESPACE}}
-    return (
-        *(_golden_volume(offering, image, root) for root in roots),
-        manifest(
-            "cdi.kubevirt.io/v1beta1",
-            "DataSource",
-            image.name,
-            namespace=NAMESPACE,
-            labels=defaults,
-            cluster=offering.cluster,
-            spec={"source": source},
-        ),
-    )
-
-
-def _golden_volume(offering: VmOfferingInput, image: VmImageSpec, root: str) -> Manifest:
-    return manifest(
-        "cdi.kubevirt.io/v1beta1",
-        "DataVolume",
-        root_volume(image, root),
-        namespace=NAMESPACE,
-        # A DataVolume is imported once and has no content of its own to lose; CDI must not wait for a consumer.
-        annotations={"cdi.kubevirt.io/storage.bind.immediate.requested": "true"},
-        cluster=offering.cluster,
-        spec={
-            "source": {"http": {"url": image.url, "checksum": f"sha256:{image.sha256}"}},
-            "storage": {
-                "storageClassName": offering.image_storage_class,
-                # The import writes it; after that every VM maps it read-only.
-                "accessModes": ["ReadWriteMany", "ReadOnlyMany"],
-                "volumeMode": "Filesystem",
-                "resources": {"requests": {"storage": root}},
-            },
         },
     )

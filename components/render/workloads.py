@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from components.render.manifest import Manifest
+from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import given, manifest
 
 _RBAC = "rbac.authorization.k8s.io"
@@ -25,8 +25,22 @@ def role(
     labels: Mapping[str, str],
 ) -> tuple[Manifest, ...]:
     """Return what lets ``account``, a ServiceAccount by namespace and name, do in ``namespace`` what ``rules`` say."""
-    place: dict[str, Any] = {"namespace": namespace, "labels": labels}
-    home, subject = account
+    home, who = account
+    subject = {"kind": "ServiceAccount", "name": who, "namespace": home}
+    return role_for(name, rules, subject=subject, namespace=namespace, labels=labels)
+
+
+def role_for(
+    name: str,
+    rules: list[dict[str, Any]],
+    *,
+    subject: Mapping[str, str],
+    namespace: str,
+    labels: Mapping[str, str] | None = None,
+    cluster: str = MANAGEMENT,
+) -> tuple[Manifest, ...]:
+    """Return what lets ``subject``, as a binding names it, do in ``namespace`` of ``cluster`` what ``rules`` say."""
+    place: dict[str, Any] = {"namespace": namespace, "labels": labels, "cluster": cluster}
     return (
         manifest(f"{_RBAC}/v1", "Role", name, **place, rules=rules),
         manifest(
@@ -35,7 +49,7 @@ def role(
             name,
             **place,
             roleRef={"apiGroup": _RBAC, "kind": "Role", "name": name},
-            subjects=[{"kind": "ServiceAccount", "name": subject, "namespace": home}],
+            subjects=[dict(subject)],
         ),
     )
 

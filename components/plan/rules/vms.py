@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from components.plan.pools import place, problem, tenant_file
+from components.plan.vm_room import vms_on
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
 from components.specs.instance_types import InstanceType
 from components.specs.loader import VM_OFFERINGS
 from components.specs.node_pool import NodePoolSpec
 from components.specs.problems import Problem, listed
-from components.specs.vm_offering import VmSizeSpec
 
 
 def vm_public_ips(environment: Environment) -> Iterator[Problem]:
@@ -71,7 +70,7 @@ def vm_sizes(environment: Environment) -> Iterator[Problem]:
             names = dict.fromkeys(pool.instance_type for pool in cluster.pools)
             kinds = [kind for name in names if (kind := environment.instance_types.by_name.get(name))]
             for index, name in enumerate(tenant.vms.offerings):
-                if name in sizes and len(kinds) == len(names) and not any(_holds(kind, sizes[name]) for kind in kinds):
+                if name in sizes and len(kinds) == len(names) and not any(vms_on(kind, sizes[name]) for kind in kinds):
                     there = f"{cluster.name} ({listed(kind.name for kind in kinds)})"
                     text = f"'{name}' fits on no node of {there}; remove it, or add a pool of nodes that hold it"
                     yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
@@ -99,8 +98,8 @@ def vm_endings(environment: Environment) -> Iterator[Problem]:
                 lost = [
                     name
                     for name in tenant.vms.offerings
-                    if name in sizes and any(_holds(kind, sizes[name]) for kind in _kinds(environment, [pool]))
-                    if not any(_holds(other, sizes[name]) for other in stay)
+                    if name in sizes and any(vms_on(kind, sizes[name]) for kind in _kinds(environment, [pool]))
+                    if not any(vms_on(other, sizes[name]) for other in stay)
                 ]
                 if pool.retire and lost:
                     text = (
@@ -113,13 +112,3 @@ def vm_endings(environment: Environment) -> Iterator[Problem]:
 def _kinds(environment: Environment, pools: Iterable[NodePoolSpec]) -> list[InstanceType]:
     known = environment.instance_types.by_name
     return [known[name] for name in dict.fromkeys(pool.instance_type for pool in pools) if name in known]
-
-
-def _holds(kind: InstanceType, size: VmSizeSpec) -> bool:
-    if size.gpu and kind.gpu and kind.gpu.model.partition("-")[0] not in re.split("[^a-z0-9]", size.gpu.device.lower()):
-        return False  # another GPU than the one that the VM is given by name
-    gpus = kind.gpu.count if kind.gpu else 0
-    enough = kind.cpus >= size.cpus and bytes_of(kind.memory) >= bytes_of(size.memory)
-    # The root of a VM is an overlay on the disks of its node.
-    disks = kind.nvme_disk_size is None or kind.nvme_disks * bytes_of(kind.nvme_disk_size) >= bytes_of(size.root_disk)
-    return enough and disks and gpus >= (size.gpu.count if size.gpu else 0)

@@ -1,0 +1,102 @@
+"""What tenants can order in a region, as tables: VMs, their images, nodes, storage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from cli.console import plural
+from cli.views.render_tree import yaml_text
+from components.plan.pools import PlacedCluster
+from components.plan.report.offerings import NodeOffer, Offerings, Room, SizeOffer
+from components.render.manifest import Json
+from components.specs.problems import listed
+
+_NAMED = 3
+_NUMBERS = {"CPUs", "memory", "root disk", "size", "free"}
+
+
+def tables(found: Offerings) -> Iterator[RenderableType]:
+    """Yield a table of each thing that can be ordered, and last how to order a VM."""
+    yield from _sizes(found) if found.vm_sizes else [Text("no cluster offers VMs")]
+    yield ""
+    yield _nodes(found)
+    yield ""
+    yield _storage(found)
+    if found.vm_sizes:
+        yield ""
+        first = found.vm_sizes[0].size
+        yield Text(f"a manifest that orders one: jacquard show {found.environment} offerings --example {first}", "dim")
+
+
+def order(environment: str, size: str, placed: PlacedCluster, manifest: Json) -> str:
+    """Return ``manifest`` as YAML, below what its tenant has to know."""
+    name = manifest["metadata"]["name"]
+    return (
+        f"# A VM of size {size} for cluster {placed.cluster.name} of tenant {placed.tenant.tenant} ({environment}).\n"
+        "# Save it as order.yaml, change its name if you like, and run, with a kubeconfig of that cluster:\n"
+        f"#   kubectl create secret generic {name}-keys --from-file=me=$HOME/.ssh/id_ed25519.pub\n"
+        "#   kubectl apply -f order.yaml\n"
+        f"{yaml_text(manifest)}"
+    )
+
+
+def _sizes(found: Offerings) -> Iterator[RenderableType]:
+    sizes = _table("VM size", "CPUs", "memory", "root disk", "GPUs", "offered in", "room when empty")
+    for size in found.vm_sizes:
+        row = (size.size, str(size.cpus), size.memory, size.root_disk, _gpus(size))
+        sizes.add_row(*row, _lines([room.cluster for room in size.room]), _lines([_room(room) for room in size.room]))
+    yield sizes
+    yield ""
+    images = _table("VM image", "version", "size", "offered in")
+    for image in found.vm_images:
+        images.add_row(image.image, image.version, image.size, listed(image.clusters, _NAMED))
+    yield images
+
+
+def _gpus(size: SizeOffer) -> str:
+    return "-" if size.gpu is None else f"{size.gpu.count} {size.gpu.device}"
+
+
+def _room(room: Room) -> Text:
+    if not room.vms:
+        return Text("none", "yellow")
+    return Text(f"{plural(room.vms, 'VM')} on {plural(room.nodes, 'node')}")
+
+
+def _lines(cells: Sequence[str | Text]) -> Text:
+    return Text("\n").join(Text(cell) if isinstance(cell, str) else cell for cell in cells)
+
+
+def _nodes(found: Offerings) -> Table:
+    table = _table("instance type", "CPUs", "memory", "GPUs", "free", "where")
+    for kind in found.nodes:
+        gpus = "-" if kind.gpu is None else f"{kind.gpu.count} {kind.gpu.model}"
+        free = Text(f"{kind.free:,}", "" if kind.free else "yellow")
+        table.add_row(kind.instance_type, str(kind.cpus), kind.memory, gpus, free, _where(kind))
+    return table
+
+
+def _where(kind: NodeOffer) -> str:
+    most = sorted(kind.failure_domains.items(), key=lambda item: -item[1])
+    return listed([f"{name} ({count})" for name, count in most], _NAMED) if most else "-"
+
+
+def _storage(found: Offerings) -> Table:
+    table = _table("storage class", "driver", "volumes", "offered in")
+    for entry in found.storage:
+        shared = "many nodes at once" if entry.shared else "one node"
+        kept = "kept" if entry.durable else "lost with the node"
+        name = f"{entry.storage_class} (default)" if entry.default else entry.storage_class
+        table.add_row(name, entry.driver, f"{shared}, {kept}", listed(entry.clusters, _NAMED) or "-")
+    return table
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in _NUMBERS else "left", overflow="fold")
+    return table

@@ -1,0 +1,202 @@
+"""What tenants can order in a region, VMs and nodes, from what, and where there is room."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from components.plan.build import vm_offering
+from components.plan.pools import PlacedCluster, clusters
+from components.plan.report.capacity import HostUse, capacity, counted_hosts
+from components.plan.vm_room import vms_on
+from components.render.manifest import Json
+from components.render.vm_order import vm_order
+from components.specs.base import Spec
+from components.specs.environment import Environment
+from components.specs.instance_types import GpuSpec
+from components.specs.keys import cluster_of
+from components.specs.storage import NfsClassSpec, TopolvmClassSpec, VastClassSpec
+from components.specs.vm_offering import VmGpuSpec, VmSizeSpec
+
+FORMAT = 1
+
+
+class Room(Spec):
+    """Room for one size of VM in one cluster."""
+
+    cluster: str
+    tenant: str
+    nodes: int
+    """Nodes in service that hold at least one VM of the size."""
+    vms: int
+    """Most VMs of the size that these nodes hold, with nothing else on them."""
+    failure_domains: dict[str, int]
+    """VMs of ``vms`` by failure domain, in the order of the inventory."""
+
+
+class SizeOffer(Spec):
+    """A size of VM, and the clusters that it can be ordered in."""
+
+    size: str
+    cpus: int
+    memory: str
+    root_disk: str
+    gpu: VmGpuSpec | None
+    room: tuple[Room, ...]
+
+
+class ImageOffer(Spec):
+    """An operating system of VMs in the version that is ordered by its name."""
+
+    image: str
+    version: str
+    size: str
+    clusters: tuple[str, ...]
+
+
+class NodeOffer(Spec):
+    """An instance type that pools can be of, and its hosts that belong to no pool."""
+
+    instance_type: str
+    cpus: int
+    memory: str
+    gpu: GpuSpec | None
+    free: int
+    failure_domains: dict[str, int]
+    """Hosts of ``free`` by failure domain."""
+
+
+class StorageOffer(Spec):
+    """A storage class, and what its volumes are good for."""
+
+    storage_class: str
+    driver: str
+    default: bool
+    shared: bool
+    """Whether many nodes can have a volume mounted at once."""
+    durable: bool
+    """Whether a volume survives the replacement of its node."""
+    clusters: tuple[str, ...]
+
+
+class Offerings(Spec):
+    """Everything that ``jacquard show ENV offerings`` says; catalogues keep their order."""
+
+    schema_version: int = FORMAT
+    environment: str
+    vm_sizes: tuple[SizeOffer, ...]
+    vm_images: tuple[ImageOffer, ...]
+    nodes: tuple[NodeOffer, ...]
+    storage: tuple[StorageOffer, ...]
+
+
+def offerings(environment: Environment) -> Offerings:
+    """Return what can be ordered in ``environment``, and the room that its data and lock files leave."""
+    return Offerings(
+        environment=environment.name,
+        vm_sizes=tuple(_sizes(environment)),
+        vm_images=tuple(_images(environment)),
+        nodes=tuple(_nodes(environment)),
+        storage=tuple(_storage(environment)),
+    )
+
+
+def example_order(environment: Environment, size: str, name: str) -> tuple[PlacedCluster, Json]:
+    """Return the VirtualMachine called ``name`` that orders ``size``, and the first cluster that offers it.
+
+    Raises:
+        LookupError: no cluster offers it.
+    """
+    for placed in clusters(environment):
+        for offered in vm_offering.of_cluster(environment, placed):
+            for one in offered.sizes:
+                if one.name == size:
+                    return placed, vm_order(offered, one, offered.images[0], name)
+    raise LookupError(size)
+
+
+def _sizes(environment: Environment) -> Iterator[SizeOffer]:
+    """Yield the sizes that anybody is offered."""
+    offering = [placed for placed in clusters(environment) if _offered(placed)]
+    nodes = _in_service(environment, {placed.cluster.name for placed in offering})
+    for size in environment.vm_catalog.sizes:
+        found = tuple(
+            _room(environment, placed, size, nodes[placed.cluster.name])
+            for placed in offering
+            if size.name in _offered(placed)
+        )
+        if found:
+            yield SizeOffer(
+                size=size.name,
+                cpus=size.cpus,
+                memory=size.memory,
+                root_disk=size.root_disk,
+                gpu=size.gpu,
+                room=found,
+            )
+
+
+def _offered(placed: PlacedCluster) -> tuple[str, ...]:
+    vms = placed.tenant.vms
+    return vms.offerings if vms and vms.cluster == placed.cluster.name else ()
+
+
+def _in_service(environment: Environment, wanted: set[str]) -> dict[str, Counter[tuple[str, str]]]:
+    """Return the nodes of each cluster of ``wanted``, by instance type and failure domain."""
+    found: dict[str, Counter[tuple[str, str]]] = {name: Counter() for name in wanted}
+    for counted in counted_hosts(environment):
+        cluster = cluster_of(counted.pool or "")
+        if counted.use is HostUse.NODE and cluster in found:
+            found[cluster][counted.host.instance_type, counted.failure_domain] += 1
+    return found
+
+
+def _room(environment: Environment, placed: PlacedCluster, size: VmSizeSpec, nodes: Counter[tuple[str, str]]) -> Room:
+    domains, holding = Counter[str](), 0
+    for (kind, domain), count in nodes.items():
+        each = vms_on(environment.instance_types.by_name[kind], size)
+        if each:
+            holding += count
+            domains[domain] += count * each
+    return Room(
+        cluster=placed.cluster.name,
+        tenant=placed.tenant.tenant,
+        nodes=holding,
+        vms=sum(domains.values()),
+        failure_domains=dict(domains),
+    )
+
+
+def _images(environment: Environment) -> Iterator[ImageOffer]:
+    for image in environment.vm_catalog.images:
+        names = tuple(
+            tenant.vms.cluster for tenant in environment.tenants if tenant.vms and image.name in tenant.vms.images
+        )
+        if names:
+            yield ImageOffer(image=image.name, version=image.version, size=image.size, clusters=names)
+
+
+def _nodes(environment: Environment) -> Iterator[NodeOffer]:
+    for found in capacity(environment).types:
+        kind = environment.instance_types.by_name[found.instance_type]
+        yield NodeOffer(
+            instance_type=kind.name,
+            cpus=kind.cpus,
+            memory=kind.memory,
+            gpu=kind.gpu,
+            free=found.total.free,
+            failure_domains={name: figures.free for name, figures in found.domains.items() if figures.free},
+        )
+
+
+def _storage(environment: Environment) -> Iterator[StorageOffer]:
+    for entry in environment.region.storage:
+        names = tuple(placed.cluster.name for placed in clusters(environment) if entry.name in placed.cluster.storage)
+        yield StorageOffer(
+            storage_class=entry.name,
+            driver=entry.driver,
+            default=entry.default,
+            shared=isinstance(entry, NfsClassSpec | VastClassSpec),
+            durable=not isinstance(entry, TopolvmClassSpec) or entry.durable,
+            clusters=names,
+        )

@@ -1,0 +1,28 @@
+"""How many VMs of a size a node has room for: by one thread for each CPU of a VM, and nothing else on the node."""
+
+from __future__ import annotations
+
+import re
+
+from components.specs.base import bytes_of
+from components.specs.instance_types import InstanceType
+from components.specs.vm_offering import VmSizeSpec
+
+
+def vms_on(kind: InstanceType, size: VmSizeSpec) -> int:
+    """Return how many VMs of ``size`` one empty node of ``kind`` holds; none where it has another GPU.
+
+    KubeVirt packs CPUs of VMs without dedicated ones closer than that. What a node keeps for itself is not taken off,
+    since it differs between images.
+    """
+    counts = [kind.cpus // size.cpus, bytes_of(kind.memory) // bytes_of(size.memory)]
+    if size.gpu is not None:
+        counts.append(kind.gpu.count // size.gpu.count if kind.gpu and _named(kind.gpu.model, size.gpu.device) else 0)
+    if kind.nvme_disk_size is not None:  # the root of a VM is an overlay on the disks of its node
+        counts.append(kind.nvme_disks * bytes_of(kind.nvme_disk_size) // bytes_of(size.root_disk))
+    return min(counts)
+
+
+def _named(model: str, device: str) -> bool:
+    """Tell whether the device that KubeVirt permits is a GPU of ``model``, by the name of its chip."""
+    return model.partition("-")[0] in re.split("[^a-z0-9]", device.lower())

@@ -1,0 +1,117 @@
+"""What ``jacquard show ENV offerings`` prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from cli.errors import ExitCode
+from toolchain import paths
+
+Invoke = Callable[..., Any]
+Edit = Callable[[Path, str, str], None]
+
+
+@pytest.fixture
+def everywhere(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """Run ``jacquard`` on the reference environments, which nothing here writes to."""
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
+    return invoke
+
+
+def rows(text: str) -> list[list[str]]:
+    return [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in text.splitlines()]
+
+
+def test_each_thing_that_can_be_ordered_has_a_row(invoke: Invoke) -> None:
+    found = rows(invoke("show", "laptop", "offerings").stdout)
+
+    assert found[0] == ["VM size", "CPUs", "memory", "root disk", "GPUs", "offered in", "room when empty"]
+    assert found[1][:6] == ["cpu-4", "4", "16Gi", "500Gi", "-", "acme-train"]
+    assert ["ubuntu-24-04", "ubuntu-24.04.3-20261015", "4Gi", "acme-train"] in found
+    assert ["cpu-gen4", "192", "768Gi", "-", "3", "a04 (3)"] in found
+    assert ["shared-vast (default)", "vast", "many nodes at once, kept", "acme-train, globex-lab"] in found
+    assert found[-1] == ["a manifest that orders one: jacquard show laptop offerings --example cpu-4"]
+
+
+def test_room_is_what_nodes_in_service_hold(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    def room() -> dict[str, Any]:
+        [size, *_] = json.loads(invoke("show", "laptop", "offerings", "--format", "json").stdout)["vm_sizes"]
+        [found] = size["room"]
+        return dict(found)
+
+    before = room()
+    edit(data_folder / "catalog" / "vm_offerings.yaml", "cpus: 4, memory: 16Gi", "cpus: 4, memory: 700Gi")
+    after = room()
+
+    assert before["vms"] == sum(before["failure_domains"].values())
+    assert before["cluster"] == "acme-train"
+    system = 2 * (768 // 700)
+    assert after["vms"] - system == (after["nodes"] - 2) * (2048 // 700)
+    assert after["nodes"] == before["nodes"]
+
+
+def test_a_size_without_a_node_has_no_room(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    edit(data_folder / "catalog" / "vm_offerings.yaml", "cpus: 4, memory: 16Gi", "cpus: 4, memory: 7000Gi")
+
+    [_, first, *_] = rows(invoke("show", "laptop", "offerings").stdout)
+
+    assert first[-1] == "none"
+
+
+def test_a_region_without_vms_says_so(everywhere: Invoke) -> None:
+    assert everywhere("show", "lab", "offerings").stdout.startswith("no cluster offers VMs\n")
+    result = everywhere("show", "lab", "offerings", "--example", "cpu-4")
+    assert result.stderr == "error: --example: nobody is offered 'cpu-4' (no cluster offers VMs)\n"
+
+
+@pytest.mark.parametrize("name", ["laptop", "lab", "eu-south-03a", "us-east-04a"])
+def test_its_json_keeps_its_schema(everywhere: Invoke, name: str) -> None:
+    answer = json.loads(everywhere("show", name, "offerings", "--format", "json").stdout)
+
+    schema = json.loads((paths.ROOT / "schemas" / "offerings.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(answer, schema)
+    assert answer["environment"] == name
+    assert sum(kind["free"] for kind in answer["nodes"]) == sum(
+        sum(kind["failure_domains"].values()) for kind in answer["nodes"]
+    )
+
+
+def test_an_example_is_a_manifest_below_what_its_tenant_has_to_do(invoke: Invoke) -> None:
+    text = invoke("show", "laptop", "offerings", "--example", "cpu-4").stdout
+    order = yaml.safe_load(text)
+
+    assert text.splitlines()[:4] == [
+        "# A VM of size cpu-4 for cluster acme-train of tenant acme (laptop).",
+        "# Save it as order.yaml, change its name if you like, and run, with a kubeconfig of that cluster:",
+        "#   kubectl create secret generic workstation-keys --from-file=me=$HOME/.ssh/id_ed25519.pub",
+        "#   kubectl apply -f order.yaml",
+    ]
+    assert order == json.loads(invoke("show", "laptop", "offerings", "--example", "cpu-4", "--format", "json").stdout)
+    assert order["spec"]["instancetype"]["name"].startswith("cpu-4-")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("offerings", "--example", "cpu4"),
+            "--example: nobody is offered 'cpu4' (known: cpu-4, cpu-16, h100-1); did you mean 'cpu-4'?",
+        ),
+        (
+            ("capacity", "--example", "cpu-4"),
+            "--example orders what is offered; say: jacquard show laptop offerings --example cpu-4",
+        ),
+        (("offerings", "--format", "yaml"), "--format yaml: offerings is a table; write text or json"),
+    ],
+)
+def test_what_it_cannot_answer_it_says(invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
+    result = invoke("show", "laptop", *arguments)
+
+    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {message}\n")

@@ -1,0 +1,29 @@
+"""What tenants are told to apply fits the schema that KubeVirt publishes."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import pytest
+from environment_data import ENVIRONMENTS
+
+from components.plan.report.offerings import example_order, offerings
+from components.specs.loader import load_environment
+
+
+class Oracle(Protocol):
+    """What the fixture ``published`` gives."""
+
+    def problems(self, body: Any) -> list[str]: ...
+
+
+@pytest.mark.parametrize("name", ["laptop", "us-east-04a", "eu-south-03a"])
+def test_an_order_of_each_size_fits_its_published_schema(published: Oracle, name: str) -> None:
+    environment = load_environment(name, ENVIRONMENTS)
+    sizes = [offer.size for offer in offerings(environment).vm_sizes]
+
+    assert sizes
+    for size in sizes:
+        _, order = example_order(environment, size, "work")
+        placed = {**order, "metadata": {**order["metadata"], "namespace": "default"}}  # as kubectl does it
+        assert published.problems(placed) == []

@@ -1,0 +1,48 @@
+"""The order of a VM that tenants are shown: it names only what is rendered, and may clone what it names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.render.vm_offering import VmOfferingInput
+from components.render.vm_order import vm_order
+
+
+@pytest.fixture
+def offering(inputs_of: Any) -> VmOfferingInput:
+    """Return the offering of environment laptop."""
+    [found] = inputs_of(VmOfferingInput)
+    assert isinstance(found, VmOfferingInput)
+    return found
+
+
+def test_an_order_names_objects_of_its_cluster(offering: VmOfferingInput) -> None:
+    there = {(item.kind, item.name) for item in offering.render()}
+
+    for size in offering.sizes:
+        spec = vm_order(offering, size, offering.images[0], "work")["spec"]
+        [root] = spec["dataVolumeTemplates"]
+
+        for part in (spec["instancetype"], spec["preference"], root["spec"]["sourceRef"]):
+            assert (part["kind"], part["name"]) in there
+
+
+def test_every_account_may_clone_golden_volumes_and_no_other_disk(offering: VmOfferingInput) -> None:
+    rendered = offering.render()
+    [role] = [item for item in rendered if item.kind == "Role"]
+    [binding] = [item for item in rendered if item.kind == "RoleBinding"]
+    imported = [item.name for item in rendered if item.kind == "DataVolume" and "http" in item.body["spec"]["source"]]
+
+    [rule] = role.body["rules"]
+
+    assert rule == {
+        "apiGroups": ["cdi.kubevirt.io"],
+        "resources": ["datavolumes/source"],
+        "resourceNames": imported,
+        "verbs": ["create"],
+    }
+    assert (role.namespace, binding.namespace) == ("virtual-machines", "virtual-machines")
+    assert [subject["name"] for subject in binding.body["subjects"]] == ["system:serviceaccounts"]
+    assert len({item.name for item in rendered if item.kind == "DataVolume"}) > len(imported)
