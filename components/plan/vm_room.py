@@ -1,12 +1,23 @@
-"""How many VMs of a size a node has room for: by one thread for each CPU of a VM, and nothing else on the node."""
+"""Which nodes run VMs, and how many of a size fit on one: a thread for each CPU, and nothing else on the node."""
 
 from __future__ import annotations
 
 import re
 
 from components.specs.base import bytes_of
+from components.specs.environment import Environment
+from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.instance_types import InstanceType
-from components.specs.vm_offering import VmSizeSpec
+from components.specs.node_pool import NodePoolSpec
+from components.specs.vm_offering import VmSizeSpec, VmsSpec
+
+
+def vm_pools(environment: Environment, vms: VmsSpec, cluster: ClusterSpec) -> tuple[NodePoolSpec, ...]:
+    """Return the pools of ``cluster`` that run VMs: those that ``vms`` names, or else those without GPUs."""
+    if vms.pools:
+        return tuple(pool for pool in cluster.pools if pool.name in vms.pools)
+    known = environment.instance_types.by_name
+    return tuple(pool for pool in cluster.pools if not (kind := known.get(pool.instance_type)) or kind.gpu is None)
 
 
 def vms_on(kind: InstanceType, size: VmSizeSpec) -> int:

@@ -33,6 +33,8 @@ NODE_IMAGE = f"node.{DOMAIN}/image"
 lacks them."""
 NODE_ROLE = "node-restriction.kubernetes.io/role"
 """Label of nodes of a pool that holds its cluster's own services, which no kubelet may write."""
+NODE_POOL = "node-restriction.kubernetes.io/pool"
+"""Label of a node with its pool, which no kubelet may write."""
 FINGERPRINT = f"{DOMAIN}/fingerprint"
 """Annotation of a MachineDeployment that tells what its nodes were declared to be. No library rolls them as long as it
 stays."""

@@ -228,7 +228,7 @@ def _bounds(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
 def _node_labels(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
     """Return the labels that reach Nodes: ours where tenants cannot write, the tenant's where they can."""
     ours = {
-        f"{_RESTRICTED_DOMAIN}/pool": pool.spec.name,
+        keys.NODE_POOL: pool.spec.name,
         keys.NODE_INSTANCE_TYPE: pool.spec.instance_type,
         f"{_RESTRICTED_DOMAIN}/failure-domain": group.failure_domain,
     }

@@ -10,7 +10,9 @@ from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import manifest
 from components.render.vm_images import CDI, NAMESPACE, root_volume
+from components.render.vm_placement import tolerating
 from components.specs.base import Address
+from components.specs.node_pool import TaintSpec
 from components.specs.vm_offering import VirtualMachineSpec, VmImageSpec, VmSizeSpec
 
 PUBLIC_POOL = "public"
@@ -29,8 +31,10 @@ class Machine:
     public_address: Address | None
 
 
-def virtual_machine(cluster: str, machine: Machine, instancetype: str, preference: str) -> Iterator[Manifest]:
-    """Yield the volumes of ``machine``, the machine, and its public address."""
+def virtual_machine(
+    cluster: str, machine: Machine, instancetype: str, preference: str, taints: tuple[TaintSpec, ...]
+) -> Iterator[Manifest]:
+    """Yield the volumes of ``machine``, the machine, which tolerates ``taints``, and its public address."""
     spec = machine.spec
     for volume in spec.volumes:
         yield manifest(
@@ -51,7 +55,7 @@ def virtual_machine(cluster: str, machine: Machine, instancetype: str, preferenc
                 },
             },
         )
-    yield _machine(cluster, machine, instancetype, preference)
+    yield _machine(cluster, machine, instancetype, preference, taints)
     if machine.public_address is not None:
         yield _public_address(cluster, spec, machine.public_address)
 
@@ -60,7 +64,9 @@ def _volume_name(spec: VirtualMachineSpec, volume: str) -> str:
     return f"{spec.name}-{volume}"
 
 
-def _machine(cluster: str, machine: Machine, instancetype: str, preference: str) -> Manifest:
+def _machine(
+    cluster: str, machine: Machine, instancetype: str, preference: str, taints: tuple[TaintSpec, ...]
+) -> Manifest:
     spec = machine.spec
     label = {keys.VIRTUAL_MACHINE: spec.name}
     root = {
@@ -85,6 +91,7 @@ def _machine(cluster: str, machine: Machine, instancetype: str, preference: str)
                 "metadata": {"labels": label},
                 "spec": {
                     "hostname": spec.name,
+                    **tolerating(taints),
                     "terminationGracePeriodSeconds": 180,
                     "domain": {
                         "devices": {

@@ -14,8 +14,10 @@ from components.render.objects import given, manifest, namespace
 from components.render.operators import Operator, tenant_release
 from components.render.virtual_machine import Machine, virtual_machine
 from components.render.vm_images import NAMESPACE, golden_images
+from components.render.vm_placement import services_placement, vm_placement
 from components.render.vm_sizes import instancetype, linux
 from components.specs.base import DnsLabel
+from components.specs.node_pool import TaintSpec
 from components.specs.vm_offering import VmImageSpec, VmSizeSpec
 
 _KUBEVIRT = Operator(chart="kubevirt-operator", namespace="kubevirt")
@@ -32,6 +34,12 @@ class VmOfferingInput:
     name: str
     cluster: str
     tenant: str
+    pools: tuple[str, ...]
+    """Names of the pools whose nodes run VMs."""
+    taints: tuple[TaintSpec, ...]
+    """Taints of these nodes."""
+    system_pool: bool
+    """Whether the cluster has nodes for its own services."""
     sizes: tuple[VmSizeSpec, ...]
     images: tuple[VmImageSpec, ...]
     image_storage_class: DnsLabel
@@ -49,14 +57,16 @@ class VmOfferingInput:
             namespace(NAMESPACE, labels={keys.TENANT: self.tenant}, cluster=cluster),
             *(tenant_release(operator, cluster, awaited=True) for operator in VM_OPERATORS),
             _kubevirt(self),
-            _cdi(cluster),
+            _cdi(self),
             *sizes.values(),
             preference,
             *golden_images(cluster, self.images, roots, self.image_storage_class, preference),
             *(
                 item
                 for machine in self.machines
-                for item in virtual_machine(cluster, machine, sizes[machine.size.name].name, preference.name)
+                for item in virtual_machine(
+                    cluster, machine, sizes[machine.size.name].name, preference.name, self.taints
+                )
             ),
         )
 
@@ -82,25 +92,28 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
                 **given(permittedHostDevices=given(pciHostDevices=permitted)),
             },
             "imagePullPolicy": "IfNotPresent",
+            "infra": {"nodePlacement": services_placement(system_pool=offering.system_pool)},
+            # KubeVirt runs VMs where its handler runs, whoever orders them.
+            "workloads": {"nodePlacement": vm_placement(offering.pools, offering.taints)},
             "uninstallStrategy": "BlockUninstallIfWorkloadsExist",
             "workloadUpdateStrategy": {"workloadUpdateMethods": ["LiveMigrate"]},
         },
     )
 
 
-def _cdi(cluster: str) -> Manifest:
-    any_node = {"nodeSelector": {"kubernetes.io/os": "linux"}}
+def _cdi(offering: VmOfferingInput) -> Manifest:
+    placement = services_placement(system_pool=offering.system_pool)
     return manifest(
         "cdi.kubevirt.io/v1beta1",
         "CDI",
         "cdi",
-        cluster=cluster,
+        cluster=offering.cluster,
         readiness=_DEPLOYED,
         spec={
             "config": {"featureGates": ["HonorWaitForFirstConsumer"]},
             "imagePullPolicy": "IfNotPresent",
-            "infra": any_node,
-            "workload": any_node,
+            "infra": placement,
+            "workload": placement,
             "uninstallStrategy": "BlockUninstallIfWorkloadsExist",
         },
     )

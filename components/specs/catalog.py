@@ -6,10 +6,12 @@ import datetime as dt
 from collections.abc import Iterator
 from enum import StrEnum
 from itertools import pairwise
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from components.specs.base import (
+    PCI_SELECTOR,
     CheckedSpec,
     DataFile,
     HttpsUrl,
@@ -22,6 +24,10 @@ from components.specs.base import (
     VersionName,
 )
 from components.specs.instance_types import Architecture
+from components.specs.problems import listed
+
+_IOMMU = frozenset({"amd_iommu=on", "intel_iommu=on"})
+"""Kernel arguments of which devices for VMs need one (UG:docs/compute/host-devices.md)."""
 
 
 class Channel(StrEnum):
@@ -47,7 +53,7 @@ class BootMode(StrEnum):
     """IronCore serves a kernel over HTTP at each boot, and the token comes with Ignition."""
 
 
-class ImageContents(Spec):
+class ImageContents(CheckedSpec):
     """Versions baked into a golden image. Any change of one of them is a new image."""
 
     kernel: Text
@@ -68,6 +74,18 @@ class ImageContents(Spec):
     version skew policy)."""
     containerd: Text
     """Version of containerd, such as ``2.1.5``. It is shown and not checked."""
+    vfio_devices: tuple[Annotated[str, StringConstraints(pattern=PCI_SELECTOR)], ...] = ()
+    """PCI devices that the image binds to vfio-pci at boot, by vendor and product such as ``10DE:26B9``: VMs get them,
+    and no container does."""
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield a driver for GPUs that VMs are given whole."""
+        if self.gpu_driver is not None and self.vfio_devices:
+            text = (
+                f"would take the GPUs that vfio_devices gives to VMs ({listed(self.vfio_devices)}); remove the one or"
+                " the other"
+            )
+            yield Misfit(text, ("gpu_driver",), self.gpu_driver)
 
 
 class KernelProfile(Spec):
@@ -146,13 +164,17 @@ class GoldenImage(CheckedSpec):
     """Instance types that the image was tested on. Pools of other types cannot run it."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield dates that are out of order."""
+        """Yield dates that are out of order, and devices for VMs without what protects memory from them."""
         names = ("released", "supported", "deprecated", "expires")
         dates = [(name, date) for name in names if (date := getattr(self, name)) is not None]
         for (earlier, first), (later, date) in pairwise(dates):
             if date < first:
                 text = f"must not be before {earlier}, {first}; write that date or a later one"
                 yield Misfit(text, (later,), str(date))
+        if self.contents.vfio_devices and not _IOMMU.intersection(self.profile.kernel_arguments):
+            which = " or ".join(sorted(_IOMMU))
+            text = f"lacks the IOMMU, without which VMs cannot be given vfio_devices; add {which}"
+            yield Misfit(text, ("profile", "kernel_arguments"))
 
     def lifecycle(self, today: dt.date) -> Lifecycle:
         """Return where the image is on ``today``."""

@@ -104,6 +104,8 @@ class VmsSpec(Spec):
 
     cluster: ClusterName
     """Name of the tenant's cluster whose nodes run VMs."""
+    pools: tuple[ShortName, ...] = ()
+    """Pools of the cluster whose nodes run VMs, and no other nodes do; those without GPUs when it is left out."""
     offerings: tuple[Label, ...] = Field(min_length=1)
     """Sizes of ``catalog/vm_offerings.yaml`` that the tenant can order."""
     images: tuple[Label, ...] = Field(min_length=1)

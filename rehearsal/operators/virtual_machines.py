@@ -26,17 +26,26 @@ _STOPPED = ("Halted", "Manual")
 
 def reconcile(view: View) -> None:
     """Move every virtual machine one step on."""
+    handlers = [dig(item, "spec", "workloads", "nodePlacement") or {} for item in view.all(API, "KubeVirt")]
     for instance in view.all(API, "VirtualMachineInstance"):
         if not deleting(instance) and dig(instance, "status", "phase") == "Scheduling":
-            _schedule(view, instance)
+            _schedule(view, instance, handlers)
     for machine in view.all(API, "VirtualMachine"):
         if not deleting(machine):
             _machine(view, machine)
 
 
-def _schedule(view: View, instance: Object) -> None:
-    """Bind an instance to a node, as the scheduler does with its launcher pod."""
-    nodes = [node["metadata"]["name"] for node in view.all("v1", "Node") if _takes_work(node)]
+def _schedule(view: View, instance: Object, handlers: list[Object]) -> None:
+    """Bind an instance to a node, as the scheduler does with its launcher pod: to one that a handler of KubeVirt is on.
+
+    Both must tolerate what the node is tainted with.
+    """
+    nodes = [
+        node["metadata"]["name"]
+        for node in view.all("v1", "Node")
+        if _takes_work(node) and _tolerates(instance["spec"], node)
+        if all(_placed(handler, node) and _tolerates(handler, node) for handler in handlers)
+    ]
     if nodes and not dig(instance, "status", "nodeName"):
         chosen = nodes[zlib.crc32(instance["metadata"]["name"].encode()) % len(nodes)]
         view.patch(instance, {"status": {"nodeName": chosen}})
@@ -46,6 +55,28 @@ def _takes_work(node: Object) -> bool:
     conditions = dig(node, "status", "conditions") or ()
     ready = any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
     return ready and not dig(node, "spec", "unschedulable") and not deleting(node)
+
+
+def _placed(placement: Object, node: Object) -> bool:
+    """Tell whether a node placement of KubeVirt admits a node, as far as operator In goes."""
+    labels = node["metadata"].get("labels") or {}
+    if any(labels.get(key) != value for key, value in (placement.get("nodeSelector") or {}).items()):
+        return False
+    required = dig(placement, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution") or {}
+    terms = required.get("nodeSelectorTerms") or ()
+    return not terms or any(
+        all(labels.get(rule["key"]) in rule["values"] for rule in term["matchExpressions"]) for term in terms
+    )
+
+
+def _tolerates(pod: Object, node: Object) -> bool:
+    tolerated = {(one.get("key"), one.get("value") or "") for one in pod.get("tolerations") or ()}
+    taints = dig(node, "spec", "taints") or ()
+    return all(
+        (taint["key"], taint.get("value") or "") in tolerated
+        for taint in taints
+        if taint["effect"] != "PreferNoSchedule"
+    )
 
 
 def _machine(view: View, machine: Object) -> None:

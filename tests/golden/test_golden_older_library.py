@@ -48,6 +48,7 @@ ASKED_SINCE = {
     "storage-walls.between-tenants",
     "storage.mount-options",
     "bare-metal.bmc-certificates",
+    "vms.vm-sizes",
 }
 """Rules that ask for what those days did not know: it is told, and written by hand."""
 LATER_CONCEPTS = (IsolationInput,)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.plan.pools import PlacedCluster
+from components.plan.vm_room import vm_pools
 from components.render.virtual_machine import Machine
 from components.render.vm_offering import VmOfferingInput
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.keys import vm_key
+from components.specs.node_pool import PoolRole
 from components.specs.tenant import TenantSpec
 from components.specs.vm_offering import VirtualMachineSpec, VmsSpec
 
@@ -39,10 +41,14 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
         return Machine(spec=spec, size=sizes[spec.size], image=images[spec.image], public_address=address)
 
     machines = tuple(machine(spec) for spec in vms.platform)
+    chosen = vm_pools(environment, vms, cluster)
     return VmOfferingInput(
         name=cluster.name,
         cluster=cluster.name,
         tenant=placed.tenant.tenant,
+        pools=tuple(pool.name for pool in chosen),
+        taints=tuple(dict.fromkeys(taint for pool in chosen for taint in pool.taints)),
+        system_pool=any(pool.role is PoolRole.SYSTEM for pool in cluster.pools),
         sizes=tuple(sizes[name] for name in vms.offerings),
         images=tuple(images[name] for name in vms.images),
         image_storage_class=vms.image_storage_class,

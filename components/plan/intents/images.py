@@ -82,12 +82,14 @@ def misfits(environment: Environment, image: GoldenImage, cluster: ClusterSpec, 
 def choose_image(environment: Environment, cluster: ClusterSpec, pool: NodePoolSpec) -> GoldenImage | None:
     """Return the image that a new rollout group of ``pool`` starts with; None when there is none.
 
-    A pool that follows the channel gets the newest image of it that can run there.
+    A pool that follows the channel gets the newest image of it that can run there; images that leave GPUs to VMs are
+    for pools that name them.
     """
     if pool.image != CHANNEL:
         return find_image(environment, pool.image)
     offered = [image for image in environment.images.images if environment.region.image_channel in image.channel]
-    fitting = [image for image in offered if not objections(environment, image, cluster, pool)]
+    usual = [image for image in offered if not image.contents.vfio_devices]
+    fitting = [image for image in usual if not objections(environment, image, cluster, pool)]
     return max(fitting, key=lambda image: (image.released, image.version), default=None)
 
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from components.plan.build import vm_offering
 from components.plan.pools import PlacedCluster, clusters
 from components.plan.report.capacity import HostUse, capacity, counted_hosts
-from components.plan.vm_room import vms_on
+from components.plan.vm_room import vm_pools, vms_on
 from components.render.manifest import Json
 from components.render.vm_order import vm_order
 from components.specs.base import Spec
 from components.specs.environment import Environment
 from components.specs.instance_types import GpuSpec
-from components.specs.keys import cluster_of
+from components.specs.keys import cluster_of, pool_key
 from components.specs.storage import NfsClassSpec, TopolvmClassSpec, VastClassSpec
 from components.specs.vm_offering import VmGpuSpec, VmSizeSpec
 
@@ -27,7 +27,7 @@ class Room(Spec):
     cluster: str
     tenant: str
     nodes: int
-    """Nodes in service that hold at least one VM of the size."""
+    """Nodes in service, of pools that run VMs, that hold at least one VM of the size."""
     vms: int
     """Most VMs of the size that these nodes hold, with nothing else on them."""
     failure_domains: dict[str, int]
@@ -118,7 +118,7 @@ def example_order(environment: Environment, size: str, name: str) -> tuple[Place
 def _sizes(environment: Environment) -> Iterator[SizeOffer]:
     """Yield the sizes that anybody is offered."""
     offering = [placed for placed in clusters(environment) if _offered(placed)]
-    nodes = _in_service(environment, {placed.cluster.name for placed in offering})
+    nodes = _in_service(environment, offering)
     for size in environment.vm_catalog.sizes:
         found = tuple(
             _room(environment, placed, size, nodes[placed.cluster.name])
@@ -141,13 +141,18 @@ def _offered(placed: PlacedCluster) -> tuple[str, ...]:
     return vms.offerings if vms and vms.cluster == placed.cluster.name else ()
 
 
-def _in_service(environment: Environment, wanted: set[str]) -> dict[str, Counter[tuple[str, str]]]:
-    """Return the nodes of each cluster of ``wanted``, by instance type and failure domain."""
-    found: dict[str, Counter[tuple[str, str]]] = {name: Counter() for name in wanted}
+def _in_service(environment: Environment, offering: list[PlacedCluster]) -> dict[str, Counter[tuple[str, str]]]:
+    """Return the nodes that run VMs in each cluster of ``offering``, by instance type and failure domain."""
+    found: dict[str, Counter[tuple[str, str]]] = {placed.cluster.name: Counter() for placed in offering}
+    chosen = {
+        pool_key(placed.cluster.name, pool.name)
+        for placed in offering
+        if placed.tenant.vms
+        for pool in vm_pools(environment, placed.tenant.vms, placed.cluster)
+    }
     for counted in counted_hosts(environment):
-        cluster = cluster_of(counted.pool or "")
-        if counted.use is HostUse.NODE and cluster in found:
-            found[cluster][counted.host.instance_type, counted.failure_domain] += 1
+        if counted.use is HostUse.NODE and counted.pool in chosen:
+            found[cluster_of(counted.pool)][counted.host.instance_type, counted.failure_domain] += 1
     return found
 
 

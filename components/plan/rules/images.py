@@ -48,11 +48,11 @@ def doca(environment: Environment) -> Iterator[Problem]:
 
 
 def drivers(environment: Environment) -> Iterator[Problem]:
-    """Report images without a GPU driver for instance types with GPUs."""
+    """Report images without a GPU driver for instance types with GPUs, unless they leave GPUs to VMs."""
     for index, image in enumerate(environment.images.images):
         kinds = [environment.instance_types.by_name.get(name) for name in image.fits]
         gpus = [kind.name for kind in kinds if kind and kind.gpu]
-        if gpus and image.contents.gpu_driver is None:
+        if gpus and image.contents.gpu_driver is None and not image.contents.vfio_devices:
             text = f"is missing, and the image fits {listed(gpus)} with GPUs; add the version, or correct fits"
             yield problem(environment, IMAGES, ("images", index, "contents", "gpu_driver"), text)
 

@@ -126,8 +126,19 @@ def vm_references(environment: Environment) -> Iterator[Problem]:
             continue
         file, names = tenant_file(tenant), [cluster.name for cluster in tenant.clusters]
         yield from _missing(environment, file, ("vms", "cluster"), tenant.vms.cluster, names, "clusters of this file")
+        yield from _vm_pools(environment, tenant)
         yield from _vm_catalog(environment, tenant)
         yield from _platform_vms(environment, tenant)
+
+
+def _vm_pools(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
+    for cluster in tenant.clusters:
+        if tenant.vms and cluster.name == tenant.vms.cluster:
+            names = [pool.name for pool in cluster.pools]
+            for index, name in enumerate(tenant.vms.pools):
+                path = ("vms", "pools", index)
+                there = f"pools of {cluster.name}"
+                yield from _missing(environment, tenant_file(tenant), path, name, names, there, tenant.vms.pools)
 
 
 def _vm_catalog(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:

@@ -157,6 +157,7 @@ DATA: tuple[Rule, ...] = (
     vms.vm_root_disks,
     vms.vm_gpu_selectors,
     vms.vm_sizes,
+    vms.vm_gpus,
     vms.vm_endings,
     governance.tenants,
     governance.windows,

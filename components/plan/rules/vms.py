@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from components.plan.intents.images import find_image
+from components.plan.intents.nodes import intents_of
 from components.plan.pools import place, problem, tenant_file
-from components.plan.vm_room import vms_on
+from components.plan.vm_room import vm_pools, vms_on
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
+from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.instance_types import InstanceType
-from components.specs.loader import VM_OFFERINGS
+from components.specs.keys import pool_key
+from components.specs.loader import IMAGES, VM_OFFERINGS
 from components.specs.node_pool import NodePoolSpec
 from components.specs.problems import Problem, listed
+from components.specs.tenant import TenantSpec
+from components.specs.vm_offering import VmGpuSpec, VmsSpec
 
 
 def vm_public_ips(environment: Environment) -> Iterator[Problem]:
@@ -61,19 +67,62 @@ def vm_gpu_selectors(environment: Environment) -> Iterator[Problem]:
 
 
 def vm_sizes(environment: Environment) -> Iterator[Problem]:
-    """Report VM sizes that no node of the cluster they are offered in could hold, or that want another GPU."""
+    """Report VM sizes that no node for VMs of the cluster could hold, or that want another GPU."""
     sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    for tenant, vms, cluster in _homes(environment):
+        if any(pool.instance_type not in environment.instance_types.by_name for pool in cluster.pools):
+            continue
+        if not {pool.name for pool in cluster.pools}.issuperset(vms.pools):
+            continue
+        chosen = vm_pools(environment, vms, cluster)
+        kinds = _kinds(environment, chosen)
+        there = listed(f"{pool.name} of {pool.instance_type}" for pool in chosen) or "none without GPUs"
+        for index, name in enumerate(vms.offerings):
+            if name in sizes and not any(vms_on(kind, sizes[name]) for kind in kinds):
+                text = (
+                    f"'{name}' fits on no node for VMs of {cluster.name} (pools: {there}); remove it, or name a pool of"
+                    " nodes that hold it in vms.pools"
+                )
+                yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
+
+
+def vm_gpus(environment: Environment) -> Iterator[Problem]:
+    """Report VM sizes with GPUs that no pool for VMs has to give: the image of its nodes keeps them for containers."""
+    sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    for tenant, vms, cluster in _homes(environment):
+        chosen = vm_pools(environment, vms, cluster)
+        for index, name in enumerate(vms.offerings):
+            gpu = sizes[name].gpu if name in sizes else None
+            if gpu is None:
+                continue
+            able = [pool for pool in chosen if any(vms_on(kind, sizes[name]) for kind in _kinds(environment, [pool]))]
+            lacking = [_kept_from_vms(environment, cluster.name, pool, gpu) for pool in able]
+            if lacking and all(lacking):
+                text = (
+                    f"'{name}' has {gpu.count} of {gpu.device}, and {'; '.join(lacking)}; give one of these pools an"
+                    f" image with {gpu.pci_selector} among contents.vfio_devices ({IMAGES}), or remove the offering"
+                )
+                yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
+
+
+def _kept_from_vms(environment: Environment, cluster: str, pool: NodePoolSpec, gpu: VmGpuSpec) -> str:
+    """Return which image of ``pool`` does not leave ``gpu`` to VMs, and why; nothing when all do."""
+    intents = intents_of(environment, pool_key(cluster, pool.name))
+    for name in dict.fromkeys(intent.image for intent in intents.values()):
+        image = find_image(environment, name)
+        if image and gpu.pci_selector.upper() not in {device.upper() for device in image.contents.vfio_devices}:
+            driver = image.contents.gpu_driver
+            other = f"has gpu_driver {driver} for containers" if driver else "binds no such device"
+            return f"image {name} of pool {pool.name} {other} instead of binding {gpu.pci_selector} to vfio-pci"
+    return ""
+
+
+def _homes(environment: Environment) -> Iterator[tuple[TenantSpec, VmsSpec, ClusterSpec]]:
+    """Yield each tenant with VMs, what it can order, and the cluster that runs them."""
     for tenant in environment.tenants:
         for cluster in tenant.clusters:
-            if not tenant.vms or cluster.name != tenant.vms.cluster:
-                continue
-            names = dict.fromkeys(pool.instance_type for pool in cluster.pools)
-            kinds = [kind for name in names if (kind := environment.instance_types.by_name.get(name))]
-            for index, name in enumerate(tenant.vms.offerings):
-                if name in sizes and len(kinds) == len(names) and not any(vms_on(kind, sizes[name]) for kind in kinds):
-                    there = f"{cluster.name} ({listed(kind.name for kind in kinds)})"
-                    text = f"'{name}' fits on no node of {there}; remove it, or add a pool of nodes that hold it"
-                    yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
+            if tenant.vms and cluster.name == tenant.vms.cluster:
+                yield tenant, tenant.vms, cluster
 
 
 def vm_endings(environment: Environment) -> Iterator[Problem]:
@@ -93,7 +142,8 @@ def vm_endings(environment: Environment) -> Iterator[Problem]:
                 )
                 yield problem(environment, file, (*path, "retire"), text)
                 continue
-            stay = _kinds(environment, (pool for pool in cluster.pools if not pool.retire))
+            chosen = vm_pools(environment, tenant.vms, cluster)
+            stay = _kinds(environment, (pool for pool in chosen if not pool.retire))
             for at, pool in enumerate(cluster.pools):
                 lost = [
                     name
@@ -101,7 +151,7 @@ def vm_endings(environment: Environment) -> Iterator[Problem]:
                     if name in sizes and any(vms_on(kind, sizes[name]) for kind in _kinds(environment, [pool]))
                     if not any(vms_on(other, sizes[name]) for other in stay)
                 ]
-                if pool.retire and lost:
+                if pool.retire and pool in chosen and lost:
                     text = (
                         f"VMs of {listed(lost)} fit on no other pool of {cluster.name} ({there}); remove these"
                         " offerings and apply that first, or write false"

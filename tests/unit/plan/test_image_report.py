@@ -6,14 +6,18 @@ import datetime as dt
 import json
 
 import pytest
+from environment_data import ENVIRONMENTS
 from rollouts import NEW, OLD, rollable, with_pins
 from small_region import changed
 
 from components.plan.intents.differences import Difference
+from components.plan.intents.images import choose_image
+from components.plan.pools import pools
 from components.plan.report.images import Behind, ImageReport, Running, image_report
 from components.plan.rollout.promotion import Promotion
 from components.specs.catalog import Lifecycle
 from components.specs.environment import Environment
+from components.specs.loader import load_environment
 
 TODAY = dt.date(2026, 11, 21)
 
@@ -98,3 +102,13 @@ def test_the_report_is_data(report: ImageReport) -> None:
     assert json.loads(json.dumps(answer)) == answer
     assert list(answer) == ["schema_version", "environment", "channel", "today", "images", "behind", "matrix"]
     assert (answer["today"], answer["behind"][0]["expires"]) == ("2026-11-21", "2027-04-06")
+
+
+def test_an_image_that_leaves_gpus_to_vms_is_taken_by_name_only() -> None:
+    region = load_environment("eu-south-03a", ENVIRONMENTS)
+    [placed] = [placed for placed in pools(region) if placed.key == "tessera-render/l40s"]
+
+    named = choose_image(region, placed.cluster, placed.pool)
+    channel = choose_image(region, placed.cluster, placed.pool.model_copy(update={"image": "channel"}))
+
+    assert (named and named.version, channel and channel.version) == ("vfio-2026.11.1", "eth-2026.11.1")

@@ -34,7 +34,7 @@ DATA = {
         ("../catalog/images.yaml", "cloud.example/bfb-3.2.0.bfb", "moved.example/bfb-3.2.0.bfb"),
         (
             "url https://images.cloud.example/bfb-3.2.0.bfb, the data say https://images.moved.example/bfb-3.2.0.bfb"
-            " (../catalog/images.yaml:204)"
+            " (../catalog/images.yaml:217)"
         ),
     ),
     "mtu_bytes": (
@@ -259,7 +259,7 @@ def test_a_finished_rollout_goes_back_once(laptop: Any) -> None:
         (
             "bfb-3.3.0",
             (
-                "environments/laptop: 1 problem\n  ../catalog/images.yaml:201  dpu_images: DPU image 'bfb-3.3.0' is not"
+                "environments/laptop: 1 problem\n  ../catalog/images.yaml:214  dpu_images: DPU image 'bfb-3.3.0' is not"
                 " declared (declared: bfb-2.9.2, bfb-3.2.0); add it there; did you mean 'bfb-3.2.0'?"
             ),
         ),

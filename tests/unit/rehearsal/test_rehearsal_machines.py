@@ -150,6 +150,42 @@ def test_a_vm_follows_its_instance(objects: Any) -> None:
     assert printable(view) == "Stopped"
 
 
+@pytest.mark.parametrize(
+    ("pool", "taints", "tolerations", "there"),
+    [
+        ("vms", [], [], True),
+        ("train", [], [], False),
+        ("vms", [{"key": "vms", "value": "only", "effect": "NoSchedule"}], [], False),
+        ("vms", [{"key": "vms", "value": "only", "effect": "NoSchedule"}], [{"key": "vms", "value": "only"}], True),
+        ("vms", [{"key": "vms", "value": "only", "effect": "PreferNoSchedule"}], [], True),
+    ],
+)
+def test_a_vm_is_scheduled_only_where_a_handler_is(
+    objects: Any, pool: str, taints: Any, tolerations: Any, *, there: bool
+) -> None:
+    rule = {"key": "node-restriction.kubernetes.io/pool", "operator": "In", "values": ["vms"]}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [rule]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    placement = {"nodeSelector": {"kubernetes.io/os": "linux"}, "affinity": affinity, "tolerations": tolerations}
+    node = obj("v1", "Node", "n1", {"taints": taints}, namespace="")
+    node["metadata"]["labels"] = {rule["key"]: pool, "kubernetes.io/os": "linux"}
+    node["status"] = {"conditions": [{"type": "Ready", "status": "True"}]}
+    instance = obj(
+        virtual_machines.API,
+        "VirtualMachineInstance",
+        "x",
+        {"tolerations": tolerations},
+        status={"phase": "Scheduling"},
+    )
+    view = objects(
+        instance, node, obj(virtual_machines.API, "KubeVirt", "k", {"workloads": {"nodePlacement": placement}})
+    )
+
+    virtual_machines.reconcile(view)
+
+    assert ("nodeName" in view.get("VirtualMachineInstance", "x", "ns")["status"]) is there
+
+
 def test_a_vm_is_scheduled_only_to_a_node_that_takes_work(objects: Any) -> None:
     ready = {"conditions": [{"type": "Ready", "status": "True"}]}
     cordoned = obj("v1", "Node", "n1", {"unschedulable": True}, namespace="", status=ready)

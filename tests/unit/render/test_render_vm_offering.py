@@ -10,7 +10,8 @@ import yaml
 
 from components.render.manifest import Manifest
 from components.render.vm_offering import VmOfferingInput
-from components.specs.vm_offering import VolumeSpec
+from components.specs.node_pool import TaintEffect, TaintSpec
+from components.specs.vm_offering import VmGpuSpec, VolumeSpec
 
 
 @pytest.fixture
@@ -68,3 +69,33 @@ def test_a_machine_without_a_public_address_has_no_service(offering: VmOfferingI
     private = replace(offering, machines=(replace(machine, public_address=None),))
 
     assert of(private, "Service") == []
+
+
+def test_vms_run_on_their_pools_and_what_runs_them_on_the_system_pool(offering: VmOfferingInput) -> None:
+    taint = TaintSpec(key="vms", value="only", effect=TaintEffect.NO_SCHEDULE)
+    soft = taint.model_copy(update={"effect": TaintEffect.PREFER_NO_SCHEDULE})
+    tainted = replace(offering, pools=("a", "b"), taints=(taint, soft), system_pool=True)
+    [kubevirt], [cdi] = of(tainted, "KubeVirt"), of(tainted, "CDI")
+
+    placement = kubevirt.body["spec"]["workloads"]["nodePlacement"]
+    required = placement["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    tolerated = [{"key": "vms", "operator": "Equal", "value": "only", "effect": "NoSchedule"}]
+    system = {"kubernetes.io/os": "linux", "node-restriction.kubernetes.io/role": "system"}
+
+    assert required["nodeSelectorTerms"] == [
+        {"matchExpressions": [{"key": "node-restriction.kubernetes.io/pool", "operator": "In", "values": ["a", "b"]}]}
+    ]
+    assert placement["tolerations"] == tolerated
+    assert machine_spec(tainted)["template"]["spec"]["tolerations"] == tolerated
+    assert kubevirt.body["spec"]["infra"] == {"nodePlacement": {"nodeSelector": system}}
+    assert cdi.body["spec"]["infra"] == cdi.body["spec"]["workload"] == {"nodeSelector": system}
+
+
+def test_permitted_devices_are_those_of_the_sizes(offering: VmOfferingInput) -> None:
+    gpu = VmGpuSpec(device="nvidia.com/L40S", pci_selector="10DE:26B9", count=2)
+    size = offering.sizes[0].model_copy(update={"gpu": gpu})
+    [kubevirt] = of(replace(offering, sizes=(size, *offering.sizes)), "KubeVirt")
+
+    assert kubevirt.body["spec"]["configuration"]["permittedHostDevices"] == {
+        "pciHostDevices": [{"pciVendorSelector": "10DE:26B9", "resourceName": "nvidia.com/L40S"}]
+    }
