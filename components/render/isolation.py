@@ -46,7 +46,7 @@ from components.specs.base import Address
 from components.specs.region import NetworksSpec
 
 CONTROL_PLANE_SECURITY = PodSecurity.BASELINE
-"""Of Kamaji, k0smotron and kamaji-etcd: their pods need nothing of a host, and run as root."""
+"""Level of namespaces with pods of Kamaji, k0smotron and kamaji-etcd, which need nothing of a host and run as root."""
 EMPTY_SECURITY = PodSecurity.RESTRICTED
 _API, _KONNECTIVITY, _ETCD, _DNS, _HTTPS = 6443, 8132, 2379, 53, 443
 _MONITORING, _DNS_NAMESPACE = "monitoring", "kube-system"

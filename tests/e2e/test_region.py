@@ -95,7 +95,7 @@ def test_an_image_goes_to_no_disk_but_one_that_all_hints_match(region: LocalRegi
     api = region.api()
     hosts = {
         "by-default": None,
-        "other-model": {"model": "MZQ"},
+        "other-model": {"model": "KIOXIA"},
         "too-small": {"model": "mz1l", "minSizeGigabytes": 900},
     }
     for name, hints in hosts.items():

@@ -19,6 +19,7 @@ BUILT_IN = {
     "apps/v1",
     "batch/v1",
     "networking.k8s.io/v1",
+    "policy/v1",
     "rbac.authorization.k8s.io/v1",
     "scheduling.k8s.io/v1",
     "storage.k8s.io/v1",

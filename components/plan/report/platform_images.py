@@ -56,7 +56,7 @@ class PlatformImages(Spec):
     schema_version: int = FORMAT
     environment: str
     images: tuple[PlatformImage, ...]
-    """By form, then by name."""
+    """All that the platform fetches for itself, in the order of their forms, and then of their names."""
     by_tag: dict[str, str]
     """Why no digest decides it, by form with such a thing."""
 
