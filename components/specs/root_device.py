@@ -16,7 +16,7 @@ _BY_PATH = re.compile(r"/dev/disk/by-path/[^/\s]+")
 HCTL = r"^[0-9]+:[0-9]+:[0-9]+:[0-9]+$"
 _LEAST, _MOST = "16Gi", "256Ti"
 _OF_ONE_DISK = (
-    "is of one disk of one host, and an instance type is many hosts; write model, with min_size or the disk's"
+    "is of one disk of one host, and an instance type is many hosts; say its model, with min_size or the disk's"
     " device_name below /dev/disk/by-path/"
 )
 

@@ -61,7 +61,7 @@ class _ClassSpec(CheckedSpec):
     PER_TENANT: ClassVar[tuple[str, ...]] = ()
     """Fields in which `TENANT` may stand."""
     WALLS: ClassVar[tuple[str, ...]] = ()
-    """Those among them that keep tenants of one storage system apart: no two may have a value in common."""
+    """Fields that keep tenants of one storage system apart: no two tenants may have a value of them in common."""
 
     def of_tenant(self, tenant: str) -> Self:
         """Return the class as clusters of ``tenant`` have it."""

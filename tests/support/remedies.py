@@ -198,6 +198,8 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
         (r"; (?:write|add) (\w+): ([^;,]+?)( instead)?(?:, or .*)?$", _write_key),
         (r"(?:; |, )write (?:at (?:least|most) |one of |one from )?" + _PROSE + _LITERAL + _STOP, _write_value),
         (r"; write one of ([-\w./]+)", _write_value),
+        (r"; write (\S*<tenant>\S*), or a waiver", _write_value),
+        (r"; write a size like (\S+)$", _write_value),
         (r"; write a range without it, such as (\S+)", _write_value),
         (r"; write (\S+) or later$", _write_value),
         (r", or write (\w+): (\[\])()$", _write_key),
@@ -227,7 +229,8 @@ _ASKS = {
         "a fact of a machine": (
             "names no host | correct (it|the address|one of the two|fits) | remove '[=+@-]' | write the BMC as | "
             "its IPv4 | "
-            "keep it in Secret | must not be a UUID | list each member"
+            "keep it in Secret | must not be a UUID | list each member | disk to boot from | "
+            "disk that images go to | say its model | amd_iommu=on or"
         ),
         "a free number or network": (
             "move (one|it) | write a network | pick (another|an address) | write a (range within|wider range) | "
@@ -247,14 +250,14 @@ _ASKS = {
         "a value": (
             "is required | must (be|look|not be|have)  | write { | needs at least | another (name|time) | "
             "a later | shorten | a key of your own | belongs to the golden image | starts pods | "
-            "tells anybody"
+            "tells anybody | write <tenant>$ | as it is without"
         ),
         "a decision": (
             "make (a new|two|one of|the pools|its pools) | list  | raise  | lower  | one of the needs | "
             "other hours | write one from | split | write (that|at most that|at least that|less) | promote to "
             "| of its own | leave  | move it there | pick one | instead | remove one | "
             "a cluster (for each|without) | rename | may have at most | is not a key here | let another | "
-            "beside kubelet | such as | one by one | add the claim | is what a"
+            "beside kubelet | such as | one by one | add the claim | is what a | the one or the other | or a waiver"
         ),
     }.items()
 }

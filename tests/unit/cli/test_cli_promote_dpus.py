@@ -47,12 +47,14 @@ def test_the_plan_names_what_changes_and_which_dpus_go_when(invoke: Invoke, behi
     text = invoke(*DPUS, "--plan")
     data = json.loads(invoke(*DPUS, "--plan", "--format", "json").stdout)
 
-    revision = {"field": "revision", "before": "1", "after": "2"}
+    revision = {"field": "revision", "before": "1", "after": "3"}
     functions = {"field": "virtual_functions", "before": "16", "after": "32"}
+    uplinks = {"field": "uplink_mtu_bytes", "before": "none", "after": "9216"}
     assert [line.rstrip() for line in text.output.splitlines()] == [
         f"{OLD} -> {data['intent']}",
-        "  revision 1 -> 2",
+        "  revision 1 -> 3",
         "  virtual_functions 16 -> 32",
+        "  uplink_mtu_bytes none -> 9216",
         "wave  rollout group  nodes  spares  replaced",
         f"   1  unassigned         3       0  {HOW}",
         f"   2  globex             7       0  {HOW}",
@@ -65,7 +67,7 @@ def test_the_plan_names_what_changes_and_which_dpus_go_when(invoke: Invoke, behi
         "version": "bfb-3.2.0",
         "intent": data["intent"],
         "needs_waves": False,
-        "changes": {OLD: [revision, functions]},
+        "changes": {OLD: [revision, functions, uplinks]},
         "waves": [
             {"number": number, "groups": [{"key": f"dpus/{name}", "nodes": count, "spares": 0, "replacement": HOW}]}
             for number, name, count in waves

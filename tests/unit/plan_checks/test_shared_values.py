@@ -23,7 +23,7 @@ RESTORE = "restore both numbers (git diff shows them), or make another instance 
             "nodes_per_rack: 18",
             "nodes_per_rack: 36",
             (
-                ":57  instance_types[4].nodes_per_rack: 36 in a rack, and of the 150 that pools have none has more than"
+                ":61  instance_types[4].nodes_per_rack: 36 in a rack, and of the 150 that pools have none has more than"
                 " 18 gb200-nvl72 (inventory/hall-c.csv:275); write 18"
             ),
             id="a rack of more nodes than any has",
@@ -34,7 +34,7 @@ RESTORE = "restore both numbers (git diff shows them), or make another instance 
             "nodes_per_rack: 18",
             "nodes_per_rack: 9",
             (
-                ":57  instance_types[4].nodes_per_rack: 9 in a rack, and c065, c066, c067 and 157 more have up to 18"
+                ":61  instance_types[4].nodes_per_rack: 9 in a rack, and c065, c066, c067 and 157 more have up to 18"
                 " gb200-nvl72 (inventory/hall-c.csv:267); write 18, or move hosts to other racks first"
             ),
             id="a rack of fewer nodes than most have, beside racks of nobody",
@@ -45,7 +45,7 @@ RESTORE = "restore both numbers (git diff shows them), or make another instance 
             "scale: rack ",
             "scale: node ",
             (
-                ":46  instance_types[4].scale: is node, and 2700 hosts of gb200-nvl72 are in groups by rack"
+                ":50  instance_types[4].scale: is node, and 2700 hosts of gb200-nvl72 are in groups by rack"
                 " (allocations.lock.yaml:5332), whose nodes would all be made anew; write scale: rack"
             ),
             id="racks that fail node by node",
@@ -78,7 +78,7 @@ RESTORE = "restore both numbers (git diff shows them), or make another instance 
             "infiniband_ports: 4",
             "infiniband_ports: 8",
             (
-                ":52  instance_types[4].infiniband_ports: by 8 ports with 16 virtual functions each aurelia-train,"
+                ":56  instance_types[4].infiniband_ports: by 8 ports with 16 virtual functions each aurelia-train,"
                 " meridian-train, northwind-train and 3 more need more GUIDs than they have (allocations.lock.yaml:22);"
                 f" {RESTORE}"
             ),
@@ -140,7 +140,7 @@ def test_a_fabric_that_loses_a_hall_of_its_clusters_is_told(tmp_path: Path) -> N
         "hall b is on none with partitions, and 928 hosts of cobalt-one, delphi-fold, juniper-genome and 2 more there"
         " are (allocations.lock.yaml:24); list b under halls of one"
     )
-    assert [(one.place, one.path, one.text) for one in bench.problems()] == [("region.yaml:25", "fabrics", text)]
+    assert [(one.place, one.path, one.text) for one in bench.problems()] == [("region.yaml:26", "fabrics", text)]
 
 
 def test_a_row_in_another_rack_is_no_edit_of_the_catalogue(tmp_path: Path) -> None:

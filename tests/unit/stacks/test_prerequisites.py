@@ -121,7 +121,7 @@ def test_all_that_is_missing_is_told_at_once_by_form_and_place() -> None:
         "    Secret in research of cluster management: bmc-a01\n"
         "    make: kubectl -n NAMESPACE create secret generic NAME --from-file=username=FILE --from-file=password=FILE"
     )
-    assert len(texts) == 4
+    assert len(texts) == 5
 
 
 def test_what_another_stack_renders_or_a_controller_makes_of_it_is_not_missed() -> None:
@@ -205,7 +205,7 @@ def test_a_real_region_is_not_applied_without_what_it_is_given(through: Any) -> 
         through(Cluster(*SPACES))
 
     lines = str(error.value).splitlines()
-    assert lines[0] == "waiting: stack laptop needs 3 things that are not there yet"
+    assert lines[0] == "waiting: stack laptop needs 4 things that are not there yet"
     assert "    StorageClass in cluster management: local-nvme" in lines
     assert "    Secret in acme-train of cluster management: bmc-a01, bmc-a02, bmc-a03, bmc-a04" in lines
     assert lines[-1] == "resume with: pulumi up -s laptop"
