@@ -9,13 +9,24 @@ from __future__ import annotations
 import copy
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from change_of_hands import leave_as_the_vendors_provider_does, still_the_vendors
 from local_region import ENVIRONMENT, LocalRegion
 from other_plug_ins import vendors_on_path
-from region_contents import CLUSTER_API, POOLS, applied, changed, commit, declared, foretold, machines
+from region_contents import (
+    CLUSTER_API,
+    POOLS,
+    TEMPLATES,
+    applied,
+    changed,
+    commit,
+    declared,
+    images,
+    machines,
+    templates,
+)
+from region_steps import edited, record, refused, up
 
 from providers.kube import ObjectRef
 from toolchain.engine import choose
@@ -26,8 +37,6 @@ ACME, GLOBEX = f"{ENVIRONMENT}/tenants/acme.yaml", f"{ENVIRONMENT}/tenants/globe
 SYSTEM, TRAIN, INFER, LAB = POOLS
 PAST_IMAGE, NEXT_IMAGE = "gpu-2026.10.2", "gpu-2026.11.1"
 NEXT_MINOR, NEXT_MINOR_IMAGE = "v1.36.1", "gpu-2026.11.3"
-INFRASTRUCTURE, BOOTSTRAP = "infrastructure.cluster.x-k8s.io/v1beta2", "bootstrap.cluster.x-k8s.io/v1beta2"
-TEMPLATES = ((INFRASTRUCTURE, "Metal3MachineTemplate"), (BOOTSTRAP, "KubeadmConfigTemplate"))
 NODE_DOMAIN = "node.cluster.x-k8s.io"
 _BOTH_KINDS = pytest.mark.skipif(choose(fetch=False).vendor is not None, reason="the vendor's are the first kind here")
 
@@ -37,36 +46,6 @@ def tracked(running: LocalRegion) -> LocalRegion:
     """The region, up, with its data under version control."""
     commit(running)
     return running
-
-
-def up(region: LocalRegion, *options: str) -> dict[str, Any]:
-    """Apply what was edited since the last time, and see that it does to machines what its impact said."""
-    told, before = foretold(region), machines(region)
-    outcome = region.jacquard("up", ENVIRONMENT, "--format", "json", *options)
-    assert outcome.code == 0, outcome.text
-    status: dict[str, Any] = json.loads(outcome.stdout)["status"]
-    assert status["settled"] is True
-    assert changed(before, machines(region)) == told
-    commit(region)
-    return status
-
-
-def edited(region: LocalRegion, *command: str) -> None:
-    outcome = region.jacquard(*command)
-    assert outcome.code == 0, outcome.text
-
-
-def refused(region: LocalRegion, *command: str) -> str:
-    """Return why a command is refused: one problem, and nothing is written."""
-    outcome = region.jacquard(*command)
-    assert outcome.code == 2, outcome.text
-    title, problem, *_ = outcome.stderr.splitlines()
-    assert title == f"environments/{ENVIRONMENT}: 1 problem"
-    return problem.strip()
-
-
-def images(status: dict[str, Any]) -> dict[str, dict[str, int]]:
-    return {f"{pool['cluster']}/{pool['name']}": pool["images"] for pool in status["pools"]}
 
 
 def test_a_label_and_a_pace_change_in_place_while_another_pool_grows(tracked: LocalRegion) -> None:
@@ -172,11 +151,6 @@ def test_pools_that_are_promoted_go_where_their_data_and_control_planes_are_and_
     assert still_the_vendors(region.api()) == []
 
 
-def templates(region: LocalRegion) -> dict[str, str]:
-    found = [body for kind in TEMPLATES for body in region.api().list(*kind)]
-    return {body["metadata"]["name"]: body["metadata"]["uid"] for body in found}
-
-
 def test_gc_removes_what_the_rollouts_left_and_nothing_that_is_in_use(region: LocalRegion) -> None:
     before, left = machines(region), templates(region)
     wanted = {manifest.name for manifest in declared(region) if (manifest.api_version, manifest.kind) in TEMPLATES}
@@ -228,13 +202,6 @@ def test_what_nobody_changed_is_not_replaced_although_the_engine_would(region: L
         ("replace", "provider", "nobody changed what is declared of it")
     }
     assert applied(region) == before
-
-
-def record(region: LocalRegion, state: dict[str, Any]) -> None:
-    file = region.home / "state.json"
-    file.write_text(json.dumps(state))
-    outcome = region.pulumi("stack", "import", "-s", ENVIRONMENT, "--file", str(file))
-    assert outcome.code == 0, outcome.text
 
 
 def test_namespaces_that_a_cluster_gives_up_go_only_with_a_word(region: LocalRegion) -> None:

@@ -15,6 +15,10 @@ from components.specs.loader import load_environment
 
 POOLS = ("acme-train/system", "acme-train/train", "acme-train/infer", "globex-lab/lab")
 CLUSTER_API = "cluster.x-k8s.io/v1beta2"
+TEMPLATES = (
+    ("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3MachineTemplate"),
+    ("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfigTemplate"),
+)
 Machines = dict[str, dict[str, set[str]]]
 """By pool and failure domain, the uids of the machines."""
 
@@ -26,6 +30,17 @@ def machines(region: LocalRegion) -> Machines:
         pool = f"{metadata['namespace']}/{metadata['labels']['jacquard.dev/pool']}"
         found[pool].setdefault(machine["spec"]["failureDomain"], set()).add(metadata["uid"])
     return found
+
+
+def images(status: dict[str, Any]) -> dict[str, dict[str, int]]:
+    """Return how many nodes of each pool have which image, by what ``status`` says."""
+    return {f"{pool['cluster']}/{pool['name']}": pool["images"] for pool in status["pools"]}
+
+
+def templates(region: LocalRegion) -> dict[str, str]:
+    """Return the uids of the templates that machines are made from, by name."""
+    found = [body for kind in TEMPLATES for body in region.api().list(*kind)]
+    return {body["metadata"]["name"]: body["metadata"]["uid"] for body in found}
 
 
 def changed(before: Machines, after: Machines) -> dict[str, tuple[int, int]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -12,14 +11,14 @@ from typing import Any
 import pytest
 from external_store import with_store
 from fullest_pools import with_fullest_pools
-from published_crds import BUILT_IN, CrdFolder
+from looks_like_references import Published
 from second_backends import with_backends
 from small_region import changed
 
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import slices
 from components.plan.references.table import FOLDER, read_table, references_table
-from components.plan.references.walk import Given, Target, given, kind_of, matching, references
+from components.plan.references.walk import Given, Target, given, kind_of, matching
 from components.render.manifest import MANAGEMENT, Manifest, objects
 from components.render.objects import manifest
 from components.specs.api_server import ApiServerSpec, OidcSpec
@@ -34,12 +33,6 @@ from toolchain import paths
 
 ENVIRONMENTS = paths.ROOT / "environments"
 TABLE = references_table()
-NAMES = re.compile(
-    r"(.*(secret|configmap|credentials|issuer|serviceaccount|storageclass|datastore|registry|repo)s?"
-    r"(-?(name|namespace|ref|reference|url))?|.*(claimname|ref|refs|reference|url|image|oci))",
-    re.IGNORECASE,
-)
-"""Names of fields that look as if they named something else."""
 API_SERVER = ApiServerSpec.model_validate(
     {
         "authentication_webhook": {"secret": "who"},
@@ -125,64 +118,6 @@ def distinct(items: tuple[Manifest, ...]) -> Iterator[Manifest]:
         count[item.kind] = count.get(item.kind, 0) + 1
         if count[item.kind] <= 300:
             yield item
-
-
-class Published:
-    """What published kinds say about the fields of objects."""
-
-    def __init__(self) -> None:
-        self._crds = CrdFolder()
-
-    def forgotten(self, item: Manifest) -> Iterator[str]:
-        """Yield paths whose field looks like a reference, and whose value no row of the table takes."""
-        taken: set[str] = set()
-        for target, _, keys in references(item, TABLE):
-            taken |= {target.name, target.namespace, target.kind.rpartition("/")[2], *keys}
-        for path, value in looking(item.body, self._schema(item)):
-            if not any(value == one or ("/" in one and value in one) for one in taken):
-                yield path
-
-    def _schema(self, item: Manifest) -> Mapping[str, Any]:
-        return {} if item.api_version in BUILT_IN else _schema(item.api_version, item.kind)
-
-
-@cache
-def _schema(api_version: str, kind: str) -> Mapping[str, Any]:
-    group, _, version = api_version.rpartition("/")
-    versions = CrdFolder().definition(group, kind)["spec"]["versions"]
-    [schema] = [one["schema"]["openAPIV3Schema"] for one in versions if one["name"] == version]
-    return dict(schema)
-
-
-def looking(body: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield path and value of texts whose field looks like a reference: by its name, or by the form of its schema."""
-    fields = {key: value for key, value in body.items() if key not in ("apiVersion", "kind", "metadata")}
-    yield from _looking(fields, schema, (), within=False)
-
-
-def _looking(
-    value: Any, schema: Mapping[str, Any], path: tuple[str, ...], *, within: bool
-) -> Iterator[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        refers = refers_to_object(schema)
-        for key, inner in value.items():
-            below = (schema.get("properties") or {}).get(key) or {}
-            named = NAMES.fullmatch(key) is not None or (key == "name" and (refers or within))
-            if isinstance(inner, str):
-                if named:
-                    yield ".".join((*path, key)), inner
-            else:
-                yield from _looking(inner, below, (*path, key), within=named)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            items = schema.get("items") or {}
-            yield from _looking(inner, items if isinstance(items, dict) else {}, (*path, "*"), within=within)
-
-
-def refers_to_object(schema: Mapping[str, Any]) -> bool:
-    """Tell whether a schema is that of a reference: a name with a namespace, kind or key beside it, and little else."""
-    fields = set(schema.get("properties") or ())
-    return "name" in fields and bool(fields & {"namespace", "kind", "apiGroup", "key"}) and len(fields) <= 8
 
 
 @cache

@@ -2,86 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
+from dpu_rollouts import DATA, FREE, LARGE, SMALL, at, behind, seen
 from small_region import allocated, changed, tenant
 
 from components.plan.allocate.allocation import allocate
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import slices
-from components.plan.intents.dpus import dpus_behind, ordered_dpus
+from components.plan.intents.dpus import dpus_behind
 from components.plan.rollout.promotion import Promotion
 from components.plan.rules.rollouts import mixed_dpus
 from components.render.dpu_templates import templates
 from components.render.manifest import objects
 from components.specs.environment import Environment
-from components.specs.evidence import Evidence, read_evidence
+from components.specs.evidence import Evidence
 from components.specs.intents import DpuIntent
 from components.specs.keys import DPUS
-from components.specs.lock_text import sealed
-from components.specs.locks import ImagesLock
 from components.specs.problems import SpecError
 
-FREE, SMALL, LARGE = "dpus/unassigned", "dpus/globex", "dpus/acme"
-DATA = {
-    "virtual_functions": (
-        ("../catalog/instance_types.yaml", "virtual_functions: 16", "virtual_functions: 32"),
-        "virtual_functions 16, the data say 32 (../catalog/instance_types.yaml:12)",
-    ),
-    "url": (
-        ("../catalog/images.yaml", "cloud.example/bfb-3.2.0.bfb", "moved.example/bfb-3.2.0.bfb"),
-        (
-            "url https://images.cloud.example/bfb-3.2.0.bfb, the data say https://images.moved.example/bfb-3.2.0.bfb"
-            " (../catalog/images.yaml:217)"
-        ),
-    ),
-    "mtu_bytes": (
-        ("region.yaml", "management_api: 10.0.0.10", "management_api: 10.0.0.10\n  mtu_bytes: 8000"),
-        "mtu_bytes 9000, the data say 8000 (region.yaml:45)",
-    ),
-    "mirror": (
-        ("region.yaml", "mirror: registry.laptop", "mirror: elsewhere.laptop"),
-        ("mirror registry.laptop.cloud.example, the data say elsewhere.laptop.cloud.example (region.yaml:59)"),
-    ),
-}
-"""By field of an intent: an edit of the data, and what is told of it."""
 WITHOUT_OTHER_USE = ("virtual_functions", "url")
 """Fields that nothing but the templates of DPUs is made of."""
-
-
-def behind(laptop: Any, *fields: str) -> Environment:
-    """Return the laptop with data that its DPUs do not follow yet."""
-    for field in fields or ("virtual_functions",):
-        laptop.edit(*DATA[field][0])
-    loaded: Environment = laptop.load()
-    return loaded
-
-
-def at(environment: Environment, pins: ImagesLock) -> Environment:
-    return changed(environment, image_pins=sealed(pins))
-
-
-def seen(environment: Environment, deployment: str, region: str = "laptop", **changes: Any) -> Evidence:
-    """Return evidence of ``region`` that the DPUs of ``deployment`` are what is pinned, but for ``changes``."""
-    pins, total = environment.image_pins, ordered_dpus(environment)[f"{DPUS}/{deployment}"]
-    made = templates(pins.dpu_intents[pins.dpus[f"{DPUS}/{deployment}"]])
-    entry = {
-        "deployment": deployment,
-        "total": total,
-        "images": {made.bfb_name: total},
-        "flavors": {made.flavor_name: total},
-        "settled": True,
-        "why": [],
-    }
-    body = {
-        "environment": region,
-        "observed_at": "2026-11-21T09:00:00Z",
-        "pools": [],
-        "dpu_deployments": [entry | changes],
-    }
-    return read_evidence("evidence.json", json.dumps(body).encode())
 
 
 def flashes(environment: Environment) -> list[Any]:

@@ -1,0 +1,79 @@
+"""Fields of published kinds that look as if they named another object, by their name or by the form of their schema."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from published_crds import BUILT_IN, CrdFolder
+
+from components.plan.references.table import references_table
+from components.plan.references.walk import references
+from components.render.manifest import Manifest
+
+NAMES = re.compile(
+    r"(.*(secret|configmap|credentials|issuer|serviceaccount|storageclass|datastore|registry|repo)s?"
+    r"(-?(name|namespace|ref|reference|url))?|.*(claimname|ref|refs|reference|url|image|oci))",
+    re.IGNORECASE,
+)
+"""Names of fields that look as if they named something else."""
+
+
+class Published:
+    """What published kinds say about the fields of objects."""
+
+    def __init__(self) -> None:
+        self._crds = CrdFolder()
+
+    def forgotten(self, item: Manifest) -> Iterator[str]:
+        """Yield paths whose field looks like a reference, and whose value no row of the table takes."""
+        taken: set[str] = set()
+        for target, _, keys in references(item, references_table()):
+            taken |= {target.name, target.namespace, target.kind.rpartition("/")[2], *keys}
+        for path, value in looking(item.body, self._schema(item)):
+            if not any(value == one or ("/" in one and value in one) for one in taken):
+                yield path
+
+    def _schema(self, item: Manifest) -> Mapping[str, Any]:
+        return {} if item.api_version in BUILT_IN else _schema(item.api_version, item.kind)
+
+
+@cache
+def _schema(api_version: str, kind: str) -> Mapping[str, Any]:
+    group, _, version = api_version.rpartition("/")
+    versions = CrdFolder().definition(group, kind)["spec"]["versions"]
+    [schema] = [one["schema"]["openAPIV3Schema"] for one in versions if one["name"] == version]
+    return dict(schema)
+
+
+def looking(body: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield path and value of texts whose field looks like a reference: by its name, or by the form of its schema."""
+    fields = {key: value for key, value in body.items() if key not in ("apiVersion", "kind", "metadata")}
+    yield from _looking(fields, schema, (), within=False)
+
+
+def _looking(
+    value: Any, schema: Mapping[str, Any], path: tuple[str, ...], *, within: bool
+) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        refers = refers_to_object(schema)
+        for key, inner in value.items():
+            below = (schema.get("properties") or {}).get(key) or {}
+            named = NAMES.fullmatch(key) is not None or (key == "name" and (refers or within))
+            if isinstance(inner, str):
+                if named:
+                    yield ".".join((*path, key)), inner
+            else:
+                yield from _looking(inner, below, (*path, key), within=named)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            items = schema.get("items") or {}
+            yield from _looking(inner, items if isinstance(items, dict) else {}, (*path, "*"), within=within)
+
+
+def refers_to_object(schema: Mapping[str, Any]) -> bool:
+    """Tell whether a schema is that of a reference: a name with a namespace, kind or key beside it, and little else."""
+    fields = set(schema.get("properties") or ())
+    return "name" in fields and bool(fields & {"namespace", "kind", "apiGroup", "key"}) and len(fields) <= 8

@@ -1,0 +1,44 @@
+"""What a person does to a local region whose data are under version control, and what each step must come to."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from local_region import ENVIRONMENT, LocalRegion
+from region_contents import changed, commit, foretold, machines
+
+
+def up(region: LocalRegion, *options: str) -> dict[str, Any]:
+    """Apply what was edited since the last time, and see that it does to machines what its impact said."""
+    told, before = foretold(region), machines(region)
+    outcome = region.jacquard("up", ENVIRONMENT, "--format", "json", *options)
+    assert outcome.code == 0, outcome.text
+    status: dict[str, Any] = json.loads(outcome.stdout)["status"]
+    assert status["settled"] is True
+    assert changed(before, machines(region)) == told
+    commit(region)
+    return status
+
+
+def edited(region: LocalRegion, *command: str) -> None:
+    """Let a command change the data."""
+    outcome = region.jacquard(*command)
+    assert outcome.code == 0, outcome.text
+
+
+def refused(region: LocalRegion, *command: str) -> str:
+    """Return why a command is refused: one problem, and nothing is written."""
+    outcome = region.jacquard(*command)
+    assert outcome.code == 2, outcome.text
+    title, problem, *_ = outcome.stderr.splitlines()
+    assert title == f"environments/{ENVIRONMENT}: 1 problem"
+    return problem.strip()
+
+
+def record(region: LocalRegion, state: dict[str, Any]) -> None:
+    """Let the engine have recorded ``state``."""
+    file = region.home / "state.json"
+    file.write_text(json.dumps(state))
+    outcome = region.pulumi("stack", "import", "-s", ENVIRONMENT, "--file", str(file))
+    assert outcome.code == 0, outcome.text
