@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +14,14 @@ from components.render.vm_images import CDI, NAMESPACE, root_volume
 from components.render.vm_placement import tolerating
 from components.specs.base import Address
 from components.specs.node_pool import TaintSpec
-from components.specs.vm_offering import VirtualMachineSpec, VmImageSpec, VmSizeSpec
+from components.specs.vm_offering import VirtualMachineSpec, VmImageSpec, VmSizeSpec, VmUserSpec
 
 PUBLIC_POOL = "public"
 """Name of the pool of the cluster's public addresses."""
 ROOT = "root"
 CLOUD_INIT = "cloudinit"
+MOST_INLINE = 2048
+"""Most bytes of user data in the VM itself (KV:pkg/virt-api/webhooks, vmi-create-admitter.go)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +107,7 @@ def _machine(
                     "networks": [{"name": "default", "pod": {}}],
                     "volumes": [
                         {"name": ROOT, "ephemeral": root},
-                        {"name": CLOUD_INIT, "cloudInitNoCloud": {"userData": _user_data(spec)}},
+                        {"name": CLOUD_INIT, "cloudInitNoCloud": _cloud_init(spec)},
                         *extra,
                     ],
                 },
@@ -128,13 +131,29 @@ def _disks(spec: VirtualMachineSpec) -> list[dict[str, Any]]:
     ]
 
 
-def _user_data(spec: VirtualMachineSpec) -> str:
-    """Return the guest's first-boot configuration; KubeVirt takes 2,048 bytes inline at most."""
+def _cloud_init(spec: VirtualMachineSpec) -> dict[str, Any]:
+    """Return where the guest's first-boot configuration is: in a Secret, or here."""
+    if spec.user_data_secret is not None:
+        return {"secretRef": {"name": spec.user_data_secret}}
+    return {"userData": user_data(spec)}
+
+
+def user_data(spec: VirtualMachineSpec) -> str:
+    """Return the guest's first-boot configuration; KubeVirt takes `MOST_INLINE` bytes of it at most."""
+    users = [f"- {json.dumps(_user(user))}\n" for user in spec.users]
     mounts = [
         f'- ["/dev/disk/by-id/virtio-{volume.name}", /mnt/{volume.name}, ext4, "defaults,nofail,x-systemd.makefs"]\n'
         for volume in spec.volumes
     ]
-    return "".join(("#cloud-config\n", f"hostname: {spec.name}\n", *(("mounts:\n", *mounts) if mounts else ())))
+    parts = (("users", users), ("mounts", mounts))
+    lists = "".join(f"{name}:\n{''.join(lines)}" for name, lines in parts if lines)
+    return f"#cloud-config\nhostname: {spec.name}\n{lists}"
+
+
+def _user(user: VmUserSpec) -> dict[str, Any]:
+    """Return an entry of cloud-init's ``users``, which locks the password of each."""
+    root = {"sudo": "ALL=(ALL) NOPASSWD:ALL"} if user.sudo else {}
+    return {"name": user.name, "shell": "/bin/bash", **root, "ssh_authorized_keys": list(user.ssh_keys)}
 
 
 def _public_address(cluster: str, spec: VirtualMachineSpec, address: Address) -> Manifest:

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pydantic import Field
 
 from components.specs.base import (
     PCI_SELECTOR,
+    CheckedSpec,
     ClusterName,
     DataFile,
     DnsLabel,
     HttpsUrl,
     Label,
+    Misfit,
     Port,
     Quantity,
     Sha256,
     ShortName,
     Spec,
+    SshKey,
     Text,
     VersionName,
+    bytes_of,
 )
+
+MOST_ROOT: Quantity = "500Gi"
+"""Size of the largest ephemeral root: it is on disks of the node that all its VMs share."""
 
 
 class VmGpuSpec(Spec):
@@ -32,7 +41,7 @@ class VmGpuSpec(Spec):
     """Number of GPUs that one VM gets."""
 
 
-class VmSizeSpec(Spec):
+class VmSizeSpec(CheckedSpec):
     """A size of VM. A size is never edited: a changed one is a new name."""
 
     name: Label
@@ -41,10 +50,16 @@ class VmSizeSpec(Spec):
     """Number of CPUs of the VM, ``cpu.guest`` of KubeVirt's instance type."""
     memory: Quantity
     """Memory of the VM, such as ``64Gi``; ``memory.guest`` of KubeVirt's instance type."""
-    root_disk: Quantity = "500Gi"
-    """Size of the ephemeral root, an overlay on the node's NVMe that is lost when the VM ends."""
+    root_disk: Quantity = MOST_ROOT
+    """Size of the ephemeral root, at most 500Gi, an overlay on the node's NVMe that is lost when the VM ends."""
     gpu: VmGpuSpec | None = None
     """GPUs that the VM gets; it gets none when it is left out."""
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield a root that is larger than ephemeral ones may be."""
+        if bytes_of(self.root_disk) > bytes_of(MOST_ROOT):
+            text = f"is more than an ephemeral root may have; write at most {MOST_ROOT}, and give VMs volumes for more"
+            yield Misfit(text, ("root_disk",), self.root_disk)
 
 
 class VmImageSpec(Spec):
@@ -82,7 +97,18 @@ class VolumeSpec(Spec):
     """Storage class of ``region.yaml`` that the volume is of."""
 
 
-class VirtualMachineSpec(Spec):
+class VmUserSpec(Spec):
+    """Somebody who can log in to a VM, by SSH key only: no user has a password."""
+
+    name: ShortName
+    """Login name, unique in its VM."""
+    ssh_keys: tuple[SshKey, ...] = Field(min_length=1, max_length=16)
+    """Public SSH keys of the user, each a line as ``authorized_keys`` has them."""
+    sudo: bool = False
+    """Whether the user may do all that root may."""
+
+
+class VirtualMachineSpec(CheckedSpec):
     """A VM of the platform's own. Tenants order theirs through the API of their cluster."""
 
     name: ShortName
@@ -97,6 +123,17 @@ class VirtualMachineSpec(Spec):
     """Numbers of TCP ports that are reachable at the public address."""
     volumes: tuple[VolumeSpec, ...] = Field(default=(), max_length=16)
     """Extra volumes of the VM, beside its root."""
+    users: tuple[VmUserSpec, ...] = Field(default=(), max_length=16)
+    """Who can log in, made at the VM's first boot; nobody but users of the image when it is left out."""
+    user_data_secret: DnsLabel | None = None
+    """Secret in namespace ``virtual-machines`` of the cluster whose key ``userdata`` is the whole cloud-init user data
+    of the VM, mounts of its volumes too; made of ``users`` and ``volumes`` when it is left out."""
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield users beside a Secret that says all of the first boot."""
+        if self.users and self.user_data_secret is not None:
+            text = "is all user data that the VM gets; write users into the Secret and remove users, or remove this"
+            yield Misfit(text, ("user_data_secret",), self.user_data_secret)
 
 
 class VmsSpec(Spec):

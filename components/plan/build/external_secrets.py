@@ -55,13 +55,13 @@ def _secrets() -> Table:
 
 def _delivery(one: Given, region: str, entry: Entry) -> Delivery:
     target = one.target
-    path = (region, target.name) if entry is Entry.REGION else (region, target.namespace, target.name)
+    owner = {Entry.REGION: (), Entry.NAMESPACE: (target.namespace,), Entry.CLUSTER: (target.cluster,)}[entry]
     return Delivery(
         cluster=target.cluster,
         namespace=target.namespace,
         name=target.name,
         keys=tuple(sorted(one.keys)),
-        entry="/".join(path),
+        entry="/".join((region, *owner, target.name)),
     )
 
 

@@ -55,6 +55,8 @@ class Entry(StrEnum):
     """All of one name, in whatever namespace: the login is the same."""
     NAMESPACE = "namespace"
     """Each for itself: tenants choose names."""
+    CLUSTER = "cluster"
+    """Each for itself, in a namespace that all clusters of tenants have."""
 
 
 class Form(Spec):

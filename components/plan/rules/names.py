@@ -198,6 +198,7 @@ def list_duplicates(environment: Environment) -> Iterator[Problem]:
         for index, vm in enumerate(tenant.vms.platform):
             path = ("vms", "platform", index)
             yield from _twice(environment, "volume", _entries(file, (*path, "volumes"), "name", vm.volumes))
+            yield from _twice(environment, "user", _entries(file, (*path, "users"), "name", vm.users))
             ports = _items(file, (*path, "ports"), map(str, vm.ports))
             yield from _twice(environment, "port", ports, "remove one")
 

@@ -154,6 +154,7 @@ DATA: tuple[Rule, ...] = (
     add_ons.node_features,
     add_ons.system_pools,
     vms.vm_public_ips,
+    vms.vm_user_data,
     vms.vm_root_disks,
     vms.vm_gpu_selectors,
     vms.vm_sizes,

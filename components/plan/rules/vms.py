@@ -8,6 +8,7 @@ from components.plan.intents.images import find_image
 from components.plan.intents.nodes import intents_of
 from components.plan.pools import place, problem, tenant_file
 from components.plan.vm_room import vm_pools, vms_on
+from components.render.virtual_machine import MOST_INLINE, user_data
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
@@ -29,6 +30,20 @@ def vm_public_ips(environment: Environment) -> Iterator[Problem]:
         if used > tenant.vms.public_ips:
             text = f"{tenant.vms.public_ips} ordered, but platform VMs use {used}; write at least {used}"
             yield problem(environment, tenant_file(tenant), ("vms", "public_ips"), text)
+
+
+def vm_user_data(environment: Environment) -> Iterator[Problem]:
+    """Report users and volumes of a VM that are more than KubeVirt takes as user data in the VM itself."""
+    for tenant in environment.tenants:
+        for index, vm in enumerate(tenant.vms.platform if tenant.vms else ()):
+            size = len(user_data(vm).encode())
+            if vm.user_data_secret is None and size > MOST_INLINE:
+                text = (
+                    f"users and mounts of '{vm.name}' come to {size} bytes of user data, and KubeVirt takes"
+                    f" {MOST_INLINE} in the VM itself; remove some, or write user data into a Secret, name it as"
+                    " user_data_secret, and remove users"
+                )
+                yield problem(environment, tenant_file(tenant), ("vms", "platform", index), text)
 
 
 def vm_root_disks(environment: Environment) -> Iterator[Problem]:

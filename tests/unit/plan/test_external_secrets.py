@@ -84,6 +84,19 @@ def test_one_login_of_a_rack_is_one_entry_for_all_namespaces() -> None:
     assert {entry for _, entry in found} == {"laptop/bmc-a01"}
 
 
+def test_user_data_of_a_vm_is_an_entry_of_its_cluster() -> None:
+    environment = load_environment("us-east-04a", ENVIRONMENTS)
+    objects_of = [item for item in everything(environment) if item.name == "virtual-machines-bastion-user-data"]
+    [copied] = [item for item in objects_of if item.kind == "ExternalSecret"]
+
+    assert copied.body["spec"]["data"] == [
+        {
+            "secretKey": "userdata",
+            "remoteRef": {"key": "us-east-04a/cobalt-one/bastion-user-data", "property": "userdata"},
+        }
+    ]
+
+
 def test_a_login_that_two_halls_share_is_brought_by_the_first() -> None:
     east = load_environment("us-east-04a", ENVIRONMENTS)
     shared = changed(east, hosts=tuple(changed(host, bmc_secret="bmc") for host in east.hosts))

@@ -11,7 +11,9 @@ import yaml
 from components.render.manifest import Manifest
 from components.render.vm_offering import VmOfferingInput
 from components.specs.node_pool import TaintEffect, TaintSpec
-from components.specs.vm_offering import VmGpuSpec, VolumeSpec
+from components.specs.vm_offering import VirtualMachineSpec, VmGpuSpec, VolumeSpec
+
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICNPZccfq2Qc8plKIZmAmY48pZ1x8O9oQs7K52SutrN7 ops@cloud.example"
 
 
 @pytest.fixture
@@ -62,6 +64,40 @@ def test_first_boot_configuration_fits_inline_with_all_volumes_one_may_have(offe
     assert [mount[0] for mount in yaml.safe_load(text)["mounts"]] == [
         f"/dev/disk/by-id/virtio-{volume.name}" for volume in volumes
     ]
+
+
+def first_boot(offering: VmOfferingInput, **told: Any) -> dict[str, Any]:
+    """Return what the machine of ``offering`` boots by first, told otherwise."""
+    [machine] = offering.machines
+    spec = VirtualMachineSpec.model_validate({**machine.spec.model_dump(), **told})
+    found = machine_spec(replace(offering, machines=(replace(machine, spec=spec),)))["template"]["spec"]["volumes"][1]
+    return dict(found["cloudInitNoCloud"])
+
+
+def test_users_log_in_by_key_and_only_some_may_do_all(offering: VmOfferingInput) -> None:
+    users = [{"name": "ops", "ssh_keys": [KEY], "sudo": True}, {"name": "guest", "ssh_keys": [KEY]}]
+    text = yaml.safe_load(first_boot(offering, users=users)["userData"])
+
+    everybody = {"shell": "/bin/bash", "ssh_authorized_keys": [KEY]}
+    assert text["users"] == [
+        {"name": "ops", "sudo": "ALL=(ALL) NOPASSWD:ALL", **everybody},
+        {"name": "guest", **everybody},
+    ]
+    assert "users" not in first_boot(offering, users=[])["userData"]
+
+
+def test_a_secret_is_all_user_data(offering: VmOfferingInput) -> None:
+    assert first_boot(offering, users=[], user_data_secret="bastion") == {"secretRef": {"name": "bastion"}}
+
+
+def test_the_bastion_can_be_reached_and_logged_in_to(offering: VmOfferingInput) -> None:
+    [machine], [service] = of(offering, "VirtualMachine"), of(offering, "Service")
+    template = machine.body["spec"]["template"]
+    [user] = yaml.safe_load(template["spec"]["volumes"][1]["cloudInitNoCloud"]["userData"])["users"]
+
+    assert service.body["spec"]["selector"] == template["metadata"]["labels"]
+    assert [port["targetPort"] for port in service.body["spec"]["ports"]] == [22]
+    assert user["ssh_authorized_keys"]
 
 
 def test_a_machine_without_a_public_address_has_no_service(offering: VmOfferingInput) -> None:

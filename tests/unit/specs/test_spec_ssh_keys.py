@@ -1,0 +1,42 @@
+"""Public SSH keys: what OpenSSH writes is taken, and nothing that is cut off or of another kind."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from components.specs.ssh_text import TYPES, ssh_key
+
+
+def packed(*parts: bytes) -> str:
+    return base64.b64encode(b"".join(len(part).to_bytes(4) + part for part in parts)).decode()
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("comment", ["", " ops@cloud.example"])
+def test_a_whole_key_is_taken_as_it_stands(kind: str, comment: str) -> None:
+    key = f"{kind} {packed(kind.encode(), bytes(32))}{comment}"
+
+    assert ssh_key(key) == key
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ssh-ed25519",
+        "-----BEGIN OPENSSH PRIVATE KEY-----",
+        f"ssh-dss {packed(b'ssh-dss', bytes(32))}",
+        f"ssh-rsa {packed(b'ssh-ed25519', bytes(32))}",
+        f"ssh-ed25519 {packed(b'ssh-ed25519')}",
+        f"ssh-ed25519 {packed(b'ssh-ed25519', bytes(32))[:-8]}",
+        f"ssh-ed25519 {packed(b'ssh-ed25519', bytes(32))[:-3]}",
+        f"ssh-ed25519 {packed(b'ssh-ed25519', bytes(32))}\nssh-ed25519",
+        f"ssh-ed25519 {packed(b'ssh-ed25519', bytes(32))} two words",
+        f"no-pty ssh-ed25519 {packed(b'ssh-ed25519', bytes(32))}",
+    ],
+)
+def test_what_is_no_whole_key_is_refused_with_what_to_write(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^must be a whole public SSH key .*; write what the file has .* \.pub"):
+        ssh_key(text)
