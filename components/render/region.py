@@ -13,6 +13,7 @@ from typing import Any
 
 from components.render import (
     cluster_api,
+    control_plane_addresses,
     dpu_services,
     dpus,
     join_service,
@@ -22,7 +23,6 @@ from components.render import (
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
 from components.render.bare_metal_controllers import Watched
-from components.render.control_plane import ADDRESS_POOL
 from components.render.dpus import DpuPlatform
 from components.render.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
 from components.render.kamaji_etcd import SharedDataStore
@@ -96,7 +96,7 @@ class RegionInput:
             *BARE_METAL[self.spec.bare_metal.backend].services(self.spec.bare_metal, self.spec.dpus.vip_interface),
             *cluster_api.render(self.spec, self.cluster_api),
             *(item for store in self.data_stores for item in _data_store(store)),
-            *_control_plane_addresses(self.spec),
+            *control_plane_addresses.render(self.spec, metallb=METALLB),
             *(join_service.render(service, metallb=METALLB) if (service := self.spec.nodes.join_service) else ()),
             *(_dpus(self) if self.dpf else ()),
         )
@@ -177,24 +177,4 @@ def _dpus(region: RegionInput) -> tuple[Manifest, ...]:
         *provisioning,
         *(item for name in names for item in kamaji.budget(name, dpus.REPLICAS, **place)),
         *dpu_services.render_services(region.platform, ovn=region.ovn),
-    )
-
-
-def _control_plane_addresses(region: RegionSpec) -> tuple[Manifest, ...]:
-    return (
-        manifest(
-            "metallb.io/v1beta1",
-            "IPAddressPool",
-            ADDRESS_POOL,
-            namespace=METALLB,
-            # Each control plane asks for its own address by name; nothing else may take one by accident.
-            spec={"addresses": [str(region.networks.control_plane_vips)], "autoAssign": False},
-        ),
-        manifest(
-            "metallb.io/v1beta1",
-            "L2Advertisement",
-            ADDRESS_POOL,
-            namespace=METALLB,
-            spec={"ipAddressPools": [ADDRESS_POOL]},
-        ),
     )

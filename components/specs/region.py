@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from pydantic import ConfigDict, Field
 
+from components.specs.announcements import AnnouncementSpec
 from components.specs.bare_metal import BareMetalSpec
 from components.specs.base import (
     DEDICATED,
@@ -149,6 +150,9 @@ class ControlPlanesSpec(CheckedSpec):
     """Number of hosts of the management cluster that run control planes. With one for each, no two members of an etcd
     and no two replicas of a control plane share one, and wait rather; when it is left out, they are kept apart as far
     as there is room."""
+    announcement: AnnouncementSpec | None = None
+    """How the management cluster announces ``networks.control_plane_vips``; required unless the stage is
+    ``rehearsal``, whose simulated network is one."""
     domain: Domain | None = None
     """Domain in which ExternalDNS names each control plane, ``<cluster>.<domain>``; they have addresses only when it is
     left out."""

@@ -41,6 +41,7 @@ LATER_KINDS = {"ExternalSecret", "Ironic", "Issuer", "Certificate", "PodDisrupti
 """Kinds that no library of those days rendered: what the data said of them had no effect."""
 ASKED_SINCE = {
     "bare-metal.root-devices",
+    "announcements.announced",
     "add-ons.networks",
     "add-ons.load-balancers",
     "data-stores.of-dpus",

@@ -230,7 +230,7 @@ _ASKS = {
             "names no host | correct (it|the address|one of the two|fits) | remove '[=+@-]' | write the BMC as | "
             "its IPv4 | "
             "keep it in Secret | must not be a UUID | list each member | disk to boot from | "
-            "disk that images go to | say its model | amd_iommu=on or"
+            "disk that images go to | say its model | amd_iommu=on or | share one VLAN"
         ),
         "a free number or network": (
             "move (one|it) | write a network | pick (another|an address) | write a (range within|wider range) | "

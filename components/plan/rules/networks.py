@@ -116,6 +116,10 @@ def service_addresses(environment: Environment) -> Iterator[Problem]:
         ("dpus", key): getattr(region.dpus, key) for key in ("vip", "ovn_central", "management_api")
     }
     shared |= {("dpus", "clusters", index, "vip"): item.vip for index, item in enumerate(region.dpus.clusters)}
+    announcement = region.control_planes.announcement
+    for index, peer in enumerate(announcement.peers if announcement else ()):
+        if not peer.multihop:
+            shared["control_planes", "announcement", "peers", index, "address"] = peer.address
     if region.nodes.join_service is not None:
         shared["nodes", "join_service", "address"] = region.nodes.join_service.address
     for path, address in shared.items():

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from components.plan.rules import (
     add_ons,
+    announcements,
     bare_metal,
     capacity,
     cluster_api,
@@ -80,6 +81,8 @@ DATA: tuple[Rule, ...] = (
     networks.number_ranges,
     networks.asn_capacity,
     networks.service_addresses,
+    announcements.announced,
+    announcements.numbers,
     networks.service_prefixes,
     networks.vpc_sizes,
     networks.ovn_central,

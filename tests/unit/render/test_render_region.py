@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from components.render.region import RegionInput
+from components.specs.announcements import AnnouncementSpec, BgpPeerSpec
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.region import ControlPlaneBackend
 from components.specs.tenant_network import Isolation
@@ -142,3 +143,46 @@ def test_kamaji_has_what_upstream_measured_for_as_many_control_planes(
 
     assert values["extraArgs"] == [f"--max-concurrent-tcp-reconciles={workers}"]
     assert values["resources"] == {"requests": size, "limits": size}
+
+
+def test_addresses_of_control_planes_are_announced_to_each_router(inputs_of: Any) -> None:
+    [region] = inputs_of(RegionInput)
+    said = AnnouncementSpec(
+        asn=64512,
+        peers=(
+            BgpPeerSpec.model_validate({"address": "10.0.0.2", "asn": 64513}),
+            BgpPeerSpec.model_validate({"address": "192.0.2.1", "asn": 64514, "multihop": True}),
+        ),
+    )
+
+    assert _announced(region, said) == {
+        ("BGPPeer", "router-10-0-0-2"): {"myASN": 64512, "peerASN": 64513, "peerAddress": "10.0.0.2"},
+        ("BGPPeer", "router-192-0-2-1"): {
+            "myASN": 64512,
+            "peerASN": 64514,
+            "peerAddress": "192.0.2.1",
+            "ebgpMultiHop": True,
+        },
+        ("BGPAdvertisement", "control-plane-vips"): {
+            "ipAddressPools": ["control-plane-vips"],
+            "peers": ["router-10-0-0-2", "router-192-0-2-1"],
+        },
+    }
+
+
+@pytest.mark.parametrize("said", [AnnouncementSpec(one_network=True), None])
+def test_addresses_of_control_planes_are_answered_for_by_arp_in_one_network(
+    inputs_of: Any, said: AnnouncementSpec | None
+) -> None:
+    [region] = inputs_of(RegionInput)
+
+    assert _announced(region, said) == {
+        ("L2Advertisement", "control-plane-vips"): {"ipAddressPools": ["control-plane-vips"]}
+    }
+
+
+def _announced(region: RegionInput, said: AnnouncementSpec | None) -> dict[tuple[str, str], Any]:
+    control_planes = region.spec.control_planes.model_copy(update={"announcement": said})
+    changed = replace(region, spec=region.spec.model_copy(update={"control_planes": control_planes}))
+    kinds = {"BGPPeer", "BGPAdvertisement", "L2Advertisement"}
+    return {(item.kind, item.name): item.body["spec"] for item in changed.render() if item.kind in kinds}

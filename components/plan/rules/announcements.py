@@ -1,0 +1,42 @@
+"""How a region announces the addresses of its control planes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.plan.pools import DataPath, place, problem
+from components.specs.base import Stage
+from components.specs.environment import Environment
+from components.specs.loader import REGION
+from components.specs.problems import Problem
+
+_PATH: DataPath = ("control_planes", "announcement")
+
+
+def announced(environment: Environment) -> Iterator[Problem]:
+    """Report a region on real hardware that does not say how nodes find its control planes."""
+    region = environment.region
+    if region.stage is not Stage.REHEARSAL and region.control_planes.announcement is None:
+        text = (
+            f"is required at stage {region.stage}: without a route no node finds a control plane; add"
+            " {asn: ..., peers: [{address: ..., asn: ...}]} for the routers of the management cluster, or"
+            " {one_network: true} if its hosts and networks.control_plane_vips share one VLAN"
+        )
+        yield problem(environment, REGION, _PATH, text)
+
+
+def numbers(environment: Environment) -> Iterator[Problem]:
+    """Report BGP numbers of hosts and routers that a VPC or DPU may have: it would drop their routes as a loop."""
+    region = environment.region
+    announcement, taken = region.control_planes.announcement, region.networks.asn
+    if announcement is None:
+        return
+    named: list[tuple[DataPath, int | None]] = [((*_PATH, "asn"), announcement.asn)]
+    named += [((*_PATH, "peers", index, "asn"), peer.asn) for index, peer in enumerate(announcement.peers)]
+    for path, asn in named:
+        if asn is not None and taken.first <= asn <= taken.last:
+            text = (
+                f"{asn} is in networks.asn ({taken}, {place(environment, REGION, ('networks', 'asn'))}), and a VPC or"
+                " DPU of the same number drops routes as loops; pick another outside it"
+            )
+            yield problem(environment, REGION, path, text)
