@@ -257,7 +257,8 @@ _ASKS = {
             "other hours | write one from | split | write (that|at most that|at least that|less) | promote to "
             "| of its own | leave  | move it there | pick one | instead | remove one | "
             "a cluster (for each|without) | rename | may have at most | is not a key here | let another | "
-            "beside kubelet | such as | one by one | add the claim | is what a | the one or the other | or a waiver"
+            "beside kubelet | such as | one by one | add the claim | is what a | the one or the other | or a waiver | "
+            "into (the|a) Secret"
         ),
     }.items()
 }
