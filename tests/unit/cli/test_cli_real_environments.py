@@ -16,11 +16,10 @@ Edit = Callable[[Path, str, str], None]
 
 def staged(data_folder: Path, edit: Edit) -> None:
     """Make the laptop an environment whose hardware is real."""
-    edit(
-        data_folder / "laptop" / "region.yaml",
-        "stage: rehearsal ",
-        'state: {backend: "s3://state", secrets_provider: "awskms://alias/x"}\ncontext: lab\nstage: staging ',
-    )
+    region = data_folder / "laptop" / "region.yaml"
+    state = 'state: {backend: "s3://state", secrets_provider: "awskms://alias/x"}\ncontext: lab\nstage: staging '
+    edit(region, "stage: rehearsal ", state)
+    edit(region, "  data_stores:\n", "  announcement: {one_network: true}\n  data_stores:\n")
 
 
 def test_a_real_environment_is_not_applied_unasked(invoke: Invoke, data_folder: Path, edit: Edit) -> None:

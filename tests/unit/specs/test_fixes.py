@@ -41,7 +41,7 @@ def spoil_bytes(laptop: Any, file: str, old: bytes, new: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("file", "old", "new", "lines"),
     [
-        (ACME, b"\n", b"\r\n", [f"{ACME}:0  57 line ends CRLF -> LF"]),
+        (ACME, b"\n", b"\r\n", [f"{ACME}:0  61 line ends CRLF -> LF"]),
         (ACME, b"schema_version: 1", b"schema_version:\xc2\xa01", [f"{ACME}:2  the blank U+00A0 -> a plain space"]),
         (ACME, b"# yaml", b"\xef\xbb\xbf# yaml", [f"{ACME}:1  a byte order mark -> none"]),
         (HALL, b"\n", b"\r\n", [f"{HALL}:0  31 line ends CRLF -> LF"]),

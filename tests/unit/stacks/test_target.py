@@ -89,6 +89,7 @@ def test_only_a_rehearsal_makes_its_own_clusters(laptop: Any) -> None:
         "stage: rehearsal",
         "stage: production\nstate: {backend: s3://x, secrets_provider: awskms://x}\ncontext: admin@laptop\n#",
     )
+    laptop.edit("region.yaml", "  data_stores:\n", "  announcement: {one_network: true}\n  data_stores:\n")
 
     with pytest.raises(StackError) as error:
         load_target("laptop.bootstrap", laptop.root)
