@@ -31,7 +31,6 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from components.specs.cron_text import cron
 from components.specs.mac_text import MAC, mac
 from components.specs.remedy import FormError
-from components.specs.ssh_text import SSH_KEY, ssh_key
 
 SCHEMA_VERSION = 1
 DEDICATED = "dedicated"
@@ -274,12 +273,6 @@ IpAddress = Annotated[Address, WrapValidator(_ip)]
 """An address in a spec: ``Address`` with an error text for people."""
 InterfaceName = Annotated[str, StringConstraints(pattern=INTERFACE)]
 """Name of a network interface of Linux, which has at most 15 characters (``IFNAMSIZ``)."""
-SshKey = Annotated[
-    str,
-    AfterValidator(ssh_key),
-    WithJsonSchema({"type": "string", "pattern": SSH_KEY, "examples": ["ssh-ed25519 AAAA... ops@cloud.example"]}),
-]
-"""Public SSH key, as one line of ``authorized_keys``."""
 CronSchedule = Annotated[str, StringConstraints(pattern=CRON_SCHEDULE), AfterValidator(cron)]
 """Minute, hour, day of month, month, day of week, as cron reads them."""
 AnnotationText = Annotated[str, StringConstraints(max_length=4096)]

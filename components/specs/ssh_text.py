@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from typing import Annotated
+
+from pydantic import AfterValidator, WithJsonSchema
 
 TYPES = (
     "ssh-ed25519",
@@ -51,3 +54,11 @@ def _parts(text: str) -> list[bytes]:
             return []
         parts.append(part)
     return parts if len(parts) > 1 else []
+
+
+SshKey = Annotated[
+    str,
+    AfterValidator(ssh_key),
+    WithJsonSchema({"type": "string", "pattern": SSH_KEY, "examples": ["ssh-ed25519 AAAA... ops@cloud.example"]}),
+]
+"""Public SSH key, as one line of ``authorized_keys``."""

@@ -20,11 +20,11 @@ from components.specs.base import (
     Sha256,
     ShortName,
     Spec,
-    SshKey,
     Text,
     VersionName,
     bytes_of,
 )
+from components.specs.ssh_text import SshKey
 
 MOST_ROOT: Quantity = "500Gi"
 """Size of the largest ephemeral root: it is on disks of the node that all its VMs share."""
