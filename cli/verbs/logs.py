@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from cli import arguments, data
 from cli.console import stdout
 from cli.errors import ExitCode, Stop, unknown
+from cli.tables import plain_table
 from engine.driver import log_folder
 from toolchain import paths
 
@@ -64,12 +64,10 @@ def files(environment: str) -> dict[str, Path]:
 
 
 def _list(found: dict[str, Path]) -> None:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    table.add_column("part")
-    table.add_column("bytes", justify="right")
+    rows = plain_table("part", "bytes", numbers={"bytes"})
     for name, path in found.items():
-        table.add_row(name, f"{path.stat().st_size:,}")
-    stdout().print(table)
+        rows.add_row(name, f"{path.stat().st_size:,}")
+    stdout().print(rows)
     folders = dict.fromkeys(str(_root(name, path)) for name, path in found.items())
     stdout().print(Text(f"they lie in {' and '.join(folders)}", "dim"), soft_wrap=True)
 

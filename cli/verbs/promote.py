@@ -13,6 +13,7 @@ from rich.text import Text
 from cli import arguments, data
 from cli.console import Format, plural, print_json, stdout
 from cli.errors import ExitCode, Stop
+from cli.tables import plain_table
 from cli.verbs.cluster_promotion import promote_cluster
 from cli.views.lock_changes import changes, show_diff
 from components.plan.checks import check_promotable
@@ -184,12 +185,10 @@ def _show_plan(promotion: Promotion, output: Format) -> None:
 
 
 def _table(plan: list[PlannedWave]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for column in ("wave", "rollout group", "nodes", "spares", "replaced"):
-        table.add_column(column, justify="right" if column in {"wave", "nodes", "spares"} else "left", overflow="fold")
+    rows = plain_table("wave", "rollout group", "nodes", "spares", "replaced", numbers={"wave", "nodes", "spares"})
     for wave in plan:
         for index, group in enumerate(wave.groups):
             number = "" if index else str(wave.number)
             row = (number, domain_of(group.key), str(group.nodes), str(group.spares), group.replacement)
-            table.add_row(*row)
-    return table
+            rows.add_row(*row)
+    return rows

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import sys
+from collections.abc import Callable, Iterable
 from enum import StrEnum
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from cli import arguments, data, outputs
@@ -33,6 +38,7 @@ from components.plan.report.resolved import UnknownPathError, resolved
 from components.plan.report.uniformity import to_json, uniformity
 from components.plan.report.upgrades import to_json as upgrades_json
 from components.plan.report.upgrades import upgrades
+from components.render.manifest import Json
 from components.specs.environment import Environment
 from components.specs.problems import listed, suggestion
 from observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
@@ -155,31 +161,20 @@ def _drawn(environment: Environment, svg: Path | None) -> str:
 
 def _show_images(environment: Environment, output: ShowFormat, today: dt.date) -> None:
     report = image_report(environment, today)
-    if output is ShowFormat.JSON:
-        print_json(report.to_json())
-        return
-    for part in image_view.tables(report):
-        stdout().print(part)
+    _answer(output, report.to_json, image_view.tables(report))
 
 
 def _show_platform_images(environment: Environment, output: ShowFormat) -> None:
     found = platform_images(environment)
-    if output is ShowFormat.JSON:
-        print_json(found.model_dump(mode="json"))
-        return
-    for part in platform_view.tables(found):
-        stdout().print(part, soft_wrap=isinstance(part, Text))
+    _answer(output, partial(found.model_dump, mode="json"), platform_view.tables(found))
 
 
 def _show_offerings(environment: Environment, output: ShowFormat, example: str | None) -> None:
     found = offerings(environment)
     if example is not None:
         _show_order(environment, output, example, [size.size for size in found.vm_sizes])
-    elif output is ShowFormat.JSON:
-        print_json(found.model_dump(mode="json"))
     else:
-        for part in offering_view.tables(found):
-            stdout().print(part)
+        _answer(output, partial(found.model_dump, mode="json"), offering_view.tables(found))
 
 
 def _show_order(environment: Environment, output: ShowFormat, size: str, known: list[str]) -> None:
@@ -196,11 +191,7 @@ def _show_order(environment: Environment, output: ShowFormat, size: str, known: 
 
 def _show_prerequisites(environment: Environment, output: ShowFormat) -> None:
     found = prerequisites(environment)
-    if output is ShowFormat.JSON:
-        print_json(found.model_dump(mode="json"))
-        return
-    for line in prerequisite_view.lines(found):
-        stdout().print(line, soft_wrap=True)
+    _answer(output, partial(found.model_dump, mode="json"), prerequisite_view.lines(found))
 
 
 def _show_uniformity(environment: Environment, output: ShowFormat, *, live: bool) -> None:
@@ -208,22 +199,23 @@ def _show_uniformity(environment: Environment, output: ShowFormat, *, live: bool
     if live:
         seen = observe(environment, management=management_kinds(environment), tenants=TENANT_KINDS)
         found, unreachable = uniformity(environment, live_nodes(environment, seen)), seen.unreachable
-    if output is ShowFormat.JSON:
-        print_json(to_json(environment.name, found, unreachable))
-        return
-    for line in uniformity_view.lines(found):
-        stdout().print(line, soft_wrap=True)
-    for cluster, reason in sorted(unreachable.items()):
-        stdout().print(Text(f"cluster {cluster} cannot be read: {reason}", "yellow"), soft_wrap=True)
+    silent = (Text(f"cluster {name} cannot be read: {why}", "yellow") for name, why in sorted(unreachable.items()))
+    document = partial(to_json, environment.name, found, unreachable)
+    _answer(output, document, chain(uniformity_view.lines(found), silent))
 
 
 def _show_upgrades(environment: Environment, output: ShowFormat) -> None:
     found = upgrades(environment)
+    _answer(output, partial(upgrades_json, environment, found), upgrade_view.lines(found))
+
+
+def _answer(output: ShowFormat, document: Callable[[], Json], parts: Iterable[RenderableType]) -> None:
+    """Print what ``document`` returns as JSON or else ``parts``; a line stays whole, since terminals fold it."""
     if output is ShowFormat.JSON:
-        print_json(upgrades_json(environment, found))
+        print_json(document())
         return
-    for line in upgrade_view.lines(found):
-        stdout().print(line, soft_wrap=True)
+    for part in parts:
+        stdout().print(part, soft_wrap=not isinstance(part, Table))
 
 
 def _refuse_format(environment: str, path: str, output: ShowFormat) -> None:

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.console import plural
+from cli.tables import plain_table
 from components.plan.allocate.controllers import Budget
 from components.plan.report.capacity import COLUMNS, Capacity, Figures, TypeCapacity
 
@@ -19,11 +20,8 @@ _MAX_ROWS = 40
 
 def table(capacity: Capacity) -> Table:
     """Return one row a failure domain, one for each instance type, and the sums in nodes and GPUs."""
-    found = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    found.add_column("instance type", no_wrap=True)
-    found.add_column("failure domain", no_wrap=True)
-    for name in COLUMNS:
-        found.add_column(name.replace("_", " "), justify="right", no_wrap=True)
+    numbers = [name.replace("_", " ") for name in COLUMNS]
+    found = plain_table("instance type", "failure domain", *numbers, numbers=numbers, wrap=False)
     for kind in capacity.types:
         count = sum(1 for name in kind.domains if name)
         domains = plural(count, kind.failure_domain, _MANY.get(kind.failure_domain))
@@ -37,11 +35,8 @@ def table(capacity: Capacity) -> Table:
 
 def budget_table(budgets: Iterable[Budget]) -> Table:
     """Return one row a bare-metal controller: its hosts against what it may hold."""
-    found = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for name in ("bare-metal controller", "boot"):
-        found.add_column(name, no_wrap=True)
-    for name in ("clusters", "assigned", "free", "hosts", "limit"):
-        found.add_column(name, justify="right", no_wrap=True)
+    numbers = ("clusters", "assigned", "free", "hosts", "limit")
+    found = plain_table("bare-metal controller", "boot", *numbers, numbers=numbers, wrap=False)
     for budget in budgets:
         counts = (budget.clusters, budget.assigned, budget.free)
         hosts = Text(f"{budget.hosts:,}", "yellow" if budget.hosts > budget.limit else "")

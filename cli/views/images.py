@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.console import plural
+from cli.tables import plain_table
 from components.plan.report.images import ImageReport, Match
 from components.specs.catalog import Lifecycle
 from components.specs.problems import listed
@@ -30,7 +31,7 @@ def tables(report: ImageReport) -> Iterator[RenderableType]:
 
 
 def _images(report: ImageReport) -> Table:
-    table = _table("image", "lifecycle", "channels", "expires", "nodes", "runs in")
+    table = plain_table("image", "lifecycle", "channels", "expires", "nodes", "runs in", numbers={"nodes"})
     for state in report.images:
         pools = [f"{run.pool} ({plural(run.groups, 'group')})" for run in state.runs]
         expires = f"{state.expires} ({state.days_left} days)" if state.days_left > 0 else f"{state.expires}"
@@ -41,7 +42,7 @@ def _images(report: ImageReport) -> Table:
 
 
 def _behind(report: ImageReport) -> Table:
-    table = _table("pool", "runs", "what differs: pinned -> data", "first expires", "rollout")
+    table = plain_table("pool", "runs", "what differs: pinned -> data", "first expires", "rollout")
     for item in report.behind:
         rollout = f"open, to {item.open_to}" if item.open_to else "-"
         differs = [f"{one.field} {one.pinned} -> {one.data} ({one.where})" for one in item.differences]
@@ -51,7 +52,7 @@ def _behind(report: ImageReport) -> Table:
 
 
 def _matrix(report: ImageReport) -> Table:
-    table = _table("image", "instance type", "kubelet", "DPU image", "may run in", "refused by")
+    table = plain_table("image", "instance type", "kubelet", "DPU image", "may run in", "refused by")
     for match in report.matrix:
         dpu = Text(match.dpu_image, "" if match.dpu_fits else "red")
         row = (match.image, match.instance_type, match.kubelet, dpu, _some(list(match.pools)), _refused(match))
@@ -65,10 +66,3 @@ def _refused(match: Match) -> str:
 
 def _some(items: list[str]) -> str:
     return listed(items, _POOLS_NAMED) if items else "-"
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right" if column == "nodes" else "left", overflow="fold")
-    return table

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.console import plural
+from cli.tables import plain_table
 from cli.views import occupancy
 from components.plan.effects.effect import Effect, Subject
 from components.specs.keys import pool_of
@@ -132,14 +133,12 @@ def word(tenant: TenantImpact) -> str:
 
 
 def _table(found: Sequence[Sequence[Row]]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     named = columns(found)
-    for column in named:
-        table.add_column(column, overflow="fold", justify="right" if column in _NUMBERS else "left")
+    rows = plain_table(*named, numbers=_NUMBERS)
     for part in found:
         effect, *others = cells(part)[: len(named)]
-        table.add_row(Text(effect, _COLOURS.get(part[0].effect, "")), *others)
-    return table
+        rows.add_row(Text(effect, _COLOURS.get(part[0].effect, "")), *others)
+    return rows
 
 
 def columns(found: Iterable[Sequence[Row]]) -> tuple[str, ...]:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from cli.console import plural
+from cli.tables import plain_table
 from toolchain.doctor import Item, State
 
 
 def show(console: Console, items: list[Item]) -> None:
     """Print all parts, and last what to do."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for column in ("part", "state", "used", "where"):
-        table.add_column(column, overflow="fold")
+    found = plain_table("part", "state", "used", "where")
     for item in items:
         state = Text(item.state.value, "green" if item.state is State.OK else "bold red")
-        table.add_row(item.name, state, item.used, item.where)
-    console.print(table)
+        found.add_row(item.name, state, item.used, item.where)
+    console.print(found)
     wrong = [item for item in items if item.state is not State.OK]
     console.print()
     if not wrong:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from cli.console import plural
+from cli.tables import plain_table
 from cli.views.render_tree import yaml_text
 from components.plan.pools import PlacedCluster
 from components.plan.report.offerings import NodeOffer, Offerings, Room, SizeOffer
@@ -16,7 +18,7 @@ from components.render.manifest import Json
 from components.specs.problems import listed
 
 _NAMED = 3
-_NUMBERS = {"CPUs", "memory", "root disk", "size", "free"}
+_table = partial(plain_table, numbers={"CPUs", "memory", "root disk", "size", "free"})
 
 
 def tables(found: Offerings) -> Iterator[RenderableType]:
@@ -92,11 +94,4 @@ def _storage(found: Offerings) -> Table:
         kept = "kept" if entry.durable else "lost with the node"
         name = f"{entry.storage_class} (default)" if entry.default else entry.storage_class
         table.add_row(name, entry.driver, f"{shared}, {kept}", listed(entry.clusters, _NAMED) or "-")
-    return table
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right" if column in _NUMBERS else "left", overflow="fold")
     return table

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from cli.tables import plain_table
 from components.plan.report.platform_images import PlatformImages
 
 
 def tables(found: PlatformImages) -> Iterator[RenderableType]:
     """Yield the table, and the count of what is by tag with the reason to care."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for heading in ("form", "from", "version", "digest", "objects"):
-        table.add_column(heading, justify="right" if heading == "objects" else "left", overflow="fold")
+    rows = plain_table("form", "from", "version", "digest", "objects", numbers={"objects"})
     for image in found.images:
         digest = Text(image.digest.partition(":")[2][:12]) if image.digest else Text("by tag", "yellow")
-        table.add_row(image.form, image.name, image.version or "-", digest, str(sum(image.needed_by.values())))
-    yield table
+        rows.add_row(image.form, image.name, image.version or "-", digest, str(sum(image.needed_by.values())))
+    yield rows
     yield ""
     tags = sum(image.digest is None for image in found.images)
     yield Text(f"{len(found.images) - tags} of {len(found.images)} are fetched by their digest")
