@@ -8,13 +8,28 @@ from typing import Any
 from small_region import changed
 
 from components.plan.intents.dpus import ordered_dpus
-from components.render.dpu_templates import templates
+from components.render.dpu_templates import NEWEST, templates
 from components.specs.environment import Environment
 from components.specs.evidence import Evidence, read_evidence
+from components.specs.intents import DpuIntent
 from components.specs.keys import DPUS
 from components.specs.lock_text import sealed
 from components.specs.locks import ImagesLock
 
+INTENT = DpuIntent(
+    revision=NEWEST,
+    image="bfb-1",
+    url="https://images.example/bfb-1.bfb",
+    sha256="0" * 64,
+    bsp="1",
+    doca="1",
+    uefi="1",
+    atf="1",
+    virtual_functions=24,
+    mtu_bytes=8000,
+    uplink_mtu_bytes=8100,
+)
+"""What DPUs of the newest revision are."""
 FREE, SMALL, LARGE = "dpus/unassigned", "dpus/globex", "dpus/acme"
 DATA = {
     "virtual_functions": (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import pytest
+from dpu_rollouts import INTENT
 
 from components.render.dpu_templates import KNOWS_UPLINKS, REVISIONS, templates
-from components.specs.intents import DpuIntent
 
 API = "provisioning.dpu.nvidia.com/v1alpha1"
 
@@ -27,20 +27,8 @@ def made(kind: str, name: str, spec: Any) -> dict[str, Any]:
 def test_images_and_flavors_of_each_revision_fit_their_published_schema(
     published: Oracle, revision: int, mirror: str | None
 ) -> None:
-    intent = DpuIntent(
-        revision=revision,
-        image="bfb-1",
-        url="https://images.example/bfb-1.bfb",
-        sha256="0" * 64,
-        bsp="4.13.0",
-        doca="3.2.0",
-        uefi="4.13.0",
-        atf="4.13.0",
-        virtual_functions=16,
-        mtu_bytes=9000,
-        uplink_mtu_bytes=9216 if revision >= KNOWS_UPLINKS else None,
-        mirror=mirror,
-    )
+    uplink = INTENT.uplink_mtu_bytes if revision >= KNOWS_UPLINKS else None
+    intent = INTENT.model_copy(update={"revision": revision, "uplink_mtu_bytes": uplink, "mirror": mirror})
     found = templates(intent)
 
     assert published.problems(made("BFB", found.bfb_name, found.bfb)) == []

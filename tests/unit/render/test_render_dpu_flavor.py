@@ -8,29 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+from dpu_rollouts import INTENT
 
-from components.render.dpu_templates import NEWEST, templates
+from components.render.dpu_templates import templates
 from components.render.manifest import Manifest
 from components.render.region import RegionInput
 from components.render.tenant_network import TenantNetworkInput
-from components.specs.intents import DpuIntent
 from components.specs.tenant_network import Isolation
 
 LEAST_MEMORY_MIB = 16 * 1024
 """Memory of the smallest DPU that DPF knows, a BlueField-2."""
-INTENT = DpuIntent(
-    revision=NEWEST,
-    image="bfb-1",
-    url="https://images.example/bfb-1.bfb",
-    sha256="0" * 64,
-    bsp="1",
-    doca="1",
-    uefi="1",
-    atf="1",
-    virtual_functions=24,
-    mtu_bytes=8000,
-    uplink_mtu_bytes=8100,
-)
 
 
 def flavor(**changes: Any) -> dict[str, Any]:
