@@ -18,15 +18,17 @@ from toolchain import paths
 PAGE = DOCS / "upstream-constraints.md"
 _NAME = re.compile(r"`([^`]+)`")
 _FIELD = re.compile(r"([A-Z]\w+)\.(\w+)")
+_SOURCE = re.compile(r"([\w./-]+):[\w./-]+")
+_SHORT = re.compile(r"^- (\w+): [\w.-]+/[\w.-]+$", re.MULTILINE)
 _ROW = re.compile(r"\| (.+) \| (.+) \| (.+) \|")
 
 
-def rows() -> list[str]:
-    """Return what the last column of each row says."""
+def rows(column: int = 3) -> list[str]:
+    """Return what ``column`` of each row says, by default the last."""
     lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
     parts = [_ROW.fullmatch(line) for line in lines if not set(line) <= set("|-")]
     assert None not in parts, "a row has three columns"
-    return [part[3] for part in parts if part and part[3] != "kept by"]
+    return [part[column] for part in parts if part and part[3] != "kept by"]
 
 
 def missing(cell: str) -> list[str]:
@@ -60,6 +62,14 @@ def test_each_row_names_what_keeps_it_and_all_of_that_is_there() -> None:
     assert len(cells) > 50
     assert [cell for cell in cells if not (_NAME.search(cell) or links(cell))] == []
     assert [name for cell in cells for name in missing(cell)] == []
+
+
+def test_each_source_is_a_repository_or_a_short_name_that_the_page_tells() -> None:
+    told = set(_SHORT.findall(PAGE.read_text(encoding="utf-8")))
+    named = {name for cell in rows(column=2) for name in _SOURCE.findall(cell) if "/" not in name}
+
+    assert named
+    assert named - told == set()
 
 
 @pytest.mark.parametrize(
