@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from components.plan.bmcs import unverified_bmcs
 from components.plan.build.slices import SliceKind, slices
+from components.plan.gifts import left_out
 from components.plan.pools import clusters
 from components.render.bare_metal_hosts import root_device_hints
 from components.render.manifest import Json
@@ -76,6 +77,8 @@ class Context:
     """What the data say of hosts beyond who they are, by host and path in its object; nothing where nobody knows."""
     unverified: Mapping[str, str] = field(default_factory=dict)
     """Why the BMC of a host is believed without a certificate, by host; nothing where it is not."""
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Default add-ons that clusters go without, with reason and consequence, by cluster."""
     subjects: tuple[str | None, ...] = (None,)
     """Tenants whose slices the stack applies, with None for what all tenants share."""
 
@@ -108,6 +111,7 @@ class Context:
             freezes=environment.policy.freezes,
             declared=_declared(environment),
             unverified=unverified_bmcs(environment),
+            left_out=left_out(environment),
             subjects=_subjects(environment, stack.partition(".")[2]),
         )
 

@@ -32,6 +32,8 @@ class RuleId(StrEnum):
     """A provider names its cluster by a clusterIdentifier that never changes."""
     SELF_CHOSEN_PARTITION = "self-chosen-partition"
     """A tenant cannot choose the InfiniBand partition of its ports."""
+    LEFT_OUT_ADD_ON = "left-out-add-on"
+    """A cluster has what all clusters have."""
     CHANGE_IN_FREEZE = "change-in-freeze"
     """Nothing is applied to a tenant while a freeze protects it."""
     UNIFORMITY = "uniformity"

@@ -5,6 +5,7 @@ from policies.rules import (
     deprecated_image,
     host_beyond_identity,
     image_outside_channel,
+    left_out_add_on,
     provider_without_cluster_identifier,
     self_chosen_partition,
     template_edited_in_place,
@@ -24,5 +25,6 @@ RULES: tuple[Rule, ...] = (
     template_edited_in_place.RULE,
     provider_without_cluster_identifier.RULE,
     self_chosen_partition.RULE,
+    left_out_add_on.RULE,
     change_in_freeze.RULE,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from components.plan.build.add_ons import DEFAULT, add_ons, brings_network, has_gpus, named, takes_defaults
 from components.plan.build.fabrics import connected
-from components.plan.pools import DataPath, PlacedCluster, clusters, place, problem
+from components.plan.pools import DataPath, PlacedCluster, clusters, place, problem, wanted_nodes
 from components.plan.rules.references import undeclared
 from components.specs.add_ons import Gift
 from components.specs.environment import Environment
@@ -187,6 +187,12 @@ def system_pools(environment: Environment) -> Iterator[Problem]:
                 plain = [name for name, other in kinds.items() if not other.gpu]
                 text = f"a system pool has no GPUs, {kind.name} has {kind.gpu.count}; pick one of {listed(plain)}"
                 yield problem(environment, placed.file, (*placed.path, "pools", at, "instance_type"), text)
+        if sum(wanted_nodes(environment, pool) for _, pool in system) == 1:
+            text = (
+                f"{placed.cluster.name} has one node of role system, and its DNS and add-ons are gone while that is"
+                " replaced; write 2 or more"
+            )
+            yield problem(environment, placed.file, (*placed.path, "pools", system[0][0], "nodes"), text)
         chosen = add_ons(environment, placed)
         if chosen and not system and takes_defaults(placed.cluster):
             text = (
