@@ -8,6 +8,7 @@ from typing import Any
 
 from components.render.manifest import Json
 from components.specs.bare_metal import BareMetalBackend
+from components.specs.base import Registry
 from components.specs.catalog import BootMode
 from components.specs.intents import NodeIntent
 from components.specs.region import ControlPlaneBackend
@@ -36,6 +37,8 @@ class TemplateIntent:
     max_pods: int
     kubelet_configuration: Mapping[str, Any] = field(default_factory=dict)
     """Fields of ``KubeletConfiguration`` that the cluster sets."""
+    mirror: Registry | None = None
+    """Registry that the node pulls all images through, without a scheme."""
 
     @classmethod
     def of(cls, intent: NodeIntent, cluster: str, pool: str, failure_domain: str) -> TemplateIntent:
@@ -53,6 +56,7 @@ class TemplateIntent:
             boot=intent.boot,
             max_pods=intent.max_pods,
             kubelet_configuration=intent.kubelet_configuration,
+            mirror=intent.mirror,
         )
 
 

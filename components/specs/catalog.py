@@ -74,6 +74,8 @@ class ImageContents(CheckedSpec):
     version skew policy)."""
     containerd: Text
     """Version of containerd, such as ``2.1.5``. It is shown and not checked."""
+    registry_hosts: bool = False
+    """Whether containerd looks for the hosts of registries in ``/etc/containerd/certs.d`` (its ``config_path``)."""
     vfio_devices: tuple[Annotated[str, StringConstraints(pattern=PCI_SELECTOR)], ...] = ()
     """PCI devices that the image binds to vfio-pci at boot, by vendor and product such as ``10DE:26B9``: VMs get them,
     and no container does."""

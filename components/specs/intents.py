@@ -72,6 +72,8 @@ class NodeIntent(Intent):
     """Fields of ``KubeletConfiguration`` that the cluster sets, under Kubernetes' own names."""
     firmware: Firmware | None = None
     """Settings and versions below the image; the hosts of the node get them before its next boot."""
+    mirror: Registry | None = None
+    """Registry that the node pulls images of its pods through; None in intents of revisions that do not write it."""
     after: AwareDatetime | None = None
     """Moment after which nodes that are older are made anew, a restart; Cluster API's ``rollout.after``."""
 

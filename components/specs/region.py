@@ -181,6 +181,9 @@ class RegistrySpec(Spec):
 
     mirror: Registry
     """Host, port and path of the proxy, without a scheme."""
+    nodes: bool = False
+    """Whether nodes pull images of their pods through it, too. It must answer for any registry, which containerd tells
+    it as ``ns``, and images must have ``registry_hosts``. Nodes that are there get it when they are promoted."""
 
 
 class RegionSpec(DataFile):
@@ -224,4 +227,5 @@ class RegionSpec(DataFile):
     previews: PreviewsSpec = PreviewsSpec()
     """What ``jacquard up`` wants of a preview."""
     registry: RegistrySpec | None = None
-    """Pull-through image proxy, which DPUs pull from; they pull from the registries themselves when it is left out."""
+    """Pull-through image proxy, which DPUs pull from, and nodes if it says so; they pull from the registries themselves
+    when it is left out."""

@@ -13,6 +13,7 @@ from components.specs.environment import Environment
 from components.specs.keys import pool_of
 from components.specs.node_pool import HealthSpec, NodePoolSpec, RolloutSpec
 from components.specs.nodes import NodesSpec
+from components.specs.region import RegistrySpec
 
 NODES = NodesSpec.model_validate(
     {
@@ -21,6 +22,7 @@ NODES = NodesSpec.model_validate(
         "join_service": {"image": f"registry.cloud.example/join@sha256:{'a' * 64}", "address": "10.0.0.40"},
     }
 )
+MIRROR = RegistrySpec(mirror="registry.cloud.example", nodes=True)
 ROLLOUT = RolloutSpec.model_validate(
     {"strategy": "idle", "surge": 1, "paused": True, "after": dt.datetime(2026, 12, 1, tzinfo=dt.UTC)}
 )
@@ -47,7 +49,7 @@ def with_fullest_pools(environment: Environment) -> Environment:
     )
     told = changed(
         environment,
-        region=changed(environment.region, nodes=NODES),
+        region=changed(environment.region, nodes=NODES, registry=MIRROR),
         images=changed(environment.images, images=images),
         tenants=tenants,
     )

@@ -79,6 +79,14 @@ def misfits(environment: Environment, image: GoldenImage, cluster: ClusterSpec, 
     return found
 
 
+def mirror_objections(environment: Environment, image: GoldenImage) -> list[str]:
+    """Return why nodes of ``image`` would not pull as the region says. Nodes that are there were told nothing."""
+    registry = environment.region.registry
+    if registry is None or not registry.nodes or image.contents.registry_hosts:
+        return []
+    return [f"image {image.version} asks no mirror (contents.registry_hosts), and nodes pull through {registry.mirror}"]
+
+
 def choose_image(environment: Environment, cluster: ClusterSpec, pool: NodePoolSpec) -> GoldenImage | None:
     """Return the image that a new rollout group of ``pool`` starts with; None when there is none.
 
@@ -89,7 +97,8 @@ def choose_image(environment: Environment, cluster: ClusterSpec, pool: NodePoolS
         return find_image(environment, pool.image)
     offered = [image for image in environment.images.images if environment.region.image_channel in image.channel]
     usual = [image for image in offered if not image.contents.vfio_devices]
-    fitting = [image for image in usual if not objections(environment, image, cluster, pool)]
+    able = [image for image in usual if not mirror_objections(environment, image)]
+    fitting = [image for image in able if not objections(environment, image, cluster, pool)]
     return max(fitting, key=lambda image: (image.released, image.version), default=None)
 
 

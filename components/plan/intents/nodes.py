@@ -12,13 +12,14 @@ from components.plan.intents.images import CHANNEL, choose_image, doca_fits, fin
 from components.plan.intents.succession import is_newer
 from components.plan.pools import DataPath, PlacedPool, pools
 from components.render.objects import given
-from components.render.template_revisions import NEWEST
+from components.render.template_revisions import KNOWS_MIRRORS, NEWEST
 from components.specs.catalog import GoldenImage
 from components.specs.environment import Environment
 from components.specs.firmware import Firmware
 from components.specs.intents import NodeIntent
 from components.specs.keys import pool_of
 from components.specs.loader import FIRMWARE, IMAGES, INSTANCE_TYPES, REGION
+from components.specs.region import RegionSpec
 
 _OF_IMAGE = frozenset({"url", "sha256", "boot", "kubelet", "firmware"})
 """Fields that follow from the image."""
@@ -43,6 +44,7 @@ def wanted_intent(
         taints=placed.pool.taints,
         kubelet_configuration={**given(maxPods=cluster.max_pods), **cluster.kubelet.configuration()},
         firmware=_firmware(environment, image),
+        mirror=_mirror(region) if revision >= KNOWS_MIRRORS else None,
         after=rollout.after,
     )
 
@@ -138,6 +140,7 @@ def _places(environment: Environment, placed: PlacedPool, image: GoldenImage) ->
         "taints": (placed.file, (*placed.path, "taints")),
         "kubelet_configuration": (placed.file, (*cluster, "kubelet")),
         "firmware": _firmware_at(environment, image, entry),
+        "mirror": (REGION, ("registry", "mirror")),
         "after": (placed.file, (*placed.path, "rollout", "after")),
     }
 
@@ -145,6 +148,10 @@ def _places(environment: Environment, placed: PlacedPool, image: GoldenImage) ->
 def _firmware(environment: Environment, image: GoldenImage) -> Firmware | None:
     baselines = environment.firmware.firmware_baselines
     return next((baseline.content for baseline in baselines if baseline.name == image.firmware), None)
+
+
+def _mirror(region: RegionSpec) -> str | None:
+    return region.registry.mirror if region.registry and region.registry.nodes else None
 
 
 def _firmware_at(environment: Environment, image: GoldenImage, entry: DataPath) -> At:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import NoReturn
 
 from components.plan.intents.boot import FIRST_REVISION
-from components.plan.intents.images import CHANNEL, find_image, objections
+from components.plan.intents.images import CHANNEL, find_image, mirror_objections, objections
 from components.plan.intents.nodes import offered_image, pinned_image, wanted_intent
 from components.plan.intents.succession import day_objections, succession_objections
 from components.plan.pools import PlacedPool, pools, problem
@@ -54,7 +54,8 @@ class PoolSubject:
             SpecError: The image is unknown, or may not be run here; all reasons are told.
         """
         image = self._offered() if version == DATA else self._image(version)
-        reasons = self._objections(image, today) or succession_objections(self._environment, self._placed, image)
+        reasons = self._objections(image, today) + mirror_objections(self._environment, image)
+        reasons = reasons or succession_objections(self._environment, self._placed, image)
         if reasons:
             self._refuse(reasons)
         at = partial(wanted_intent, self._environment, self._placed, image)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.intents.images import CHANNEL, MAX_DOCA_MINORS, find_image, standing_objections
+from components.plan.intents.images import (
+    CHANNEL,
+    MAX_DOCA_MINORS,
+    find_image,
+    mirror_objections,
+    standing_objections,
+)
 from components.plan.intents.nodes import unfit_for_doca
 from components.plan.pools import place, pools, problem
 from components.plan.rules.references import lost_types, undeclared
 from components.specs.environment import Environment
 from components.specs.loader import FIRMWARE, IMAGES, INSTANCE_TYPES, REGION
-from components.specs.problems import Problem, listed
+from components.specs.problems import FORM, Problem, listed
 
 NIC = "nic"
 """Component of a firmware baseline that drivers of an image are tested with."""
@@ -22,7 +28,9 @@ def pool_images(environment: Environment) -> Iterator[Problem]:
         image = find_image(environment, placed.pool.image)
         if placed.pool.image == CHANNEL or image is None:
             continue
-        for objection, rule in standing_objections(environment, image, placed.cluster, placed.pool).items():
+        told = standing_objections(environment, image, placed.cluster, placed.pool)
+        told |= dict.fromkeys(mirror_objections(environment, image), FORM)
+        for objection, rule in told.items():
             text = f"{objection}; write channel, or another version of {IMAGES}"
             yield problem(environment, placed.file, (*placed.path, "image"), text, rule=rule)
 

@@ -12,6 +12,7 @@ from components.plan.intents.pins import knowing
 from components.plan.rollout.promotion import Promotion
 from components.plan.rollout.waves import carried
 from components.plan.rules.rollouts import in_motion_together, mixed
+from components.render.template_revisions import NEWEST
 from components.specs.environment import Environment
 from components.specs.evidence import Evidence, EvidenceError, read_evidence
 from components.specs.locks import ImagesLock, OpenRollout, Wave
@@ -287,7 +288,7 @@ def test_a_pool_is_mixed_only_while_a_rollout_is_open() -> None:
     assert list(mixed(region)) == []
     [problem] = mixed(closed)
     assert problem.text == (
-        f"{pin(region, OLD, 1).name} (revision 1) differs from {pin(region, NEW).name} (revision 3) of {ONE}/n1, and no"
-        f" rollout of {ONE} is open; make it uniform: jacquard promote laptop {ONE} --to {NEW}"
+        f"{pin(region, OLD, 1).name} (revision 1) differs from {pin(region, NEW).name} (revision {NEWEST}) of"
+        f" {ONE}/n1, and no rollout of {ONE} is open; make it uniform: jacquard promote laptop {ONE} --to {NEW}"
     )
     assert list(mixed(with_pins(closed, Promotion(closed, ONE, NEW).all_at_once()))) == []

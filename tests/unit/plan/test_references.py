@@ -82,6 +82,7 @@ def of_choices() -> Iterator[tuple[str, Environment]]:
     for name in environments(ENVIRONMENTS):
         yield name, load_environment(name, ENVIRONMENTS)
     yield "fullest pools", with_fullest_pools(laptop())
+    yield "fullest pools by k0s", with_fullest_pools(with_backends(laptop()))
     yield "secrets from a store", with_store(with_every_file(laptop()))
     for choice in product(ControlPlaneBackend, BareMetalBackend, Isolation, ("dedicated", "shared-a")):
         planes, metal, isolation, store = choice

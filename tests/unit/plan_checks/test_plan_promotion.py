@@ -57,6 +57,21 @@ def test_what_may_not_be_promoted_says_why(laptop: Any, pool: str, version: str,
     assert str(caught.value) == f"environments/laptop: 1 problem\n  {text}"
 
 
+def test_nodes_pull_through_the_mirror_by_an_image_that_asks_it(laptop: Any) -> None:
+    laptop.edit("region.yaml", "registry.laptop.cloud.example}", "mirror.example, nodes: true}")
+    with pytest.raises(SpecError) as caught:
+        promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
+    laptop.edit("../catalog/images.yaml", "containerd: 2.1.5}", "containerd: 2.1.5, registry_hosts: true}")
+    after = promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
+
+    assert str(caught.value) == (
+        "environments/laptop: 1 problem\n  tenants/acme.yaml:30  clusters[0].pools[1].image: image gpu-2026.11.1 asks"
+        " no mirror (contents.registry_hosts), and nodes pull through mirror.example"
+    )
+    assert after.node("acme-train/train/a01").mirror == "mirror.example"
+    assert after.node("acme-train/infer/a03").mirror is None
+
+
 def test_an_unknown_image_is_told_with_those_there_are(laptop: Any) -> None:
     environment = laptop.load()
     known = ", ".join(image.version for image in environment.images.images)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import fields, replace
 from typing import Any
 
@@ -116,6 +117,25 @@ def test_revision_3_gives_a_k0s_node_the_profile_of_its_settings() -> None:
 
 def test_revision_3_boots_an_iso_as_revision_2_does() -> None:
     assert REVISIONS[3].build(ISO).machine == REVISIONS[2].build(ISO).machine
+
+
+@pytest.mark.parametrize(("control_plane", "bare_metal"), BACKENDS)
+def test_revision_4_tells_containerd_of_the_mirror_beside_what_revision_3_writes(
+    control_plane: ControlPlaneBackend, bare_metal: BareMetalBackend
+) -> None:
+    one = replace(INTENT, control_plane=control_plane, bare_metal=bare_metal)
+    before, after = (REVISIONS[4].build(replace(one, mirror=mirror)) for mirror in (None, "mirror.example:5000/all"))
+    files = after.bootstrap["template"]["spec"].pop("files")
+
+    assert before == REVISIONS[3].build(one)
+    assert after.machine == before.machine
+    assert {"files": files[:-1]} | after.bootstrap["template"]["spec"] == {"files": []} | before.bootstrap["template"][
+        "spec"
+    ]
+    assert files[-1]["path"] == "/etc/containerd/certs.d/_default/hosts.toml"
+    assert tomllib.loads(files[-1]["content"]) == {
+        "host": {"https://mirror.example:5000/all": {"capabilities": ["pull", "resolve"]}}
+    }
 
 
 @pytest.mark.parametrize("revision", CLUSTER_WIDE)
