@@ -11,7 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from components.render import bare_metal_controllers, dpus, ironcore_metal, join_service, kamaji, kamaji_etcd
+from components.render import (
+    bare_metal_controllers,
+    dpus,
+    ironcore_metal,
+    join_service,
+    kamaji,
+    kamaji_etcd,
+    secret_store,
+)
 from components.specs.bare_metal import BareMetalSpec
 
 
@@ -53,6 +61,7 @@ PLACES: Mapping[str, OperatorPlace] = {
     "capm3-system": _RESTRICTED,
     "metal3-ipam-system": _RESTRICTED,
     "cert-manager": _RESTRICTED,
+    secret_store.NAMESPACE: _RESTRICTED,
     f"{bare_metal_controllers.IRONIC_CHART}-system": _RESTRICTED,
     # Of a region with shards, which have an Ironic each.
     bare_metal_controllers.NAMESPACE: _RESTRICTED,

@@ -19,6 +19,7 @@ from components.render import (
     join_service,
     kamaji,
     kamaji_etcd,
+    secret_store,
 )
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
@@ -87,12 +88,15 @@ class RegionInput:
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of the foundation, in the order they are applied."""
         operators = region_operators(self.spec, dpf=self.dpf, watched=self.watched)
+        first = secret_store.operators(self.spec.secrets)
         return (
             *_namespaces(self),
-            *self.secrets,
             *(_priority_class(*priority) for priority in _PRIORITIES),
             *(repository(chart) for chart in self.charts),
-            *(release(operator) for operator in operators),
+            *(release(operator) for operator in operators if operator in first),
+            *secret_store.render(self.spec.secrets),
+            *self.secrets,
+            *(release(operator) for operator in operators if operator not in first),
             *BARE_METAL[self.spec.bare_metal.backend].services(self.spec.bare_metal, self.spec.dpus.vip_interface),
             *cluster_api.render(self.spec, self.cluster_api),
             *(item for store in self.data_stores for item in _data_store(store)),
@@ -111,6 +115,7 @@ def region_operators(
     # DPF runs the cluster of its DPUs by Kamaji, whatever hosts the clusters of tenants.
     for_dpus = (kamaji.operator(control_planes),) if dpf else ()
     return (
+        *secret_store.operators(region.secrets),
         Operator(
             chart=CERT_MANAGER,
             namespace="cert-manager",

@@ -29,6 +29,7 @@ from components.specs.base import (
 from components.specs.catalog import Channel
 from components.specs.data_stores import DataStoreSpec, DedicatedDataStoreSpec
 from components.specs.dpus import DpuControlSpec
+from components.specs.external_secrets import SecretsSpec
 from components.specs.fabric import FabricSpec
 from components.specs.nodes import NodesSpec
 from components.specs.previews import PreviewsSpec
@@ -58,15 +59,6 @@ class ControlPlaneBackend(StrEnum):
     """k0smotron runs control planes as pods, with k0s inside."""
 
 
-class SecretsSource(StrEnum):
-    """Where the Secrets come from that the data refers to by name. The data never holds a value."""
-
-    EXISTING = "existing"
-    """Somebody puts each Secret where ``jacquard show ENV prerequisites`` says."""
-    EXTERNAL_SECRETS = "external-secrets"
-    """External Secrets Operator copies each Secret from a store, under its own name, as rendered objects tell it."""
-
-
 class SiteSpec(Spec):
     """A building with halls."""
 
@@ -83,22 +75,6 @@ class StateSpec(Spec):
     """URL as ``pulumi login`` takes it, such as ``s3://bucket/region``."""
     secrets_provider: Text
     """URL as ``pulumi stack init --secrets-provider`` takes it, such as ``awskms://alias/pulumi``."""
-
-
-class SecretsSpec(CheckedSpec):
-    """Source of the Secrets that a region refers to."""
-
-    source: SecretsSource = SecretsSource.EXISTING
-    """Where the Secrets come from that the data refers to by name. The data never holds a value."""
-    store: DnsLabel | None = None
-    """ClusterSecretStore of External Secrets Operator; required for ``external-secrets``."""
-
-    def misfits(self) -> Iterator[Misfit]:
-        """Yield a store that is missing or without use."""
-        if self.source is SecretsSource.EXTERNAL_SECRETS and self.store is None:
-            yield Misfit("is required when source is external-secrets; add it", ("store",))
-        if self.source is SecretsSource.EXISTING and self.store is not None:
-            yield Misfit("has no meaning when source is existing; remove it", ("store",), self.store)
 
 
 class NetworksSpec(Spec):

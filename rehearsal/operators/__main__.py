@@ -15,6 +15,7 @@ from rehearsal.operators import (
     control_planes,
     data_stores,
     dpus,
+    external_secrets,
     hosts,
     ironcore,
     load_balancers,
@@ -81,6 +82,7 @@ def round_of(servers: Servers) -> int:
         _try(MANAGEMENT, lambda: ironcore.reconcile(management))
         _try(MANAGEMENT, lambda: nodes.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: dpus.reconcile(management))
+        _try(MANAGEMENT, lambda: external_secrets.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: references.report(management, hosted))
     for cluster, view in servers.views.items():
         if cluster != MANAGEMENT:

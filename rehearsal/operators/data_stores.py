@@ -26,7 +26,7 @@ _PORT = 2379
 def reconcile(view: View) -> None:
     """Move every etcd that a release makes, every data store and every cluster of DPUs one step on."""
     for release in view.all(HELM, "HelmRelease"):
-        if not deleting(release) and reported(release, "Ready") and _chart(view, release) == CHART:
+        if not deleting(release) and reported(release, "Ready") and chart_of(view, release) == CHART:
             _install(view, release)
     for store in view.all(KAMAJI, "DataStore"):
         if not deleting(store):
@@ -50,7 +50,7 @@ def _condition(met: str, unmet: str, lacking: str) -> tuple[str, str, str]:
     return ("False", unmet, lacking) if lacking else ("True", met, "")
 
 
-def _chart(view: View, release: Object) -> str | None:
+def chart_of(view: View, release: Object) -> str | None:
     """Return the chart that a release installs: what its source fetches, whatever that is called."""
     named = dig(release, "spec", "chartRef") or {}
     source = view.find(SOURCE, named.get("kind", ""), named.get("name"), named.get("namespace"))

@@ -5,11 +5,17 @@ from __future__ import annotations
 from small_region import changed
 
 from components.specs.environment import Environment
-from components.specs.region import SecretsSource, SecretsSpec
+from components.specs.external_secrets import SecretsSource, SecretsSpec, VaultSpec
 
 STORE = SecretsSpec(source=SecretsSource.EXTERNAL_SECRETS, store="vault")
+"""A store that the platform has, with its operator."""
+VAULT = VaultSpec(
+    server="https://vault.example:8200", path="regions", auth_path="kubernetes/here", role="here", authority="vault-ca"
+)
+MADE = changed(STORE, vault=VAULT)
+"""A store that the region makes, with its operator."""
 
 
-def with_store(environment: Environment) -> Environment:
+def with_store(environment: Environment, secrets: SecretsSpec = STORE) -> Environment:
     """Return ``environment`` with External Secrets Operator."""
-    return changed(environment, region=changed(environment.region, secrets=STORE))
+    return changed(environment, region=changed(environment.region, secrets=secrets))

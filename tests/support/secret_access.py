@@ -9,7 +9,13 @@ from typing import Any
 from components.render.manifest import Manifest
 
 READ = {"get", "list", "watch", "*"}
-BUILT_IN = {"cluster-admin": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]}
+BUILT_IN = {
+    "cluster-admin": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}],
+    "system:auth-delegator": [
+        {"apiGroups": ["authentication.k8s.io"], "resources": ["tokenreviews"], "verbs": ["create"]},
+        {"apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"], "verbs": ["create"]},
+    ],
+}
 """Rules of roles that Kubernetes brings."""
 ALL = "all"
 

@@ -8,7 +8,7 @@ from components.plan.build.add_ons import add_ons
 from components.plan.build.dpus import uses_dpf
 from components.plan.build.fabrics import connected
 from components.plan.pools import DataPath, clusters, tenant_file
-from components.render import infiniband, kamaji_etcd
+from components.render import infiniband, kamaji_etcd, secret_store
 from components.render.backends import BORDERS, CONTROL_PLANES
 from components.render.dpus import HBN_CHART, OVN_CHART
 from components.render.region import kept_by_kamaji, region_operators
@@ -26,6 +26,7 @@ def needed_charts(environment: Environment) -> dict[str, DataPlace]:
     region = environment.region
     operators = [operator.chart for operator in region_operators(region, dpf=uses_dpf(environment))]
     needed: dict[str, DataPlace] = dict.fromkeys(operators, (REGION, ("region",)))
+    needed |= {one.chart: (REGION, ("secrets", "vault")) for one in secret_store.operators(region.secrets)}
     needed |= dict.fromkeys((HBN_CHART, OVN_CHART), (REGION, ("dpus",)))
     needed |= _of_data_stores(environment)
     for index, entry in enumerate(region.storage):

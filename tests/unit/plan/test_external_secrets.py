@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from external_store import with_store
+from external_store import MADE, STORE, with_store
 from small_region import changed
 
 from components.plan.build.inputs import inputs
@@ -17,8 +17,8 @@ from components.plan.report.prerequisites import prerequisites
 from components.render.external_secrets import ExternalSecretsInput
 from components.render.manifest import objects
 from components.specs.environment import Environment
+from components.specs.external_secrets import SecretsSpec
 from components.specs.loader import environments, load_environment
-from components.specs.region import SecretsSpec
 from toolchain import paths
 
 ENVIRONMENTS = paths.ROOT / "environments"
@@ -41,15 +41,16 @@ def delivered(environment: Environment) -> Counter[str]:
     return Counter(item.key for item in everything(environment) if item.kind in kinds)
 
 
+@pytest.mark.parametrize("store", [STORE, MADE], ids=["given", "made"])
 @pytest.mark.parametrize("name", NAMES)
-def test_with_a_store_no_secret_is_given_any_more_and_each_is_copied_once(name: str) -> None:
+def test_with_a_store_no_secret_is_given_any_more_and_each_is_copied_once(name: str, store: SecretsSpec) -> None:
     environment = load_environment(name, ENVIRONMENTS)
     wanted = secrets(without_store(environment))
 
-    made = delivered(with_store(environment))
+    made = delivered(with_store(environment, store))
 
     inside = [place for cluster, place in wanted if cluster != "management"]
-    assert secrets(with_store(environment)) == {}
+    assert secrets(with_store(environment, store)) == {}
     assert set(made.values()) == {1}
     assert sum("/ExternalSecret/" in key for key in made) == len(wanted) > 0
     assert sum("/PushSecret/" in key for key in made) == len(inside)
@@ -67,6 +68,40 @@ def test_entries_of_the_store_are_on_the_list_with_the_keys_that_are_read(name: 
     assert entries == {place.rpartition("/")[2]: keys for (_, place), keys in wanted.items()}
     [store] = forms["secret-store"].items
     assert (store.kind, store.name) == ("external-secrets.io/ClusterSecretStore", "vault")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_of_a_store_that_is_made_the_vault_its_role_and_its_authority_are_on_the_list(name: str) -> None:
+    environment = load_environment(name, ENVIRONMENTS)
+    about = {"secret-store", "vault", "vault-role", "vault-authority"}
+
+    def listed(secrets: SecretsSpec) -> dict[str, list[tuple[str, str, str | None]]]:
+        forms = prerequisites(with_store(environment, secrets)).forms
+        return {
+            form.name: [(item.kind, item.name, item.namespace) for item in form.items]
+            for form in forms
+            if form.name in about
+        }
+
+    assert listed(STORE) == {"secret-store": [("external-secrets.io/ClusterSecretStore", "vault", None)]}
+    assert listed(MADE) == {
+        "vault": [("address", "https://vault.example:8200 with mount regions", None)],
+        "vault-role": [("action", "here of auth/kubernetes/here at https://vault.example:8200", None)],
+        "vault-authority": [("ConfigMap", "vault-ca", "external-secrets")],
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_value_is_in_any_object(name: str) -> None:
+    environment = with_store(load_environment(name, ENVIRONMENTS), MADE)
+    every = tuple(everything(environment))
+    copying = [item for item in every if item.kind in {"ExternalSecret", "PushSecret"}]
+
+    assert {item.kind for item in every} & {"Secret", "BMCSecret"} == set()
+    assert copying
+    specs = [item.body["spec"] for item in copying]
+    assert {key for spec in specs for key in spec.get("target", {}).get("template", {})} <= {"type"}
+    assert [spec for spec in specs if "dataFrom" in spec or "template" in spec] == []
 
 
 def test_one_login_of_a_rack_is_one_entry_for_all_namespaces() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from external_store import with_store
+from external_store import MADE, with_store
 from fullest_pools import with_fullest_pools
 from looks_like_references import Published
 from second_backends import with_backends
@@ -84,6 +84,7 @@ def of_choices() -> Iterator[tuple[str, Environment]]:
     yield "fullest pools", with_fullest_pools(laptop())
     yield "fullest pools by k0s", with_fullest_pools(with_backends(laptop()))
     yield "secrets from a store", with_store(with_every_file(laptop()))
+    yield "secrets from a store that is made", with_store(with_every_file(laptop()), MADE)
     for choice in product(ControlPlaneBackend, BareMetalBackend, Isolation, ("dedicated", "shared-a")):
         planes, metal, isolation, store = choice
         chosen = with_backends(laptop(), control_planes=planes, bare_metal=metal, isolation=isolation, data_store=store)

@@ -140,7 +140,7 @@ def test_a_fabric_that_loses_a_hall_of_its_clusters_is_told(tmp_path: Path) -> N
         "hall b is on none with partitions, and 928 hosts of cobalt-one, delphi-fold, juniper-genome and 2 more there"
         " are (allocations.lock.yaml:24); list b under halls of one"
     )
-    assert [(one.place, one.path, one.text) for one in bench.problems()] == [("region.yaml:26", "fabrics", text)]
+    assert [(one.place, one.path, one.text) for one in bench.problems()] == [("region.yaml:34", "fabrics", text)]
 
 
 def test_a_row_in_another_rack_is_no_edit_of_the_catalogue(tmp_path: Path) -> None:

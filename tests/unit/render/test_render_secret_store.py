@@ -1,0 +1,106 @@
+"""The store that a region makes: its operator, its login, and who may use it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from external_store import MADE, STORE, VAULT
+from small_region import changed
+
+from components.render.manifest import Manifest
+from components.render.region import RegionInput
+from components.render.secret_store import operators, render
+from components.specs.external_secrets import SecretsSpec
+
+
+def store(secrets: SecretsSpec = MADE) -> Manifest:
+    return render(secrets)[-1]
+
+
+@pytest.mark.parametrize("secrets", [SecretsSpec(), STORE], ids=["no store", "a store that is there"])
+def test_nothing_is_made_that_somebody_else_has(secrets: SecretsSpec) -> None:
+    assert (operators(secrets), render(secrets)) == ((), ())
+
+
+def test_a_vault_is_reached_as_the_data_say() -> None:
+    assert store().body["spec"]["provider"]["vault"] == {
+        "server": "https://vault.example:8200",
+        "path": "regions",
+        "version": "v2",
+        "caProvider": {"type": "ConfigMap", "name": "vault-ca", "namespace": "external-secrets", "key": "ca.crt"},
+        "auth": {
+            "kubernetes": {
+                "mountPath": "kubernetes/here",
+                "role": "here",
+                "serviceAccountRef": {"name": "vault-login", "namespace": "external-secrets"},
+            }
+        },
+    }
+
+
+def test_what_the_data_leave_out_is_left_out() -> None:
+    public = store(changed(MADE, vault=changed(VAULT, authority=None))).body["spec"]["provider"]["vault"]
+    enterprise = store(changed(MADE, vault=changed(VAULT, namespace="clouds/gpu"))).body["spec"]["provider"]["vault"]
+
+    assert {"caProvider", "namespace"}.isdisjoint(public)
+    assert enterprise["namespace"] == "clouds/gpu"
+
+
+def test_the_operator_makes_tokens_of_its_login_and_of_nobody_else() -> None:
+    [operator] = operators(MADE)
+    account, role, binding, *_ = render(MADE)
+
+    assert operator.values["rbac"]["serviceAccountTokenCreate"] is False
+    assert role.body["rules"] == [
+        {
+            "apiGroups": [""],
+            "resources": ["serviceaccounts/token"],
+            "resourceNames": [account.name],
+            "verbs": ["create"],
+        }
+    ]
+    assert binding.body["subjects"] == [
+        {"kind": "ServiceAccount", "name": operator.release, "namespace": operator.namespace}
+    ]
+    assert {role.namespace, binding.namespace, account.namespace} == {operator.namespace}
+
+
+def test_the_login_may_ask_about_tokens_and_nothing_else() -> None:
+    account, *_, asks, _ = render(MADE)
+
+    assert asks.body["roleRef"]["name"] == "system:auth-delegator"
+    assert asks.body["subjects"] == [{"kind": "ServiceAccount", "name": account.name, "namespace": account.namespace}]
+
+
+def test_only_namespaces_that_the_region_makes_may_use_the_store(inputs_of: Any) -> None:
+    [condition] = store().body["spec"]["conditions"]
+    [region] = inputs_of(RegionInput)
+
+    wanted = condition["namespaceSelector"]["matchLabels"]
+
+    labels = [item.body["metadata"]["labels"] for item in region.render() if item.kind == "Namespace"]
+    assert labels
+    assert all(wanted.items() <= one.items() for one in labels)
+
+
+def test_the_store_comes_up_before_any_other_operator(inputs_of: Any) -> None:
+    [region] = inputs_of(RegionInput)
+    copied = Manifest(body={"kind": "ExternalSecret", "metadata": {"name": "a", "namespace": "inventory"}})
+    made = replace(region, spec=changed(region.spec, secrets=MADE), secrets=(copied,))
+
+    order = [
+        (item.kind, item.name) for item in made.render() if item.kind in {"HelmRelease", store().kind, copied.kind}
+    ]
+
+    assert order[:4] == [
+        ("HelmRelease", "external-secrets"),
+        ("ClusterSecretStore", "vault"),
+        ("ExternalSecret", "a"),
+        ("HelmRelease", "cert-manager"),
+    ]
+    assert len({name for kind, name in order if kind == "HelmRelease"}) == sum(
+        kind == "HelmRelease" for kind, _ in order
+    )
+    assert store().readiness is not None
