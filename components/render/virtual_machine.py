@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
-from components.render.objects import manifest
+from components.render.objects import given, manifest
 from components.render.vm_images import CDI, NAMESPACE, root_volume
 from components.render.vm_placement import tolerating
+from components.render.vm_volumes import storage
 from components.specs.base import Address
 from components.specs.node_pool import TaintSpec
-from components.specs.vm_offering import VirtualMachineSpec, VmImageSpec, VmSizeSpec, VmUserSpec
+from components.specs.storage import StorageClassSpec
+from components.specs.vm_offering import VirtualMachineSpec, VmImageSpec, VmSizeSpec, VmUserSpec, VolumeSpec
 
 PUBLIC_POOL = "public"
 """Name of the pool of the cluster's public addresses."""
@@ -31,6 +33,8 @@ class Machine:
     spec: VirtualMachineSpec
     size: VmSizeSpec
     image: VmImageSpec
+    classes: Mapping[str, StorageClassSpec]
+    """Storage classes that its cluster offers, by name."""
     public_address: Address | None
 
 
@@ -40,27 +44,34 @@ def virtual_machine(
     """Yield the volumes of ``machine``, the machine, which tolerates ``taints``, and its public address."""
     spec = machine.spec
     for volume in spec.volumes:
-        yield manifest(
-            CDI,
-            "DataVolume",
-            _volume_name(spec, volume.name),
-            namespace=NAMESPACE,
-            labels={keys.VIRTUAL_MACHINE: spec.name},
-            cluster=cluster,
-            protect=True,
-            spec={
-                "source": {"blank": {}},
-                "storage": {
-                    "storageClassName": volume.storage_class,
-                    "accessModes": ["ReadWriteMany"],
-                    "volumeMode": "Filesystem",
-                    "resources": {"requests": {"storage": volume.size}},
-                },
-            },
-        )
+        if not volume.scratch:
+            yield manifest(
+                CDI,
+                "DataVolume",
+                _volume_name(spec, volume.name),
+                namespace=NAMESPACE,
+                labels={keys.VIRTUAL_MACHINE: spec.name},
+                cluster=cluster,
+                protect=True,
+                spec=_blank(machine, volume),
+            )
     yield _machine(cluster, machine, instancetype, preference, taints)
     if machine.public_address is not None:
         yield _public_address(cluster, spec, machine.public_address)
+
+
+def _blank(machine: Machine, volume: VolumeSpec) -> dict[str, Any]:
+    return {"source": {"blank": {}}, "storage": storage(machine.classes[volume.storage_class], volume.size)}
+
+
+def _own_volumes(machine: Machine) -> list[dict[str, Any]]:
+    """Return the volumes that KubeVirt makes with ``machine``, and deletes with it."""
+    spec = machine.spec
+    return [
+        {"metadata": {"name": _volume_name(spec, volume.name)}, "spec": _blank(machine, volume)}
+        for volume in spec.volumes
+        if volume.scratch
+    ]
 
 
 def _volume_name(spec: VirtualMachineSpec, volume: str) -> str:
@@ -90,6 +101,7 @@ def _machine(
             "runStrategy": "Always",
             "instancetype": {"kind": "VirtualMachineClusterInstancetype", "name": instancetype},
             "preference": {"kind": "VirtualMachineClusterPreference", "name": preference},
+            **given(dataVolumeTemplates=_own_volumes(machine)),
             "template": {
                 "metadata": {"labels": label},
                 "spec": {

@@ -62,6 +62,8 @@ class _ClassSpec(CheckedSpec):
     """Fields in which `TENANT` may stand."""
     WALLS: ClassVar[tuple[str, ...]] = ()
     """Fields that keep tenants of one storage system apart: no two tenants may have a value of them in common."""
+    SHARED: ClassVar[bool] = True
+    """Whether many nodes can have a volume mounted at once; its driver refuses ReadWriteMany otherwise."""
 
     def of_tenant(self, tenant: str) -> Self:
         """Return the class as clusters of ``tenant`` have it."""
@@ -173,6 +175,8 @@ class TopolvmClassSpec(_ClassSpec):
     """Volume group of the node's disks, as the image names it."""
     durable: bool = False
     """Whether a volume survives the replacement of its node. Nodes are stateless, so local disks are not."""
+    SHARED: ClassVar[bool] = False
+    """A volume is a logical volume of one node."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield mount options that are none of a local file system."""

@@ -87,14 +87,17 @@ class VmCatalog(DataFile):
 
 
 class VolumeSpec(Spec):
-    """An extra volume of a VM, which outlives the VM."""
+    """An extra volume of a VM, which outlives the VM unless it is scratch."""
 
     name: ShortName
     """Name of the volume, unique in its VM."""
     size: Quantity
     """Size of the volume, such as ``500Gi``."""
     storage_class: DnsLabel
-    """Storage class of ``region.yaml`` that the volume is of."""
+    """Storage class of ``region.yaml`` that the volume is of. Of one on local disks it must be scratch."""
+    scratch: bool = False
+    """Whether the content may be lost: such a volume goes with its VM, and on local disks with the node, after which
+    it comes back empty."""
 
 
 class VmUserSpec(Spec):

@@ -16,6 +16,8 @@ _DATA_VOLUME = (
     Reference("spec.sourceRef", CDI, "DataSource", ready="Ready"),
     Reference("spec.source.pvc", "v1", "PersistentVolumeClaim"),
 )
+_OF_ONE_NODE = ("topolvm.io",)
+"""Drivers that refuse a volume which many nodes could write."""
 _STARTED = ("ImportScheduled", "ImportInProgress", "Succeeded")
 
 
@@ -36,7 +38,9 @@ def reconcile(view: View) -> None:
 
 def _provision(view: View, claim: Object) -> None:
     storage = view.find(*_STORAGE, dig(claim, "spec", "storageClassName"))
-    if storage is None:
+    if storage is None or (
+        storage["provisioner"] in _OF_ONE_NODE and "ReadWriteMany" in dig(claim, "spec", "accessModes")
+    ):
         return
     metadata = claim["metadata"]
     name = f"pvc-{metadata['uid']}"

@@ -35,10 +35,12 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
     cluster, catalog, lock = placed.cluster, environment.vm_catalog, environment.allocations
     sizes = {size.name: size for size in catalog.sizes}
     images = {image.name: image for image in catalog.images}
+    classes = {spec.name: spec for spec in environment.region.storage if spec.name in cluster.storage}
 
     def machine(spec: VirtualMachineSpec) -> Machine:
         address = lock.public_ips[vm_key(cluster.name, spec.name)] if spec.public_ip else None
-        return Machine(spec=spec, size=sizes[spec.size], image=images[spec.image], public_address=address)
+        image = images[spec.image]
+        return Machine(spec=spec, size=sizes[spec.size], image=image, classes=classes, public_address=address)
 
     machines = tuple(machine(spec) for spec in vms.platform)
     chosen = vm_pools(environment, vms, cluster)

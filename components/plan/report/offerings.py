@@ -15,7 +15,7 @@ from components.specs.base import Spec
 from components.specs.environment import Environment
 from components.specs.instance_types import GpuSpec
 from components.specs.keys import cluster_of, pool_key
-from components.specs.storage import NfsClassSpec, TopolvmClassSpec, VastClassSpec
+from components.specs.storage import TopolvmClassSpec
 from components.specs.vm_offering import VmGpuSpec, VmSizeSpec
 
 FORMAT = 1
@@ -201,7 +201,7 @@ def _storage(environment: Environment) -> Iterator[StorageOffer]:
             storage_class=entry.name,
             driver=entry.driver,
             default=entry.default,
-            shared=isinstance(entry, NfsClassSpec | VastClassSpec),
+            shared=entry.SHARED,
             durable=not isinstance(entry, TopolvmClassSpec) or entry.durable,
             clusters=names,
         )

@@ -68,10 +68,12 @@ def durable_volumes(environment: Environment) -> Iterator[Problem]:
             (("vms", "platform", index, "volumes", at, "storage_class"), volume.storage_class)
             for index, vm in enumerate(tenant.vms.platform)
             for at, volume in enumerate(vm.volumes)
+            if not volume.scratch
         ]
         for path, name in classes:
             if name in lost:
                 text = f"'{name}' is on the disks of one node, and this outlives nodes; pick one of {listed(kept)}"
+                text += ", or write scratch: true" if "volumes" in path else ""
                 yield problem(environment, tenant_file(tenant), path, text)
 
 

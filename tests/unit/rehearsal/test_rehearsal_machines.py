@@ -34,6 +34,16 @@ def test_a_claim_gets_a_volume_only_from_a_class_that_exists(objects: Any) -> No
     assert (volume["spec"]["claimRef"]["name"], volume["spec"]["claimRef"]["uid"]) == ("data", "u1")
 
 
+@pytest.mark.parametrize(("mode", "made"), [("ReadWriteMany", 0), ("ReadWriteOnce", 1)])
+def test_a_volume_on_disks_of_a_node_is_not_for_many(objects: Any, mode: str, made: int) -> None:
+    local = {**storage_class("local"), "provisioner": "topolvm.io"}
+    view = objects(claim(storageClassName="local", accessModes=[mode]), local)
+
+    volumes.reconcile(view)
+
+    assert len(list(view.all("v1", "PersistentVolume"))) == made
+
+
 def test_a_released_volume_is_deleted_only_when_its_class_says_so(objects: Any) -> None:
     made = {"annotations": {"pv.kubernetes.io/provisioned-by": "x"}}
     released = {

@@ -11,6 +11,7 @@ import yaml
 from components.render.manifest import Manifest
 from components.render.vm_offering import VmOfferingInput
 from components.specs.node_pool import TaintEffect, TaintSpec
+from components.specs.storage import TopolvmClassSpec
 from components.specs.vm_offering import VirtualMachineSpec, VmGpuSpec, VolumeSpec
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICNPZccfq2Qc8plKIZmAmY48pZ1x8O9oQs7K52SutrN7 ops@cloud.example"
@@ -52,7 +53,7 @@ def test_a_changed_size_is_a_new_object(offering: VmOfferingInput) -> None:
 
 
 def test_first_boot_configuration_fits_inline_with_all_volumes_one_may_have(offering: VmOfferingInput) -> None:
-    volumes = tuple(VolumeSpec(name=f"{'v' * 13}{i:02}", size="1Ti", storage_class="a") for i in range(16))
+    volumes = tuple(VolumeSpec(name=f"{'v' * 13}{i:02}", size="1Ti", storage_class="shared-nfs") for i in range(16))
     [machine] = offering.machines
     full = replace(machine, spec=machine.spec.model_copy(update={"volumes": volumes, "name": "n" * 15}))
     spec = machine_spec(replace(offering, machines=(full,)))["template"]["spec"]
@@ -63,6 +64,42 @@ def test_first_boot_configuration_fits_inline_with_all_volumes_one_may_have(offe
     assert text.startswith("#cloud-config\n")
     assert [mount[0] for mount in yaml.safe_load(text)["mounts"]] == [
         f"/dev/disk/by-id/virtio-{volume.name}" for volume in volumes
+    ]
+
+
+def with_volumes(offering: VmOfferingInput, *volumes: VolumeSpec) -> VmOfferingInput:
+    """Return ``offering`` whose machine has other volumes, perhaps of a class ``local`` on the disks of nodes."""
+    [machine] = offering.machines
+    local = TopolvmClassSpec(name="local", driver="topolvm", device_class="nvme")
+    spec = machine.spec.model_copy(update={"volumes": volumes})
+    return replace(offering, machines=(replace(machine, spec=spec, classes={**machine.classes, "local": local}),))
+
+
+def test_volumes_ask_for_what_their_class_can_do(offering: VmOfferingInput) -> None:
+    volumes = (
+        VolumeSpec(name="home", size="1Ti", storage_class="shared-nfs"),
+        VolumeSpec(name="fast", size="2Ti", storage_class="local", scratch=True),
+    )
+    spec = machine_spec(changed := with_volumes(offering, *volumes))
+    [home] = [item for item in of(changed, "DataVolume") if item.protect]
+    [fast] = spec["dataVolumeTemplates"]
+
+    assert (home.name, fast["metadata"]["name"]) == ("bastion-home", "bastion-fast")
+    assert home.body["spec"]["storage"] == {
+        "storageClassName": "shared-nfs",
+        "accessModes": ["ReadWriteMany"],
+        "volumeMode": "Filesystem",
+        "resources": {"requests": {"storage": "1Ti"}},
+    }
+    assert fast["spec"]["storage"] == {
+        "storageClassName": "local",
+        "accessModes": ["ReadWriteOnce"],
+        "volumeMode": "Block",
+        "resources": {"requests": {"storage": "2Ti"}},
+    }
+    assert [volume["dataVolume"]["name"] for volume in spec["template"]["spec"]["volumes"][2:]] == [
+        "bastion-home",
+        "bastion-fast",
     ]
 
 
