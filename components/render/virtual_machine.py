@@ -16,12 +16,21 @@ from components.render.vm_volumes import storage
 from components.specs.base import Address
 from components.specs.node_pool import TaintSpec
 from components.specs.storage import StorageClassSpec
-from components.specs.vm_offering import VirtualMachineSpec, VmImageSpec, VmSizeSpec, VmUserSpec, VolumeSpec
+from components.specs.vm_offering import (
+    EvictionStrategy,
+    VirtualMachineSpec,
+    VmImageSpec,
+    VmSizeSpec,
+    VmUserSpec,
+    VolumeSpec,
+)
 
 PUBLIC_POOL = "public"
 """Name of the pool of the cluster's public addresses."""
 ROOT = "root"
 CLOUD_INIT = "cloudinit"
+EVICTION = EvictionStrategy.IF_POSSIBLE
+"""What becomes of VMs that say nothing else: one that cannot migrate must not hold up the drain of its node."""
 MOST_INLINE = 2048
 """Most bytes of user data in the VM itself (KV:pkg/virt-api/webhooks, vmi-create-admitter.go)."""
 
@@ -98,7 +107,7 @@ def _machine(
         labels=label,
         cluster=cluster,
         spec={
-            "runStrategy": "Always",
+            "runStrategy": spec.run_strategy.value,
             "instancetype": {"kind": "VirtualMachineClusterInstancetype", "name": instancetype},
             "preference": {"kind": "VirtualMachineClusterPreference", "name": preference},
             **given(dataVolumeTemplates=_own_volumes(machine)),
@@ -107,6 +116,7 @@ def _machine(
                 "spec": {
                     "hostname": spec.name,
                     **tolerating(taints),
+                    **_eviction(machine.size),
                     "terminationGracePeriodSeconds": 180,
                     "domain": {
                         "devices": {
@@ -126,6 +136,11 @@ def _machine(
             },
         },
     )
+
+
+def _eviction(size: VmSizeSpec) -> dict[str, Any]:
+    """Return what becomes of a machine whose node is drained, where that is not what holds for all of the cluster."""
+    return {} if size.eviction is EVICTION else {"evictionStrategy": size.eviction.value}
 
 
 def _disk_name(volume: str) -> str:
@@ -186,8 +201,11 @@ def _public_address(cluster: str, spec: VirtualMachineSpec, address: Address) ->
             "selector": {keys.VIRTUAL_MACHINE: spec.name},
             "externalTrafficPolicy": "Local",
             "allocateLoadBalancerNodePorts": False,
+            # By name, since one number of both protocols is two ports of one Service.
             "ports": [
-                {"name": f"tcp-{port}", "protocol": "TCP", "port": port, "targetPort": port} for port in spec.ports
+                {"name": f"{protocol.lower()}-{port}", "protocol": protocol, "port": port, "targetPort": port}
+                for protocol, listing in (("TCP", spec.ports), ("UDP", spec.udp_ports))
+                for port in listing
             ],
         },
     )

@@ -12,7 +12,7 @@ from components.render import labels as keys
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest, namespace
 from components.render.operators import Operator, tenant_release
-from components.render.virtual_machine import Machine, virtual_machine
+from components.render.virtual_machine import EVICTION, Machine, virtual_machine
 from components.render.vm_images import NAMESPACE, golden_images
 from components.render.vm_placement import services_placement, vm_placement
 from components.render.vm_sizes import instancetype, linux
@@ -86,8 +86,7 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
                 # Left to the default, virt-operator would bring a second catalogue beside ours.
                 "commonInstancetypesDeployment": {"enabled": False},
                 "instancetype": {"referencePolicy": "reference"},
-                # A VM that cannot migrate must not hold up the drain of its node.
-                "evictionStrategy": "LiveMigrateIfPossible",
+                "evictionStrategy": EVICTION.value,
                 "network": {"permitBridgeInterfaceOnPodNetwork": False},
                 **given(permittedHostDevices=given(pciHostDevices=permitted)),
             },

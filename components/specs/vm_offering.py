@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import StrEnum
 
 from pydantic import Field
 
@@ -30,6 +31,32 @@ MOST_ROOT: Quantity = "500Gi"
 """Size of the largest ephemeral root: it is on disks of the node that all its VMs share."""
 
 
+class EvictionStrategy(StrEnum):
+    """What becomes of a VM whose node is drained (``evictionStrategy`` of KubeVirt)."""
+
+    LIVE_MIGRATE = "LiveMigrate"
+    """The VM runs on elsewhere; while it cannot, the drain waits."""
+    IF_POSSIBLE = "LiveMigrateIfPossible"
+    """The VM runs on elsewhere if it can migrate, and is stopped otherwise."""
+    NONE = "None"
+    """The VM is stopped."""
+
+
+class RunStrategy(StrEnum):
+    """Whether a VM runs, and what follows when it ends (``runStrategy`` of KubeVirt)."""
+
+    ALWAYS = "Always"
+    """The VM runs, and is started again however it ended."""
+    RERUN_ON_FAILURE = "RerunOnFailure"
+    """The VM is started again when it failed, and stays off when its guest shut it down."""
+    ONCE = "Once"
+    """The VM is started one time, and never again."""
+    MANUAL = "Manual"
+    """People start and stop the VM, and nobody else does."""
+    HALTED = "Halted"
+    """The VM is off."""
+
+
 class VmGpuSpec(Spec):
     """GPUs passed through to a VM."""
 
@@ -54,9 +81,15 @@ class VmSizeSpec(CheckedSpec):
     """Size of the ephemeral root, at most 500Gi, an overlay on the node's NVMe that is lost when the VM ends."""
     gpu: VmGpuSpec | None = None
     """GPUs that the VM gets; it gets none when it is left out."""
+    eviction: EvictionStrategy = EvictionStrategy.IF_POSSIBLE
+    """What becomes of a VM whose node is drained."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield a root that is larger than ephemeral ones may be."""
+        """Yield a root that is larger than ephemeral ones may be, and a migration that can never be."""
+        if self.gpu is not None and self.eviction is EvictionStrategy.LIVE_MIGRATE:
+            text = "would hold up drains for ever, since no VM with a GPU migrates"
+            other = f"write one of {EvictionStrategy.IF_POSSIBLE}, {EvictionStrategy.NONE}"
+            yield Misfit(f"{text}; {other}", ("eviction",), self.eviction.value)
         if bytes_of(self.root_disk) > bytes_of(MOST_ROOT):
             text = f"is more than an ephemeral root may have; write at most {MOST_ROOT}, and give VMs volumes for more"
             yield Misfit(text, ("root_disk",), self.root_disk)
@@ -122,8 +155,12 @@ class VirtualMachineSpec(CheckedSpec):
     """Operating system of the VM, an entry of ``images`` in ``catalog/vm_offerings.yaml``."""
     public_ip: bool = False
     """Whether the VM has a public address of the region, allocated in ``allocations.lock.yaml``."""
-    ports: tuple[Port, ...] = Field(default=(22,), min_length=1, max_length=10)
+    ports: tuple[Port, ...] = Field(default=(22,), max_length=10)
     """Numbers of TCP ports that are reachable at the public address."""
+    udp_ports: tuple[Port, ...] = Field(default=(), max_length=10)
+    """Numbers of UDP ports that are reachable at the public address."""
+    run_strategy: RunStrategy = RunStrategy.ALWAYS
+    """Whether the VM runs, and what follows when it ends."""
     volumes: tuple[VolumeSpec, ...] = Field(default=(), max_length=16)
     """Extra volumes of the VM, beside its root."""
     users: tuple[VmUserSpec, ...] = Field(default=(), max_length=16)
@@ -133,7 +170,9 @@ class VirtualMachineSpec(CheckedSpec):
     of the VM, mounts of its volumes too; made of ``users`` and ``volumes`` when it is left out."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield users beside a Secret that says all of the first boot."""
+        """Yield users beside a Secret that says all of the first boot, and a public address without a port."""
+        if self.public_ip and not self.ports and not self.udp_ports:
+            yield Misfit("needs a port that is reachable there; add ports: [22]", ("public_ip",), self.public_ip)
         if self.users and self.user_data_secret is not None:
             text = "is all user data that the VM gets; write users into the Secret and remove users, or remove this"
             yield Misfit(text, ("user_data_secret",), self.user_data_secret)

@@ -199,8 +199,9 @@ def list_duplicates(environment: Environment) -> Iterator[Problem]:
             path = ("vms", "platform", index)
             yield from _twice(environment, "volume", _entries(file, (*path, "volumes"), "name", vm.volumes))
             yield from _twice(environment, "user", _entries(file, (*path, "users"), "name", vm.users))
-            ports = _items(file, (*path, "ports"), map(str, vm.ports))
-            yield from _twice(environment, "port", ports, "remove one")
+            for key in ("ports", "udp_ports"):
+                ports = _items(file, (*path, key), map(str, getattr(vm, key)))
+                yield from _twice(environment, "port", ports, "remove one")
 
 
 def joined_names(environment: Environment) -> Iterator[Problem]:

@@ -160,6 +160,7 @@ DATA: tuple[Rule, ...] = (
     add_ons.system_pools,
     vms.vm_public_ips,
     vms.vm_user_data,
+    vms.vm_migration,
     vms.vm_root_disks,
     vms.vm_gpu_selectors,
     vms.vm_sizes,

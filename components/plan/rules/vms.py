@@ -18,7 +18,7 @@ from components.specs.loader import IMAGES, VM_OFFERINGS
 from components.specs.node_pool import NodePoolSpec
 from components.specs.problems import Problem, listed
 from components.specs.tenant import TenantSpec
-from components.specs.vm_offering import VmGpuSpec, VmsSpec
+from components.specs.vm_offering import EvictionStrategy, VmGpuSpec, VmsSpec
 
 
 def vm_public_ips(environment: Environment) -> Iterator[Problem]:
@@ -44,6 +44,26 @@ def vm_user_data(environment: Environment) -> Iterator[Problem]:
                     " user_data_secret, and remove users"
                 )
                 yield problem(environment, tenant_file(tenant), ("vms", "platform", index), text)
+
+
+def vm_migration(environment: Environment) -> Iterator[Problem]:
+    """Report volumes that hold VMs to their node although these may leave it by migration alone."""
+    sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    classes = {entry.name: entry for entry in environment.region.storage}
+    for tenant in environment.tenants:
+        for index, vm in enumerate(tenant.vms.platform if tenant.vms else ()):
+            if vm.size not in sizes or sizes[vm.size].eviction is not EvictionStrategy.LIVE_MIGRATE:
+                continue
+            for at, volume in enumerate(vm.volumes):
+                if volume.storage_class in classes and not classes[volume.storage_class].SHARED:
+                    shared = listed(name for name, entry in classes.items() if entry.SHARED)
+                    text = (
+                        f"'{volume.storage_class}' is on one node, and VMs of {vm.size} leave theirs by LiveMigrate"
+                        f" alone ({VM_OFFERINGS}), so that its drain would wait for ever; pick one of {shared}, or a"
+                        " size with another eviction"
+                    )
+                    path = ("vms", "platform", index, "volumes", at, "storage_class")
+                    yield problem(environment, tenant_file(tenant), path, text)
 
 
 def vm_root_disks(environment: Environment) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from components.render.manifest import Manifest
 from components.render.vm_offering import VmOfferingInput
 from components.specs.node_pool import TaintEffect, TaintSpec
 from components.specs.storage import TopolvmClassSpec
-from components.specs.vm_offering import VirtualMachineSpec, VmGpuSpec, VolumeSpec
+from components.specs.vm_offering import EvictionStrategy, VirtualMachineSpec, VmGpuSpec, VolumeSpec
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICNPZccfq2Qc8plKIZmAmY48pZ1x8O9oQs7K52SutrN7 ops@cloud.example"
 
@@ -135,6 +135,29 @@ def test_the_bastion_can_be_reached_and_logged_in_to(offering: VmOfferingInput) 
     assert service.body["spec"]["selector"] == template["metadata"]["labels"]
     assert [port["targetPort"] for port in service.body["spec"]["ports"]] == [22]
     assert user["ssh_authorized_keys"]
+
+
+def test_ports_of_both_protocols_are_one_service(offering: VmOfferingInput) -> None:
+    [machine] = offering.machines
+    spec = machine.spec.model_copy(update={"ports": (53,), "udp_ports": (53, 51820)})
+    [service] = of(replace(offering, machines=(replace(machine, spec=spec),)), "Service")
+
+    assert [(port["name"], port["protocol"], port["targetPort"]) for port in service.body["spec"]["ports"]] == [
+        ("tcp-53", "TCP", 53),
+        ("udp-53", "UDP", 53),
+        ("udp-51820", "UDP", 51820),
+    ]
+
+
+def test_a_size_says_what_a_drain_does_where_that_is_not_what_the_cluster_says(offering: VmOfferingInput) -> None:
+    [machine] = offering.machines
+    size = machine.size.model_copy(update={"eviction": EvictionStrategy.LIVE_MIGRATE})
+    [kubevirt] = of(offering, "KubeVirt")
+    strict = replace(offering, machines=(replace(machine, size=size),))
+
+    assert kubevirt.body["spec"]["configuration"]["evictionStrategy"] == "LiveMigrateIfPossible"
+    assert "evictionStrategy" not in machine_spec(offering)["template"]["spec"]
+    assert machine_spec(strict)["template"]["spec"]["evictionStrategy"] == "LiveMigrate"
 
 
 def test_a_machine_without_a_public_address_has_no_service(offering: VmOfferingInput) -> None:
