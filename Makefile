@@ -25,7 +25,7 @@ down: ## remove that region, its state and its processes
 	@if test -x $(BIN)/jacquard; then $(BIN)/jacquard down $(ENVIRONMENT); \
 	else echo "nothing is set up in this clone; if a region of it runs all the same: make setup down"; fi
 
-lint: setup ## ruff, mypy, import-linter; actionlint and helm, which tests run
+lint: setup ## ruff, mypy, import-linter; actionlint, which a test runs
 	@$(PYTHON) -m toolchain linters
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
 

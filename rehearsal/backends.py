@@ -149,7 +149,7 @@ def _adopt(region: Region, cluster: str) -> None:
     if cluster == MANAGEMENT:
         text = kubeconfigs.embedded(kubeconfig, f"{region.environment}-{cluster}")
         replace_private(paths.kubeconfig(region.environment, cluster), text)
-    if processes.running(folder):
+    if any(process.part == kwok.CONTROLLER for process in processes.running(folder)):
         return
     program = folder / "bin" / kwok.CONTROLLER
     program.parent.mkdir(parents=True, exist_ok=True)

@@ -61,11 +61,15 @@ def definitions(cluster: str) -> list[dict[str, Any]]:
     return found + [published.get((kind.group, kind.kind)) or stand_in(kind) for kind in wanted]
 
 
-def prepared(crd: dict[str, Any]) -> dict[str, Any]:
-    """Return a published CRD as a cluster without its project's webhooks and release manifests can hold it."""
+def prepared(crd: dict[str, Any], *, every_version: bool = False) -> dict[str, Any]:
+    """Return a published CRD as a cluster without its project's webhooks and release manifests can hold it.
+
+    Of its versions the stored one is kept, or each: a real controller may ask for an older one, which nothing converts.
+    """
     spec = {key: value for key, value in crd["spec"].items() if key != "conversion"}
     [stored] = [version for version in spec["versions"] if version["storage"]]
-    spec["versions"] = [stored]
+    if not every_version:
+        spec["versions"] = [stored]
     metadata = {"name": crd["metadata"]["name"]}
     # The API server refuses kinds of Kubernetes' own groups without a word on who approved them.
     if spec["group"].endswith((".k8s.io", ".kubernetes.io")):

@@ -123,7 +123,7 @@ def _operators(region: Region, say: Callable[[str], None]) -> None:
     """Run the simulated joins, with the code as it is now."""
     mark = region.folder / "bin" / "operators.code"
     code = hashlib.sha256()
-    for path in sorted((_CODE / "operators").glob("*.py")):
+    for path in sorted(_CODE.rglob("*.py")):
         code.update(path.read_bytes())
     alive = [process for process in processes.running(region.folder) if process.part == OPERATORS]
     if len(alive) == 1 and mark.exists() and mark.read_text() == code.hexdigest():

@@ -36,7 +36,7 @@ environment variables:
 _VERBS = {
     "setup": "make everything ready (default)",
     "python": "make the virtual environment alone: enough for check, impact, render, allocate, promote and show",
-    "linters": "build the linters that no package index has, and helm with the charts that tests render",
+    "linters": "build the linters that no package index has",
     "status": "say what is used from where and what is missing; exit code 1 if anything is",
     "clean": "remove what set-up made in this clone; regions and their state stay",
 }

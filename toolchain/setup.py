@@ -60,7 +60,7 @@ def set_up_python(progress: Progress) -> None:
 
 
 def set_up_linters(progress: Progress) -> None:
-    """Build the linters that no package index has, and what tests render charts with.
+    """Build the linters that no package index has.
 
     Raises:
         ToolchainError: something is missing that the user must bring, or a build fails.

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from providers.kube import ApiError, ApiServer, KubeconfigError
+from rehearsal.charts import Charts
 from rehearsal.kubeconfigs import embedded
 from rehearsal.operators import (
     agents,
@@ -20,7 +21,9 @@ from rehearsal.operators import (
     ironcore,
     load_balancers,
     nodes,
+    programs,
     references,
+    releases,
     virtual_machines,
     volumes,
 )
@@ -66,8 +69,18 @@ class Servers:
         return self._open[cluster][1]
 
 
-def round_of(servers: Servers) -> int:
+class Parts:
+    """What a region's simulation knows from one round to the next."""
+
+    def __init__(self, region: Region) -> None:
+        self.servers = Servers(region)
+        self.releases = releases.Releases(Charts.found(region.folder / "charts"))
+        self.programs = programs.Programs(region)
+
+
+def round_of(parts: Parts) -> int:
     """Move everything one step on; return how many changes were made."""
+    servers = parts.servers
     servers.look()
     management = servers.views.get(MANAGEMENT)
     if management is not None:
@@ -83,11 +96,13 @@ def round_of(servers: Servers) -> int:
         _try(MANAGEMENT, lambda: nodes.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: dpus.reconcile(management))
         _try(MANAGEMENT, lambda: external_secrets.reconcile(management, hosted))
+        _try(MANAGEMENT, lambda: parts.releases.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: references.report(management, hosted))
     for cluster, view in servers.views.items():
         if cluster != MANAGEMENT:
             if management is not None:
                 _try(cluster, lambda cluster=cluster, view=view: agents.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
+            _try(cluster, lambda cluster=cluster, view=view: parts.programs.reconcile(cluster, view))  # type: ignore[misc]  # mypy cannot infer it
             for join in (volumes.reconcile, virtual_machines.reconcile, load_balancers.reconcile):
                 _try(cluster, lambda join=join, view=view: join(view))  # type: ignore[misc]  # mypy cannot infer it
     return sum(view.changes for view in servers.views.values())
@@ -107,10 +122,10 @@ def main() -> None:
     """Run until the region's folder is gone."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     folder = Path(sys.argv[-1])
-    servers = Servers(Region(folder.name, folder))
+    parts = Parts(Region(folder.name, folder))
     while folder.is_dir():
         began = time.monotonic()
-        changes = round_of(servers)
+        changes = round_of(parts)
         took = time.monotonic() - began
         time.sleep(max(_PAUSE_SECONDS if changes else _QUIET_PAUSE_SECONDS, took))
 

@@ -1,23 +1,22 @@
 """What runs on the nodes of a tenant's cluster once Flux has installed a chart there, and what it does to them.
 
-Simulated, since no chart is rendered and no image runs: each chart that acts on nodes has one DaemonSet here, with the
-tolerations that its release asks for. The rest is real: the controllers of the cluster make its pods and schedule them.
-What such a pod makes of its node is written once the pod runs there.
+No image runs, so what a chart does to nodes is simulated. Where helm renders the chart (`releases`) its DaemonSet is
+real; for each other chart that acts on nodes there is one here, with the tolerations that its release asks for. The
+controllers of the cluster make pods of it and schedule them. What such a pod makes of its node is written once the pod
+runs there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from providers.kube.objects import dig
+from rehearsal.operators.releases import FLUX_NAME, FLUX_NAMESPACE, RELEASE, is_from_helm, is_real
 from rehearsal.operators.view import Object, View, deleting, owner, reported
 
-_HELM = ("helm.toolkit.fluxcd.io/v2", "HelmRelease")
 _DAEMON_SET = ("apps/v1", "DaemonSet")
-_FLUX_NAME, _FLUX_NAMESPACE = "helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace"
-"""Labels that Flux puts on what it installs."""
 _EVERY_TAINT = [{"operator": "Exists"}]
 _GPU_TAINT = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
 _NVIDIA = "feature.node.kubernetes.io/pci-10de.present"
@@ -104,34 +103,54 @@ AGENTS = {
 
 def reconcile(management: View, cluster: str, view: View) -> None:
     """Bring the agents of one cluster to what its releases say, and let those that run act on their nodes."""
-    wanted = {_place(body): (agent, body) for agent, body in _wanted(management, cluster)}
+    releases = list(_releases(management, cluster))
+    wanted = {_place(body): (agent, body) for agent, release in releases for body in _daemon_sets(agent, release)}
     there = {_place(body): body for body in view.all(*_DAEMON_SET)}
     for place, body in there.items():
-        if _FLUX_NAME in (body["metadata"].get("labels") or {}) and place not in wanted:
+        if FLUX_NAME in (body["metadata"].get("labels") or {}) and not is_from_helm(body) and place not in wanted:
             view.delete(body)
     for place, (agent, body) in wanted.items():
         if place not in there or _tolerations(there[place]) != _tolerations(body):
             _install(view, agent, body)
-    nodes = {node["metadata"]["name"]: node for node in view.all("v1", "Node")} if wanted else {}
-    if any(agent.selector for agent, _ in wanted.values()):
+    acting = {place: agent for place, (agent, _) in wanted.items()}
+    acting |= {place: agent for agent, release in releases for place in _from_helm(release, there)}
+    nodes = {node["metadata"]["name"]: node for node in view.all("v1", "Node")} if acting else {}
+    if any(agent.selector for agent in acting.values()):
         for node in nodes.values():
             if _NVIDIA in (node["metadata"].get("labels") or {}):
                 _label(view, node, _DEVICE_PLUGIN)
     for pod in view.all("v1", "Pod") if nodes else ():
         place, name = _daemon_set_of(pod), dig(pod, "spec", "nodeName") or ""
-        if place in wanted and name in nodes and not deleting(pod) and dig(pod, "status", "phase") == "Running":
-            agent, _ = wanted[place]
-            agent.acts(view, nodes[name])
+        if place in acting and name in nodes and not deleting(pod) and dig(pod, "status", "phase") == "Running":
+            acting[place].acts(view, nodes[name])
 
 
-def _wanted(management: View, cluster: str) -> Iterator[tuple[Agent, Object]]:
-    for release in management.all(*_HELM):
-        spec, metadata = release["spec"], release["metadata"]
+def _releases(management: View, cluster: str) -> Iterator[tuple[Agent, Object]]:
+    """Yield the releases in one cluster that are installed and act on its nodes."""
+    for release in management.all(*RELEASE):
+        spec = release["spec"]
         agent = AGENTS.get(dig(spec, "chartRef", "name") or "")
         there = dig(spec, "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig"
         if agent and there and not deleting(release) and reported(release, "Ready"):
-            labels = {_FLUX_NAME: metadata["name"], _FLUX_NAMESPACE: metadata["namespace"]}
-            yield agent, _daemon_set(agent, spec, labels)
+            yield agent, release
+
+
+def _daemon_sets(agent: Agent, release: Object) -> Iterator[Object]:
+    """Yield what stands for a chart that helm does not render."""
+    if not is_real(release):
+        yield _daemon_set(agent, release["spec"], _labels(release))
+
+
+def _from_helm(release: Object, there: Mapping[tuple[str, str], Object]) -> Iterator[tuple[str, str]]:
+    """Yield the places of DaemonSets that the chart of a release brought."""
+    labels = _labels(release).items()
+    for place, body in there.items():
+        if is_from_helm(body) and labels <= (body["metadata"].get("labels") or {}).items():
+            yield place
+
+
+def _labels(release: Object) -> dict[str, str]:
+    return {FLUX_NAME: release["metadata"]["name"], FLUX_NAMESPACE: release["metadata"]["namespace"]}
 
 
 def _daemon_set(agent: Agent, spec: Object, labels: dict[str, str]) -> Object:

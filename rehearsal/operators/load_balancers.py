@@ -1,4 +1,7 @@
-"""What MetalLB does: a Service of type LoadBalancer gets an address of a pool, the one it asks for if that is free."""
+"""What MetalLB does: a Service of type LoadBalancer gets an address of a pool, the one it asks for if that is free.
+
+Only where MetalLB's own controller is not: a cluster whose release is of another version than the one that is here.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, summarize_address_range
 
 from providers.kube.objects import dig
+from rehearsal.operators.programs import program_of
 from rehearsal.operators.view import Object, View, deleting
 
 _POOL = ("metallb.io/v1beta1", "IPAddressPool")
@@ -14,7 +18,12 @@ _POOLS = ("metallb.io/address-pool", "metallb.universe.tf/address-pool")
 
 
 def reconcile(view: View) -> None:
-    """Give every load balancer its address."""
+    """Give every load balancer its address, unless the cluster has a controller that does."""
+    deployments = view.all("apps/v1", "Deployment")
+    if any(
+        program_of(one["image"]) for found in deployments for one in found["spec"]["template"]["spec"]["containers"]
+    ):
+        return
     services = [service for service in view.all("v1", "Service") if dig(service, "spec", "type") == "LoadBalancer"]
     used = {entry["ip"] for service in services for entry in _ingress(service)}
     for service in services:

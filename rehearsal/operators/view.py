@@ -13,6 +13,8 @@ from providers.kube.objects import dig
 Object: TypeAlias = dict[str, Any]
 FIELD_MANAGER = "rehearsal-operators"
 CONFLICT = 409
+_TOKEN_SECONDS = 365 * 86400
+"""Longer than any local region lives: nothing renews tokens here."""
 LOG = logging.getLogger("operators")
 
 
@@ -43,6 +45,41 @@ class View:
     def apply(self, body: Object) -> None:
         """Make the fields of ``body`` so."""
         self._change("apply", body, lambda: self.api.apply(body, field_manager=FIELD_MANAGER, force=True))
+
+    def install(self, body: Object, namespace: str, field_manager: str) -> str:
+        """Make the fields of ``body`` so as somebody else, and return what the server says against it, or nothing.
+
+        Args:
+            body: The object.
+            namespace: Where it goes if its kind lies in a namespace and it names none.
+            field_manager: Who makes it.
+        """
+        try:
+            if self.api.resource(body["apiVersion"], body["kind"]).namespaced:
+                body = {**body, "metadata": {"namespace": namespace, **body["metadata"]}}
+            self.api.apply(body, field_manager=field_manager, force=True)
+        except Unreachable:
+            raise
+        except ApiError as error:
+            return f"{body['kind']} {body['metadata']['name']}: {error}"
+        self.changes += 1
+        return ""
+
+    def kubernetes(self) -> str:
+        """Return the version of Kubernetes that the API server tells."""
+        return str(self.api.request("GET", "/version")["gitVersion"])
+
+    def token(self, pod: Object) -> str:
+        """Return a token of a pod's ServiceAccount, as a kubelet asks for it: worth nothing once the pod is gone."""
+        metadata, account = pod["metadata"], dig(pod, "spec", "serviceAccountName") or "default"
+        bound = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"]}
+        body = {
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenRequest",
+            "spec": {"boundObjectRef": bound, "expirationSeconds": _TOKEN_SECONDS},
+        }
+        path = f"/api/v1/namespaces/{metadata['namespace']}/serviceaccounts/{account}/token"
+        return str(self.api.request("POST", path, body=body)["status"]["token"])
 
     def patch(self, obj: Object, patch: Object, subresource: str | None = None) -> None:
         """Merge into an object that nobody has changed since it was listed."""

@@ -10,7 +10,7 @@ from typing import Any
 from chart_values import chart_of, record, releases, values_of
 from environment_data import ENVIRONMENTS
 from golden import UPDATE
-from helm_charts import CHARTS, FAMILY
+from helm_charts import CHARTS
 
 from components.specs.loader import load_environment
 from components.specs.versions import Chart
@@ -44,8 +44,8 @@ def written(table: re.Pattern[str], rows: str) -> str:
 
 def row(chart: Chart) -> str:
     """Return what was looked at of one chart: its module's version, and the version whose values were recorded."""
-    module = next((data.module for data in FAMILY.data if data.name == chart.name), None)
-    rendered = f"module {versions.of_module(FAMILY.folder / 'go.mod', module)}" if module else "no"
+    family, data = CHARTS.get(chart.name, (None, None))
+    rendered = f"module {versions.of_module(family.folder / 'go.mod', data.module)}" if family and data else "no"
     found = record(chart.name)
     compared = (
         "nothing"

@@ -16,6 +16,10 @@ class Objects:
     def __init__(self, *objects: dict[str, Any]) -> None:
         self._numbers = itertools.count(1)
         self.store: dict[tuple[str, str, str], dict[str, Any]] = {}
+        self.refused: set[str] = set()
+        """Names of objects that are refused when they are installed."""
+        self.installed: list[tuple[str, str, str]] = []
+        """Kind, namespace and field manager of each."""
         for obj in objects:
             self.create(obj)
 
@@ -39,6 +43,19 @@ class Objects:
     def apply(self, body: dict[str, Any]) -> None:
         self.create(body)
         self._merge(self.store[self._key(body)], copy.deepcopy(body))
+
+    def install(self, body: dict[str, Any], namespace: str, field_manager: str) -> str:
+        if body["metadata"]["name"] in self.refused:
+            return f"{body['kind']} {body['metadata']['name']}: refused"
+        self.installed.append((body["kind"], body["metadata"].get("namespace", namespace), field_manager))
+        self.apply(body)
+        return ""
+
+    def kubernetes(self) -> str:
+        return "v1.36.3"
+
+    def token(self, pod: dict[str, Any]) -> str:
+        return f"token of {pod['metadata']['name']}"
 
     def patch(self, obj: dict[str, Any], patch: dict[str, Any]) -> None:
         self._merge(self.store[self._key(obj)], copy.deepcopy(patch))

@@ -24,7 +24,7 @@ def release(chart: str, cluster: str = "acme", ready: str = "True", **values: An
         "values": values,
     }
     status = {"conditions": [{"type": "Ready", "status": ready}]}
-    return obj(*agents._HELM, chart, cluster, spec=spec, status=status)
+    return obj(*agents.RELEASE, chart, cluster, spec=spec, status=status)
 
 
 def node(name: str, **status: Any) -> dict[str, Any]:
@@ -111,6 +111,20 @@ def test_gpus_are_found_labelled_and_offered_in_turn(objects: Any) -> None:
     view.create(pod(plugin, "gpu-operator-space", "n1"))
     agents.reconcile(management, "acme", view)
     assert view.get("Node", "n1")["status"]["allocatable"] == {"nvidia.com/gpu": "8"}
+
+
+def test_where_helm_renders_the_chart_the_charts_own_daemon_set_acts_and_none_is_made(objects: Any) -> None:
+    found = obj("apps/v1", "DaemonSet", "nfd-worker", "nfd", spec={})
+    found["metadata"]["labels"] = {agents.FLUX_NAME: "node-feature-discovery", agents.FLUX_NAMESPACE: "acme"}
+    found["metadata"]["annotations"] = {"meta.helm.sh/release-name": "nfd"}
+    real = release("node-feature-discovery")
+    real["metadata"]["finalizers"] = ["finalizers.fluxcd.io"]
+    view = objects(node("n1", **GPU_NODE), found, pod("nfd-worker", "nfd", "n1"))
+
+    agents.reconcile(objects(real), "acme", view)
+
+    assert [one["metadata"]["name"] for one in view.all("apps/v1", "DaemonSet")] == ["nfd-worker"]
+    assert "feature.node.kubernetes.io/pci-10de.present" in view.get("Node", "n1")["metadata"]["labels"]
 
 
 def test_without_a_discovery_no_node_is_fit_for_the_device_plugin(objects: Any) -> None:

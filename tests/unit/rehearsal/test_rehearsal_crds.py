@@ -49,6 +49,10 @@ def test_a_published_crd_keeps_its_storage_version_and_loses_what_needs_its_webh
     }
 
 
+def test_a_published_crd_can_keep_every_version() -> None:
+    assert crds.prepared(PUBLISHED, every_version=True)["spec"]["versions"] == PUBLISHED["spec"]["versions"]
+
+
 @pytest.mark.parametrize(
     "group", ["infrastructure.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io"]
 )

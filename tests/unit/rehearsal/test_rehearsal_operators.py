@@ -196,6 +196,17 @@ def test_load_balancers_get_the_address_they_ask_for_or_the_next_free_one(object
     }
 
 
+def test_a_cluster_with_metallbs_own_controller_is_left_to_it(objects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load_balancers, "program_of", {"metallb/controller": "metallb-controller"}.get)
+    spec = {"template": {"spec": {"containers": [{"image": "metallb/controller"}]}}}
+    pool = obj("metallb.io/v1beta1", "IPAddressPool", "public", {"addresses": ["10.0.0.8/32"]})
+    view = objects(service("first"), pool, obj("apps/v1", "Deployment", "controller", spec))
+
+    load_balancers.reconcile(view)
+
+    assert given(view, "first") == []
+
+
 def test_a_pool_that_does_not_assign_by_itself_serves_only_those_who_name_it(objects: Any) -> None:
     pool = obj("metallb.io/v1beta1", "IPAddressPool", "held", {"addresses": ["10.0.0.8/32"], "autoAssign": False})
     view = objects(service("any"), service("named", **{"metallb.io/address-pool": "held"}), pool)

@@ -78,9 +78,12 @@ def test_clusters_of_others_need_no_kubernetes(
     said(setup.set_up)
     assert machine.calls == ["venv", "download", "dependencies", "project", "bytecode"]
     assert sorted(path.name.split("-")[0] for path in (cache / "binaries").iterdir()) == [
+        "charts",
         "cluster",
         "crds",
+        "helm",
         "kwok",
+        "metallb",
         "pulumi",
     ]
 

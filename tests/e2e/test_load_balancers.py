@@ -1,0 +1,110 @@
+"""Services of type LoadBalancer in tenants' clusters: the real MetalLB gives addresses, from the pools that we render.
+
+Its chart is rendered by the real helm with the values of our releases; its controller runs with the rights that the
+chart gives it, for the simulated pod of its Deployment.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from ipaddress import ip_address
+from typing import Any
+
+import pytest
+from local_region import ENVIRONMENT, LocalRegion, wait_until
+
+from components.specs.loader import load_environment
+from providers.kube import ApiServer, ObjectRef
+from providers.kube.objects import dig
+
+pytestmark = pytest.mark.e2e
+
+ACME, GLOBEX = "acme-train", "globex-lab"
+ADD_ONS = "add_ons: [cilium, node-features, gpus]"
+TENANT = f"{ENVIRONMENT}/tenants/globex.yaml"
+WEB = ObjectRef("v1", "Service", "web", "default")
+
+
+def serve(api: ApiServer) -> None:
+    spec = {"type": "LoadBalancer", "selector": {"app": "web"}, "ports": [{"port": 80}]}
+    metadata = {"name": WEB.name, "namespace": WEB.namespace}
+    body = {"apiVersion": WEB.api_version, "kind": WEB.kind, "metadata": metadata, "spec": spec}
+    api.apply(body, field_manager="somebody", force=True)
+
+
+def addresses(api: ApiServer) -> list[str]:
+    return [entry["ip"] for entry in dig(api.get(WEB), "status", "loadBalancer", "ingress") or ()]
+
+
+def await_address(api: ApiServer) -> str:
+    wait_until(lambda: bool(addresses(api)), timeout_seconds=60, what="a load balancer has an address")
+    [address] = addresses(api)
+    return address
+
+
+def controllers(region: LocalRegion) -> set[str]:
+    """Return the clusters in which a controller of MetalLB runs."""
+    told = region.run(sys.executable, "-m", "rehearsal", "status", ENVIRONMENT, "--format", "json")
+    names = [part["name"].split("/") for part in json.loads(told.stdout)["parts"] if part["alive"]]
+    return {name[0] for name in names if name[-1] == "metallb-controller"}
+
+
+def belongs_to(region: LocalRegion, address: str) -> list[str]:
+    """Return the VPCs that have an address among those of their load balancers."""
+    vpcs: dict[str, Any] = load_environment(ENVIRONMENT, region.environments).allocations.vpcs
+    return [name for name, vpc in vpcs.items() if ip_address(address) in vpc.load_balancers]
+
+
+def test_a_load_balancer_gets_an_address_of_its_vpc_from_the_real_metallb(running: LocalRegion) -> None:
+    api = running.api(ACME)
+    serve(api)
+
+    address = await_address(api)
+
+    live, [state] = api.get(WEB) or {}, api.list("metallb.io/v1beta1", "ConfigurationState")
+    assert belongs_to(running, address) == ["acme"]
+    assert "metallb-controller" in {one["manager"] for one in live["metadata"]["managedFields"]}
+    valid = {one["type"]: one["status"] for one in state["status"]["conditions"]}
+    assert valid["poolReconcilerValid"] == "True"
+
+
+def test_without_the_add_on_a_load_balancer_waits_and_with_it_has_an_address_of_its_own_vpc(
+    running: LocalRegion,
+) -> None:
+    api, acme = running.api(GLOBEX), running.api(ACME)
+    for server in (acme, api):
+        serve(server)
+    await_address(acme)
+    assert (addresses(api), controllers(running)) == ([], {ACME})
+
+    running.edit(TENANT, ADD_ONS, ADD_ONS.replace("]", ", metallb]"))
+    outcome = running.jacquard("up", ENVIRONMENT)
+    assert outcome.code == 0, outcome.text
+    address = await_address(api)
+    assert belongs_to(running, address) == ["globex"]
+    assert address != await_address(acme)
+
+
+def test_an_add_on_that_is_given_up_takes_its_controller_along_and_no_address_is_given_any_more(
+    running: LocalRegion,
+) -> None:
+    api, acme = running.api(GLOBEX), running.api(ACME)
+    running.edit(TENANT, ADD_ONS.replace("]", ", metallb]"), ADD_ONS)
+    preview = running.jacquard("preview", ENVIRONMENT, "--format", "json")
+    held = json.loads(preview.stdout)["stacks"][0]["held"]
+
+    outcome = running.jacquard("up", ENVIRONMENT, "--accept", held["accept"])
+    assert outcome.code == 0, outcome.text
+    wait_until(lambda: controllers(running) == {ACME}, timeout_seconds=60, what="the controller is gone")
+    for server in (api, acme):
+        server.delete(WEB)
+        serve(server)
+
+    assert belongs_to(running, await_address(acme)) == ["acme"]
+    assert addresses(api) == []
+    assert [
+        one["metadata"]["name"]
+        for one in api.list("rbac.authorization.k8s.io/v1", "ClusterRole")
+        if "metallb" in one["metadata"]["name"]
+    ] == []

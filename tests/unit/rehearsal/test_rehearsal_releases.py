@@ -1,0 +1,231 @@
+"""Helm's releases in tenants' clusters: the real helm renders what is here, and the rest is left to simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from live_objects import obj
+
+from rehearsal import stages
+from rehearsal.charts import Charts, HelmError
+from rehearsal.operators.releases import FIELD_MANAGER, FINALIZER, RELEASE, Releases, is_from_helm, is_real
+
+SOURCE = "source.toolkit.fluxcd.io/v1"
+STATE = "sh.helm.release.v1.lb.v1"
+
+
+class Rendered(Charts):
+    """One chart in one version, which comes to what a test says."""
+
+    def __init__(self, *objects: Any) -> None:
+        self.objects = list(objects)
+        self.error = ""
+        self.asked: list[Any] = []
+
+    def has(self, chart: str, version: str) -> bool:
+        return (chart, version) == ("metallb", "0.16.1")
+
+    def template(self, *asked: Any) -> list[Any]:
+        self.asked.append(asked)
+        if self.error:
+            raise HelmError(self.error)
+        return self.objects
+
+
+def source(version: str = "0.16.1", name: str = "metallb") -> Any:
+    spec = {"url": f"oci://registry.example/charts/{name}", "ref": {"tag": version}}
+    return obj(SOURCE, "OCIRepository", "metallb", spec, namespace="operators")
+
+
+def release(*, waits: bool = True, finalizer: bool = True, **more: Any) -> Any:
+    spec = {
+        "chartRef": {"kind": "OCIRepository", "name": "metallb", "namespace": "operators"},
+        "releaseName": "lb",
+        "targetNamespace": "metallb-system",
+        "storageNamespace": "metallb-system",
+        "kubeConfig": {"secretRef": {"name": "acme-kubeconfig"}},
+        "values": {"speaker": {"tolerations": []}},
+        **more.pop("spec", {}),
+    }
+    metadata = {"generation": 1, **({"finalizers": ["finalizers.fluxcd.io"]} if finalizer else {}), **more}
+    status = {"conditions": [{"type": "Reconciling", "status": "True"}]} if waits else {}
+    return obj(*RELEASE, "metallb", spec, namespace="acme", metadata=metadata, status=status)
+
+
+def kubeconfig() -> Any:
+    return obj("v1", "Secret", "acme-kubeconfig", namespace="acme")
+
+
+def deployment(name: str = "controller") -> Any:
+    return obj("apps/v1", "Deployment", name, {"replicas": 1}, namespace="metallb-system")
+
+
+def here(view: Any) -> Callable[[str], Any]:
+    return {"acme": view}.get
+
+
+def ready(management: Any) -> tuple[str, str, str]:
+    [found] = [
+        one
+        for one in management.get("HelmRelease", "metallb", "acme")["status"]["conditions"]
+        if one["type"] == "Ready"
+    ]
+    return found["status"], found["reason"], found["message"]
+
+
+def test_a_release_is_marked_before_anybody_else_says_that_it_is_installed(objects: Any) -> None:
+    management, view = objects(release(finalizer=False), source()), objects()
+
+    Releases(Rendered(deployment())).reconcile(management, here(view))
+
+    assert is_real(management.get("HelmRelease", "metallb", "acme"))
+    assert view.installed == []
+
+
+def test_the_stage_of_releases_leaves_those_that_are_marked_alone() -> None:
+    [stage] = [one for one in stages.stages("management", 1) if one["metadata"]["name"] == "release-installed"]
+
+    [expression] = stage["spec"]["selector"]["matchExpressions"]
+    assert expression["jq"]["key"].endswith(f'and (any(.metadata.finalizers[]?; . == "{FINALIZER}") | not)')
+
+
+@pytest.mark.parametrize(
+    ("found", "charts"),
+    [
+        (source("0.16.2"), Rendered()),
+        (source(name="cilium"), Rendered()),
+        (source(), None),
+    ],
+    ids=["another version", "another chart", "no helm"],
+)
+def test_a_chart_that_is_not_here_in_that_version_is_left_to_simulation(objects: Any, found: Any, charts: Any) -> None:
+    management = objects(release(finalizer=False), found)
+
+    Releases(charts).reconcile(management, here(objects()))
+
+    assert not is_real(management.get("HelmRelease", "metallb", "acme"))
+
+
+def test_a_release_that_something_patches_is_left_to_simulation(objects: Any) -> None:
+    management = objects(release(finalizer=False, spec={"postRenderers": [{"kustomize": {}}]}), source())
+
+    Releases(Rendered()).reconcile(management, here(objects()))
+
+    assert not is_real(management.get("HelmRelease", "metallb", "acme"))
+
+
+def test_objects_are_applied_as_flux_does_with_exactly_the_values(objects: Any) -> None:
+    charts = Rendered(deployment(), obj("v1", "Service", "webhook", namespace=""))
+    management, view = objects(release(), source()), objects()
+
+    Releases(charts).reconcile(management, here(view))
+
+    assert charts.asked == [("metallb", "lb", "metallb-system", {"speaker": {"tolerations": []}}, "v1.36.3")]
+    where = [(kind, "metallb-system", FIELD_MANAGER) for kind in ("Deployment", "Service", "Secret")]
+    assert view.installed == where
+    metadata = view.get("Deployment", "controller", "metallb-system")["metadata"]
+    assert metadata["labels"]["helm.toolkit.fluxcd.io/namespace"] == "acme"
+    assert metadata["annotations"] == {
+        "meta.helm.sh/release-name": "lb",
+        "meta.helm.sh/release-namespace": "metallb-system",
+    }
+    said = "Helm install succeeded for release metallb-system/lb.v1 with chart metallb@0.16.1"
+    assert ready(management) == ("True", "InstallSucceeded", said)
+    status = management.get("HelmRelease", "metallb", "acme")["status"]
+    assert (status["lastAttemptedRevision"], status["history"][0]["chartVersion"]) == ("0.16.1", "0.16.1")
+
+
+def test_webhooks_are_left_out_since_nothing_answers_them(objects: Any) -> None:
+    hook = obj("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "hook", namespace="")
+    management, view = objects(release(), source()), objects()
+
+    Releases(Rendered(hook, deployment())).reconcile(management, here(view))
+
+    assert {kind for kind, *_ in view.installed} == {"Deployment", "Secret"}
+
+
+def test_a_release_waits_for_its_prerequisites_its_cluster_and_whoever_suspended_it(objects: Any) -> None:
+    charts = Rendered(deployment())
+
+    Releases(charts).reconcile(objects(release(waits=False), source()), here(objects()))
+    Releases(charts).reconcile(objects(release(), source()), here(None))
+    Releases(charts).reconcile(objects(release(spec={"suspend": True}), source()), here(objects()))
+
+    assert charts.asked == []
+
+
+def test_what_is_installed_is_left_alone_until_values_or_the_chart_change(objects: Any) -> None:
+    charts, view = Rendered(deployment("old"), deployment()), objects()
+    management = objects(release(), source())
+    controller = Releases(charts)
+    controller.reconcile(management, here(view))
+    controller.reconcile(management, here(view))
+    assert len(charts.asked) == 1
+
+    charts.objects = [deployment()]
+    management.get("HelmRelease", "metallb", "acme")["status"]["lastAttemptedRevision"] = "0.16.0"
+    controller.reconcile(management, here(view))
+
+    assert ready(management)[1] == "UpgradeSucceeded"
+    assert [one["metadata"]["name"] for one in view.all("apps/v1", "Deployment")] == ["controller"]
+
+
+def test_what_helm_or_the_cluster_refuses_is_said_and_tried_again_later(objects: Any) -> None:
+    charts, view, management = Rendered(deployment()), objects(), objects(release(), source())
+    view.refused = {"controller"}
+    controller = Releases(charts)
+
+    controller.reconcile(management, here(view))
+    assert ready(management) == ("False", "InstallFailed", "Deployment controller: refused")
+    charts.error = "helm refuses metallb"
+    controller.reconcile(management, here(view))
+    assert len(charts.asked) == 1, "not at once"
+    Releases(charts).reconcile(management, here(view))
+
+    assert ready(management) == ("False", "InstallFailed", "helm refuses metallb")
+
+
+def test_an_uninstallation_leaves_kinds_and_what_is_not_the_releases(objects: Any) -> None:
+    kind = obj(
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        "pools.metallb.io",
+        {"group": "metallb.io", "names": {"kind": "Pool"}, "versions": [{"name": "v1", "storage": True}]},
+        namespace="",
+    )
+    view, management = objects(deployment("own")), objects(release(), source(), kubeconfig())
+    controller = Releases(Rendered(kind, deployment()))
+    controller.reconcile(management, here(view))
+    assert is_from_helm(view.get("Deployment", "controller", "metallb-system"))
+
+    management.get("HelmRelease", "metallb", "acme")["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    controller.reconcile(management, here(view))
+
+    assert {(found, name) for found, _, name in view.store} == {
+        ("CustomResourceDefinition", "pools.metallb.io"),
+        ("Deployment", "own"),
+    }
+    assert not is_real(management.get("HelmRelease", "metallb", "acme"))
+
+
+def test_a_release_waits_for_a_silent_cluster_and_goes_without_one_that_is_gone(objects: Any) -> None:
+    deleted = release(deletionTimestamp="2026-01-01T00:00:00Z")
+    silent, gone = objects(deleted, source(), kubeconfig()), objects(deleted, source())
+
+    for management in (silent, gone):
+        Releases(Rendered()).reconcile(management, here(None))
+
+    assert is_real(silent.get("HelmRelease", "metallb", "acme"))
+    assert not is_real(gone.get("HelmRelease", "metallb", "acme"))
+
+
+def test_a_release_whose_chart_is_no_longer_here_goes_back_to_simulation(objects: Any) -> None:
+    view, management = objects(), objects(release(), source(), kubeconfig())
+    Releases(Rendered(deployment())).reconcile(management, here(view))
+
+    Releases(None).reconcile(management, here(view))
+
+    assert not is_real(management.get("HelmRelease", "metallb", "acme"))
+    assert view.store == {}
