@@ -77,7 +77,9 @@ def _metrics(facts: ClusterFacts) -> dict[str, Any]:
 
 
 def _metallb(facts: ClusterFacts) -> dict[str, Any]:
-    return {"controller": facts.placement, "speaker": {"tolerations": EVERY_NODE}}
+    everywhere = {"tolerations": EVERY_NODE}
+    # Speakers leave sessions to frr-k8s, a chart inside this one.
+    return {"controller": facts.placement, "speaker": everywhere, "frr-k8s": {"frrk8s": everywhere}}
 
 
 def _cert_manager(facts: ClusterFacts) -> dict[str, Any]:

@@ -24,8 +24,11 @@ from rehearsal import crds
 pytestmark = pytest.mark.e2e
 
 Object = dict[str, Any]
-ON_EVERY_NODE = {"topolvm"}
-"""Charts whose agents have to run wherever a tenant's pods do: without them a pod there gets no volume."""
+ON_EVERY_NODE = {"topolvm", "metallb"}
+"""Charts whose agents have to run wherever a tenant's pods do: without them a pod there gets no volume, or a node
+announces no address."""
+TENANTS = "tenants"
+"""Where a release is installed whose nodes have taints of their pools."""
 
 
 class Rendered:
@@ -51,7 +54,7 @@ class Rendered:
         for item in releases():
             chart, spec = chart_of(item), item.body["spec"]
             if chart in CHARTS:
-                place = f"{chart} {len(found)}"
+                place = f"{chart} {len(found)} {TENANTS if 'kubeConfig' in spec else 'management'}"
                 found[place] = self._helm.template(chart, spec["releaseName"], spec["targetNamespace"], values_of(item))
         for chart in CHARTS.keys() - {place.split()[0] for place in found}:
             found[f"{chart} as it comes"] = self._helm.template(chart, chart, chart, {})
@@ -132,7 +135,7 @@ def test_agents_that_every_node_needs_tolerate_what_tenants_put_on_nodes(rendere
         f"{place}: {one['metadata']['name']}"
         for place, items in rendered.by_release.items()
         for one, template in pods(items)
-        if place.split()[0] in ON_EVERY_NODE and one["kind"] == "DaemonSet"
+        if place.split()[0] in ON_EVERY_NODE and place.endswith(TENANTS) and one["kind"] == "DaemonSet"
         if {"operator": "Exists"} not in template["spec"].get("tolerations", [])
     }
 
