@@ -64,6 +64,7 @@ class Charts:
         self._folder = folder
         self._helm = binaries.path("helm")
         self._modules = {name: binaries.data(name) for name in known()}
+        self._versions: dict[str, set[str]] = {}
 
     @classmethod
     def found(cls, folder: Path) -> Charts | None:
@@ -77,10 +78,12 @@ class Charts:
         """Tell whether ``chart`` is here in that very version: its own, or its module's, which releases stamp on it."""
         if chart not in self._modules:
             return False
-        family, data = known()[chart]
-        module = versions.of_module(family.folder / "go.mod", data.module)
-        own = str(self._metadata(self._prepared(chart))["version"])
-        return version.lstrip("v") in {own.lstrip("v"), module.lstrip("v")}
+        if chart not in self._versions:
+            family, data = known()[chart]
+            own = str(self._metadata(self._prepared(chart))["version"])
+            module = versions.of_module(family.folder / "go.mod", data.module)
+            self._versions[chart] = {own.lstrip("v"), module.lstrip("v")}
+        return version.lstrip("v") in self._versions[chart]
 
     def template(
         self, chart: str, release: str, namespace: str, values: Mapping[str, Any], kubernetes: str

@@ -6,8 +6,10 @@ compared. ``docs/charts.md`` says which is which.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from published_crds import CrdFolder
 from components.specs.loader import load_environment
 from providers.kube import ApiError
 from rehearsal import crds
+from toolchain import paths
 
 pytestmark = pytest.mark.e2e
 
@@ -163,6 +166,17 @@ def test_flux_and_a_controller_do_not_write_the_same_field_in_turn(rendered: Ren
     }
 
     assert filled == set()
+
+
+def test_the_page_says_which_add_ons_are_real_in_the_local_region(tmp_path: Path) -> None:
+    environment = load_environment("laptop", ENVIRONMENTS)
+    helm = Helm(tmp_path, environment.versions.kubernetes[-1])
+    pinned = {chart.name: chart.version for chart in environment.versions.charts}
+    real = sorted({one.chart for one in environment.add_ons.add_ons if helm.has(one.chart, pinned[one.chart])})
+    page = (paths.ROOT / "docs" / "charts.md").read_text(encoding="utf-8")
+
+    [said] = re.findall(r"^Add-ons of the charts (.*) are real", page, re.MULTILINE)
+    assert said == " and ".join([", ".join(real[:-1]), real[-1]])
 
 
 def test_every_image_has_a_version(rendered: Rendered) -> None:

@@ -24,6 +24,10 @@ class Helm:
             pytest.skip(f"charts are not rendered: {error}; {paths.set_up()}")
         self._kubernetes = kubernetes
 
+    def has(self, chart: str, version: str) -> bool:
+        """Tell whether the local region takes the chart for that version of it."""
+        return self._charts.has(chart, version)
+
     def template(self, chart: str, release: str, namespace: str, values: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the objects of a release with exactly ``values``, its kinds first."""
         try:
