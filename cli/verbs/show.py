@@ -20,17 +20,19 @@ from cli import arguments, data, outputs
 from cli.console import plural, print_json, stdout
 from cli.errors import ExitCode, Stop
 from cli.views import capacity as capacity_view
+from cli.views import capacity_map, network_map
 from cli.views import images as image_view
+from cli.views import network as network_view
 from cli.views import offerings as offering_view
 from cli.views import platform_images as platform_view
 from cli.views import prerequisites as prerequisite_view
 from cli.views import resolved as show_view
 from cli.views import uniformity as uniformity_view
 from cli.views import upgrades as upgrade_view
-from cli.views.capacity_map import MARK, capacity_map
 from cli.views.region_map import region_map
 from components.plan.report.capacity import capacity
 from components.plan.report.images import image_report
+from components.plan.report.network import network
 from components.plan.report.offerings import example_order, offerings
 from components.plan.report.platform_images import platform_images
 from components.plan.report.prerequisites import prerequisites
@@ -45,11 +47,13 @@ from observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
 from observe.observation import observe
 from toolchain import settings
 
-CAPACITY, IMAGES, MAP, OFFERINGS, PREREQUISITES = "capacity", "images", "map", "offerings", "prerequisites"
-UNIFORMITY, UPGRADES = "uniformity", "upgrades"
+CAPACITY, IMAGES, MAP, NETWORK, OFFERINGS = "capacity", "images", "map", "network", "offerings"
+PREREQUISITES, UNIFORMITY, UPGRADES = "prerequisites", "uniformity", "upgrades"
 """Words in place of a path."""
-_TABLES = {CAPACITY, IMAGES, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES}
-_DRAWN = {CAPACITY, MAP}
+_TABLES = {CAPACITY, IMAGES, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES}
+_DRAWN = {CAPACITY, MAP, NETWORK}
+_COMPARABLE = {IMAGES, NETWORK, PREREQUISITES, UNIFORMITY}
+"""Words whose answer is of a region that could be applied."""
 _MAX_LISTED = 12
 _EXAMPLE = "workstation"
 """Name of the VM of an example."""
@@ -68,14 +72,17 @@ def show(
     path: Annotated[
         str,
         typer.Argument(
-            metavar="[PATH|capacity|images|map|offerings|prerequisites|uniformity|upgrades]",
+            metavar="[PATH|capacity|images|map|network|offerings|prerequisites|uniformity|upgrades]",
             help="Part of the region, such as tenants.acme.clusters.acme-train.pools.train; default: all of it.",
         ),
     ] = "",
     *,
     output: Annotated[ShowFormat, typer.Option("--format", help="How to answer.")] = ShowFormat.TEXT,
     svg: Annotated[
-        Path | None, typer.Option("--svg", metavar="FILE", help="With capacity or map: draw halls and racks by pool.")
+        Path | None,
+        typer.Option(
+            "--svg", metavar="FILE", help="With capacity or map: draw halls and racks by pool; with network: VPCs."
+        ),
     ] = None,
     example: Annotated[
         str | None, typer.Option("--example", metavar="SIZE", help="With offerings: print an order of a VM of SIZE.")
@@ -90,17 +97,18 @@ def show(
 
     Each value with its file and line, or default, or the line of the lock file that allocates it. With the word
     capacity in place of a path: hosts installed, contracted, planned, spare, out of service, free and short, per
-    instance type and failure domain, and hosts per bare-metal controller. With images: the golden images, where each
-    runs, what is behind, what expires and what fits what; with --platform charts, providers and container images that
-    the platform itself fetches, each with its digest or told to be by tag. With map: the region as a picture in text,
-    each host in the letter of its pool. With offerings: what tenants can order, sizes and images of VMs, nodes and
-    storage, and where there is room; --example prints an order of a VM as a manifest. With prerequisites: what objects
-    of the region refer to and nobody renders or makes, such as Secrets, images and networks: who needs it, why, its
-    form and how to make it. With uniformity: the one tuple of versions and settings of each pool, and what deviates
-    from it. With upgrades: the next Kubernetes version of each cluster, whether images are ready for it, and what
-    blocks.
+    instance type and failure domain, and hosts per bare-metal controller. With images: the golden images, where
+    each runs, what is behind, what expires and what fits what; with --platform charts, providers and container
+    images that the platform itself fetches, each with its digest or told to be by tag. With map: the region as a
+    picture in text, each host in the letter of its pool. With network: the networks of tenants, their prefixes,
+    numbers and partitions, where the DPUs of their hosts are, and what is free of each range. With offerings: what
+    tenants can order, sizes and images of VMs, nodes and storage, and where there is room; --example prints an
+    order of a VM as a manifest. With prerequisites: what objects of the region refer to and nobody renders or
+    makes, such as Secrets, images and networks: who needs it, why, its form and how to make it. With uniformity:
+    the one tuple of versions and settings of each pool, and what deviates from it. With upgrades: the next
+    Kubernetes version of each cluster, whether images are ready for it, and what blocks.
     """
-    spec = data.comparable(environment) if path in {IMAGES, PREREQUISITES, UNIFORMITY} else data.load(environment)
+    spec = data.comparable(environment) if path in _COMPARABLE else data.load(environment)
     _refuse_contradictions(environment, path, svg, example, live=live, platform=platform)
     _refuse_format(environment, path, output)
     match path:
@@ -112,6 +120,8 @@ def show(
             _show_images(spec, output, (today or settings.now()).date())
         case "map":
             sys.stdout.write(_drawn(spec, svg) or region_map(spec))
+        case "network":
+            _show_network(spec, output, svg)
         case "offerings":
             _show_offerings(spec, output, example)
         case "prerequisites":
@@ -155,7 +165,7 @@ def _drawn(environment: Environment, svg: Path | None) -> str:
     """Draw the region to the file ``svg`` if there is one, and return what to say about it."""
     if svg is None:
         return ""
-    outputs.write("--svg", svg, capacity_map(environment), MARK)
+    outputs.write("--svg", svg, capacity_map.capacity_map(environment), capacity_map.MARK)
     return f"map of {plural(len(environment.hosts), 'host')} in {svg}\n"
 
 
@@ -167,6 +177,15 @@ def _show_images(environment: Environment, output: ShowFormat, today: dt.date) -
 def _show_platform_images(environment: Environment, output: ShowFormat) -> None:
     found = platform_images(environment)
     _answer(output, partial(found.model_dump, mode="json"), platform_view.tables(found))
+
+
+def _show_network(environment: Environment, output: ShowFormat, svg: Path | None) -> None:
+    found = network(environment)
+    if svg is not None:
+        outputs.write("--svg", svg, network_map.network_map(found), network_map.MARK)
+    _answer(output, partial(found.model_dump, mode="json"), network_view.tables(found))
+    if svg is not None and output is ShowFormat.TEXT:
+        sys.stdout.write(f"\n{plural(len(found.vpcs), 'VPC')} drawn in {svg}\n")
 
 
 def _show_offerings(environment: Environment, output: ShowFormat, example: str | None) -> None:

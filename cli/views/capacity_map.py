@@ -8,10 +8,9 @@ from colorsys import hls_to_rgb
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
-from math import gcd
 from string import ascii_uppercase
 
-from cli.views.pictures import fabrics, marks
+from cli.views.pictures import fabrics, hues, marks, text_at
 from components.plan.pools import pools
 from components.plan.report.capacity import CountedHost, HostUse, counted_hosts
 from components.specs.environment import Environment
@@ -87,7 +86,7 @@ def capacity_map(environment: Environment) -> str:
         f"<!-- {MARK}; do not edit -->",
         f"<title>{escape(title)}</title>",
         f"<style>{style}</style>",
-        _text(_MARGIN, _MARGIN + 10, title, "h"),
+        text_at(_MARGIN, _MARGIN + 10, title, "h"),
         *body,
         *legend,
         "</svg>",
@@ -99,13 +98,13 @@ def _paints(environment: Environment) -> dict[str, _Paint]:
     """Return how each pool is drawn: a hue for each tenant, a shade of it for each of its pools, and its mark."""
     paints: dict[str, _Paint] = {}
     found = marks(environment)
-    hues = _hues([tenant.tenant for tenant in environment.tenants])
+    hue = hues([tenant.tenant for tenant in environment.tenants])
     mine = Counter[str]()
     for placed in pools(environment):
         tenant = placed.tenant.tenant
         round_, shade = divmod(mine[tenant], len(_LIGHTNESS))
         mine[tenant] += 1
-        parts = hls_to_rgb(hues[tenant], _LIGHTNESS[shade], _SATURATION[round_ % len(_SATURATION)])
+        parts = hls_to_rgb(hue[tenant], _LIGHTNESS[shade], _SATURATION[round_ % len(_SATURATION)])
         colour = "#" + "".join(f"{round(part * 255):02x}" for part in parts)
         paints[placed.key] = _Paint(f"p{len(paints)}", colour, found[placed.key], _contrast(*parts))
     return paints
@@ -121,13 +120,6 @@ def _kinds(hosts: Iterable[CountedHost]) -> dict[str, str]:
     """Return a letter for each instance type, or its number when letters do not last."""
     names = sorted({placed.host.instance_type for placed in hosts})
     return {name: ascii_uppercase[at] if at < len(ascii_uppercase) else str(at + 1) for at, name in enumerate(names)}
-
-
-def _hues(tenants: Sequence[str]) -> dict[str, float]:
-    """Return hues as far from each other as they can be, those of neighbours on the list far apart too."""
-    count = len(tenants)
-    stride = next(step for step in range(max(1, 3 * count // 8), count + 1) if gcd(step, count) == 1)
-    return {tenant: index * stride % count / count for index, tenant in enumerate(tenants)}
 
 
 def _place(placed: CountedHost) -> tuple[str, tuple[str | int, ...], int]:
@@ -151,7 +143,7 @@ def _halls(
     """Return the halls from top to bottom, and where they end."""
     lines, top = [], _MARGIN + 24
     for hall, racks in halls.items():
-        lines.append(_text(_MARGIN, top + 12, titles[hall], "h"))
+        lines.append(text_at(_MARGIN, top + 12, titles[hall], "h"))
         top += _HALL_LABEL
         for start in range(0, len(racks), _RACKS_A_ROW):
             row = racks[start : start + _RACKS_A_ROW]
@@ -171,14 +163,14 @@ def _kind_labels(row: Sequence[_Rack], top: int, column: int, kinds: Mapping[str
         words = ", ".join(f"{kinds[name]} {name}" for name in names)
         if _SMALL * len(words) > width:
             words = "+".join(kinds[name] for name in names)
-        yield _text(left, top + 6, words, "k")
+        yield text_at(left, top + 6, words, "k")
         yield f'<path class="l" d="M{left} {top + 9}H{left + width - 2 * _GAP}"/>'
         left += width
 
 
 def _rack(rack: Sequence[CountedHost], left: int, top: int, paints: Mapping[str, _Paint]) -> Iterator[str]:
     yield f'<g transform="translate({left} {top})">'
-    yield _text(_CELL_WIDTH // 2, 6, rack[0].host.rack, "r")
+    yield text_at(_CELL_WIDTH // 2, 6, rack[0].host.rack, "r")
     above: tuple[HostUse, str | None] | None = None
     for index, placed in enumerate(rack):
         y = _RACK_LABEL + index * (_CELL_HEIGHT + _GAP)
@@ -209,7 +201,7 @@ def _mark(y: int, use: HostUse, paint: _Paint) -> Iterator[str]:
     """Yield the mark of a pool on the first of its hosts that stand below each other."""
     if use in {HostUse.NODE, HostUse.SPARE}:
         words = f"m {paint.contrast}" if use is HostUse.NODE else "m"
-        yield _text(_CELL_WIDTH // 2, y + _CELL_HEIGHT - _GAP, paint.mark, words)
+        yield text_at(_CELL_WIDTH // 2, y + _CELL_HEIGHT - _GAP, paint.mark, words)
 
 
 _Entry = tuple[HostUse, _Paint | None, str]
@@ -249,15 +241,10 @@ def _legend(entries: Sequence[_Entry | str], width: int, top: int) -> tuple[list
 
 def _explained(entry: _Entry | str) -> Iterator[str]:
     if isinstance(entry, str):
-        yield _text(_LEGEND_TEXT, 8, entry)
+        yield text_at(_LEGEND_TEXT, 8, entry)
         return
     use, paint, words = entry
     yield _cell(0, use, paint.name if paint else "", words)
     if paint and use is HostUse.NODE:
         yield from _mark(0, use, paint)
-    yield _text(_LEGEND_TEXT, 8, words)
-
-
-def _text(x: int, y: int, text: str, kind: str = "") -> str:
-    named = f' class="{kind}"' if kind else ""
-    return f'<text{named} x="{x}" y="{y}">{escape(text)}</text>'
+    yield text_at(_LEGEND_TEXT, 8, words)

@@ -114,6 +114,8 @@ class Borders:
     """Whether these charts are the CNI of each cluster of a VPC."""
     link_per_host: bool = False
     """Whether each host has a routed link of its own, and reaches what is outside its VPC by addresses only."""
+    evpn: bool = False
+    """Whether its routes are told apart by EVPN, by VNI and route target."""
     ovn: bool = False
     """Whether the VPC is kept in the OVN databases of the one DPU cluster."""
 
@@ -182,7 +184,7 @@ BARE_METAL = {
     ),
 }
 BORDERS = {
-    Isolation.DPF_HBN: Borders(on_dpus=True, network=dpf_hbn.render, link_per_host=True),
+    Isolation.DPF_HBN: Borders(on_dpus=True, network=dpf_hbn.render, link_per_host=True, evpn=True),
     Isolation.DPF_OVN: Borders(on_dpus=True, network=dpf_ovn.render, ovn=True),
     Isolation.KUBE_OVN: Borders(on_dpus=False, inside=kube_ovn.render, charts=(kube_ovn.CHART,), brings_network=True),
     Isolation.POLICY_ONLY: Borders(on_dpus=False, inside=policy_only.render),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from components.plan.build.dpus import dpu_platform
 from components.plan.build.fabrics import partition
@@ -14,6 +15,25 @@ from components.render.vpc import Vpc
 from components.specs.environment import Environment
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import VpcSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedVpc:
+    """A VPC and whose it is."""
+
+    tenant: TenantSpec
+    vpc: Vpc
+
+
+def vpcs(environment: Environment) -> Iterator[PlacedVpc]:
+    """Yield all VPCs in order of file and entry.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
+    """
+    for tenant in environment.tenants:
+        for vpc in tenant.vpcs:
+            yield PlacedVpc(tenant=tenant, vpc=_vpc(environment, tenant, vpc))
 
 
 def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[TenantNetworkInput]:

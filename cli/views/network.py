@@ -1,0 +1,83 @@
+"""The tenants' networks of a region as text: a paragraph a VPC, then DPU clusters, and what is left of each range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from cli.console import plural
+from components.plan.report.network import DpuShare, RegionNetwork, VpcNetwork
+from components.specs.problems import listed
+
+_NAMED = 6
+
+
+def tables(found: RegionNetwork) -> Iterator[RenderableType]:
+    """Yield a paragraph of each VPC, and a table of DPU clusters, of ranges and of networks that are nobody's."""
+    tenants = len({one.tenant for one in found.vpcs})
+    yield Text(f"{found.environment}: {plural(len(found.vpcs), 'VPC')} of {plural(tenants, 'tenant')}")
+    for vpc in found.vpcs:
+        yield ""
+        yield from _vpc(vpc)
+    for table in (_shards(found), _ranges(found), _networks(found)):
+        yield ""
+        yield table
+
+
+def _vpc(vpc: VpcNetwork) -> Iterator[Text]:
+    evpn = f"   VNI {vpc.vni}   route target {vpc.route_target}" if vpc.vni else ""
+    yield Text(f"{vpc.tenant}/{vpc.vpc}", "bold").append(
+        f"   {vpc.isolation}{evpn}   egress {vpc.egress}   ingress {vpc.ingress}", "not bold"
+    )
+    yield Text("  " + _pairs({key.replace("_", " "): str(value) for key, value in vpc.prefixes.items()}))
+    for cluster in vpc.clusters:
+        public = {"public": listed(list(map(str, cluster.public_addresses)), _NAMED)}
+        guids = {f"GUIDs on {fabric}": numbers for fabric, numbers in cluster.guids.items()}
+        numbers = {"API": str(cluster.api), **guids, **(public if cluster.public_addresses else {})}
+        yield Text(f"  cluster {cluster.cluster}   {_pairs(numbers)}")
+    if vpc.pkeys:
+        yield Text("  partitions   " + _pairs(vpc.pkeys))
+    if vpc.dpus:
+        yield Text("  DPUs of its hosts   " + "   ".join(map(_share, vpc.dpus)))
+
+
+def _pairs(values: Mapping[str, str]) -> str:
+    return "   ".join(f"{key} {value}" for key, value in values.items())
+
+
+def _share(share: DpuShare) -> str:
+    links = f" by links {listed(list(share.links), _NAMED)}" if share.links else ""
+    return f"{share.dpu_cluster} {share.hosts}{links}"
+
+
+def _shards(found: RegionNetwork) -> Table:
+    table = _table("DPU cluster", "API", "loopbacks", "DPUs")
+    for shard in found.dpu_clusters:
+        table.add_row(shard.dpu_cluster, str(shard.api), str(shard.loopbacks), f"{shard.dpus:,}")
+    return table
+
+
+def _ranges(found: RegionNetwork) -> Table:
+    table = _table("range", "written", "given", "quarantined", "free", "largest free")
+    for one in found.ranges:
+        free = Text(f"{one.free:,}", "" if one.free else "yellow")
+        table.add_row(one.range, one.written, f"{one.given:,}", f"{one.quarantined:,}", free, one.largest or "-")
+    return table
+
+
+def _networks(found: RegionNetwork) -> Table:
+    table = _table("network of the region", "prefix")
+    for name, prefix in found.networks.items():
+        table.add_row(name, str(prefix))
+    return table
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    numbers = {"DPUs", "given", "quarantined", "free"}
+    for column in columns:
+        table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+    return table

@@ -1,0 +1,240 @@
+"""What network a region is to its tenants: who has which prefix and number, where, and what is left of each range."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from components.plan.allocate.dpu_clusters import DpuClusters
+from components.plan.allocate.ledger import ADDRESS_BITS, SORTS, Kind, Sort, freed_numbers, numbers_of, room, written
+from components.plan.allocate.numbers import Block, Blocks, as_block
+from components.plan.build.tenant_network import PlacedVpc, vpcs
+from components.render.backends import BORDERS
+from components.specs.base import Address, Network, Spec
+from components.specs.dpus import ONLY
+from components.specs.environment import Environment
+from components.specs.keys import cluster_of
+from components.specs.locks import VpcAllocation
+from components.specs.problems import dotted
+from components.specs.ranges import NumberRange
+from components.specs.tenant_network import Egress, Ingress, Isolation
+
+FORMAT = 1
+
+
+class ClusterNetwork(Spec):
+    """A cluster and its numbers."""
+
+    cluster: str
+    api: Address
+    """Address of the control plane."""
+    guids: dict[str, str]
+    """GUIDs of virtual functions, ``first-last``, by InfiniBand fabric."""
+    public_addresses: tuple[Address, ...]
+    """Public addresses of VMs of the platform, in the order of the data."""
+
+
+class DpuShare(Spec):
+    """What one DPU cluster has of a VPC."""
+
+    dpu_cluster: str
+    hosts: int
+    """Hosts of the VPC whose DPUs the cluster runs."""
+    links: tuple[str, ...]
+    """Links to hosts that the cluster gives out, counted from 0 in the prefix for hosts; empty where it gives all."""
+
+
+class VpcNetwork(Spec):
+    """A VPC: its numbers, and where it is."""
+
+    vpc: str
+    tenant: str
+    isolation: Isolation
+    vni: int | None
+    """VNI of the VPC's routes; None where no EVPN tells VPCs apart."""
+    route_target: str | None
+    """Route target of the VPC's routes, ``<ASN>:<number>``; None where there is no EVPN."""
+    prefixes: dict[str, Network]
+    """Prefixes of hosts, pods, services and load balancers."""
+    egress: Egress
+    ingress: Ingress
+    pkeys: dict[str, str]
+    """Partition by InfiniBand fabric, in hex."""
+    clusters: tuple[ClusterNetwork, ...]
+    dpus: tuple[DpuShare, ...]
+    """Where the DPUs of its hosts are; empty where DPUs do not isolate the VPC."""
+
+
+class DpuShard(Spec):
+    """A DPU cluster of the region."""
+
+    dpu_cluster: str
+    api: Address
+    """Address of the DPU cluster's API."""
+    loopbacks: Network
+    """Network of the VTEPs of its DPUs."""
+    dpus: int
+    """DPUs of the inventory that it runs."""
+
+
+class RangeUse(Spec):
+    """A range of the address plan, and what is left of it."""
+
+    range: str
+    """Place in ``region.yaml``, such as ``networks.vni``."""
+    written: str
+    """The range as it is written there."""
+    given: int
+    """Numbers that somebody has: addresses, where the range is a network."""
+    quarantined: int
+    """Numbers that somebody had, and that nobody gets before they are released."""
+    free: int
+    largest: str | None
+    """Largest prefix that is still free; None where prefixes are not given, or none is left."""
+
+
+class RegionNetwork(Spec):
+    """Everything that ``jacquard show ENV network`` says."""
+
+    schema_version: int = FORMAT
+    environment: str
+    networks: dict[str, Network]
+    """Networks of the region that tenants' numbers are not taken from, by name."""
+    vpcs: tuple[VpcNetwork, ...]
+    dpu_clusters: tuple[DpuShard, ...]
+    ranges: tuple[RangeUse, ...]
+
+
+def network(environment: Environment) -> RegionNetwork:
+    """Return the tenants' networks of ``environment`` by its data and lock files.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
+    """
+    plan = environment.region.networks
+    shared = ("management", "bmc", "boot", "storage")
+    return RegionNetwork(
+        environment=environment.name,
+        networks={name: value for name in shared if (value := getattr(plan, name)) is not None},
+        vpcs=tuple(_vpcs(environment)),
+        dpu_clusters=tuple(_shards(environment)),
+        ranges=tuple(_ranges(environment)),
+    )
+
+
+def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
+    hosts = _hosts(environment)
+    for placed in vpcs(environment):
+        spec, numbers, border = placed.vpc.spec, placed.vpc.numbers, BORDERS[placed.vpc.spec.isolation]
+        yield VpcNetwork(
+            vpc=spec.name,
+            tenant=placed.vpc.tenant,
+            isolation=spec.isolation,
+            vni=numbers.vni if border.evpn else None,
+            route_target=f"{numbers.asn}:{numbers.route_target}" if border.evpn else None,
+            prefixes=prefixes(numbers),
+            egress=spec.egress,
+            ingress=spec.ingress,
+            pkeys={fabric: f"{pkey:#x}" for fabric, pkey in numbers.pkeys.items()},
+            clusters=tuple(_clusters(environment, placed)),
+            dpus=tuple(_shares(placed, hosts)) if border.on_dpus else (),
+        )
+
+
+def prefixes(numbers: VpcAllocation) -> dict[str, Network]:
+    """Return the prefixes of a VPC, in the order that people read them."""
+    return {key: getattr(numbers, key) for key in ("hosts", "pods", "services", "load_balancers")}
+
+
+def _clusters(environment: Environment, placed: PlacedVpc) -> Iterator[ClusterNetwork]:
+    lock, vms = environment.allocations, placed.tenant.vms
+    for cluster in placed.tenant.clusters:
+        if cluster.vpc == placed.vpc.spec.name:
+            given = lock.clusters[cluster.name]
+            yield ClusterNetwork(
+                cluster=cluster.name,
+                api=given.vip,
+                guids={fabric: str(numbers) for fabric, numbers in given.guids.items()},
+                public_addresses=placed.vpc.public_addresses if vms and vms.cluster == cluster.name else (),
+            )
+
+
+def _hosts(environment: Environment) -> Counter[tuple[str, str]]:
+    """Return how many hosts each VPC has in each DPU cluster; a region that lists none has one."""
+    listed, lock = environment.region.dpus.clusters, environment.allocations
+    shards, found = DpuClusters(listed), Counter[tuple[str, str]]()
+    vpc_of = {cluster.name: cluster.vpc for tenant in environment.tenants for cluster in tenant.clusters}
+    for host in environment.hosts:
+        vpc = vpc_of.get(cluster_of(lock.hosts.get(host.host, "")))
+        at = shards.of(host) if listed else ONLY
+        if vpc and at:
+            found[vpc, at] += 1
+    return found
+
+
+def _shares(placed: PlacedVpc, hosts: Counter[tuple[str, str]]) -> Iterator[DpuShare]:
+    name, links = placed.vpc.spec.name, placed.vpc.numbers.links
+    for at in dict.fromkeys((*links, *(at for vpc, at in hosts if vpc == name))):
+        yield DpuShare(dpu_cluster=at, hosts=hosts[name, at], links=tuple(map(str, links.get(at, ()))))
+
+
+def _shards(environment: Environment) -> Iterator[DpuShard]:
+    region = environment.region
+    shards = DpuClusters(region.dpus.clusters)
+    found = Counter(shards.of(host) if region.dpus.clusters else ONLY for host in environment.hosts)
+    for item in region.dpus.every(region.networks.dpu_loopbacks):
+        yield DpuShard(dpu_cluster=item.name, api=item.vip, loopbacks=item.loopbacks, dpus=found[item.name])
+
+
+def _ranges(environment: Environment) -> Iterator[RangeUse]:
+    """Yield the ranges that numbers of tenants are taken from, fabrics last."""
+    given, freed = _taken(environment)
+    for kind, parts in room(environment).items():
+        path, text = written(environment, kind)
+        sort, blocks = SORTS[kind.section], Blocks(parts)
+        counts = [sum(_within(block, parts) for block in found.get(kind, ())) for found in (given, freed)]
+        for block in (*given.get(kind, ()), *freed.get(kind, ())):
+            blocks.occupy(block)
+        yield RangeUse(
+            range=f"{dotted(path[:1])}.{kind.fabric}.{path[-1]}" if kind.fabric else dotted(path),
+            written=_shown(sort, environment, kind) or text,
+            given=counts[0],
+            quarantined=counts[1],
+            free=sum(part.size for part in parts) - sum(counts),
+            largest=_largest(blocks) if sort.range == "tenants" else None,
+        )
+
+
+def _shown(sort: Sort, environment: Environment, kind: Kind) -> str:
+    """Return a range of a fabric in the format of its numbers; nothing where it is written as it is shown."""
+    values = (getattr(fabric, sort.range) for fabric in environment.region.fabrics if fabric.name == kind.fabric)
+    found = next((value for value in values if sort.form and isinstance(value, NumberRange)), None)
+    return f"{found.first:{sort.form}}-{found.last:{sort.form}}" if found else ""
+
+
+def _taken(environment: Environment) -> tuple[dict[Kind, list[Block]], dict[Kind, list[Block]]]:
+    """Return the numbers that somebody has, and those in quarantine."""
+    lock = environment.allocations
+    given: dict[Kind, list[Block]] = {}
+    freed: dict[Kind, list[Block]] = {}
+    for numbers in (*map(numbers_of, lock.vpcs.values()), *map(numbers_of, lock.clusters.values())):
+        for kind, _, block in numbers:
+            given.setdefault(kind, []).append(block)
+    given[Kind("public_ips")] = [as_block(address) for address in lock.public_ips.values()]
+    for holder in lock.quarantine.values():
+        for kind, _, block in freed_numbers(holder):
+            freed.setdefault(kind, []).append(block)
+    return given, freed
+
+
+def _within(block: Block, parts: tuple[Block, ...]) -> int:
+    """Return how many numbers of ``block`` lie in ``parts``: ranges may have been made smaller since."""
+    return sum(max(0, min(block.last, part.last) - max(block.first, part.first) + 1) for part in parts)
+
+
+def _largest(blocks: Blocks) -> str | None:
+    """Return the length of the largest free prefix, as ``/12``."""
+    for length in range(ADDRESS_BITS + 1):
+        if blocks.take(1 << (ADDRESS_BITS - length)):
+            return f"/{length}"
+    return None

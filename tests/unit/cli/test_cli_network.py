@@ -1,0 +1,96 @@
+"""What ``jacquard show ENV network`` prints and draws."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+
+from cli.errors import ExitCode
+from toolchain import paths
+
+Invoke = Callable[..., Any]
+ENVIRONMENTS = ("laptop", "lab", "eu-south-03a", "us-east-04a")
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def everywhere(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """Run ``jacquard`` on the reference environments, which nothing here writes to."""
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
+    return invoke
+
+
+def answer(invoke: Invoke, name: str, *options: str) -> dict[str, Any]:
+    return dict(json.loads(invoke("show", name, "network", *options, "--format", "json").stdout))
+
+
+def test_a_vpc_is_told_with_its_numbers_and_places(everywhere: Invoke) -> None:
+    text = everywhere("show", "us-east-04a", "network").stdout
+
+    assert text.startswith("us-east-04a: 17 VPCs of 16 tenants\n")
+    assert (
+        "cobalt/cobalt   dpf-hbn   VNI 10002   route target 4200000002:10002   egress public   ingress public\n"
+        "  hosts 10.72.24.0/21   pods 10.74.0.0/15   services 10.72.96.0/20   load balancers 10.72.18.0/24\n"
+        "  cluster cobalt-one   API 10.3.0.3   GUIDs on ib-east-1 0x0200000000020000-0x020000000002ffff"
+        "   public 198.51.100.1\n"
+        "  partitions   ib-east-1 0x11\n"
+        "  DPUs of its hosts   a2 21 by links 0-23   b1 306 by links 24-331   d2 5 by links 332-339\n"
+    ) in text
+    assert "fabrics.ib-east-1.pkeys      0x10-0x7f0 " in text
+
+
+def test_a_vpc_that_no_evpn_tells_apart_has_no_vni(everywhere: Invoke) -> None:
+    [acme, globex] = answer(everywhere, "laptop")["vpcs"]
+
+    assert (acme["vni"], acme["route_target"]) == (10000, "4200000000:10000")
+    assert (globex["vni"], globex["route_target"], globex["isolation"]) == (None, None, "dpf-ovn")
+    assert all(vpc["dpus"] == [] for vpc in answer(everywhere, "eu-south-03a")["vpcs"])
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_its_json_keeps_its_schema(everywhere: Invoke, name: str) -> None:
+    schema = json.loads((paths.ROOT / "schemas" / "network.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(answer(everywhere, name), schema)
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_the_picture_has_a_swatch_a_vpc_and_a_cell_for_each_dpu_cluster(
+    everywhere: Invoke, name: str, tmp_path: Path
+) -> None:
+    found, file = answer(everywhere, name), tmp_path / "network.svg"
+
+    said = everywhere("show", name, "network", "--svg", str(file)).stdout
+    texts = [text.text for text in ET.parse(file).iter(f"{SVG}text")]  # noqa: S314 - our own output
+    shapes = list(ET.parse(file).iter(f"{SVG}rect"))  # noqa: S314 - our own output
+
+    shares = [share for vpc in found["vpcs"] for share in vpc["dpus"] if share["hosts"]]
+    assert said.endswith(f" drawn in {file}\n")
+    assert len(shapes) == len(found["vpcs"]) * (1 + len(found["dpu_clusters"]))
+    assert sum(shape.get("fill-opacity") == ".3" for shape in shapes) == len(shares)
+    assert {f"{share['hosts']:,}" for share in shares} <= {*texts}
+
+
+def test_a_region_without_tenants_has_ranges_and_a_picture(invoke: Invoke, data_folder: Path, tmp_path: Path) -> None:
+    for file in (data_folder / "laptop" / "tenants").iterdir():
+        file.unlink()
+    for lock in ("allocations", "images"):
+        (data_folder / "laptop" / f"{lock}.lock.yaml").unlink()
+    assert invoke("allocate", "laptop").exit_code == 0
+
+    result = invoke("show", "laptop", "network", "--svg", str(tmp_path / "network.svg"))
+
+    assert result.stdout.startswith("laptop: 0 VPCs of 0 tenants\n")
+    assert "networks.tenants             10.64.0.0/10               0            0  4,194,304  /10" in result.stdout
+
+
+def test_it_is_no_yaml(invoke: Invoke) -> None:
+    result = invoke("show", "laptop", "network", "--format", "yaml")
+
+    message = "error: --format yaml: network is a table; write text or json\n"
+    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, message)

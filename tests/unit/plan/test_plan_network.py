@@ -1,0 +1,66 @@
+"""What the report of networks counts: hosts by DPU cluster, and what is given, kept back and free of each range."""
+
+from __future__ import annotations
+
+from small_region import allocated, changed, nodes, small_region, tenant
+
+from components.plan.report.network import RangeUse, RegionNetwork, network
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from components.specs.ranges import NumberRange
+from toolchain import paths
+
+
+def _ranges(found: RegionNetwork) -> dict[str, RangeUse]:
+    return {one.range: one for one in found.ranges}
+
+
+def _two() -> Environment:
+    return allocated(
+        small_region(), tenants=(tenant("ant", nodes(2), fabrics=("ib",)), tenant("bee", nodes(2), fabrics=("ib",)))
+    )
+
+
+def test_ranges_count_what_is_given_and_what_is_free() -> None:
+    ranges = _ranges(network(_two()))
+
+    vnis, pkeys, vips = (ranges[name] for name in ("networks.vni", "fabrics.ib.pkeys", "networks.control_plane_vips"))
+    assert (vnis.given, vnis.quarantined, vnis.free) == (2, 0, 1)
+    assert (pkeys.written, pkeys.given, pkeys.free) == ("0x10-0x17", 2, 6)
+    assert (vips.given, vips.free) == (2, 252)
+    assert ranges["networks.tenants"].largest == "/11"
+
+
+def test_numbers_of_a_tenant_that_left_are_kept_back() -> None:
+    before = _two()
+    after = allocated(before, tenants=before.tenants[:1])
+
+    was, now = _ranges(network(before)), _ranges(network(after))
+
+    assert was.keys() == now.keys()
+    for name, one in now.items():
+        assert one.free == was[name].free
+        assert one.given + one.quarantined == was[name].given
+    assert now["networks.vni"].quarantined == 1
+
+
+def test_numbers_outside_a_range_that_was_made_smaller_are_not_of_it() -> None:
+    region = _two()
+    numbers = region.region.networks.vni
+    smaller = changed(region.region.networks, vni=NumberRange(first=numbers.first + 1, last=numbers.last))
+
+    vnis = _ranges(network(changed(region, region=changed(region.region, networks=smaller))))["networks.vni"]
+
+    assert (vnis.given, vnis.free) == (1, 1)
+
+
+def test_each_host_of_a_vpc_is_counted_in_the_dpu_cluster_that_runs_its_dpu() -> None:
+    region = load_environment("us-east-04a", paths.ROOT / "environments")
+    found = network(region)
+
+    pools = region.allocations.hosts.values()
+    for vpc in found.vpcs:
+        names = {cluster.cluster for cluster in vpc.clusters}
+        assert sum(share.hosts for share in vpc.dpus) == sum(pool.split("/")[0] in names for pool in pools)
+        assert [share.dpu_cluster for share in vpc.dpus] == [*region.allocations.vpcs[vpc.vpc].links]
+    assert sum(shard.dpus for shard in found.dpu_clusters) == len(region.hosts)
