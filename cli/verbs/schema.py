@@ -12,6 +12,7 @@ from cli import arguments, outputs
 from cli.console import Format, plural, print_json, stdout
 from cli.errors import ExitCode, Stop
 from cli.views import commands, man_page
+from components.plan.report.border import BorderContract
 from components.plan.report.network import RegionNetwork
 from components.plan.report.offerings import Offerings
 from components.plan.report.platform_images import PlatformImages
@@ -36,6 +37,7 @@ _ANSWERS: dict[str, tuple[str, type[Spec]]] = {
     "facts": ("what is known of a region at one moment", Facts),
     "drift": ("what is not as it is declared", Drift),
     "preview": ("what a preview says of a change", Preview),
+    "border": ("what the border of a region does for VPCs", BorderContract),
     "network": ("which networks tenants have in a region", RegionNetwork),
     "offerings": ("what can be ordered in a region", Offerings),
     "platform-images": ("what the platform of a region fetches for itself", PlatformImages),

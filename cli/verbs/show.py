@@ -23,6 +23,7 @@ from cli.views import capacity as capacity_view
 from cli.views import capacity_map, network_map
 from cli.views import images as image_view
 from cli.views import network as network_view
+from cli.views import network_border as border_view
 from cli.views import offerings as offering_view
 from cli.views import platform_images as platform_view
 from cli.views import prerequisites as prerequisite_view
@@ -30,6 +31,7 @@ from cli.views import resolved as show_view
 from cli.views import uniformity as uniformity_view
 from cli.views import upgrades as upgrade_view
 from cli.views.region_map import region_map
+from components.plan.report.border import contract
 from components.plan.report.capacity import capacity
 from components.plan.report.images import image_report
 from components.plan.report.network import network
@@ -87,6 +89,9 @@ def show(
     example: Annotated[
         str | None, typer.Option("--example", metavar="SIZE", help="With offerings: print an order of a VM of SIZE.")
     ] = None,
+    border: Annotated[
+        bool, typer.Option("--border", help="With network: what routers outside do for each VPC.")
+    ] = False,
     live: Annotated[bool, typer.Option("--live", help="With uniformity: ask the clusters, too.")] = False,
     platform: Annotated[
         bool, typer.Option("--platform", help="With images: charts, providers and images of the platform's own.")
@@ -101,27 +106,26 @@ def show(
     each runs, what is behind, what expires and what fits what; with --platform charts, providers and container
     images that the platform itself fetches, each with its digest or told to be by tag. With map: the region as a
     picture in text, each host in the letter of its pool. With network: the networks of tenants, their prefixes,
-    numbers and partitions, where the DPUs of their hosts are, and what is free of each range. With offerings: what
-    tenants can order, sizes and images of VMs, nodes and storage, and where there is room; --example prints an
-    order of a VM as a manifest. With prerequisites: what objects of the region refer to and nobody renders or
-    makes, such as Secrets, images and networks: who needs it, why, its form and how to make it. With uniformity:
-    the one tuple of versions and settings of each pool, and what deviates from it. With upgrades: the next
-    Kubernetes version of each cluster, whether images are ready for it, and what blocks.
+    numbers and partitions, where the DPUs of their hosts are, and what is free of each range; with --border what
+    routers outside do for each VPC, routes to import and to announce. With offerings: what tenants can order, sizes
+    and images of VMs, nodes and storage, and where there is room; --example prints an order of a VM as a manifest.
+    With prerequisites: what objects of the region refer to and nobody renders or makes, such as Secrets, images and
+    networks: who needs it, why, its form and how to make it. With uniformity: the one tuple of versions and
+    settings of each pool, and what deviates from it. With upgrades: the next Kubernetes version of each cluster,
+    whether images are ready for it, and what blocks.
     """
     spec = data.comparable(environment) if path in _COMPARABLE else data.load(environment)
-    _refuse_contradictions(environment, path, svg, example, live=live, platform=platform)
+    _refuse_contradictions(environment, path, svg, example, border=border, live=live, platform=platform)
     _refuse_format(environment, path, output)
     match path:
         case "capacity":
             _show_capacity(spec, output, svg)
-        case "images" if platform:
-            _show_platform_images(spec, output)
         case "images":
-            _show_images(spec, output, (today or settings.now()).date())
+            _show_images(spec, output, (today or settings.now()).date(), platform=platform)
         case "map":
             sys.stdout.write(_drawn(spec, svg) or region_map(spec))
         case "network":
-            _show_network(spec, output, svg)
+            _show_network(spec, output, svg, border=border)
         case "offerings":
             _show_offerings(spec, output, example)
         case "prerequisites":
@@ -169,17 +173,20 @@ def _drawn(environment: Environment, svg: Path | None) -> str:
     return f"map of {plural(len(environment.hosts), 'host')} in {svg}\n"
 
 
-def _show_images(environment: Environment, output: ShowFormat, today: dt.date) -> None:
-    report = image_report(environment, today)
-    _answer(output, report.to_json, image_view.tables(report))
+def _show_images(environment: Environment, output: ShowFormat, today: dt.date, *, platform: bool) -> None:
+    if platform:
+        fetched = platform_images(environment)
+        _answer(output, partial(fetched.model_dump, mode="json"), platform_view.tables(fetched))
+    else:
+        report = image_report(environment, today)
+        _answer(output, report.to_json, image_view.tables(report))
 
 
-def _show_platform_images(environment: Environment, output: ShowFormat) -> None:
-    found = platform_images(environment)
-    _answer(output, partial(found.model_dump, mode="json"), platform_view.tables(found))
-
-
-def _show_network(environment: Environment, output: ShowFormat, svg: Path | None) -> None:
+def _show_network(environment: Environment, output: ShowFormat, svg: Path | None, *, border: bool) -> None:
+    if border:
+        done = contract(environment)
+        _answer(output, partial(done.model_dump, mode="json"), border_view.lines(done))
+        return
     found = network(environment)
     if svg is not None:
         outputs.write("--svg", svg, network_map.network_map(found), network_map.MARK)
@@ -247,8 +254,18 @@ def _refuse_format(environment: str, path: str, output: ShowFormat) -> None:
 
 
 def _refuse_contradictions(
-    environment: str, path: str, svg: Path | None, example: str | None, *, live: bool, platform: bool
+    environment: str,
+    path: str,
+    svg: Path | None,
+    example: str | None,
+    *,
+    border: bool,
+    live: bool,
+    platform: bool,
 ) -> None:
+    if border and (path != NETWORK or svg is not None):
+        msg = f"--border tells in words what routers do; say: jacquard show {environment} {NETWORK} --border"
+        raise Stop(msg, ExitCode.BAD_DATA)
     if example is not None and path != OFFERINGS:
         msg = f"--example orders what is offered; say: jacquard show {environment} {OFFERINGS} --example {example}"
         raise Stop(msg, ExitCode.BAD_DATA)

@@ -16,7 +16,7 @@ from components.render.dpus import NAMESPACE, DpuPlatform, named
 from components.render.manifest import Manifest
 from components.render.nvue import HOST_INTERFACE, Vrf
 from components.render.objects import given, manifest
-from components.render.vpc import Vpc, announced, reach
+from components.render.vpc import Vpc, announced, imported, reach, verdicts
 from components.specs.dpus import DpuClusterSpec, DpuControlSpec
 from components.specs.locks import VpcAllocation
 
@@ -79,17 +79,16 @@ def _links(numbers: VpcAllocation, at: DpuClusterSpec) -> list[Range]:
 
 
 def _vrf(vpc: Vpc, platform: DpuPlatform, deployment: str) -> Vrf:
-    allowed, numbers = reach(vpc, platform.networks), vpc.numbers
+    numbers = vpc.numbers
     return Vrf(
         name=vpc.spec.name,
         vni=numbers.vni,
         asn=numbers.asn,
         target=numbers.route_target,
         host_pool=_host_pool(deployment),
-        permit=allowed.permit,
-        deny=allowed.deny,
-        reachable=None if allowed.outside else allowed.inside,
+        verdicts=verdicts(reach(vpc, platform.networks)),
         announced=announced(vpc),
+        imported=imported(vpc, platform.networks),
     )
 
 

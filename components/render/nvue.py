@@ -50,14 +50,12 @@ class Vrf:
     target: int
     """Number that makes the VRF's route target together with the ASN."""
     host_pool: str
-    permit: tuple[Network, ...]
-    """Destinations inside denied prefixes that hosts must reach, such as their own control planes."""
-    deny: tuple[Network, ...]
-    """Management networks, which hosts must not reach."""
-    reachable: tuple[Network, ...] | None
-    """All networks that hosts may reach; None for any destination that is not denied."""
+    verdicts: tuple[tuple[Network, bool], ...]
+    """Whether hosts may reach a destination: the first network that it is in decides."""
     announced: tuple[Network, ...]
     """Prefixes that hosts may announce routes in."""
+    imported: tuple[str, ...]
+    """Route targets of others, as EVPN writes them, whose routes the VRF has beside its own."""
 
     @property
     def route_target(self) -> str:
@@ -105,6 +103,11 @@ def _underlay(fabric: Fabric) -> dict[str, Any]:
     }
 
 
+def dpu_asns(asns: NumberRange, loopbacks: Network) -> NumberRange:
+    """Return the numbers that DPUs have of ``asns``: one for each of ``loopbacks``, from the end."""
+    return NumberRange(first=asns.last - loopbacks.num_addresses + 1, last=asns.last)
+
+
 def _own_asn(fabric: Fabric) -> str:
     """Return the expression that gives each DPU its own ASN: the last of the range less its place in the loopbacks.
 
@@ -125,15 +128,9 @@ def _host_interface(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
 
 
 def _rules(vrf: Vrf) -> dict[str, Any]:
-    verdicts = [
-        *((prefix, "permit") for prefix in vrf.permit),
-        *((prefix, "deny") for prefix in vrf.deny),
-        *((prefix, "permit") for prefix in vrf.reachable or (Network("0.0.0.0/0"),)),
-        *(() if vrf.reachable is None else ((Network("0.0.0.0/0"), "deny"),)),
-    ]
     return {
-        str(10 * number): {"match": {"ip": {"dest-ip": str(prefix)}}, "action": {verdict: {}}}
-        for number, (prefix, verdict) in enumerate(verdicts, start=1)
+        str(10 * number): {"match": {"ip": {"dest-ip": str(prefix)}}, "action": {"permit" if may else "deny": {}}}
+        for number, (prefix, may) in enumerate(vrf.verdicts, start=1)
     }
 
 
@@ -151,7 +148,8 @@ def _and_inside(prefix: Network) -> dict[str, int]:
 
 
 def _tenant(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
-    target: dict[str, Any] = {"route-target": {vrf.route_target: {}}}
+    exported: dict[str, Any] = {"route-target": {vrf.route_target: {}}}
+    imported: dict[str, Any] = {"route-target": {target: {} for target in (vrf.route_target, *vrf.imported)}}
     own_routes = {"ipv4-unicast": {**_ON, "policy": {"inbound": {"prefix-list": vrf.name}}}}
     return {
         "evpn": {**_ON, "vni": {str(vrf.vni): {}}},
@@ -167,8 +165,8 @@ def _tenant(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
                         "route-export": {"to-evpn": _ON},
                     }
                 },
-                "route-export": {"to-evpn": target},
-                "route-import": {"from-evpn": target},
+                "route-export": {"to-evpn": exported},
+                "route-import": {"from-evpn": imported},
                 "neighbor": {HOST_INTERFACE: {"peer-group": "host", "type": "unnumbered"}},
                 "peer-group": {"host": {"remote-as": "external", "address-family": own_routes}},
             }

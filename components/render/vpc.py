@@ -32,7 +32,9 @@ class Reach:
     deny: tuple[Network, ...]
     """Networks of the region that no tenant may see."""
     inside: tuple[Network, ...]
-    """Prefixes of the VPC itself, and the region's storage."""
+    """Prefixes of the VPC itself, the region's storage, and what every VPC reaches behind the border."""
+    others: tuple[Network, ...]
+    """Networks of other tenants, in which ``inside`` lies; none where no border is named that could lead there."""
     outside: bool
     """Whether everything else may be reached too."""
 
@@ -47,6 +49,17 @@ def announced(vpc: Vpc) -> tuple[Network, ...]:
     return (numbers.pods, numbers.services, numbers.load_balancers, *(Network(f"{one}/32") for one in public))
 
 
+def imported(vpc: Vpc, networks: NetworksSpec) -> tuple[str, ...]:
+    """Return the route targets of the border that ``vpc`` imports beside its own, as ``<asn>:<number>``.
+
+    A permit is no route: without one of these, or a VRF of the VPC on the border, nothing leads out of the VPC.
+    """
+    border = networks.border
+    if border is None:
+        return ()
+    return (border.services_target, *((border.internet_target,) if vpc.spec.egress is Egress.PUBLIC else ()))
+
+
 def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
     """Return where traffic of ``vpc`` may go, whatever backend sees to it."""
     numbers = vpc.numbers
@@ -59,6 +72,27 @@ def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
             networks.control_plane_vips,
             networks.dpu_loopbacks,
         ),
-        inside=(numbers.hosts, numbers.pods, numbers.services, numbers.load_balancers, networks.storage),
+        inside=(
+            numbers.hosts,
+            numbers.pods,
+            numbers.services,
+            numbers.load_balancers,
+            networks.storage,
+            *(networks.border.networks if networks.border else ()),
+        ),
+        others=(networks.tenants,) if networks.border else (),
         outside=vpc.spec.egress is Egress.PUBLIC,
+    )
+
+
+def verdicts(allowed: Reach) -> tuple[tuple[Network, bool], ...]:
+    """Return the same as an ordered list: whether a destination may be reached, by the first network that it is in."""
+    anywhere = Network("0.0.0.0/0")
+    inside = () if allowed.outside and not allowed.others else allowed.inside
+    return (
+        *((one, True) for one in allowed.permit),
+        *((one, False) for one in allowed.deny),
+        *((one, True) for one in inside),
+        *((one, False) for one in allowed.others if allowed.outside),
+        (anywhere, allowed.outside),
     )

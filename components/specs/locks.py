@@ -27,6 +27,7 @@ from components.specs.base import (
     ShortName,
     Spec,
 )
+from components.specs.border import RouteTarget
 from components.specs.dpus import DpuClusterName
 from components.specs.fabric import LAST_PKEY, GuidRange
 from components.specs.intents import DpuIntent, IntentName, NodeIntent
@@ -37,8 +38,6 @@ from components.specs.tenant_network import Isolation
 
 Vni = Annotated[int, Field(ge=1, le=16_777_215)]
 Asn = Annotated[int, Field(ge=1, le=4_294_967_295)]
-RouteTarget = Annotated[int, Field(ge=1, le=4_294_967_295)]
-"""Number that makes a route target of EVPN together with the ASN."""
 Pkey = Annotated[int, Field(ge=1, le=LAST_PKEY)]
 """Partition key of InfiniBand."""
 

@@ -26,6 +26,7 @@ from components.specs.base import (
     Stage,
     Text,
 )
+from components.specs.border import BorderSpec
 from components.specs.catalog import Channel
 from components.specs.data_stores import DataStoreSpec, DedicatedDataStoreSpec
 from components.specs.dpus import DpuControlSpec
@@ -103,6 +104,8 @@ class NetworksSpec(Spec):
     """Numbers for BGP: one a VPC, from the beginning, and one a DPU, from the end."""
     route_targets: Numbers | None = None
     """Numbers of EVPN route targets, one a VPC; a VPC uses its VNI when they are left out."""
+    border: BorderSpec | None = None
+    """Routers that route between VPCs and the rest, by route targets; they have a VRF of each VPC when left out."""
     backbone: Label | None = None
     """Network that connects this region to others; regions on one backbone need disjoint VNIs and ASNs."""
 

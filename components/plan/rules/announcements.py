@@ -26,17 +26,23 @@ def announced(environment: Environment) -> Iterator[Problem]:
 
 
 def numbers(environment: Environment) -> Iterator[Problem]:
-    """Report BGP numbers of hosts and routers that a VPC or DPU may have: it would drop their routes as a loop."""
+    """Report BGP numbers of hosts and routers that a VPC or DPU may have.
+
+    It would drop their routes as a loop, and a VPC could have a route target of the border.
+    """
     region = environment.region
-    announcement, taken = region.control_planes.announcement, region.networks.asn
-    if announcement is None:
-        return
-    named: list[tuple[DataPath, int | None]] = [((*_PATH, "asn"), announcement.asn)]
-    named += [((*_PATH, "peers", index, "asn"), peer.asn) for index, peer in enumerate(announcement.peers)]
-    for path, asn in named:
+    announcement, border, taken = region.control_planes.announcement, region.networks.border, region.networks.asn
+    named: list[tuple[DataPath, int | None, str]] = []
+    if border is not None:
+        named.append((("networks", "border", "asn"), border.asn, "a VPC could have a route target of the border"))
+    if announcement is not None:
+        why = "a VPC or DPU of the same number drops routes as loops"
+        named.append(((*_PATH, "asn"), announcement.asn, why))
+        named += [((*_PATH, "peers", index, "asn"), peer.asn, why) for index, peer in enumerate(announcement.peers)]
+    for path, asn, why in named:
         if asn is not None and taken.first <= asn <= taken.last:
             text = (
-                f"{asn} is in networks.asn ({taken}, {place(environment, REGION, ('networks', 'asn'))}), and a VPC or"
-                " DPU of the same number drops routes as loops; pick another outside it"
+                f"{asn} is in networks.asn ({taken}, {place(environment, REGION, ('networks', 'asn'))}), and {why};"
+                " pick another outside it"
             )
             yield problem(environment, REGION, path, text)

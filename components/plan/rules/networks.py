@@ -11,6 +11,7 @@ from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.pools import DataPath, place, problem, tenant_file
 from components.render.backends import BORDERS
 from components.specs.base import Address, Network
+from components.specs.border import TWO_BYTES
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
 from components.specs.loader import ALLOCATIONS, REGION, WAIVERS
@@ -22,7 +23,6 @@ from components.specs.tenant_network import Isolation, VpcSpec
 SINGLE_NETWORKS = ("management", "bmc", "boot", "storage", "control_plane_vips", "dpu_loopbacks", "tenants")
 MAX_VNI = 16_777_215
 MAX_ASN = 4_294_967_295
-TWO_BYTES = 65_535
 SERVICE_PREFIXES = range(12, 29)
 """Prefix lengths that Services may have: Kubernetes takes none wider than /12, and one narrower than /28 has no tenth
 address for the cluster's DNS."""
@@ -40,7 +40,7 @@ _UNUSABLE = {
 
 def unusable(environment: Environment) -> Iterator[Problem]:
     """Report networks that machines cannot have addresses in: loopback, link-local, multicast, reserved."""
-    for path, _, network in region_networks(environment):
+    for path, _, network in (*region_networks(environment), *_behind_border(environment)):
         for special, why in _UNUSABLE.items():
             if network.overlaps(Network(special)):
                 text = f"{network} reaches into {special}, which {why}; write a network of machines, like 10.64.0.0/16"
@@ -49,7 +49,7 @@ def unusable(environment: Environment) -> Iterator[Problem]:
 
 def networks_disjoint(environment: Environment) -> Iterator[Problem]:
     """Report networks of a region that overlap."""
-    named = region_networks(environment)
+    named = [*region_networks(environment), *_behind_border(environment)]
     for other, (path, _, network) in overlaps((*bounds(entry[2]), entry) for entry in named):
         where = f"{other[1]} ({other[2]}, {place(environment, REGION, other[0])})"
         text = f"{network} overlaps {where}; networks of a region must be disjoint, move one"
@@ -66,6 +66,13 @@ def region_networks(environment: Environment) -> list[tuple[DataPath, str, Netwo
     ]
     public = [(("networks", "public", i), f"networks.public[{i}]", one) for i, one in enumerate(networks.public)]
     return [*single, *public]
+
+
+def _behind_border(environment: Environment) -> list[tuple[DataPath, str, Network]]:
+    """Return the networks behind the border, which regions may have in common."""
+    border = environment.region.networks.border
+    named = enumerate(border.networks if border else ())
+    return [(("networks", "border", "networks", i), f"networks.border.networks[{i}]", one) for i, one in named]
 
 
 def number_ranges(environment: Environment) -> Iterator[Problem]:

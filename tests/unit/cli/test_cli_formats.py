@@ -33,6 +33,7 @@ def test_schema_writes_all_that_is_made_from_the_models_and_then_has_nothing_to_
     assert (first.exit_code, second.exit_code) == (ExitCode.OK, ExitCode.OK)
     assert {path.name for path in (root / "schemas").iterdir()} == {
         *(schema.file_name(kind) for kind in KINDS),
+        "border.schema.json",
         "drift.schema.json",
         "facts.schema.json",
         "impact.schema.json",
@@ -50,7 +51,7 @@ def test_schema_writes_all_that_is_made_from_the_models_and_then_has_nothing_to_
     }
     assert [path.name for path in (root / "docs").glob("*.md")] == ["policies.md"]
     headed = sum(not kind.locked for _, kind in data_files(data_folder))
-    assert second.output == f"{len(KINDS) + len(reference.pages()) + 12 + headed} files current\n"
+    assert second.output == f"{len(KINDS) + len(reference.pages()) + 13 + headed} files current\n"
 
 
 def test_schema_without_write_names_what_is_not_current_and_changes_nothing(invoke: Invoke, data_folder: Path) -> None:

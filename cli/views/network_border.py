@@ -1,0 +1,54 @@
+"""What the border does for VPCs, as text for those who configure its routers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from cli.console import plural
+from components.plan.report.border import Accepted, BorderContract, BorderVpc
+
+
+def lines(found: BorderContract) -> Iterator[Text]:
+    """Yield the contract: what all share first, then a paragraph a VPC."""
+    under = found.underlay
+    yield Text(f"{found.environment}: what the border does for {plural(len(found.vpcs), 'VPC')}", "bold")
+    yield Text(
+        f"  underlay    eBGP on unnumbered links, IPv4 and EVPN; DPUs have ASN {under.dpu_asns} and VTEPs in"
+        f" {', '.join(map(str, under.vteps))}"
+    )
+    yield Text(f"  MTU         {under.uplink_mtu_bytes} on all links, {under.mtu_bytes} into VPCs")
+    yield Text("  drops       what comes from a VPC and is for")
+    for one in found.drops:
+        yield Text(f"              {one.prefix}   {one.why}")
+    if found.control_planes:
+        peers = ", ".join(f"{peer.address} (ASN {peer.asn})" for peer in found.control_planes.routers)
+        yield Text(f"  takes       a /32 a control plane from ASN {found.control_planes.asn}, by sessions with {peers}")
+    for vpc in found.vpcs:
+        yield Text()
+        yield from _vpc(vpc)
+    if found.without_evpn:
+        yield Text()
+        names = ", ".join(f"{name} ({isolation})" for name, isolation in found.without_evpn.items())
+        yield Text(f"no VRF and no route of: {names}")
+
+
+def _vpc(vpc: BorderVpc) -> Iterator[Text]:
+    where = f"VRF of its own, L3VNI {vpc.vni}" if vpc.own_vrf else f"in the VRFs of the border, its VNI {vpc.vni}"
+    yield Text(f"{vpc.tenant}/{vpc.vpc}", "bold").append(f"   {where}", "not bold")
+    yield Text(f"  imports     {vpc.imports}")
+    for accepted in vpc.accepts:
+        yield Text(f"              {_accepted(accepted)}")
+    for target in dict.fromkeys(one.route_target for one in vpc.announces):
+        yield Text(f"  exports     {target}")
+        for one in vpc.announces:
+            if one.route_target == target:
+                yield Text(f"              {one.prefix}   {one.why}")
+    if vpc.translates:
+        yield Text("  translates  what goes to the internet to public addresses")
+
+
+def _accepted(one: Accepted) -> str:
+    lengths = f" to /{one.longest}" if one.longest > one.prefix.prefixlen else ""
+    return f"{one.prefix}{lengths}   {one.why}{', announced to the internet' if one.outside else ''}"

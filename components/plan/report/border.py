@@ -1,0 +1,188 @@
+"""What the border must do so that VPCs reach what they may: a contract with those who configure its routers.
+
+A permit in an access list is no route. VPCs on DPUs have routes by EVPN only, each in a VRF of its own: what
+lies outside is reached by what the border announces into it. The data say how: by route targets of the border
+(``networks.border``), which VPCs import, or by a VRF of each VPC on the border, with the VPC's own route target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.plan.build.tenant_network import PlacedVpc, vpcs
+from components.plan.report.network import prefixes
+from components.render.backends import BORDERS
+from components.render.dpf_hbn import POINT_TO_POINT
+from components.render.nvue import dpu_asns
+from components.render.vpc import announced, reach
+from components.specs.announcements import AnnouncementSpec, BgpPeerSpec
+from components.specs.base import Network, Spec
+from components.specs.environment import Environment
+from components.specs.ranges import Numbers
+from components.specs.region import NetworksSpec
+from components.specs.tenant_network import Isolation
+
+FORMAT = 1
+ANYWHERE = Network("0.0.0.0/0")
+
+
+class Announced(Spec):
+    """A route of the border into a VPC."""
+
+    prefix: Network
+    route_target: str
+    why: str
+
+
+class Accepted(Spec):
+    """Routes of a VPC that the border takes, and no others."""
+
+    prefix: Network
+    longest: int
+    """Length of the longest prefix inside ``prefix`` that it takes."""
+    why: str
+    outside: bool
+    """Whether the border announces it to the internet; all else stays between the VPC and what serves it."""
+
+
+class Dropped(Spec):
+    """Packets of VPCs that the border drops."""
+
+    prefix: Network
+    """Network that they are for."""
+    why: str
+
+
+class BorderVpc(Spec):
+    """What the border does for one VPC."""
+
+    vpc: str
+    tenant: str
+    vni: int
+    """VNI that packets into the VPC carry; also of its VRF on the border, where it has one there."""
+    own_vrf: bool
+    """Whether the border has a VRF of the VPC; if not, it has one for services and one for the internet."""
+    imports: str
+    """Route target of the VPC's routes, which the border imports."""
+    announces: tuple[Announced, ...]
+    """Routes that lead out of the VPC; it reaches nothing outside that is in none of them."""
+    accepts: tuple[Accepted, ...]
+    """Routes that lead into the VPC."""
+    translates: bool
+    """Whether the border gives packets to the internet public addresses, since those of the VPC are private."""
+
+
+class Underlay(Spec):
+    """What leaf switches and the border agree on with DPUs."""
+
+    dpu_asns: Numbers
+    """ASNs of DPUs, one each; their sessions with both leaf switches are eBGP on unnumbered links."""
+    vteps: tuple[Network, ...]
+    """Networks of the ends of VXLAN tunnels on DPUs, by DPU cluster."""
+    uplink_mtu_bytes: int
+    """Largest packet between DPUs, switches and border."""
+    mtu_bytes: int
+    """Largest packet of VPCs, which the border does not exceed into them."""
+
+
+class ControlPlaneRoutes(Spec):
+    """Routes to control planes, a /32 each, as hosts of the management cluster announce them."""
+
+    asn: int
+    """ASN of the hosts."""
+    routers: tuple[BgpPeerSpec, ...]
+
+
+class BorderContract(Spec):
+    """Everything that ``jacquard show ENV network --border`` says."""
+
+    schema_version: int = FORMAT
+    environment: str
+    underlay: Underlay
+    vpcs: tuple[BorderVpc, ...]
+    """VPCs that EVPN tells apart, in the order of the data."""
+    without_evpn: dict[str, Isolation]
+    """All other VPCs, which the border has no VRF and no route of."""
+    drops: tuple[Dropped, ...]
+    """What the border drops although it may have a route: packets that come from any VPC."""
+    control_planes: ControlPlaneRoutes | None
+    """Who announces control planes; None where hosts and addresses share one network, or nothing says who does."""
+
+
+def contract(environment: Environment) -> BorderContract:
+    """Return what the border of ``environment`` does.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
+    """
+    region, placed = environment.region, list(vpcs(environment))
+    plan = region.networks
+    return BorderContract(
+        environment=environment.name,
+        underlay=Underlay(
+            dpu_asns=dpu_asns(plan.asn, plan.dpu_loopbacks),
+            vteps=tuple(item.loopbacks for item in region.dpus.every(plan.dpu_loopbacks)),
+            uplink_mtu_bytes=region.dpus.uplink_mtu_bytes,
+            mtu_bytes=region.dpus.mtu_bytes,
+        ),
+        vpcs=tuple(_vpc(one, plan) for one in placed if BORDERS[one.vpc.spec.isolation].evpn),
+        without_evpn={
+            one.vpc.spec.name: one.vpc.spec.isolation for one in placed if not BORDERS[one.vpc.spec.isolation].evpn
+        },
+        drops=tuple(_drops(plan)),
+        control_planes=_control_planes(region.control_planes.announcement),
+    )
+
+
+def _control_planes(announcement: AnnouncementSpec | None) -> ControlPlaneRoutes | None:
+    if announcement is None or announcement.asn is None:
+        return None
+    return ControlPlaneRoutes(asn=announcement.asn, routers=announcement.peers)
+
+
+def _vpc(placed: PlacedVpc, plan: NetworksSpec) -> BorderVpc:
+    numbers, allowed = placed.vpc.numbers, reach(placed.vpc, plan)
+    return BorderVpc(
+        vpc=placed.vpc.spec.name,
+        tenant=placed.vpc.tenant,
+        vni=numbers.vni,
+        own_vrf=plan.border is None,
+        imports=f"{numbers.asn}:{numbers.route_target}",
+        announces=tuple(_announces(placed, plan)),
+        accepts=tuple(_accepts(placed)),
+        translates=allowed.outside and plan.tenants.is_private,
+    )
+
+
+def _announces(placed: PlacedVpc, plan: NetworksSpec) -> Iterator[Announced]:
+    """Yield the routes out of a VPC: to what the border serves to all of them, or to this one alone."""
+    numbers, border = placed.vpc.numbers, plan.border
+    own = f"{numbers.asn}:{numbers.route_target}"
+    services, internet = (border.services_target, border.internet_target) if border else (own, own)
+    if border:
+        yield Announced(prefix=plan.control_plane_vips, route_target=services, why="control planes")
+    else:
+        for address in placed.vpc.control_planes:
+            yield Announced(prefix=Network(f"{address}/32"), route_target=services, why="its control plane")
+    yield Announced(prefix=plan.storage, route_target=services, why="storage")
+    for network in border.networks if border else ():
+        yield Announced(prefix=network, route_target=services, why="behind the border, for every VPC")
+    if reach(placed.vpc, plan).outside:
+        yield Announced(prefix=ANYWHERE, route_target=internet, why="egress: public")
+
+
+def _accepts(placed: PlacedVpc) -> Iterator[Accepted]:
+    named = {prefix: name.replace("_", " ") for name, prefix in prefixes(placed.vpc.numbers).items()}
+    hosts, bits = placed.vpc.numbers.hosts, ANYWHERE.max_prefixlen
+    yield Accepted(prefix=hosts, longest=POINT_TO_POINT, why=named[hosts], outside=False)
+    for prefix in announced(placed.vpc):
+        public = prefix not in named
+        yield Accepted(prefix=prefix, longest=bits, why=named.get(prefix, "public address"), outside=public)
+
+
+def _drops(plan: NetworksSpec) -> Iterator[Dropped]:
+    yield Dropped(prefix=plan.tenants, why="of another VPC, or of nobody")
+    for name in ("management", "bmc", "boot", "dpu_loopbacks"):
+        prefix: Network | None = getattr(plan, name)
+        if prefix is not None:
+            yield Dropped(prefix=prefix, why=f"networks.{name}, which no tenant sees")

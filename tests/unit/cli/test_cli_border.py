@@ -1,0 +1,93 @@
+"""What ``jacquard show ENV network --border`` prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from cli.errors import ExitCode
+from toolchain import paths
+
+Invoke = Callable[..., Any]
+Edit = Callable[[Path, str, str], None]
+BORDER = "networks:\n  border: {asn: 64496, services: 100, internet: 200, networks: [10.6.0.0/24]}\n"
+
+
+def test_a_border_without_route_targets_has_a_vrf_of_each_vpc(invoke: Invoke) -> None:
+    assert invoke("show", "laptop", "network", "--border").stdout == (
+        "laptop: what the border does for 1 VPC\n"
+        "  underlay    eBGP on unnumbered links, IPv4 and EVPN; DPUs have ASN 4200008976-4200009999 and VTEPs in"
+        " 10.4.0.0/22\n"
+        "  MTU         9216 on all links, 9000 into VPCs\n"
+        "  drops       what comes from a VPC and is for\n"
+        "              10.64.0.0/10   of another VPC, or of nobody\n"
+        "              10.0.0.0/16   networks.management, which no tenant sees\n"
+        "              10.1.0.0/16   networks.bmc, which no tenant sees\n"
+        "              10.4.0.0/22   networks.dpu_loopbacks, which no tenant sees\n"
+        "\n"
+        "acme/acme   VRF of its own, L3VNI 10000\n"
+        "  imports     4200000000:10000\n"
+        "              10.65.16.0/24 to /30   hosts\n"
+        "              10.64.0.0/16 to /32   pods\n"
+        "              10.65.0.0/20 to /32   services\n"
+        "              10.65.17.0/26 to /32   load balancers\n"
+        "              203.0.113.1/32   public address, announced to the internet\n"
+        "  exports     4200000000:10000\n"
+        "              10.3.0.1/32   its control plane\n"
+        "              10.2.0.0/17   storage\n"
+        "              0.0.0.0/0   egress: public\n"
+        "  translates  what goes to the internet to public addresses\n"
+        "\n"
+        "no VRF and no route of: globex (dpf-ovn)\n"
+    )
+
+
+def test_a_border_with_route_targets_exports_by_them(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    edit(data_folder / "laptop" / "region.yaml", "networks:\n", BORDER)
+
+    [vpc] = json.loads(invoke("show", "laptop", "network", "--border", "--format", "json").stdout)["vpcs"]
+
+    assert (vpc["own_vrf"], vpc["imports"]) == (False, "4200000000:10000")
+    assert [(one["route_target"], one["prefix"]) for one in vpc["announces"]] == [
+        ("64496:100", "10.3.0.0/24"),
+        ("64496:100", "10.2.0.0/17"),
+        ("64496:100", "10.6.0.0/24"),
+        ("64496:200", "0.0.0.0/0"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "gone"),
+    [("egress: public", "egress: none", "0.0.0.0/0"), ("egress: public", "ingress: none", "203.0.113.1/32")],
+)
+def test_what_a_vpc_may_not_has_no_route(
+    invoke: Invoke, data_folder: Path, edit: Edit, old: str, new: str, gone: str
+) -> None:
+    before = invoke("show", "laptop", "network", "--border").stdout
+    edit(data_folder / "laptop" / "tenants" / "acme.yaml", old, new)
+    after = invoke("show", "laptop", "network", "--border").stdout
+
+    assert gone in before
+    assert gone not in after
+    assert ("translates" in after) == (new == "egress: public")
+
+
+@pytest.mark.parametrize("name", ["laptop", "lab", "eu-south-03a", "us-east-04a"])
+def test_its_json_keeps_its_schema(invoke: Invoke, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
+    found = json.loads(invoke("show", name, "network", "--border", "--format", "json").stdout)
+
+    jsonschema.validate(found, json.loads((paths.ROOT / "schemas" / "border.schema.json").read_text(encoding="utf-8")))
+    assert {one["vpc"] for one in found["vpcs"]}.isdisjoint(found["without_evpn"])
+
+
+def test_it_is_of_the_network_only(invoke: Invoke) -> None:
+    result = invoke("show", "laptop", "capacity", "--border")
+
+    message = "error: --border tells in words what routers do; say: jacquard show laptop network --border\n"
+    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, message)
