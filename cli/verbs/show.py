@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import sys
 from collections.abc import Callable, Iterable
-from enum import StrEnum
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -19,11 +18,21 @@ from rich.text import Text
 from cli import arguments, data, outputs
 from cli.console import plural, print_json, stdout
 from cli.errors import ExitCode, Stop
+from cli.verbs.show_words import (
+    IMAGES,
+    NETWORK,
+    PREREQUISITES,
+    UNIFORMITY,
+    ShowFormat,
+    refuse_contradictions,
+    refuse_format,
+)
 from cli.views import capacity as capacity_view
 from cli.views import capacity_map, network_map
 from cli.views import images as image_view
 from cli.views import network as network_view
 from cli.views import network_border as border_view
+from cli.views import network_path as path_view
 from cli.views import offerings as offering_view
 from cli.views import platform_images as platform_view
 from cli.views import prerequisites as prerequisite_view
@@ -31,8 +40,10 @@ from cli.views import resolved as show_view
 from cli.views import uniformity as uniformity_view
 from cli.views import upgrades as upgrade_view
 from cli.views.region_map import region_map
+from components.plan.report import paths
 from components.plan.report.border import contract
 from components.plan.report.capacity import capacity
+from components.plan.report.endpoints import UnknownEndError
 from components.plan.report.images import image_report
 from components.plan.report.network import network
 from components.plan.report.offerings import example_order, offerings
@@ -49,24 +60,11 @@ from observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
 from observe.observation import observe
 from toolchain import settings
 
-CAPACITY, IMAGES, MAP, NETWORK, OFFERINGS = "capacity", "images", "map", "network", "offerings"
-PREREQUISITES, UNIFORMITY, UPGRADES = "prerequisites", "uniformity", "upgrades"
-"""Words in place of a path."""
-_TABLES = {CAPACITY, IMAGES, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES}
-_DRAWN = {CAPACITY, MAP, NETWORK}
 _COMPARABLE = {IMAGES, NETWORK, PREREQUISITES, UNIFORMITY}
 """Words whose answer is of a region that could be applied."""
 _MAX_LISTED = 12
 _EXAMPLE = "workstation"
 """Name of the VM of an example."""
-
-
-class ShowFormat(StrEnum):
-    """How ``show`` answers."""
-
-    TEXT = "text"
-    YAML = "yaml"
-    JSON = "json"
 
 
 def show(
@@ -92,6 +90,15 @@ def show(
     border: Annotated[
         bool, typer.Option("--border", help="With network: what routers outside do for each VPC.")
     ] = False,
+    between: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            "--path",
+            metavar="FROM TO",
+            help="With network: whether FROM may reach TO; such as pod:CLUSTER, host:CLUSTER/POOL, vm:CLUSTER/VM,"
+            " api:CLUSTER, storage, internet, management, or an address.",
+        ),
+    ] = None,
     live: Annotated[bool, typer.Option("--live", help="With uniformity: ask the clusters, too.")] = False,
     platform: Annotated[
         bool, typer.Option("--platform", help="With images: charts, providers and images of the platform's own.")
@@ -107,16 +114,17 @@ def show(
     images that the platform itself fetches, each with its digest or told to be by tag. With map: the region as a
     picture in text, each host in the letter of its pool. With network: the networks of tenants, their prefixes,
     numbers and partitions, where the DPUs of their hosts are, and what is free of each range; with --border what
-    routers outside do for each VPC, routes to import and to announce. With offerings: what tenants can order, sizes
-    and images of VMs, nodes and storage, and where there is room; --example prints an order of a VM as a manifest.
-    With prerequisites: what objects of the region refer to and nobody renders or makes, such as Secrets, images and
-    networks: who needs it, why, its form and how to make it. With uniformity: the one tuple of versions and
-    settings of each pool, and what deviates from it. With upgrades: the next Kubernetes version of each cluster,
-    whether images are ready for it, and what blocks.
+    routers outside do for each VPC, routes to import and to announce; with --path whether one may reach another, by
+    which rule and over which devices. With offerings: what tenants can order, sizes and images of VMs, nodes and
+    storage, and where there is room; --example prints an order of a VM as a manifest. With prerequisites: what
+    objects of the region refer to and nobody renders or makes, such as Secrets, images and networks: who needs it,
+    why, its form and how to make it. With uniformity: the one tuple of versions and settings of each pool, and what
+    deviates from it. With upgrades: the next Kubernetes version of each cluster, whether images are ready for it,
+    and what blocks.
     """
     spec = data.comparable(environment) if path in _COMPARABLE else data.load(environment)
-    _refuse_contradictions(environment, path, svg, example, border=border, live=live, platform=platform)
-    _refuse_format(environment, path, output)
+    refuse_contradictions(environment, path, svg, example, between, border=border, live=live, platform=platform)
+    refuse_format(environment, path, output)
     match path:
         case "capacity":
             _show_capacity(spec, output, svg)
@@ -125,7 +133,7 @@ def show(
         case "map":
             sys.stdout.write(_drawn(spec, svg) or region_map(spec))
         case "network":
-            _show_network(spec, output, svg, border=border)
+            _show_network(spec, output, svg, between, border=border)
         case "offerings":
             _show_offerings(spec, output, example)
         case "prerequisites":
@@ -182,7 +190,12 @@ def _show_images(environment: Environment, output: ShowFormat, today: dt.date, *
         _answer(output, report.to_json, image_view.tables(report))
 
 
-def _show_network(environment: Environment, output: ShowFormat, svg: Path | None, *, border: bool) -> None:
+def _show_network(
+    environment: Environment, output: ShowFormat, svg: Path | None, between: tuple[str, str] | None, *, border: bool
+) -> None:
+    if between is not None:
+        _show_path(environment, output, *between)
+        return
     if border:
         done = contract(environment)
         _answer(output, partial(done.model_dump, mode="json"), border_view.lines(done))
@@ -193,6 +206,15 @@ def _show_network(environment: Environment, output: ShowFormat, svg: Path | None
     _answer(output, partial(found.model_dump, mode="json"), network_view.tables(found))
     if svg is not None and output is ShowFormat.TEXT:
         sys.stdout.write(f"\n{plural(len(found.vpcs), 'VPC')} drawn in {svg}\n")
+
+
+def _show_path(environment: Environment, output: ShowFormat, source: str, target: str) -> None:
+    try:
+        found = paths.path(environment, source, target)
+    except (paths.NoVpcError, UnknownEndError) as error:
+        msg = f"--path: {error}"
+        raise Stop(msg, ExitCode.BAD_DATA) from None
+    _answer(output, partial(found.model_dump, mode="json"), path_view.lines(found))
 
 
 def _show_offerings(environment: Environment, output: ShowFormat, example: str | None) -> None:
@@ -242,42 +264,6 @@ def _answer(output: ShowFormat, document: Callable[[], Json], parts: Iterable[Re
         return
     for part in parts:
         stdout().print(part, soft_wrap=not isinstance(part, Table))
-
-
-def _refuse_format(environment: str, path: str, output: ShowFormat) -> None:
-    if path == MAP and output is not ShowFormat.TEXT:
-        msg = f"--format {output}: {MAP} is a picture; say: jacquard show {environment} {CAPACITY} --format json"
-        raise Stop(msg, ExitCode.BAD_DATA)
-    if path in _TABLES and output is ShowFormat.YAML:
-        msg = f"--format yaml: {path} is a table; write text or json"
-        raise Stop(msg, ExitCode.BAD_DATA)
-
-
-def _refuse_contradictions(
-    environment: str,
-    path: str,
-    svg: Path | None,
-    example: str | None,
-    *,
-    border: bool,
-    live: bool,
-    platform: bool,
-) -> None:
-    if border and (path != NETWORK or svg is not None):
-        msg = f"--border tells in words what routers do; say: jacquard show {environment} {NETWORK} --border"
-        raise Stop(msg, ExitCode.BAD_DATA)
-    if example is not None and path != OFFERINGS:
-        msg = f"--example orders what is offered; say: jacquard show {environment} {OFFERINGS} --example {example}"
-        raise Stop(msg, ExitCode.BAD_DATA)
-    if svg is not None and path not in _DRAWN:
-        msg = f"--svg draws the capacity of a region; say: jacquard show {environment} {CAPACITY} --svg {svg}"
-        raise Stop(msg, ExitCode.BAD_DATA)
-    if live and path != UNIFORMITY:
-        msg = f"--live asks clusters what nodes are; say: jacquard show {environment} {UNIFORMITY} --live"
-        raise Stop(msg, ExitCode.BAD_DATA)
-    if platform and path != IMAGES:
-        msg = f"--platform tells what the platform fetches; say: jacquard show {environment} {IMAGES} --platform"
-        raise Stop(msg, ExitCode.BAD_DATA)
 
 
 def _unknown_path(path: str, error: UnknownPathError) -> Stop:

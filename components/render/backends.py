@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from components.render import (
     bare_metal_controllers,
@@ -98,6 +99,17 @@ class BareMetal:
     """Whether BMCs are spoken to by Redfish only, and at an address."""
 
 
+class Filter(Enum):
+    """Whose packets a backend filters on their way out."""
+
+    HOSTS = auto()
+    """Whatever the host sends is filtered, packet by packet: no connection is remembered."""
+    PODS = auto()
+    """What pods send is filtered, unless they are on the network of their host; answers pass."""
+    NOTHING = auto()
+    """Nothing is filtered, and only routes keep packets."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Borders:
     """Borders of VPCs by one backend."""
@@ -114,6 +126,12 @@ class Borders:
     """Whether these charts are the CNI of each cluster of a VPC."""
     link_per_host: bool = False
     """Whether each host has a routed link of its own, and reaches what is outside its VPC by addresses only."""
+    filters: Filter
+    """Whose packets are filtered."""
+    routed_inside: bool = False
+    """Whether pods can be reached from outside by their own addresses, without any EVPN."""
+    masquerades: bool = False
+    """Whether what leaves a VPC has an address of a node or a router, by which answers come back."""
     evpn: bool = False
     """Whether its routes are told apart by EVPN, by VNI and route target."""
     ovn: bool = False
@@ -184,8 +202,19 @@ BARE_METAL = {
     ),
 }
 BORDERS = {
-    Isolation.DPF_HBN: Borders(on_dpus=True, network=dpf_hbn.render, link_per_host=True, evpn=True),
-    Isolation.DPF_OVN: Borders(on_dpus=True, network=dpf_ovn.render, ovn=True),
-    Isolation.KUBE_OVN: Borders(on_dpus=False, inside=kube_ovn.render, charts=(kube_ovn.CHART,), brings_network=True),
-    Isolation.POLICY_ONLY: Borders(on_dpus=False, inside=policy_only.render),
+    Isolation.DPF_HBN: Borders(
+        on_dpus=True, network=dpf_hbn.render, filters=Filter.HOSTS, link_per_host=True, evpn=True
+    ),
+    Isolation.DPF_OVN: Borders(
+        on_dpus=True, network=dpf_ovn.render, filters=Filter.NOTHING, masquerades=True, ovn=True
+    ),
+    Isolation.KUBE_OVN: Borders(
+        on_dpus=False,
+        inside=kube_ovn.render,
+        filters=Filter.PODS,
+        masquerades=True,
+        charts=(kube_ovn.CHART,),
+        brings_network=True,
+    ),
+    Isolation.POLICY_ONLY: Borders(on_dpus=False, inside=policy_only.render, filters=Filter.PODS, routed_inside=True),
 }

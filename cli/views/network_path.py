@@ -1,0 +1,35 @@
+"""Whether one end may reach another, as text: the answer, then each decision on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from rich.text import Text
+
+from components.plan.report.endpoints import Endpoint
+from components.plan.report.paths import Keeper, Path
+
+_KEEPERS = {
+    Keeper.RENDERED: "",
+    Keeper.BORDER: "   (by the contract of the border)",
+    Keeper.NOBODY: "   (nothing here decides)",
+}
+
+
+def lines(found: Path) -> Iterator[Text]:
+    """Yield the answer, and each step of the way there and back."""
+    answer = "reaches" if found.reached else "does not reach"
+    yield Text(f"{found.source.name} {answer} {found.target.name}", "green" if found.reached else "yellow")
+    yield Text(f"  {_end(found.source)}")
+    yield Text(f"  {_end(found.target)}")
+    for way, steps in groupby(found.steps, lambda step: step.way):
+        yield Text(f"{way}")
+        for step in steps:
+            verdict = "yes" if step.passes else "no "
+            yield Text(f"  {verdict}  {step.device}: {step.rule}{_KEEPERS[step.kept_by]}")
+
+
+def _end(end: Endpoint) -> str:
+    of = f" of VPC {end.vpc}" if end.vpc else f" of cluster {end.cluster}" if end.cluster else ""
+    return f"{end.name}: {end.address}, {end.where}{of}"

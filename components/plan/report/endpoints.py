@@ -1,0 +1,110 @@
+"""Ends of a path through a region's networks: what people call them, whose they are, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.plan.build.tenant_network import vpcs
+from components.plan.pools import clusters, pools
+from components.plan.report.network import prefixes
+from components.specs.base import Address, Network, Spec
+from components.specs.environment import Environment
+from components.specs.keys import vm_key
+from components.specs.problems import listed, suggestion
+
+ANYWHERE = Network("0.0.0.0/0")
+SHARED = ("management", "bmc", "boot", "storage", "dpu_loopbacks")
+"""Networks of the region that are ends by their own name."""
+INTERNET, PUBLIC = "internet", "public"
+_MAX_LISTED = 8
+
+
+class UnknownEndError(LookupError):
+    """Nothing of the region is called so; the text says what is."""
+
+
+class Endpoint(Spec):
+    """One end of a path."""
+
+    name: str
+    """What it is called: ``pod:acme-train``, ``storage``, or an address."""
+    address: Network
+    """Its address, or the network that it is in; ``0.0.0.0/0`` is the internet."""
+    where: str
+    """What the address is of: a prefix of a VPC, ``public``, ``api``, a network of the region, ``internet``, or
+    ``nobody``."""
+    vpc: str | None = None
+    """VPC that it is in."""
+    cluster: str | None = None
+    """Cluster whose control plane it is."""
+
+
+def endpoint(environment: Environment, name: str) -> Endpoint:
+    """Return the end that ``name`` stands for: a name of `named`, or an IPv4 address.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
+        UnknownEndError: it stands for nothing.
+    """
+    known = {one.name: one for one in named(environment)}
+    if name in known:
+        return known[name]
+    try:
+        address = Network(Address(name))
+    except ValueError:
+        forms = "host:CLUSTER/POOL, pod:CLUSTER, vm:CLUSTER/VM, api:CLUSTER, an address"
+        names = listed(known, _MAX_LISTED)
+        msg = f"'{name}' is no end of a path ({forms}, or one of: {names}){suggestion(name, known)}"
+        raise UnknownEndError(msg) from None
+    return _at(environment, name, address)
+
+
+def named(environment: Environment) -> Iterator[Endpoint]:
+    """Yield all ends that have a name: the region's networks, and each cluster's API, pods, hosts of pools, and VMs."""
+    plan, lock = environment.region.networks, environment.allocations
+    yield Endpoint(name=INTERNET, address=ANYWHERE, where=INTERNET)
+    for shared in SHARED:
+        network: Network | None = getattr(plan, shared)
+        if network is not None:
+            yield Endpoint(name=shared, address=network, where=shared)
+    for placed in clusters(environment):
+        name, vpc = placed.cluster.name, placed.cluster.vpc
+        api, numbers = Network(f"{lock.clusters[name].vip}/32"), lock.vpcs[vpc]
+        yield Endpoint(name=f"api:{name}", address=api, where="api", cluster=name)
+        yield Endpoint(name=f"pod:{name}", address=numbers.pods, where="pods", vpc=vpc)
+        vms = placed.tenant.vms
+        for machine in vms.platform if vms and vms.cluster == name else ():
+            public = lock.public_ips.get(vm_key(name, machine.name)) if machine.public_ip else None
+            address, where = (Network(f"{public}/32"), PUBLIC) if public else (numbers.pods, "pods")
+            yield Endpoint(name=f"vm:{name}/{machine.name}", address=address, where=where, vpc=vpc)
+    for pool in pools(environment):
+        hosts = lock.vpcs[pool.cluster.vpc].hosts
+        yield Endpoint(name=f"host:{pool.key}", address=hosts, where="hosts", vpc=pool.cluster.vpc)
+
+
+def _at(environment: Environment, name: str, address: Network) -> Endpoint:
+    """Return whose ``address`` is; one that nobody has is of the internet, unless a range of the region has it."""
+    plan = environment.region.networks
+    for placed in vpcs(environment):
+        for where, prefix in prefixes(placed.vpc.numbers).items():
+            if address.subnet_of(prefix):
+                return Endpoint(name=name, address=address, where=where, vpc=placed.vpc.spec.name)
+        if _only(address) in placed.vpc.public_addresses:
+            return Endpoint(name=name, address=address, where=PUBLIC, vpc=placed.vpc.spec.name)
+    for cluster, given in environment.allocations.clusters.items():
+        if given.vip == _only(address):
+            return Endpoint(name=name, address=address, where="api", cluster=cluster)
+    for where in SHARED:
+        network: Network | None = getattr(plan, where)
+        if network is not None and address.subnet_of(network):
+            return Endpoint(name=name, address=address, where=where)
+    behind = plan.border.networks if plan.border else ()
+    if any(address.subnet_of(one) for one in behind):
+        return Endpoint(name=name, address=address, where="border")
+    nobody = any(address.subnet_of(one) for one in (plan.tenants, plan.control_plane_vips))
+    return Endpoint(name=name, address=address, where="nobody" if nobody else INTERNET)
+
+
+def _only(network: Network) -> Address | None:
+    """Return the address of a network of one."""
+    return network.network_address if network.prefixlen == network.max_prefixlen else None

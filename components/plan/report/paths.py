@@ -1,0 +1,271 @@
+"""May one end reach another: by which rule, over which devices, and who keeps it. Read from data; no device is asked.
+
+A connection needs a way there and a way back. What filters on DPUs knows no connections, so that each way is judged by
+itself there; Kubernetes' policies, Kube-OVN and OVN let answers pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from components.plan.build.tenant_network import vpcs
+from components.plan.report.border import BorderContract, BorderVpc, contract
+from components.plan.report.endpoints import ANYWHERE, INTERNET, PUBLIC, Endpoint, endpoint
+from components.plan.report.network import prefixes
+from components.render.backends import BORDERS, Filter
+from components.render.vpc import Vpc, reach, verdicts
+from components.specs.base import Network, Spec
+from components.specs.environment import Environment
+from components.specs.region import NetworksSpec
+from components.specs.tenant_network import Egress, Ingress
+
+FORMAT = 1
+
+
+class Keeper(StrEnum):
+    """Who sees to a step."""
+
+    RENDERED = "rendered"
+    """Objects that Jacquard renders see to it."""
+    BORDER = "border"
+    """Routers outside see to it, by their contract."""
+    NOBODY = "nobody"
+    """Nothing here decides, whatever the network in between may do."""
+
+
+class Way(StrEnum):
+    """Direction of a packet."""
+
+    THERE = "there"
+    BACK = "back"
+
+
+class Step(Spec):
+    """One decision on the way of a packet."""
+
+    way: Way
+    device: str
+    rule: str
+    passes: bool
+    kept_by: Keeper
+
+
+class Path(Spec):
+    """Everything that ``jacquard show ENV network --path A B`` says."""
+
+    schema_version: int = FORMAT
+    environment: str
+    source: Endpoint
+    target: Endpoint
+    reached: bool
+    """Whether every step lets packets pass, there and back."""
+    decided_by: Step | None
+    """The step that stops them; None where nothing does."""
+    steps: tuple[Step, ...]
+    """Steps in the order that packets take them, to the one that stops them."""
+
+
+class NoVpcError(LookupError):
+    """Neither end is in a VPC, so that nothing of Jacquard is between them; the text says so."""
+
+
+def path(environment: Environment, source: str, target: str) -> Path:
+    """Return whether ``source`` may open a connection to ``target``; both as `endpoint` takes them.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
+        NoVpcError: nothing here is between the two.
+        UnknownEndError: one of them stands for nothing.
+    """
+    return Region(environment).path(endpoint(environment, source), endpoint(environment, target))
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    device: str
+    rule: str
+    passes: bool
+    kept_by: Keeper = Keeper.RENDERED
+
+
+class Region:
+    """The networks of a region, ready to be asked for many paths."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._name, self._plan = environment.name, environment.region.networks
+        self._vpcs = {placed.vpc.spec.name: placed.vpc for placed in vpcs(environment)}
+        self._contract: BorderContract = contract(environment)
+        self._border = {one.vpc: one for one in self._contract.vpcs}
+
+    def path(self, source: Endpoint, target: Endpoint) -> Path:
+        """Return whether ``source`` may open a connection to ``target``.
+
+        Raises:
+            NoVpcError: nothing here is between the two.
+        """
+        if source.vpc is None and target.vpc is None:
+            msg = f"neither {source.name} nor {target.name} is in a VPC, and nothing here is between others"
+            raise NoVpcError(msg)
+        seen = self._seen(source, target)
+        ways = ((Way.THERE, self._there(source, target)), (Way.BACK, self._back(target, seen)))
+        steps: list[Step] = []
+        for way, found in ways:
+            for one in found:
+                steps.append(Step(way=way, device=one.device, rule=one.rule, passes=one.passes, kept_by=one.kept_by))
+                if not one.passes:
+                    return self._answer(source, target, steps, steps[-1])
+        return self._answer(source, target, steps, None)
+
+    def _answer(self, source: Endpoint, target: Endpoint, steps: list[Step], stop: Step | None) -> Path:
+        return Path(
+            environment=self._name,
+            source=source,
+            target=target,
+            reached=stop is None,
+            decided_by=stop,
+            steps=tuple(steps),
+        )
+
+    def _seen(self, source: Endpoint, target: Endpoint) -> Endpoint:
+        """Return the source as ``target`` sees it: one of nobody here where it got another address on the way."""
+        if source.vpc is None or source.vpc == target.vpc:
+            return source
+        border, isolation = self._border.get(source.vpc), BORDERS[self._vpcs[source.vpc].spec.isolation]
+        translated = border is not None and border.translates and target.where in {INTERNET, PUBLIC}
+        masked = isolation.masquerades and (isolation.on_dpus or source.where != "hosts")
+        return source.model_copy(update={"address": ANYWHERE, "vpc": None}) if translated or masked else source
+
+    def _there(self, source: Endpoint, target: Endpoint) -> Iterator[_Verdict]:
+        if source.vpc and source.vpc == target.vpc:
+            yield from self._leaves(self._vpcs[source.vpc], source, target)
+            yield from self._within(self._vpcs[source.vpc])
+            return
+        if source.vpc:
+            yield from self._leaves(self._vpcs[source.vpc], source, target)
+            yield from self._crosses(self._vpcs[source.vpc], target)
+        if target.vpc:
+            yield from self._enters(self._vpcs[target.vpc], self._seen(source, target), target)
+        if target.where == "api":
+            yield _Verdict(
+                "management cluster", "policies open the API of a control plane to all but BMCs", passes=True
+            )
+
+    def _back(self, target: Endpoint, seen: Endpoint) -> Iterator[_Verdict]:
+        """Yield what answers meet where nothing remembers their connection: the way there, turned round, on DPUs."""
+        stateless = [end for end in (target, seen) if end.vpc and end.vpc in self._border]
+        if target.vpc and target.vpc == seen.vpc:
+            if stateless:
+                yield from self._leaves(self._vpcs[target.vpc], target, seen)
+            return
+        if target in stateless and target.vpc:
+            yield from self._leaves(self._vpcs[target.vpc], target, seen)
+            yield from self._crosses(self._vpcs[target.vpc], seen)
+        if seen in stateless and seen.vpc:
+            yield from self._enters(self._vpcs[seen.vpc], target, seen)
+
+    def _leaves(self, vpc: Vpc, source: Endpoint, target: Endpoint) -> Iterator[_Verdict]:
+        """Yield what filters packets of ``source`` in ``vpc``."""
+        border, name = BORDERS[vpc.spec.isolation], vpc.spec.name
+        if border.filters is Filter.NOTHING:
+            return
+        if border.filters is Filter.PODS and source.where == "hosts":
+            yield self._unfiltered(vpc)
+            return
+        allowed = reach(vpc, self._plan)
+        if border.filters is Filter.PODS:
+            allowed = replace(allowed, others=())
+        device = f"DPU of the host in {name}" if border.filters is Filter.HOSTS else f"nodes of {name}"
+        network, passes = next(one for one in verdicts(allowed) if target.address.subnet_of(one[0]))
+        yield _Verdict(device, f"{'permits' if passes else 'denies'} {network}: {self._why(vpc, network)}", passes)
+
+    def _within(self, vpc: Vpc) -> Iterator[_Verdict]:
+        border = self._border.get(vpc.spec.name)
+        how = f"routes of route target {border.imports}" if border else f"one network by {vpc.spec.isolation}"
+        yield _Verdict(f"VPC {vpc.spec.name}", how, passes=True)
+
+    def _crosses(self, vpc: Vpc, target: Endpoint) -> Iterator[_Verdict]:
+        """Yield what leads packets out of ``vpc`` to ``target``."""
+        border, name = self._border.get(vpc.spec.name), vpc.spec.name
+        if border is not None:
+            yield from self._by_border(border, target)
+        elif BORDERS[vpc.spec.isolation].on_dpus:
+            outside = vpc.spec.egress is Egress.PUBLIC
+            rule = f"egress: {vpc.spec.egress}: {'routed outside' if outside else 'no route'}, no network excepted"
+            yield _Verdict(f"logical router of {name}", rule, outside)
+        else:
+            rule = f"{vpc.spec.isolation} has no route of its own: packets have addresses of nodes, or go as they are"
+            yield _Verdict("network of the region", rule, passes=True, kept_by=Keeper.NOBODY)
+
+    def _by_border(self, border: BorderVpc, target: Endpoint) -> Iterator[_Verdict]:
+        routes = [one for one in border.announces if target.address.subnet_of(one.prefix)]
+        if not routes:
+            yield _Verdict(f"VRF {border.vpc}", f"no route to {target.address} is announced into it", passes=False)
+            return
+        route = max(routes, key=lambda one: one.prefix.prefixlen)
+        words = f"route {route.prefix} by route target {route.route_target}: {route.why}"
+        yield _Verdict(f"VRF {border.vpc}", words, passes=True)
+        dropped = next((one for one in self._contract.drops if target.address.subnet_of(one.prefix)), None)
+        rule = f"drops {dropped.prefix}: {dropped.why}" if dropped else f"leads to {target.address}"
+        yield _Verdict("border", rule, dropped is None, Keeper.BORDER)
+
+    def _enters(self, vpc: Vpc, source: Endpoint, target: Endpoint) -> Iterator[_Verdict]:
+        """Yield what leads packets of ``source`` into ``vpc``, and filters them there."""
+        border, isolation = self._border.get(vpc.spec.name), BORDERS[vpc.spec.isolation]
+        if border is not None:
+            yield self._into(border, source, target)
+        elif isolation.filters is Filter.PODS and target.where == "hosts":
+            yield self._unfiltered(vpc)
+        elif isolation.routed_inside:
+            words = "leads there, if whoever runs it lets it"
+            yield _Verdict("network of the region", words, passes=True, kept_by=Keeper.NOBODY)
+            yield self._policy(vpc, source)
+        else:
+            words = f"nobody outside has a route into {vpc.spec.isolation}"
+            yield _Verdict(f"VPC {vpc.spec.name}", words, passes=False)
+
+    def _unfiltered(self, vpc: Vpc) -> _Verdict:
+        words = f"{vpc.spec.isolation} filters no host"
+        return _Verdict(f"nodes of {vpc.spec.name}", words, passes=True, kept_by=Keeper.NOBODY)
+
+    def _into(self, border: BorderVpc, source: Endpoint, target: Endpoint) -> _Verdict:
+        dropped = next((one for one in self._contract.drops if target.address.subnet_of(one.prefix)), None)
+        if dropped and source.vpc:
+            words = f"drops {dropped.prefix}: {dropped.why}"
+            return _Verdict("border", words, passes=False, kept_by=Keeper.BORDER)
+        taken = [one for one in border.accepts if target.address.subnet_of(one.prefix)]
+        if not taken:
+            return _Verdict("border", f"has no route to {target.address} of VRF {border.vpc}", passes=False)
+        if source.address == ANYWHERE and not taken[0].outside:
+            words = f"announces no route to {taken[0].prefix} ({taken[0].why}) to the internet"
+            return _Verdict("border", words, passes=False, kept_by=Keeper.BORDER)
+        words = f"has route {taken[0].prefix} ({taken[0].why}) by route target {border.imports}"
+        return _Verdict("border", words, passes=True, kept_by=Keeper.BORDER)
+
+    def _policy(self, vpc: Vpc, source: Endpoint) -> _Verdict:
+        """Return what the policy for namespace ``default`` says of who comes from outside."""
+        allowed, device = reach(vpc, self._plan), f"nodes of {vpc.spec.name}"
+        denied = next((one for one in allowed.deny if source.address.subnet_of(one)), None)
+        if vpc.spec.ingress is Ingress.PUBLIC:
+            rule = f"ingress: public, and {denied} excepted" if denied else "ingress: public"
+            return _Verdict(device, rule, denied is None)
+        inside = next((one for one in allowed.inside if source.address.subnet_of(one)), None)
+        rule = f"ingress: none, and {inside} excepted" if inside else "ingress: none"
+        return _Verdict(device, rule, inside is not None)
+
+    def _why(self, vpc: Vpc, network: Network) -> str:
+        return _names(vpc, self._plan).get(network, f"egress: {vpc.spec.egress}")
+
+
+def _names(vpc: Vpc, plan: NetworksSpec) -> dict[Network, str]:
+    """Return what the networks of a VPC's rules are."""
+    names = {Network(f"{address}/32"): "its control plane" for address in vpc.control_planes}
+    names |= {prefix: f"its own {name.replace('_', ' ')}" for name, prefix in prefixes(vpc.numbers).items()}
+    for key in ("management", "bmc", "boot", "control_plane_vips", "dpu_loopbacks"):
+        network: Network | None = getattr(plan, key)
+        if network is not None:
+            names[network] = f"networks.{key}, which no tenant sees"
+    names[plan.storage] = "storage"
+    names |= dict.fromkeys(plan.border.networks if plan.border else (), "behind the border, for every VPC")
+    return names | {plan.tenants: "other tenants"}

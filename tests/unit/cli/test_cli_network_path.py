@@ -1,0 +1,130 @@
+"""What ``jacquard show ENV network --path A B`` answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from cli.errors import ExitCode
+from toolchain import paths
+
+Invoke = Callable[..., Any]
+Edit = Callable[[Path, str, str], None]
+BORDER = "networks:\n  border: {asn: 64496, services: 100, internet: 200, networks: [10.6.0.0/24]}\n"
+
+
+@pytest.fixture
+def everywhere(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """Run ``jacquard`` on the reference environments, which nothing here writes to."""
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
+    return invoke
+
+
+def ask(invoke: Invoke, name: str, source: str, target: str) -> dict[str, Any]:
+    answer = invoke("show", name, "network", "--path", source, target, "--format", "json").stdout
+    return dict(json.loads(answer))
+
+
+def test_each_step_is_told_with_its_rule_and_who_keeps_it(everywhere: Invoke) -> None:
+    assert everywhere("show", "laptop", "network", "--path", "pod:acme-train", "pod:globex-lab").stdout == (
+        "pod:acme-train does not reach pod:globex-lab\n"
+        "  pod:acme-train: 10.64.0.0/16, pods of VPC acme\n"
+        "  pod:globex-lab: 10.65.64.0/18, pods of VPC globex\n"
+        "there\n"
+        "  yes  DPU of the host in acme: permits 0.0.0.0/0: egress: public\n"
+        "  yes  VRF acme: route 0.0.0.0/0 by route target 4200000000:10000: egress: public\n"
+        "  no   border: drops 10.64.0.0/10: of another VPC, or of nobody   (by the contract of the border)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("region", "source", "target", "rule"),
+    [
+        ("laptop", "pod:acme-train", "api:acme-train", None),
+        ("laptop", "host:acme-train/train", "storage", None),
+        ("laptop", "pod:acme-train", "internet", None),
+        ("laptop", "internet", "vm:acme-train/bastion", None),
+        ("laptop", "internet", "203.0.113.1", None),
+        ("laptop", "pod:acme-train", "host:acme-train/train", None),
+        ("laptop", "api:acme-train", "host:acme-train/train", None),
+        ("laptop", "pod:acme-train", "api:globex-lab", "denies 10.3.0.0/24: networks.control_plane_vips"),
+        ("laptop", "pod:acme-train", "10.3.0.77", "denies 10.3.0.0/24: networks.control_plane_vips"),
+        ("laptop", "pod:acme-train", "management", "denies 10.0.0.0/16: networks.management"),
+        ("laptop", "management", "pod:acme-train", "denies 10.0.0.0/16: networks.management"),
+        ("laptop", "internet", "pod:acme-train", "announces no route to 10.64.0.0/16 (pods) to the internet"),
+        ("laptop", "pod:globex-lab", "internet", "egress: none: no route"),
+        ("laptop", "internet", "host:globex-lab/lab", "nobody outside has a route into dpf-ovn"),
+        ("lab", "host:research/h100", "storage", None),
+        ("us-east-04a", "pod:delphi-fold", "internet", "denies 0.0.0.0/0: egress: none"),
+        ("us-east-04a", "pod:aurelia-train", "boot", "denies 10.5.64.0/18: networks.boot"),
+        ("eu-south-03a", "pod:tessera-render", "bmc", "denies 10.129.0.0/16: networks.bmc"),
+        ("eu-south-03a", "internet", "pod:tessera-render", "nobody outside has a route into kube-ovn"),
+        ("eu-south-03a", "pod:solstice-lab", "internet", "denies 0.0.0.0/0: egress: none"),
+        ("eu-south-03a", "bmc", "pod:solstice-lab", "ingress: public, and 10.129.0.0/16 excepted"),
+    ],
+)
+def test_the_first_rule_that_stops_decides(
+    everywhere: Invoke, region: str, source: str, target: str, rule: str | None
+) -> None:
+    found = ask(everywhere, region, source, target)
+
+    assert found["reached"] == (rule is None) == (found["decided_by"] is None)
+    assert rule is None or rule in found["decided_by"]["rule"]
+    schema = json.loads((paths.ROOT / "schemas" / "network-path.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(found, schema)
+
+
+def test_hosts_that_nothing_filters_are_told_as_such(everywhere: Invoke) -> None:
+    found = ask(everywhere, "eu-south-03a", "10.192.146.9", "bmc")
+
+    assert (found["source"]["where"], found["source"]["vpc"]) == ("hosts", "tessera")
+    assert found["reached"]
+    assert {step["kept_by"] for step in found["steps"]} == {"nobody"}
+
+
+def test_a_border_that_is_named_leads_to_no_other_tenant(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    edit(data_folder / "laptop" / "region.yaml", "networks:\n", BORDER)
+
+    refused, service = (ask(invoke, "laptop", "pod:acme-train", to) for to in ("pod:globex-lab", "10.6.0.53"))
+
+    assert refused["decided_by"]["rule"] == "denies 10.64.0.0/10: other tenants"
+    assert refused["decided_by"]["kept_by"] == "rendered"
+    assert service["reached"]
+    assert "route 10.6.0.0/24 by route target 64496:100" in service["steps"][1]["rule"]
+
+
+def test_a_public_address_whose_vpc_has_no_egress_cannot_answer(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    edit(data_folder / "laptop" / "tenants" / "acme.yaml", "egress: public", "egress: none")
+
+    found = ask(invoke, "laptop", "internet", "vm:acme-train/bastion")
+
+    assert (found["reached"], found["decided_by"]["way"]) == (False, "back")
+    assert found["decided_by"]["rule"] == "denies 0.0.0.0/0: egress: none"
+
+
+UNKNOWN = (
+    "--path: 'pod:acme-trian' is no end of a path (host:CLUSTER/POOL, pod:CLUSTER, vm:CLUSTER/VM, api:CLUSTER,"
+    " an address, or one of: internet, management, bmc, storage, dpu_loopbacks, api:acme-train, pod:acme-train,"
+    " vm:acme-train/bastion and 6 more); did you mean 'pod:acme-train'?"
+)
+OUTSIDE = "--path: neither internet nor storage is in a VPC, and nothing here is between others"
+ELSEWHERE = "--path tells the way between two; say: jacquard show laptop network --path internet storage"
+
+
+@pytest.mark.parametrize(
+    ("word", "source", "target", "message"),
+    [
+        ("network", "pod:acme-trian", "storage", UNKNOWN),
+        ("network", "internet", "storage", OUTSIDE),
+        ("map", "internet", "storage", ELSEWHERE),
+    ],
+)
+def test_what_it_cannot_answer_it_says(invoke: Invoke, word: str, source: str, target: str, message: str) -> None:
+    result = invoke("show", "laptop", word, "--path", source, target)
+
+    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {message}\n")
