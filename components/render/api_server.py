@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.render.objects import given
+from components.render.sizing import in_flight
 from components.specs.api_server import DEFAULT_NODE_PORTS, ApiServerSpec, OidcSpec
 from components.specs.hosted_control_plane import ClusterSpec
 
 _FOLDER = "/etc/jacquard"
+_MOVED_ON = "0.001"
+"""Share of requests after which a client is sent to another connection (upstream's advice, for several servers)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,10 +42,10 @@ def files(cluster: ClusterSpec) -> tuple[Files, ...]:
     return tuple(_files(cluster.oidc, cluster.api_server))
 
 
-def flags(cluster: ClusterSpec) -> dict[str, str]:
-    """Return the flags of the API server that the tenant's options are, without dashes, each once."""
+def flags(cluster: ClusterSpec, nodes: int) -> dict[str, str]:
+    """Return the flags of the API server without dashes, each once: the tenant's options, and what ``nodes`` ask."""
     options = cluster.api_server
-    found = {**_login(cluster.oidc), **_webhooks(options), **_audit(options)}
+    found = {**_login(cluster.oidc), **_webhooks(options), **_audit(options), **_herd(cluster, nodes)}
     if options.node_ports != DEFAULT_NODE_PORTS:
         found["service-node-port-range"] = str(options.node_ports)
     return found | feature_gates(cluster)
@@ -103,6 +106,20 @@ def _webhooks(options: ApiServerSpec) -> dict[str, str]:
             "authorization-webhook-cache-unauthorized-ttl": f"{hook.cache_unauthorized_seconds}s",
         }
     return found
+
+
+def _herd(cluster: ClusterSpec, nodes: int) -> dict[str, str]:
+    """Return what helps servers through all nodes coming back at once, be it because servers went."""
+    limit = in_flight(nodes)
+    several = cluster.control_plane.replicas > 1
+    return given(
+        **{
+            "max-requests-inflight": str(limit.reads) if limit else None,
+            "max-mutating-requests-inflight": str(limit.writes) if limit else None,
+            # Connections are kept: nodes would all stay at the replica that was first to come back.
+            "goaway-chance": _MOVED_ON if several else None,
+        }
+    )
 
 
 def _audit(options: ApiServerSpec) -> dict[str, str]:

@@ -26,7 +26,7 @@ from components.render.manifest import Manifest
 from components.render.monitors import INTERVAL, metrics_service, rules, service_monitor
 from components.render.objects import given, manifest
 from components.render.providers import Provider
-from components.render.sizing import Component, requests
+from components.render.sizing import Component, resources
 from components.render.template_revision_3 import profile, settings
 from components.render.template_revisions import CLUSTER_WIDE
 from components.specs.data_stores import DataStoreSpec
@@ -66,6 +66,7 @@ def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
 def _control_plane(control_plane: ControlPlane) -> Manifest:
     cluster, vip = control_plane.spec, str(control_plane.vip)
     name, replicas = cluster.name, cluster.control_plane.replicas
+    # Its konnectivity server is a child of k0s, in what is left of the machine.
     components = (Component.API_SERVER, Component.CONTROLLER_MANAGER, Component.SCHEDULER)
     return manifest(
         "controlplane.cluster.x-k8s.io/v1beta2",
@@ -85,7 +86,7 @@ def _control_plane(control_plane: ControlPlane) -> Manifest:
             "storage": _storage(control_plane),
             "k0sConfig": _k0s(control_plane),
             **given(mounts=[_mount(item) for item in files(cluster)]),
-            "resources": requests(control_plane.nodes, *components),
+            "resources": resources(control_plane.nodes, *components),
             "monitoring": {"enabled": True},
             # They are those of its etcd too, which each component's label keeps apart.
             "topologySpreadConstraints": spread(_pods(name), replicas, control_plane.hosts, _COMPONENT),
@@ -114,7 +115,7 @@ def _storage(control_plane: ControlPlane) -> dict[str, Any]:
         "type": "etcd",
         "etcd": {
             "persistence": {"size": store.spec.size, "storageClass": store.spec.storage_class},
-            "resources": requests(control_plane.nodes, Component.ETCD),
+            "resources": resources(control_plane.nodes, Component.ETCD),
             "defragJob": {
                 "enabled": True,
                 "schedule": store.upkeep.defragmentation.schedule,
@@ -133,7 +134,7 @@ def _k0s(control_plane: ControlPlane) -> dict[str, Any]:
         "kind": "ClusterConfig",
         "metadata": {"name": "k0s"},
         "spec": {
-            "api": {"sans": control_plane.names, **given(extraArgs=flags(cluster))},
+            "api": {"sans": control_plane.names, **given(extraArgs=flags(cluster, control_plane.nodes))},
             **given(controllerManager=gates, scheduler=gates),
             "network": {
                 # k0s would bring a CNI of its own choice; ours comes as an add-on or with the VPC.

@@ -19,7 +19,7 @@ from components.render.monitors import INTERVAL, metrics_service, relabelled, ru
 from components.render.objects import given, manifest
 from components.render.operators import CERT_MANAGER, Operator
 from components.render.providers import Provider
-from components.render.sizing import Component, requests
+from components.render.sizing import Component, resources
 from components.specs.data_stores import DPU_STORE, DataStoreSpec
 from components.specs.region import ControlPlanesSpec
 
@@ -34,9 +34,14 @@ _CPU_LEAST, _CPU_EACH = 200, 12
 _DNS_INDEX = 10
 """Place of the cluster's DNS address among the services, by kubeadm's convention."""
 _STORE_SECONDS = 600
+_KONNECTIVITY_PORT = 8132
+"""Upstream's own, which it asks for wherever anything is said of the server."""
 _REVISION = "pod-template-hash"
 _METRICS_PORTS = {"apiserver": API_PORT, "kube-controller-manager": 10257, "kube-scheduler": 10259}
 _EVENTS = "/events"
+_ACCOUNT = "control-plane"
+"""ServiceAccount of API servers' pods, which need no token: each has a kubeconfig of the tenant's API (Kamaji's own
+default is the account ``default``, whose token is in every pod)."""
 
 
 def operator(control_planes: ControlPlanesSpec) -> Operator:
@@ -100,14 +105,20 @@ def data_store(store: DataStoreSpec) -> Manifest:
 
 def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
     """Return the control plane, after the etcd of its own if it has one and what watches it."""
-    store = control_plane.data_store
+    store, account = control_plane.data_store, _account(control_plane)
     if isinstance(store, DataStoreSpec):
-        return (*_monitors(control_plane, etcd=False), _control_plane(control_plane, store.name))
+        return (*_monitors(control_plane, etcd=False), account, _control_plane(control_plane, store.name))
     return (
         *kamaji_etcd.render(control_plane, store),
         *_monitors(control_plane, etcd=True),
+        account,
         _control_plane(control_plane, kamaji_etcd.main_store(control_plane)),
     )
+
+
+def _account(control_plane: ControlPlane) -> Manifest:
+    name, labels = control_plane.spec.name, control_plane.labels
+    return manifest("v1", "ServiceAccount", _ACCOUNT, namespace=name, labels=labels, automountServiceAccountToken=False)
 
 
 def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
@@ -135,18 +146,22 @@ def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
             **given(kubelet=_kubelet(control_plane)),
             "network": _network(control_plane),
             "deployment": {
+                "serviceAccountName": _ACCOUNT,
                 "topologySpreadConstraints": spread(_pods(name), replicas, control_plane.hosts, _REVISION),
                 **given(extraVolumes=[{"name": item.volume, **item.source} for item in files(cluster)]),
             },
             "apiServer": {
-                **given(extraArgs=_arguments(flags(cluster)), extraVolumeMounts=list(map(_mount, files(cluster)))),
-                "resources": requests(control_plane.nodes, Component.API_SERVER),
+                **given(
+                    extraArgs=_arguments(flags(cluster, control_plane.nodes)),
+                    extraVolumeMounts=list(map(_mount, files(cluster))),
+                ),
+                "resources": resources(control_plane.nodes, Component.API_SERVER),
             },
             "controllerManager": {
                 **given(extraArgs=gates),
-                "resources": requests(control_plane.nodes, Component.CONTROLLER_MANAGER),
+                "resources": resources(control_plane.nodes, Component.CONTROLLER_MANAGER),
             },
-            "scheduler": {**given(extraArgs=gates), "resources": requests(control_plane.nodes, Component.SCHEDULER)},
+            "scheduler": {**given(extraArgs=gates), "resources": resources(control_plane.nodes, Component.SCHEDULER)},
         },
     )
 
@@ -164,10 +179,13 @@ def _network(control_plane: ControlPlane) -> dict[str, Any]:
 
 
 def _konnectivity(control_plane: ControlPlane) -> dict[str, Any]:
-    """Return the agents: on the host's network and on every kind of node, so that they start before the network."""
+    """Return the server, and agents on the host's network and every kind of node: they start before the network."""
     count = control_plane.spec.control_plane.konnectivity_agents
     number = {"mode": "DaemonSet"} if count is None else {"mode": "Deployment", "replicas": count}
-    return {"agent": {**number, "hostNetwork": True, "tolerations": [{"operator": "Exists"}]}}
+    return {
+        "server": {"port": _KONNECTIVITY_PORT, "resources": resources(control_plane.nodes, Component.KONNECTIVITY)},
+        "agent": {**number, "hostNetwork": True, "tolerations": [{"operator": "Exists"}]},
+    }
 
 
 def _kubelet(control_plane: ControlPlane) -> dict[str, Any]:

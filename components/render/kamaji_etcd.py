@@ -18,7 +18,7 @@ from components.render.manifest import Manifest
 from components.render.monitors import etcd_rules, pod_monitor
 from components.render.objects import manifest
 from components.render.operators import Operator, cluster_release
-from components.render.sizing import Component, requests
+from components.render.sizing import Component, resources
 
 CHART = "kamaji-etcd"
 """Chart that is needed where a data store is made."""
@@ -151,7 +151,7 @@ def _operator(made: _Made) -> Operator:
                 "ca": {"create": name == made.authority, "nameOverride": f"{made.authority}-ca"},
                 "clientCert": {"nameOverride": f"{name}-client"},
             },
-            "resources": requests(made.nodes, Component.ETCD),
+            "resources": resources(made.nodes, Component.ETCD),
             "topologySpreadConstraints": spread(_pods(name), spec.members, made.etcd.hosts),
         },
     )

@@ -72,6 +72,9 @@ def _kamaji(view: View, control_plane: Object, kubeconfig: str | None) -> None:
     if tenant is None or dig(tenant, "spec", "kubernetes", "version") != dig(control_plane, "spec", "version"):
         view.apply(_tenant_control_plane(view, control_plane))
         return
+    account = dig(control_plane, "spec", "deployment", "serviceAccountName")
+    if account and not view.find("v1", "ServiceAccount", account, metadata["namespace"]):
+        return  # no pod is made, and nobody says why but an event of its ReplicaSet
     made = ("True", "TenantControlPlaneCreated", "")
     version = dig(tenant, "status", "kubernetesResources", "version") or {}
     up = version.get("status") == "Ready" and version.get("version") == dig(control_plane, "spec", "version")

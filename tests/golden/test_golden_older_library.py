@@ -25,7 +25,7 @@ from components.plan.migrations import MIGRATIONS
 from components.render.isolation import IsolationInput
 from components.render.manifest import Json, Manifest, objects
 from components.render.node_templates import TemplateIntent
-from components.render.objects import digest
+from components.render.objects import digest, given
 from components.render.template_revisions import REVISIONS, older_fingerprint
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.catalog import BootMode
@@ -37,7 +37,7 @@ from components.specs.region import ControlPlaneBackend
 
 FOLDER = Path(__file__).parent / "older_library"
 OLDER = (1, 2)
-LATER_KINDS = {"ExternalSecret", "Ironic", "Issuer", "Certificate", "PodDisruptionBudget"}
+LATER_KINDS = {"ExternalSecret", "Ironic", "Issuer", "Certificate", "PodDisruptionBudget", "ServiceAccount"}
 """Kinds that no library of those days rendered: what the data said of them had no effect."""
 ASKED_SINCE = {
     "bare-metal.root-devices",
@@ -216,10 +216,25 @@ def _dpu_deployment(body: Json) -> None:
         switch["serviceMTU"] = 9000
 
 
-def _control_plane(body: Json) -> None:
-    """Defragment no etcd, and spread its members together with API servers."""
-    del body["spec"]["storage"]["etcd"]["defragJob"]
-    for constraint in body["spec"]["topologySpreadConstraints"]:
+def _kamaji_control_plane(body: Json) -> None:
+    """Limit nothing, name no account, and tell no client to go on to another server."""
+    spec = body["spec"]
+    del spec["deployment"]["serviceAccountName"]
+    del spec["addons"]["konnectivity"]["server"]
+    for component in ("apiServer", "controllerManager", "scheduler"):
+        del spec[component]["resources"]["limits"]
+    arguments = [one for one in spec["apiServer"].pop("extraArgs") if not one.startswith("--goaway-chance=")]
+    spec["apiServer"] = {**given(extraArgs=arguments), **spec["apiServer"]}
+
+
+def _k0smotron_control_plane(body: Json) -> None:
+    """Defragment no etcd, spread its members with API servers, limit nothing, tell no client to go on to another."""
+    spec = body["spec"]
+    etcd = spec["storage"]["etcd"]
+    del etcd["defragJob"], etcd["resources"]["limits"], spec["resources"]["limits"]
+    arguments = spec["k0sConfig"]["spec"]["api"].pop("extraArgs", {})
+    spec["k0sConfig"]["spec"]["api"] |= given(extraArgs={k: v for k, v in arguments.items() if k != "goaway-chance"})
+    for constraint in spec["topologySpreadConstraints"]:
         constraint["labelSelector"] = {"matchLabels": {"cluster.x-k8s.io/cluster-name": body["metadata"]["name"]}}
         del constraint["matchLabelKeys"]
 
@@ -236,7 +251,8 @@ THEN: dict[str, Callable[[Json], None]] = {
     "MachineDeployment": _machine_deployment,
     "MachineDrainRule": _machine_drain_rule,
     "DPUDeployment": _dpu_deployment,
-    "K0smotronControlPlane": _control_plane,
+    "KamajiControlPlane": _kamaji_control_plane,
+    "K0smotronControlPlane": _k0smotron_control_plane,
     "StorageClass": _storage_class,
 }
 """What takes from an object of a kind what libraries of those days did not write."""

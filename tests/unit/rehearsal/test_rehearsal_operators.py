@@ -61,6 +61,22 @@ def test_a_control_plane_is_up_when_its_api_server_answers(objects: Any) -> None
     assert address(view) == ("True", "")
 
 
+def test_no_pod_of_a_control_plane_comes_without_its_service_account(objects: Any) -> None:
+    waiting = control_plane()
+    waiting["spec"]["deployment"] = {"serviceAccountName": "control-plane"}
+    up = {"kubernetesResources": {"version": {"status": "Ready", "version": "v1.35.2"}}}
+    view = objects(waiting, store())
+    control_planes.reconcile(view, lambda _: "kubeconfig")
+    view.get("TenantControlPlane", "acme", "acme")["status"] = up
+
+    control_planes.reconcile(view, lambda _: "kubeconfig")
+    assert "status" not in view.get("KamajiControlPlane", "acme", "acme")
+
+    view.apply(obj("v1", "ServiceAccount", "control-plane", namespace="acme"))
+    control_planes.reconcile(view, lambda _: "kubeconfig")
+    assert address(view) == ("True", "")
+
+
 def test_the_kubeconfig_is_published_and_follows_the_api_server(objects: Any) -> None:
     view = objects(control_plane(initialization={"controlPlaneInitialized": True}), store())
 

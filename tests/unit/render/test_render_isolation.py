@@ -221,12 +221,17 @@ def test_a_quota_has_room_for_what_a_control_plane_asks_for_while_it_is_made_ane
     ]
     for plane in planes:
         spec, quota = plane["spec"], quotas[plane["metadata"]["namespace"]]
-        parts = [spec[part]["resources"]["requests"] for part in ("apiServer", "controllerManager", "scheduler")]
+        containers = (*(spec[part] for part in ("apiServer", "controllerManager", "scheduler")), konnectivity(spec))
+        parts = [container["resources"]["requests"] for container in containers]
         cpu = 2 * spec["replicas"] * sum(int(one["cpu"].removesuffix("m")) for one in parts)
         memory = 2 * spec["replicas"] * sum(int(one["memory"].removesuffix("Mi")) for one in parts)
         assert cpu < 1000 * int(quota["requests.cpu"])
         assert memory < int(quota["requests.memory"].removesuffix("Mi"))
         assert int(quota["pods"]) > 2 * spec["replicas"]
+
+
+def konnectivity(spec: Any) -> Any:
+    return spec["addons"]["konnectivity"]["server"]
 
 
 def rows() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a control plane reserves, by the nodes of its cluster."""
+"""What a control plane reserves and may take, and how much it answers at once, by the nodes of its cluster."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from components.render.sizing import SIZES, Component, requests, size_for
+from components.render.sizing import SIZES, Component, in_flight, resources, size_for
 
 
 @pytest.mark.parametrize(
@@ -29,8 +29,22 @@ def test_components_share_a_machine_and_leave_some_of_it() -> None:
     assert sum(component.value for component in Component) < 1
 
 
-def test_a_share_is_reserved_and_never_a_limit() -> None:
-    assert requests(100, Component.API_SERVER) == {"requests": {"cpu": "2000m", "memory": "7680Mi"}}
-    assert requests(100, Component.API_SERVER, Component.SCHEDULER) == {
-        "requests": {"cpu": "2250m", "memory": "8640Mi"}
+def test_a_share_is_reserved_and_twice_its_memory_is_the_limit_while_cpu_has_none() -> None:
+    assert resources(100, Component.API_SERVER) == {
+        "requests": {"cpu": "2000m", "memory": "7680Mi"},
+        "limits": {"memory": "15360Mi"},
     }
+    assert resources(100, Component.API_SERVER, Component.SCHEDULER) == {
+        "requests": {"cpu": "2250m", "memory": "8640Mi"},
+        "limits": {"memory": "17280Mi"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("nodes", "answered"),
+    [(500, None), (501, (1500, 500)), (3000, (1500, 500)), (3001, (3000, 1000))],
+)
+def test_servers_of_large_clusters_answer_more_at_once(nodes: int, answered: tuple[int, int] | None) -> None:
+    found = in_flight(nodes)
+
+    assert (found and (found.reads, found.writes)) == answered
