@@ -10,6 +10,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 import pulumi
 from pulumi_command import local
@@ -33,9 +34,11 @@ from components.render.manifest import MANAGEMENT
 from components.render.node_pool import NodePoolInput
 from components.render.own import OwnInput
 from components.render.region import RegionInput
+from components.render.request_priority import RequestPriorityInput
 from components.render.storage import StorageCatalogInput
 from components.render.tenant_network import TenantNetworkInput
 from components.render.vm_offering import VmOfferingInput
+from components.request_priority import RequestPriority, RequestPriorityArgs
 from components.resources import Cluster, Need, done
 from components.specs.region import RegionSpec
 from components.storage import StorageCatalog, StorageCatalogArgs
@@ -47,6 +50,7 @@ from stacks.looking import Looking
 from stacks.own_component import Own, OwnArgs
 
 KUBECONFIG_TIMEOUT_SECONDS = 900
+_Inside: TypeAlias = RequestPriorityInput | AddOnsInput | ClusterAccessInput | StorageCatalogInput | VmOfferingInput
 
 
 class Deployment:
@@ -98,7 +102,13 @@ class Deployment:
                 after = _after([*self._halls, *_named(self._control_planes, concept.cluster)])
                 pool = NodePool(name, NodePoolArgs(pool=concept, clusters=clusters), after)
                 self._pools.setdefault(concept.cluster, []).append(pool)
-            case AddOnsInput() | ClusterAccessInput() | StorageCatalogInput() | VmOfferingInput():
+            case (
+                RequestPriorityInput()
+                | AddOnsInput()
+                | ClusterAccessInput()
+                | StorageCatalogInput()
+                | VmOfferingInput()
+            ):
                 self._add_inside(concept)
             case OwnInput():
                 Own(name, OwnArgs(own=concept, clusters=clusters), self._among(concept))
@@ -106,10 +116,12 @@ class Deployment:
                 msg = f"{type(concept).__name__} '{name}' has no component; give it a case in stacks/deploy.py"
                 raise TypeError(msg)
 
-    def _add_inside(self, concept: AddOnsInput | ClusterAccessInput | StorageCatalogInput | VmOfferingInput) -> None:
+    def _add_inside(self, concept: _Inside) -> None:
         """Register what is inside one cluster."""
         name, clusters, after = concept.name, self._clusters, self._inside(concept.cluster)
         match concept:
+            case RequestPriorityInput():
+                RequestPriority(name, RequestPriorityArgs(priority=concept, clusters=clusters), after)
             case AddOnsInput():
                 self._add_ons[name] = AddOns(name, AddOnsArgs(add_ons=concept, clusters=clusters), after)
             case ClusterAccessInput():

@@ -38,7 +38,7 @@ TOOLS = (DAEMON, MULTUS)
 ADAPTERS: Mapping[str, str] = {"connectx-6": "101b", "connectx-7": "1021", "connectx-8": "1023"}
 """PCI device by model of an adapter with InfiniBand ports (PCI ID database, vendor 15b3)."""
 _VENDOR = "15b3"
-_NAMESPACE = "network-operator"
+NAMESPACE = "network-operator"
 _RESOURCE = "infiniband"
 _SRIOV = "sriovnetwork.openshift.io/v1"
 _KUBECONFIG = "/kubeconfig"
@@ -61,7 +61,7 @@ class Partition:
 def render(partition: Partition, cluster: str, tenant: str) -> tuple[Manifest, ...]:
     """Return the objects of ``partition`` in ``cluster`` and beside its API, in the order they are applied."""
     return (
-        namespace(_NAMESPACE, cluster=cluster),
+        namespace(NAMESPACE, cluster=cluster),
         tenant_release(_OPERATOR, cluster, awaited=True),
         _operator_parts(partition, cluster),
         _functions_operator(cluster),
@@ -73,7 +73,7 @@ def render(partition: Partition, cluster: str, tenant: str) -> tuple[Manifest, .
 
 _OPERATOR = Operator(
     chart=CHART,
-    namespace=_NAMESPACE,
+    namespace=NAMESPACE,
     values={
         "nfd": {"enabled": False},
         "sriovNetworkOperator": {"enabled": True},
@@ -102,7 +102,7 @@ def _functions_operator(cluster: str) -> Manifest:
         _SRIOV,
         "SriovOperatorConfig",
         "default",  # the only name that the operator looks for
-        namespace=_NAMESPACE,
+        namespace=NAMESPACE,
         cluster=cluster,
         spec={
             "configDaemonNodeSelector": {"kubernetes.io/os": "linux"},
@@ -119,7 +119,7 @@ def _functions(kind: InstanceType, cluster: str) -> Manifest:
         _SRIOV,
         "SriovNetworkNodePolicy",
         kind.name,
-        namespace=_NAMESPACE,
+        namespace=NAMESPACE,
         cluster=cluster,
         spec={
             "nodeSelector": {keys.NODE_INSTANCE_TYPE: kind.name},

@@ -25,6 +25,7 @@ from components.specs.base import Network
 from components.specs.region import NetworksSpec
 
 CHART = "kube-ovn"
+NAMESPACE = "kube-system"
 _API = "kubeovn.io/v1"
 _PRIORITY = 2500
 """Priority of the rules; those that Kube-OVN makes for network policies and security groups lie below."""
@@ -66,7 +67,7 @@ def _operator(vpc: Vpc) -> Operator:
     name, numbers = vpc.spec.name, vpc.numbers
     return Operator(
         chart=CHART,
-        namespace="kube-system",
+        namespace=NAMESPACE,
         values={
             "MASTER_NODES_LABEL": f"{keys.NODE_ROLE}=system",
             "networking": {"DEFAULT_VPC": name, "DEFAULT_SUBNET": _subnet_name(name)},

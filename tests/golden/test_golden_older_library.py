@@ -26,6 +26,7 @@ from components.render.isolation import IsolationInput
 from components.render.manifest import Json, Manifest, objects
 from components.render.node_templates import TemplateIntent
 from components.render.objects import digest, given
+from components.render.request_priority import RequestPriorityInput
 from components.render.template_revisions import REVISIONS, older_fingerprint
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.catalog import BootMode
@@ -52,7 +53,7 @@ ASKED_SINCE = {
     "vms.vm-sizes",
 }
 """Rules that ask for what those days did not know: it is told, and written by hand."""
-LATER_CONCEPTS = (IsolationInput,)
+LATER_CONCEPTS = (IsolationInput, RequestPriorityInput)
 """What no library of those days made anything from."""
 DEFRAGMENTATION = (
     f"\ntools:\n  - {{name: etcd-defrag, image: registry.cloud.example/etcd-defrag, digest: sha256:{0:064}}}\n"

@@ -18,6 +18,7 @@ BUILT_IN = {
     "v1",
     "apps/v1",
     "batch/v1",
+    "flowcontrol.apiserver.k8s.io/v1",
     "networking.k8s.io/v1",
     "policy/v1",
     "rbac.authorization.k8s.io/v1",

@@ -14,6 +14,7 @@ from components.plan.build import (
     isolation,
     node_pool,
     region,
+    request_priority,
     storage,
     tenant_network,
     vm_offering,
@@ -33,6 +34,7 @@ _FOUNDATION: _Makers[RegionSpec] = (region.of_region, isolation.of_region)
 _INVENTORY: _Makers[str] = (inventory.of_hall,)
 _TENANT: _Makers[TenantSpec] = (tenant_network.of_tenant, hosted_control_plane.of_tenant, node_pool.of_tenant)
 _CLUSTER: _Makers[PlacedCluster] = (
+    request_priority.of_cluster,
     add_ons.of_cluster,
     tenant_network.of_cluster,
     cluster_access.of_cluster,

@@ -1,0 +1,106 @@
+"""Which level a real API server gives the requests of agents, nodes, controllers and tenants."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import time
+from collections.abc import Iterator
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+from api_server import LocalApiServer
+from environment_data import ENVIRONMENTS
+from patience import Patience
+
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import slices
+from components.render.request_priority import LEVEL, RequestPriorityInput
+from components.specs.loader import load_environment
+
+pytestmark = pytest.mark.e2e
+
+SCHEMAS = ("flowcontrol.apiserver.k8s.io/v1", "FlowSchema")
+_SETTLED_SECONDS = 60.0
+NODES = "system:nodes"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]:
+    running = LocalApiServer(tmp_path_factory.mktemp("priority") / "server")
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.fixture(scope="module")
+def prioritised(server: LocalApiServer) -> LocalApiServer:
+    """The API server, as that of a cluster with the platform's level, once it classifies by it."""
+    environment = load_environment("laptop", ENVIRONMENTS)
+    concepts = (concept for part in slices(environment) for concept in inputs(environment, part))
+    for item in next(concept for concept in concepts if isinstance(concept, RequestPriorityInput)).render():
+        server.api.apply(dict(item.body), field_manager="test")
+    patience = Patience(_SETTLED_SECONDS)
+    while schema(server, "system:serviceaccount:gpu-operator:gpu-operator") != LEVEL:
+        assert not patience.is_over(), "the server does not take the level up"
+        time.sleep(0.2)
+    return server
+
+
+def schema(server: LocalApiServer, user: str, group: str | None = None, path: str = "/api/v1/pods") -> str:
+    """Return the name of the flow schema by which the server classifies a request of ``user``, allowed or not.
+
+    An account is in its groups by itself.
+    """
+    config = json.loads(server.kubeconfig.read_text())
+    [cluster], [login] = config["clusters"], config["users"]
+    headers = {
+        "Authorization": f"Bearer {login['user']['token']}",
+        "Impersonate-User": user,
+        **({"Impersonate-Group": group} if group else {}),
+    }
+    trusted = ssl.create_default_context(cafile=cluster["cluster"]["certificate-authority"])
+    try:
+        with urlopen(Request(cluster["cluster"]["server"] + path, headers=headers), context=trusted) as answer:  # noqa: S310
+            told = answer.headers
+    except HTTPError as refused:
+        told = refused.headers
+    uid = told["X-Kubernetes-PF-FlowSchema-UID"]
+    [name] = [one["metadata"]["name"] for one in server.api.list(*SCHEMAS) if one["metadata"]["uid"] == uid]
+    return str(name)
+
+
+@pytest.mark.parametrize(
+    ("user", "group", "path", "by"),
+    [
+        ("system:serviceaccount:kube-system:cilium", None, "/apis/cilium.io/v2/ciliumnodes", LEVEL),
+        ("system:serviceaccount:kube-system:kube-proxy", None, "/api/v1/services", LEVEL),
+        ("system:serviceaccount:node-feature-discovery:nfd-worker", None, "/api/v1/nodes", LEVEL),
+        (
+            "system:serviceaccount:kube-system:node-controller",
+            None,
+            "/api/v1/nodes",
+            "kube-system-service-accounts",
+        ),
+        ("system:serviceaccount:training:job", None, "/api/v1/pods", "service-accounts"),
+        ("system:node:a01-u01", NODES, "/api/v1/nodes/a01-u01", "system-node-high"),
+        ("system:node:a01-u01", NODES, "/api/v1/pods", "system-nodes"),
+    ],
+)
+def test_agents_of_the_platform_have_a_level_and_take_nobody_elses(
+    prioritised: LocalApiServer, user: str, group: str | None, path: str, by: str
+) -> None:
+    assert schema(prioritised, user, group, path) == by
+
+
+def test_the_level_is_none_that_the_server_takes_away_as_its_own(prioritised: LocalApiServer) -> None:
+    kept = {one["metadata"]["name"]: one["metadata"] for one in prioritised.api.list(*SCHEMAS)}
+
+    own = {
+        name
+        for name, metadata in kept.items()
+        if "apf.kubernetes.io/autoupdate-spec" in metadata.get("annotations", {})
+    }
+    assert kept.keys() - own == {LEVEL}
