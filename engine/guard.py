@@ -36,12 +36,18 @@ _NETWORKS = frozenset(
 """Kinds whose objects are called like the VPC that they are, or like it and more behind a hyphen."""
 
 
+_RELEASE, _KUSTOMIZATION = "helm.toolkit.fluxcd.io/HelmRelease", "kustomize.toolkit.fluxcd.io/Kustomization"
+_OTHER_DELIVERY = {_RELEASE: _KUSTOMIZATION, _KUSTOMIZATION: _RELEASE}
+"""Kinds by which Flux brings the same operator. When one goes, it takes all that it brought, unless it is suspended."""
+
+
 class Reason(StrEnum):
     """Why a loss needs a word."""
 
     UNCHANGED = "nobody changed what is declared of it"
     RENAMED = "it is still declared, by a resource of another name"
     GUARDED = "its kind is guarded"
+    TAKEN_OVER = "it would take away what another delivery of its name brings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +92,8 @@ def _judged(loss: Loss, plan: Plan, owners: frozenset[str]) -> Held | None:
         return Held(loss=loss, reason=Reason.UNCHANGED)
     if not loss.replaced and loss.identity in plan.declared:
         return Held(loss=loss, reason=Reason.RENAMED)
+    if not loss.replaced and _is_taken_over(loss, plan):
+        return Held(loss=loss, reason=Reason.TAKEN_OVER)
     if _kind(loss.recorded) in effects_table().guarded and (loss.replaced or not _has_ended(loss, owners)):
         return Held(loss=loss, reason=Reason.GUARDED)
     return None
@@ -93,6 +101,15 @@ def _judged(loss: Loss, plan: Plan, owners: frozenset[str]) -> Held | None:
 
 def _kind(recorded: Json) -> str:
     return kind_of(Manifest(body=recorded)) if recorded.keys() >= {"apiVersion", "kind"} else ""
+
+
+def _is_taken_over(loss: Loss, plan: Plan) -> bool:
+    """Tell whether what a delivery brought is brought by another one now, while the former one is not at rest."""
+    group, _, kind = _OTHER_DELIVERY.get(_kind(loss.recorded), "").partition("/")
+    if loss.identity is None or (loss.recorded.get("spec") or {}).get("suspend") is True:
+        return False
+    provider, _, _, *place = loss.identity
+    return (provider, group, kind, *place) in plan.declared
 
 
 def _has_ended(loss: Loss, owners: frozenset[str]) -> bool:

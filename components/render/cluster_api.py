@@ -4,6 +4,10 @@ The operator fetches a release, gives it flags and gates and installs it in the 
 it; it begins with the core, whatever comes first. All are awaited, so that their kinds and admission are there for the
 stacks of tenants.
 
+A tag decides what a registry gives the operator, which takes no digest. Where the vector has the releases in one
+artefact, its digest does: Flux puts a ConfigMap of each provider beside it, and the operator reads that and nothing
+else.
+
 - The operator knows where a provider's releases are by its name, and refuses another without such a place.
 - k0smotron is here only. Its chart would be a second instance of the same controllers, by default even one that leaves
   Cluster API's kinds alone.
@@ -20,15 +24,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from components.render.backends import BARE_METAL, CONTROL_PLANES
+from components.render.kustomizations import kustomization
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest
 from components.render.operators import CERT_MANAGER, Operator
 from components.render.providers import KINDS, Provider
 from components.specs.cluster_api import ClusterApiSpec, Release, numbers
 from components.specs.region import RegionSpec
+from components.specs.versions import ManifestArtefact
 
+PROVIDERS = "cluster-api-providers"
+"""Name, among the manifests of the version vector, of the artefact that has a folder for each provider."""
 OPERATOR = Operator(chart="cluster-api-operator", namespace="capi-operator-system", depends_on=(CERT_MANAGER,))
 API = "operator.cluster.x-k8s.io/v1alpha2"
 _SECONDS = 900
@@ -53,12 +62,22 @@ def providers(region: RegionSpec) -> tuple[Provider, ...]:
     )
 
 
-def render(region: RegionSpec, versions: ClusterApiSpec) -> Iterator[Manifest]:
+def render(
+    region: RegionSpec, versions: ClusterApiSpec, artefact: ManifestArtefact | None = None
+) -> Iterator[Manifest]:
     """Yield what declares the providers of ``region``, in their releases of ``versions``.
+
+    Args:
+        region: that has the backends.
+        versions: what is installed.
+        artefact: that holds these releases; None where the operator fetches each by itself.
 
     Raises:
         KeyError: a release is missing; the rule ``cluster-api.releases`` says where to add it.
     """
+    if artefact:
+        for one in providers(region):
+            yield kustomization(one.label, artefact, one.namespace, path=f"./{one.label}")
     for provider in providers(region):
         version = versions.releases[provider.release]
         manager = given(
@@ -79,12 +98,18 @@ def render(region: RegionSpec, versions: ClusterApiSpec) -> Iterator[Manifest]:
             spec={
                 "version": version,
                 **given(
-                    fetchConfig=_source(provider, versions.registry),
+                    fetchConfig=_selected(provider, version) if artefact else _source(provider, versions.registry),
                     manager=manager,
                     manifestPatches=_patches(provider, version),
                 ),
             },
         )
+
+
+def _selected(provider: Provider, version: Release) -> dict[str, Any]:
+    # Labels of the ConfigMap that the operator's own plug-in makes; the operator takes exactly one.
+    about = {"type": provider.role, "name": provider.name, "version": version}
+    return {"selector": {"matchLabels": {f"provider.cluster.x-k8s.io/{key}": value for key, value in about.items()}}}
 
 
 def _source(provider: Provider, registry: str | None) -> dict[str, str]:

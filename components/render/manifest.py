@@ -54,6 +54,8 @@ class Manifest:
     to."""
     protect: bool = False
     """Whether it is refused to delete or replace the object, as for data stores and clusters with tenants."""
+    after: tuple[tuple[str, str], ...] = ()
+    """Kind and name of objects of its cluster that it is applied after, where no field of it names them."""
 
     @property
     def api_version(self) -> str:

@@ -133,13 +133,19 @@ def _release(
     )
 
 
-def _patched(operator: Operator) -> list[dict[str, Any]]:
-    patches = [_deleted(*kind.split("/")) for kind in operator.without]
+def patches(operator: Operator) -> list[dict[str, Any]]:
+    """Return the patches of kustomize that give ``operator`` its flags, and leave out what something else makes."""
+    found = [_deleted(*kind.split("/")) for kind in operator.without]
     if operator.flags:
         path = "/spec/template/spec/containers/0/args/-"
         added = [{"op": "add", "path": path, "value": flag} for flag in operator.flags]
-        patches.append({"target": {"group": "apps", "kind": "Deployment"}, "patch": json.dumps(added)})
-    return [{"kustomize": {"patches": patches}}] if patches else []
+        found.append({"target": {"group": "apps", "kind": "Deployment"}, "patch": json.dumps(added)})
+    return found
+
+
+def _patched(operator: Operator) -> list[dict[str, Any]]:
+    found = patches(operator)
+    return [{"kustomize": {"patches": found}}] if found else []
 
 
 def _deleted(group: str, kind: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from components.render import (
     join_service,
     kamaji,
     kamaji_etcd,
+    kustomizations,
     secret_store,
 )
 from components.render import labels as keys
@@ -27,11 +28,12 @@ from components.render.bare_metal_controllers import Watched
 from components.render.dpus import DpuPlatform
 from components.render.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
 from components.render.kamaji_etcd import SharedDataStore
+from components.render.kustomizations import ByManifests, installed
 from components.render.manifest import Manifest
 from components.render.namespaces import FREE_HOSTS, tenant_namespace
 from components.render.objects import SERVICES_PRIORITY, manifest, namespace
 from components.render.operator_places import OperatorPlace, of_namespace
-from components.render.operators import CERT_MANAGER, Operator, release, repository
+from components.render.operators import CERT_MANAGER, Operator, repository
 from components.render.operators import NAMESPACE as OPERATORS
 from components.specs.cluster_api import ClusterApiSpec
 from components.specs.data_stores import DPU_STORE, DataStoreSpec
@@ -65,6 +67,8 @@ class RegionInput:
     spec: RegionSpec
     charts: tuple[Chart, ...]
     """Charts of what is installed in the management cluster and in those of tenants."""
+    by_manifests: ByManifests
+    """What comes by manifests there, instead of by a chart."""
     platform: DpuPlatform
     dpf: bool
     """Whether VPCs are isolated on DPUs. Where none is, DPF is not there and network cards are nobody's business."""
@@ -88,17 +92,19 @@ class RegionInput:
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of the foundation, in the order they are applied."""
         operators = region_operators(self.spec, dpf=self.dpf, watched=self.watched)
-        first = secret_store.operators(self.spec.secrets)
+        installs = tuple(installed(operators, self.by_manifests))
+        first = {one.release for one in secret_store.operators(self.spec.secrets)}
         return (
             *_namespaces(self),
             *(_priority_class(*priority) for priority in _PRIORITIES),
             *(repository(chart) for chart in self.charts),
-            *(release(operator) for operator in operators if operator in first),
+            *(kustomizations.repository(one) for one in self.by_manifests.artefacts.values()),
+            *(item for item in installs if item.name in first),
             *secret_store.render(self.spec.secrets),
             *self.secrets,
-            *(release(operator) for operator in operators if operator not in first),
+            *(item for item in installs if item.name not in first),
             *BARE_METAL[self.spec.bare_metal.backend].services(self.spec.bare_metal, self.spec.dpus.vip_interface),
-            *cluster_api.render(self.spec, self.cluster_api),
+            *cluster_api.render(self.spec, self.cluster_api, self.by_manifests.artefacts.get(cluster_api.PROVIDERS)),
             *(item for store in self.data_stores for item in _data_store(store)),
             *control_plane_addresses.render(self.spec, metallb=METALLB),
             *(join_service.render(service, metallb=METALLB) if (service := self.spec.nodes.join_service) else ()),

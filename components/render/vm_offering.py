@@ -6,12 +6,13 @@ both are awaited before the catalogue follows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from components.render import labels as keys
+from components.render.kustomizations import ByManifests, installed_in
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest, namespace
-from components.render.operators import Operator, tenant_release
+from components.render.operators import Operator
 from components.render.virtual_machine import EVICTION, Machine, virtual_machine
 from components.render.vm_images import NAMESPACE, golden_images
 from components.render.vm_placement import services_placement, vm_placement
@@ -45,6 +46,8 @@ class VmOfferingInput:
     image_storage_class: DnsLabel
     machines: tuple[Machine, ...]
     """VMs of the platform's own."""
+    by_manifests: ByManifests = field(default_factory=ByManifests)
+    """Which operators come by manifests."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one cluster's offering, in the order they are applied."""
@@ -55,7 +58,7 @@ class VmOfferingInput:
         return (
             *(namespace(operator.namespace, cluster=cluster) for operator in VM_OPERATORS),
             namespace(NAMESPACE, labels={keys.TENANT: self.tenant}, cluster=cluster),
-            *(tenant_release(operator, cluster, awaited=True) for operator in VM_OPERATORS),
+            *installed_in(VM_OPERATORS, self.by_manifests, cluster),
             _kubevirt(self),
             _cdi(self),
             *sizes.values(),

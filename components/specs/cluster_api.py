@@ -17,9 +17,9 @@ class ClusterApiSpec(Spec):
     """What the Cluster API operator installs; a region needs ``core`` and the providers of its backends."""
 
     registry: Registry | None = None
-    """Where the operator gets releases from: ``<registry>/bootstrap-kubeadm:v1.13.5`` holds ``metadata.yaml`` and
-    ``components.yaml`` of one provider. It gets them over the internet, where upstream publishes them, when it is left
-    out."""
+    """Where the operator gets releases from, by tag: ``<registry>/bootstrap-kubeadm:v1.13.5`` holds ``metadata.yaml``
+    and ``components.yaml`` of one provider. It gets them over the internet, where upstream publishes them, when it is
+    left out. It asks nobody where ``manifests`` of the vector have them, as ``cluster-api-providers``, by digest."""
     core: Release
     """Release of Cluster API itself, and of its kubeadm bootstrap provider, which is released with it."""
     kamaji: Release | None = None

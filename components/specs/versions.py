@@ -37,6 +37,21 @@ class Chart(Spec):
     """What the platform makes the chart from, where upstream publishes manifests only; None for upstream's own."""
 
 
+class ManifestArtefact(Spec):
+    """Manifests as upstream publishes them, in an OCI artefact of the platform's mirror, pinned by digest."""
+
+    name: Label
+    """Name that operators refer to, which also names Flux's OCIRepository."""
+    url: str = Field(pattern=OCI_URL, max_length=253)
+    """URL of the artefact without a tag, ``url`` of Flux's OCIRepository."""
+    version: Text
+    """Version of what is in it, which people read; ``ref.tag`` of Flux's OCIRepository."""
+    digest: str = Field(pattern=OCI_DIGEST)
+    """Digest of the artefact, which decides what is applied; ``ref.digest`` of Flux's OCIRepository."""
+    made_from: Text
+    """Which files of upstream's are in it."""
+
+
 class Tool(Spec):
     """A container image that a job of the platform runs, pinned by digest."""
 
@@ -64,6 +79,9 @@ class VersionVector(DataFile):
     """Control-plane versions that clusters may ask for."""
     charts: tuple[Chart, ...]
     """Charts of operators and drivers, which Flux installs."""
+    manifests: tuple[ManifestArtefact, ...] = ()
+    """Operators that upstream publishes as manifests, which Flux applies as they are. One that stands among the charts
+    as well is being handed over: its release is suspended, so that nothing is uninstalled once the chart leaves."""
     cluster_api: ClusterApiSpec
     """Releases of Cluster API and its providers, which the Cluster API operator installs."""
     tools: tuple[Tool, ...] = ()

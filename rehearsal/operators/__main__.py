@@ -19,6 +19,7 @@ from rehearsal.operators import (
     external_secrets,
     hosts,
     ironcore,
+    kustomizations,
     load_balancers,
     nodes,
     programs,
@@ -97,6 +98,7 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, lambda: dpus.reconcile(management))
         _try(MANAGEMENT, lambda: external_secrets.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: parts.releases.reconcile(management, hosted))
+        _try(MANAGEMENT, lambda: kustomizations.reconcile(management))
         _try(MANAGEMENT, lambda: references.report(management, hosted))
     for cluster, view in servers.views.items():
         if cluster != MANAGEMENT:

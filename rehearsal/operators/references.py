@@ -53,6 +53,8 @@ class Subject:
 
 _KUBECONFIG = Reference("spec.kubeConfig.secretRef", "v1", "Secret")
 
+_NAMESPACES = {"HelmRelease": ("storageNamespace", "targetNamespace"), "Kustomization": ("targetNamespace",)}
+"""Fields with the namespaces that Flux' objects need in the cluster they install into, by kind."""
 SUBJECTS = (
     Subject(
         _HELM,
@@ -141,19 +143,20 @@ def missing(view: View, obj: Object, references: tuple[Reference, ...]) -> list[
 
 
 def _missing_there(obj: Object, hosted: Callable[[str], View | None]) -> list[str]:
-    """Return in words what a release in another cluster lacks there: Flux makes neither of its namespaces.
+    """Return in words what a release or Kustomization in another cluster lacks there: Flux makes no namespace for it.
 
-    Upstream's: fluxcd/helm-controller docs/spec/v2/helmreleases.md, KubeConfig reference.
+    Upstream's: fluxcd/helm-controller docs/spec/v2/helmreleases.md, KubeConfig reference;
+    fluxcd/kustomize-controller docs/spec/v1/kustomizations.md, Target namespace.
     """
     secret = dig(obj, "spec", "kubeConfig", "secretRef", "name")
-    if obj["kind"] != "HelmRelease" or not secret:
+    if obj["kind"] not in _NAMESPACES or not secret:
         return []
     cluster = secret.removesuffix("-kubeconfig")
     there = hosted(cluster)
     if there is None:
         return [f"cluster '{cluster}' does not answer"]
     own = obj["metadata"]["namespace"]
-    spaces = dict.fromkeys(obj["spec"].get(field, own) for field in ("storageNamespace", "targetNamespace"))
+    spaces = dict.fromkeys(obj["spec"].get(field, own) for field in _NAMESPACES[obj["kind"]])
     return [
         f"Namespace '{space}' not found in cluster '{cluster}'"
         for space in spaces

@@ -211,6 +211,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
         (r"; remove the (?:pool|contract)", _remove_around),
         (r"; remove (?:it|one)(?:$| or |,)", _remove),
         (r"or remove it$", _remove),
+        (r"remove it here", _remove),
         (r"stands (?:twice|\d+ times), first on line \d+; keep one of (?:the two|them)$", _remove_line),
         (r"is (?:empty|the first line again); remove the line$", _remove_line),
         (r"; rename (?:it|one)$", _rename),

@@ -44,6 +44,13 @@ def needed_charts(environment: Environment) -> dict[str, DataPlace]:
     return needed
 
 
+def without_values(environment: Environment) -> frozenset[str]:
+    """Return the charts of operators that are given no values, so that manifests can bring them as well."""
+    region = region_operators(environment.region, dpf=uses_dpf(environment))
+    every = (*region, *VM_OPERATORS)
+    return frozenset(one.chart for one in every) - {one.chart for one in every if one.values}
+
+
 def _of_clusters(environment: Environment) -> Iterator[tuple[str, DataPlace]]:
     for placed in clusters(environment):
         if connected(environment, placed):

@@ -12,7 +12,9 @@ from components.plan.build.external_secrets import deliveries
 from components.plan.pools import clusters
 from components.render import labels as keys
 from components.render.backends import BORDERS
+from components.render.cluster_api import PROVIDERS
 from components.render.external_secrets import external_secrets
+from components.render.kustomizations import ByManifests
 from components.render.namespaces import FREE_HOSTS
 from components.render.objects import given
 from components.render.pool_rollout import window_text
@@ -29,6 +31,7 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionIn
         name=environment.name,
         spec=region,
         charts=tuple(chart for chart in environment.versions.charts if chart.name in needed),
+        by_manifests=ByManifests.taken(environment.versions, (*needed, PROVIDERS)),
         platform=dpu_platform(environment),
         dpf=dpf,
         data_stores=tuple(region_stores(environment, dpf=dpf)),

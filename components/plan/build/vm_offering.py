@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from components.plan.pools import PlacedCluster
 from components.plan.vm_room import vm_pools
+from components.render.kustomizations import ByManifests
 from components.render.virtual_machine import Machine
-from components.render.vm_offering import VmOfferingInput
+from components.render.vm_offering import VM_OPERATORS, VmOfferingInput
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.keys import vm_key
@@ -55,4 +56,5 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
         images=tuple(images[name] for name in vms.images),
         image_storage_class=vms.image_storage_class,
         machines=machines,
+        by_manifests=ByManifests.taken(environment.versions, (operator.chart for operator in VM_OPERATORS)),
     )

@@ -16,7 +16,7 @@ from components.specs.environment import Environment
 from components.specs.natural import naturally
 
 FORMAT = 1
-_FORMS = ("charts", "own-charts", "dpu-charts", "providers", "images")
+_FORMS = ("charts", "own-charts", "manifests", "cluster-api", "dpu-charts", "providers", "images")
 """Forms of prerequisites that are artefacts of the platform's, in the order they are told."""
 _PINNED_AT = {
     "OCIRepository": ("spec.ref.tag", "spec.ref.digest"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.plan.pools import DataPath, place, problem
-from components.render.cluster_api import providers
+from components.render.cluster_api import PROVIDERS, providers
 from components.specs.cluster_api import Release, numbers
 from components.specs.environment import Environment
 from components.specs.loader import REGION, VERSIONS
@@ -28,6 +28,16 @@ def releases(environment: Environment) -> Iterator[Problem]:
             concept = "bare_metal" if role == "infrastructure" else "control_planes"
             text = f"needs a release of '{release}' in cluster_api ({place(environment, VERSIONS, PATH)}); add it there"
             yield problem(environment, REGION, (concept, "backend"), text)
+
+
+def source(environment: Environment) -> Iterator[Problem]:
+    """Report a registry of releases beside an artefact that holds them, so that nobody asks the registry."""
+    versions = environment.versions
+    for index, one in enumerate(versions.manifests):
+        if one.name == PROVIDERS and versions.cluster_api.registry:
+            there = place(environment, VERSIONS, ("manifests", index))
+            text = f"is asked for nothing, since '{PROVIDERS}' has the releases; take that from {there}, or remove it"
+            yield problem(environment, VERSIONS, (*PATH, "registry"), text)
 
 
 def fit(environment: Environment) -> Iterator[Problem]:

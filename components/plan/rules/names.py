@@ -162,6 +162,8 @@ def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
     versions = _items(VERSIONS, ("kubernetes",), environment.versions.kubernetes)
     yield from _twice(environment, "version", versions, "remove one")
     yield from _twice(environment, "chart", _entries(VERSIONS, ("charts",), "name", environment.versions.charts))
+    artefacts = _entries(VERSIONS, ("manifests",), "name", environment.versions.manifests)
+    yield from _twice(environment, "artefact of manifests", artefacts)
     baselines = environment.firmware.firmware_baselines
     yield from _twice(environment, "baseline", _entries(FIRMWARE, ("firmware_baselines",), "name", baselines))
     yield from _twice(environment, "add-on", _entries(ADD_ONS, ("add_ons",), "name", environment.add_ons.add_ons))

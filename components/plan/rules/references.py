@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from components.plan.build.charts import needed_charts
+from components.plan.build.charts import needed_charts, without_values
 from components.plan.build.control_planes import standing_pins
 from components.plan.intents.images import CHANNEL
 from components.plan.pools import DataPath, clusters, inventory_file, pools, problem, tenant_file
@@ -172,13 +172,22 @@ def _platform_vms(environment: Environment, tenant: TenantSpec) -> Iterator[Prob
 def charts(environment: Environment) -> Iterator[Problem]:
     """Report operators and drivers that the data needs and the version vector lacks."""
     declared = [chart.name for chart in environment.versions.charts]
-    needed = needed_charts(environment)
+    needed, delivered = needed_charts(environment), {one.name for one in environment.versions.manifests}
     for name, (file, path) in needed.items():
-        if name not in declared:
+        if name not in {*declared, *delivered}:
             text = f"needs chart '{name}', which is not in charts of {VERSIONS} ({listed(declared)}); add it there"
             near = nearest(name, (one for one in declared if one not in needed))
             text += f", or call '{near}' that if it is the same" if near else ""
             yield problem(environment, file, path, text)
+
+
+def manifests(environment: Environment) -> Iterator[Problem]:
+    """Report manifests of what is installed with values, which manifests do not take."""
+    needed, plain = needed_charts(environment), without_values(environment)
+    for index, one in enumerate(environment.versions.manifests):
+        if one.name in needed and one.name not in plain:
+            text = f"'{one.name}' is given values, which manifests do not take; remove it here, and pin a chart"
+            yield problem(environment, VERSIONS, ("manifests", index), text)
 
 
 def host_problem(environment: Environment, host: HostSpec, column: str, text: str, subject: str = "") -> Problem:

@@ -191,7 +191,7 @@ def test_awaited_objects_are_a_gate_and_operators_come_before_other_awaited_obje
     ready = Readiness(conditions=("condition=Ready",), timeout_seconds=5)
     rendered = (
         manifest("HelmRelease", "one", readiness=ready),
-        manifest("HelmRelease", "two", readiness=ready),
+        manifest("Kustomization", "two", readiness=ready),
         manifest("KubeVirt", "kubevirt", readiness=ready),
         manifest("Size", "small"),
     )
@@ -201,10 +201,21 @@ def test_awaited_objects_are_a_gate_and_operators_come_before_other_awaited_obje
     waits = {name: item.dependencies - {"management", "vms"} for name, item in found.items()}
     assert waits == {
         "vms-helmrelease-one": set(),
-        "vms-helmrelease-two": set(),
-        "vms-kubevirt-kubevirt": {"vms-helmrelease-one", "vms-helmrelease-two"},
+        "vms-kustomization-two": set(),
+        "vms-kubevirt-kubevirt": {"vms-helmrelease-one", "vms-kustomization-two"},
         "vms-size-small": {"vms-kubevirt-kubevirt"},
     }
+
+
+def test_an_object_follows_what_no_field_of_it_names(run: Run) -> None:
+    rendered = (
+        manifest("HelmRelease", "one"),
+        manifest("Kustomization", "two", after=(("HelmRelease", "one"), ("HelmRelease", "elsewhere"))),
+    )
+
+    found = children(run(lambda: Group("vms", *rendered)))
+
+    assert found["vms-kustomization-two"].dependencies - {"management", "vms"} == {"vms-helmrelease-one"}
 
 
 def test_an_object_follows_its_namespace_in_its_own_cluster(run: Run) -> None:

@@ -100,6 +100,33 @@ def policy(name: str) -> dict[str, Any]:
     )
 
 
+RELEASE, KUSTOMIZATION = (
+    {"kind": "HelmRelease", "api_version": "helm.toolkit.fluxcd.io/v2"},
+    {"kind": "Kustomization", "api_version": "kustomize.toolkit.fluxcd.io/v1"},
+)
+
+
+@pytest.mark.parametrize(
+    ("goes", "comes", "is_held"),
+    [
+        ({**RELEASE, "spec": {}}, KUSTOMIZATION, True),
+        ({**RELEASE, "spec": {"suspend": True}}, KUSTOMIZATION, False),
+        ({**RELEASE, "spec": {}}, {**KUSTOMIZATION, "name": "other"}, False),
+        ({**RELEASE, "spec": {}}, {**KUSTOMIZATION, "namespace": "acme-train"}, False),
+        ({**KUSTOMIZATION, "spec": {}}, RELEASE, True),
+    ],
+    ids=["a release", "a release at rest", "another operator", "another cluster", "manifests"],
+)
+def test_a_delivery_that_would_take_away_what_the_other_kind_brings_is_held(
+    laptop: Environment, goes: dict[str, Any], comes: dict[str, Any], *, is_held: bool
+) -> None:
+    operator = {"name": "cdi-operator", "namespace": "operators"}
+
+    found = judged(laptop, same(**{**operator, **comes}), deleted(**{**operator, **goes}))
+
+    assert [one.reason for one in found] == ([Reason.TAKEN_OVER] if is_held else [])
+
+
 TRAIN = ("acme", "acme-train", "train")
 DELETIONS = {
     "any kind": (deleted("Secret", "a", namespace="n"), False),

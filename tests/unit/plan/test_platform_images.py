@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from environment_data import ENVIRONMENTS
+from manifest_pins import by_manifests, cluster_api_by_tag
 
 from components.plan.report.platform_images import PlatformImage, platform_images
+from components.render.cluster_api import PROVIDERS
 from components.render.providers import KINDS
 from components.specs.loader import environments, load_environment
 
@@ -29,6 +31,26 @@ def test_everything_comes_from_the_regions_own_registry(name: str) -> None:
     assert {image.name.removeprefix("oci://").partition("/")[0] for image in found.images} == {"registry.cloud.example"}
 
 
+def test_what_comes_by_manifests_and_what_comes_by_tag_is_told_as_that() -> None:
+    laptop = load_environment("laptop", ENVIRONMENTS)
+    manifests = {one.name for one in platform_images(by_manifests(laptop)).images if one.form == "manifests"}
+    tags = platform_images(cluster_api_by_tag(laptop))
+
+    assert {name.rpartition("/")[2] for name in manifests} == {
+        "ironic-standalone-operator",
+        "kubevirt-operator",
+        "cdi-operator",
+    }
+    assert {one.name.rpartition("/")[2]: one.version for one in tags.images if one.form == "providers"} == {
+        "cluster-api": "v1.13.5",
+        "bootstrap-kubeadm": "v1.13.5",
+        "control-plane-kamaji": "v0.20.0",
+        "infrastructure-metal3": "v1.13.2",
+        "ipam-metal3": "v1.13.2",
+    }
+    assert "takes a tag alone" in tags.by_tag["providers"]
+
+
 def test_each_form_says_its_version_and_digest_where_its_kind_has_them() -> None:
     environment = load_environment("us-east-04a", ENVIRONMENTS)
     versions = environment.versions
@@ -45,8 +67,9 @@ def test_each_form_says_its_version_and_digest_where_its_kind_has_them() -> None
     )
     assert images[versions.chart("kubevirt-operator").url].form == "own-charts"
     assert (images[tool.image].version, images[tool.image].digest) == (None, tool.digest)
-    core = images[f"{versions.cluster_api.registry}/cluster-api"]
-    assert (core.form, core.version, core.digest) == ("providers", versions.cluster_api.core, None)
+    [artefact] = [one for one in versions.manifests if one.name == PROVIDERS]
+    providers = images[artefact.url]
+    assert (providers.form, providers.version, providers.digest) == ("cluster-api", "2026.11.1", artefact.digest)
     etcd = versions.tool("etcd")
     assert (images[etcd.image].version, images[etcd.image].digest) == (None, etcd.digest)
     assert len({image.form for image in images.values()}) == 4

@@ -12,6 +12,7 @@ import pytest
 from external_store import MADE, with_store
 from fullest_pools import with_fullest_pools
 from looks_like_references import Published
+from manifest_pins import by_manifests, cluster_api_by_tag
 from second_backends import with_backends
 from small_region import changed
 
@@ -71,12 +72,6 @@ def with_every_file(environment: Environment) -> Environment:
     return changed(environment, tenants=tuple(tenants), region=changed(environment.region, control_planes=named))
 
 
-def without_registry(environment: Environment) -> Environment:
-    """Return ``environment`` with Cluster API from where upstream publishes it."""
-    versions = environment.versions
-    return changed(environment, versions=changed(versions, cluster_api=changed(versions.cluster_api, registry=None)))
-
-
 def of_choices() -> Iterator[tuple[str, Environment]]:
     """Yield each environment, and what the laptop comes to by each choice of backends."""
     for name in environments(ENVIRONMENTS):
@@ -90,7 +85,10 @@ def of_choices() -> Iterator[tuple[str, Environment]]:
         chosen = with_backends(laptop(), control_planes=planes, bare_metal=metal, isolation=isolation, data_store=store)
         yield " ".join(choice), with_every_file(chosen)
         if isolation is Isolation.KUBE_OVN and store == "dedicated":
-            yield f"{planes} {metal} from upstream", without_registry(chosen)
+            yield f"{planes} {metal} from upstream", cluster_api_by_tag(chosen, registry=None)
+            yield f"{planes} {metal} by tag", cluster_api_by_tag(chosen)
+            yield f"{planes} {metal} by manifests", by_manifests(chosen)
+            yield f"{planes} {metal} handed over", by_manifests(chosen, handed_over=True)
 
 
 CHOICES = dict(of_choices())

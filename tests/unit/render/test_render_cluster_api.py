@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from components.render import cluster_api
+from components.render.kustomizations import ByManifests
 from components.render.manifest import Manifest
+from components.render.providers import KINDS
 from components.render.region import RegionInput
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.cluster_api import ClusterApiSpec
@@ -28,8 +30,8 @@ def declared(region: RegionInput) -> list[Manifest]:
 
 def specs(region: RegionInput) -> dict[str, Any]:
     """Return the specs by kind and name, from where upstream publishes the releases."""
-    public = region.cluster_api.model_copy(update={"registry": None})
-    return {f"{item.kind} {item.name}": item.body["spec"] for item in declared(replace(region, cluster_api=public))}
+    public = replace(region, by_manifests=ByManifests())
+    return {f"{item.kind} {item.name}": item.body["spec"] for item in declared(public)}
 
 
 def test_k0smotron_and_ironcore_are_providers_of_their_own(inputs_with: Any) -> None:
@@ -95,3 +97,48 @@ def test_a_release_that_is_missing_is_never_the_newest_one(inputs_of: Any) -> No
 
     with pytest.raises(KeyError, match="kamaji"):
         replace(region, cluster_api=ClusterApiSpec(core="v1.13.5")).render()
+
+
+@pytest.mark.parametrize("control_planes", ControlPlaneBackend)
+@pytest.mark.parametrize("metal", BareMetalBackend)
+def test_each_provider_takes_the_one_config_map_that_is_applied_to_its_namespace_by_digest(
+    inputs_with: Any, control_planes: ControlPlaneBackend, metal: BareMetalBackend
+) -> None:
+    [region] = inputs_with(RegionInput, control_planes=control_planes, bare_metal=metal)
+    rendered, artefact = region.render(), region.by_manifests.artefacts[cluster_api.PROVIDERS]
+    asked = {(KINDS[one.role], one.name): one for one in cluster_api.providers(region.spec)}
+    applied = {item.name: item for item in rendered if item.kind == "Kustomization"}
+
+    assert applied.keys() == {one.label for one in asked.values()}
+    for item in declared(region):
+        spec, provider = item.body["spec"], asked[item.kind, item.name]
+        source = applied[provider.label]
+        assert spec["fetchConfig"] == {
+            "selector": {
+                "matchLabels": {
+                    "provider.cluster.x-k8s.io/type": provider.role,
+                    "provider.cluster.x-k8s.io/name": item.name,
+                    "provider.cluster.x-k8s.io/version": spec["version"],
+                }
+            }
+        }
+        wanted = {"path": f"./{provider.label}", "targetNamespace": item.namespace}
+        assert source.body["spec"] == {**source.body["spec"], **wanted}
+        assert source.body["spec"]["sourceRef"]["name"] == artefact.name
+        assert source.readiness is not None
+        assert source.readiness.conditions[-1].endswith(f"={artefact.digest}")
+        assert rendered.index(source) < rendered.index(item)
+
+
+def test_from_a_registry_the_version_is_the_tag(inputs_with: Any) -> None:
+    [region] = inputs_with(RegionInput, control_planes=KAMAJI, bare_metal=METAL3)
+    versions = region.cluster_api.model_copy(update={"registry": "registry.cloud.example/cluster-api"})
+    found = declared(replace(region, by_manifests=ByManifests(), cluster_api=versions))
+
+    assert {item.kind: item.body["spec"]["fetchConfig"] for item in found} == {
+        "CoreProvider": {"oci": "registry.cloud.example/cluster-api/cluster-api"},
+        "BootstrapProvider": {"oci": "registry.cloud.example/cluster-api/bootstrap-kubeadm"},
+        "ControlPlaneProvider": {"oci": "registry.cloud.example/cluster-api/control-plane-kamaji"},
+        "InfrastructureProvider": {"oci": "registry.cloud.example/cluster-api/infrastructure-metal3"},
+        "IPAMProvider": {"oci": "registry.cloud.example/cluster-api/ipam-metal3"},
+    }
