@@ -22,6 +22,8 @@ class RuleId(StrEnum):
     """In production a node boots an image that is signed."""
     DEPRECATED_IMAGE = "deprecated-image"
     """A node boots an image that is still maintained."""
+    FETCHED_BY_TAG = "fetched-by-tag"
+    """A digest decides what the platform itself runs."""
     HOST_BEYOND_IDENTITY = "host-beyond-identity"
     """A host entry carries its identity and nothing else."""
     UNVERIFIED_BMC = "unverified-bmc"

@@ -3,6 +3,7 @@
 from policies.rules import (
     change_in_freeze,
     deprecated_image,
+    fetched_by_tag,
     host_beyond_identity,
     image_outside_channel,
     left_out_add_on,
@@ -20,6 +21,7 @@ RULES: tuple[Rule, ...] = (
     image_outside_channel.RULE,
     unsigned_image.RULE,
     deprecated_image.RULE,
+    fetched_by_tag.RULE,
     host_beyond_identity.RULE,
     unverified_bmc.RULE,
     template_edited_in_place.RULE,
