@@ -6,6 +6,7 @@ import pulumi
 
 from components.plan.build.inputs import inputs
 from components.plan.build.manifests import everything
+from components.specs.base import Stage
 from components.specs.problems import SpecError
 from providers.errors import ProviderError
 from stacks import kubeconfig
@@ -14,6 +15,7 @@ from stacks.bootstrap import deploy_clusters
 from stacks.deploy import Deployment
 from stacks.errors import StackError
 from stacks.gates import pass_gates
+from stacks.given import write_list
 from stacks.plug_in_record import keep
 from stacks.target import load_target
 from toolchain import paths
@@ -56,6 +58,8 @@ def _register() -> None:
         others=lambda: everything(target.environment),
         asking=recorded if silent else None,
     )
+    if not preview and region.stage is Stage.REHEARSAL:
+        write_list(target.environment)
     deployment = Deployment(region, kubeconfigs, looking=not preview)
     for concept in concepts:
         deployment.add(concept)

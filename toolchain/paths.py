@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT_FILE = "Pulumi.yaml"
 DATA = "environments"
 """Folder of a project with the data of its environments."""
+GIVEN = "given.json"
+"""List in the folder of a local region of what its platform gives."""
 IS_CLONE = (ROOT / PROJECT_FILE).is_file()
 """Whether the code lies in a clone, where set-up makes ``.venv``, and not installed in one that is there."""
 VENV = ROOT / ".venv" if IS_CLONE else Path(sys.prefix)
@@ -139,6 +141,11 @@ def pulumi_state() -> Path:
 def region(environment: str) -> Path:
     """Return the folder of the local region of a rehearsal environment."""
     return home() / "regions" / environment
+
+
+def given(environment: str) -> Path:
+    """Return the list of what the platform of a rehearsal gives, which the region's simulated parts read."""
+    return region(environment) / GIVEN
 
 
 def kubeconfigs(environment: str) -> Path:

@@ -37,7 +37,8 @@ PACE: Mapping[str, str] = {"--kube-api-qps": "100", "--kube-api-burst": "200"}
 """Queries a second of Metal3's controllers, as Cluster API's own; upstream's 20 and 30 throttle a large pool for
 minutes."""
 PROVISIONED_AT_ONCE = 20
-"""Hosts that an operator provisions or gives back at the same time (``PROVISIONING_LIMIT``); others wait their turn."""
+"""Hosts that boot from the network which an operator inspects, provisions or wipes at the same time
+(``PROVISIONING_LIMIT``); others wait for their turn. Those with virtual media wait for nobody, nor for them."""
 WORKERS = 16
 """Hosts that an operator looks at side by side: fewer than it provisions at once, as upstream advises."""
 _PACE = tuple(f"{flag}={value}" for flag, value in PACE.items())

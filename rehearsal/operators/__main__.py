@@ -13,6 +13,8 @@ from rehearsal.charts import Charts
 from rehearsal.kubeconfigs import embedded
 from rehearsal.operators import (
     agents,
+    bare_metal,
+    certificates,
     control_planes,
     data_stores,
     dpus,
@@ -22,6 +24,7 @@ from rehearsal.operators import (
     kustomizations,
     load_balancers,
     nodes,
+    platform,
     programs,
     references,
     releases,
@@ -40,6 +43,7 @@ class Servers:
     """The API servers of a region that answer, and a view of each for one round."""
 
     def __init__(self, region: Region) -> None:
+        self.folder = region.folder
         self._region = region
         self._open: dict[str, tuple[float, ApiServer]] = {}
         self.views: dict[str, View] = {}
@@ -90,13 +94,16 @@ def round_of(parts: Parts) -> int:
             secret = management.find("v1", "Secret", f"{cluster}-kubeconfig", cluster)
             return servers.views.get(cluster) if secret and cluster != MANAGEMENT else None
 
+        _try(MANAGEMENT, lambda: platform.reconcile(servers.folder, servers.views))
+        _try(MANAGEMENT, lambda: external_secrets.reconcile(management, hosted))
+        _try(MANAGEMENT, lambda: certificates.reconcile(management))
         _try(MANAGEMENT, lambda: data_stores.reconcile(management))
         _try(MANAGEMENT, lambda: control_planes.reconcile(management, servers.kubeconfig))
+        _try(MANAGEMENT, lambda: bare_metal.reconcile(management))
         _try(MANAGEMENT, lambda: hosts.reconcile(management))
         _try(MANAGEMENT, lambda: ironcore.reconcile(management))
         _try(MANAGEMENT, lambda: nodes.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: dpus.reconcile(management))
-        _try(MANAGEMENT, lambda: external_secrets.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: parts.releases.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: kustomizations.reconcile(management))
         _try(MANAGEMENT, lambda: references.report(management, hosted))

@@ -14,6 +14,9 @@ from rehearsal.operators.view import Object, View, conditions, deleting, owned_b
 API = "controlplane.cluster.x-k8s.io/v1alpha2"
 KAMAJI = "kamaji.clastix.io/v1alpha1"
 K0SMOTRON = ("controlplane.cluster.x-k8s.io/v1beta2", "K0smotronControlPlane")
+NO_DATABASE = "SecretNotFound"
+"""Reason for which the stage that plays the pods of k0smotron waits."""
+_DATABASE = "K0SMOTRON_KINE_DATASOURCE_URL"
 _SECRET_TYPE = "cluster.x-k8s.io/secret"  # noqa: S105 - a type, not a secret
 _PORT = 6443
 _USER_DATA = {
@@ -34,8 +37,7 @@ def reconcile(view: View, kubeconfig: Callable[[str], str | None]) -> None:
         if not deleting(control_plane) and owner(control_plane, "Cluster"):
             _kamaji(view, control_plane, kubeconfig(control_plane["metadata"]["name"]))
     for control_plane in view.all(*K0SMOTRON):
-        # Its pods come up by themselves, and then it has replicas.
-        if not deleting(control_plane) and dig(control_plane, "status", "readyReplicas"):
+        if not deleting(control_plane):
             _k0smotron(view, control_plane, kubeconfig(control_plane["metadata"]["name"]))
     for kind in (KUBEADM, K0S_WORKER):
         for config in view.all(*kind):
@@ -44,9 +46,14 @@ def reconcile(view: View, kubeconfig: Callable[[str], str | None]) -> None:
 
 
 def _k0smotron(view: View, control_plane: Object, kubeconfig: str | None) -> None:
-    if kubeconfig is None:
-        why = ("False", "KubeSystemNamespaceNotAccessible", "the API server does not answer")
-        patch = conditions(control_plane, Available=why)
+    if not dig(control_plane, "status", "readyReplicas"):
+        # Its pods begin by themselves, unless their environment lacks the Secret with the address of the database.
+        why = _without_database(view, control_plane)
+        unmet = ("False", NO_DATABASE, why) if why else ("False", "NoReadyReplicas", "")
+        patch = conditions(control_plane, Available=unmet)
+    elif kubeconfig is None:
+        unanswered = ("False", "KubeSystemNamespaceNotAccessible", "the API server does not answer")
+        patch = conditions(control_plane, Available=unanswered)
     else:
         _publish(view, control_plane, kubeconfig)
         patch = conditions(control_plane, Available=("True", "Available", ""))
@@ -54,6 +61,14 @@ def _k0smotron(view: View, control_plane: Object, kubeconfig: str | None) -> Non
             patch["initialization"] = {"controlPlaneInitialized": True}
     if patch:
         view.status(control_plane, patch)
+
+
+def _without_database(view: View, control_plane: Object) -> str:
+    name = dig(control_plane, "spec", "storage", "kine", "dataSourceSecretName")
+    secret = view.find("v1", "Secret", name, control_plane["metadata"]["namespace"]) if name else None
+    if name and secret is None:
+        return f"Secret '{name}' not found"
+    return f"Secret '{name}' has no key '{_DATABASE}'" if name and not dig(secret, "data", _DATABASE) else ""
 
 
 def _kamaji(view: View, control_plane: Object, kubeconfig: str | None) -> None:

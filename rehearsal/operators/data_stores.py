@@ -6,28 +6,25 @@ DataStore ready when it finds the keys it refers to; a cluster of DPUs waits for
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 
 from providers.kube.objects import dig
-from rehearsal.operators.view import Object, View, conditions, deleting, reported
+from rehearsal.operators.certificates import KEYS
+from rehearsal.operators.installed import installed
+from rehearsal.operators.view import Object, View, conditions, deleting, reported, simulated_secret
 
 KAMAJI = "kamaji.clastix.io/v1alpha1"
-HELM = "helm.toolkit.fluxcd.io/v2"
-SOURCE = "source.toolkit.fluxcd.io/v1"
 ISSUER = "cert-manager.io/v1"
 DPF = "provisioning.dpu.nvidia.com/v1alpha1"
 CHART = "kamaji-etcd"
 OF_DPUS = "default"
-_KEYS = ("ca.crt", "tls.crt", "tls.key")
 _PORT = 2379
 
 
 def reconcile(view: View) -> None:
     """Move every etcd that a release makes, every data store and every cluster of DPUs one step on."""
-    for release in view.all(HELM, "HelmRelease"):
-        if not deleting(release) and reported(release, "Ready") and chart_of(view, release) == CHART:
-            _install(view, release)
+    for release in installed(view, CHART):
+        _install(view, release)
     for store in view.all(KAMAJI, "DataStore"):
         if not deleting(store):
             lacking = "; ".join(_lacking(view, store))
@@ -50,14 +47,6 @@ def _condition(met: str, unmet: str, lacking: str) -> tuple[str, str, str]:
     return ("False", unmet, lacking) if lacking else ("True", met, "")
 
 
-def chart_of(view: View, release: Object) -> str | None:
-    """Return the chart that a release installs: what its source fetches, whatever that is called."""
-    named = dig(release, "spec", "chartRef") or {}
-    source = view.find(SOURCE, named.get("kind", ""), named.get("name"), named.get("namespace"))
-    url = dig(source, "spec", "url")
-    return str(url).rpartition("/")[2] if url else None
-
-
 def _install(view: View, release: Object) -> None:
     spec = release["spec"]
     values, namespace = spec["values"], spec["targetNamespace"]
@@ -67,17 +56,11 @@ def _install(view: View, release: Object) -> None:
     if made is None and certificates["ca"]["create"]:
         issuer = certificates["issuerRef"]
         if view.find(ISSUER, issuer["kind"], issuer["name"], namespace):
-            view.create(_secret(authority, namespace))
+            view.create(simulated_secret(authority, namespace, KEYS))
     if made is not None and not view.find("v1", "Secret", client, namespace):
-        view.create(_secret(client, namespace))
+        view.create(simulated_secret(client, namespace, KEYS))
     if values["datastore"]["enabled"] and not view.find(KAMAJI, "DataStore", values["datastore"]["name"]):
         view.create(_data_store(values["datastore"]["name"], name, namespace, values["replicas"], (authority, client)))
-
-
-def _secret(name: str, namespace: str) -> Object:
-    simulated = base64.b64encode(b"simulated").decode()
-    metadata = {"name": name, "namespace": namespace}
-    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": dict.fromkeys(_KEYS, simulated)}
 
 
 def _data_store(name: str, etcd: str, namespace: str, members: int, secrets: tuple[str, str]) -> Object:

@@ -8,21 +8,25 @@ otherwise the operator counts as the platform's.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterator
 
 from providers.kube.objects import dig
-from rehearsal.operators.data_stores import HELM, chart_of
-from rehearsal.operators.view import Object, View, conditions, deleting, reported
+from rehearsal.operators.installed import HELM, chart_of
+from rehearsal.operators.view import (
+    PULL_LOGIN,
+    PULL_LOGIN_KEY,
+    Object,
+    View,
+    conditions,
+    deleting,
+    reported,
+    simulated_secret,
+)
 
 API = "external-secrets.io/v1"
 PUSH_API = "external-secrets.io/v1alpha1"
 CHART = "external-secrets"
 _CLUSTER_STORE = "ClusterSecretStore"
-_PULL_LOGIN = ".dockerconfigjson"
-_VALUES = {_PULL_LOGIN: b'{"auths": {}}'}
-"""Values that an API server looks into."""
-_ANY_VALUE = b"simulated"
 
 Hosted = Callable[[str], View | None]
 
@@ -131,7 +135,4 @@ def _write(view: View, name: str, namespace: str, keys: list[str]) -> None:
     found = view.find("v1", "Secret", name, namespace)
     if found is not None and {*keys} <= (found.get("data") or {}).keys():
         return
-    data = {key: base64.b64encode(_VALUES.get(key, _ANY_VALUE)).decode() for key in keys}
-    kind = {"type": "kubernetes.io/dockerconfigjson"} if keys == [_PULL_LOGIN] else {}
-    metadata = {"name": name, "namespace": namespace}
-    view.apply({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, **kind, "data": data})
+    view.apply(simulated_secret(name, namespace, keys, PULL_LOGIN if keys == [PULL_LOGIN_KEY] else None))

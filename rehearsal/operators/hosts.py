@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from providers.kube.objects import dig
+from rehearsal.operators.bare_metal import HOST
 from rehearsal.operators.references import Reference, missing
 from rehearsal.operators.view import Object, View, conditions, deleting, owned_by, owner, reported
 
 API = "infrastructure.cluster.x-k8s.io/v1beta2"
-HOST = ("metal3.io/v1alpha1", "BareMetalHost")
 FIRMWARE: dict[str, Object] = {"HostFirmwareSettings": {"settings": {}}, "HostFirmwareComponents": {"updates": []}}
 """What is made for each host, by kind, as it is made."""
 MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")

@@ -13,7 +13,7 @@ import uuid
 
 from providers.kube.objects import dig
 from rehearsal.operators.hosts import CLUSTER, MACHINE, selects
-from rehearsal.operators.view import LOG, Object, View, deleting, owned_by, owner
+from rehearsal.operators.view import LOG, Object, View, conditions, deleting, owned_by, owner
 
 API = "metal.ironcore.dev/v1alpha1"
 PROVIDER = "infrastructure.cluster.x-k8s.io/v1alpha1"
@@ -28,7 +28,7 @@ def reconcile(view: View) -> None:
     """Move every BMC, machine and claim one step on."""
     servers = {server["metadata"]["name"]: server for server in view.all(API, "Server")}
     for bmc in view.all(API, "BMC"):
-        if not deleting(bmc) and dig(bmc, "status", "state") == "Enabled":
+        if not deleting(bmc) and _logged_in(view, bmc):
             _discover(view, bmc, servers)
     for machine in view.all(PROVIDER, "IroncoreMetalMachine"):
         if deleting(machine):
@@ -44,6 +44,24 @@ def reconcile(view: View) -> None:
             _bind(view, claim, mine)
         else:
             _choose(view, claim, servers)
+
+
+def _logged_in(view: View, bmc: Object) -> bool:
+    """Return whether the operator has reached a BMC with its login; what it lacks stands in the condition Ready."""
+    name = dig(bmc, "spec", "bmcSecretRef", "name")
+    secret = view.find(API, "BMCSecret", name)
+    given = {**(dig(secret, "data") or {}), **(dig(secret, "stringData") or {})}
+    lacking = next((key for key in ("username", "password") if not given.get(key)), None)
+    if secret is None or lacking:
+        what = f"BMCSecret '{name}' not found" if secret is None else f"BMCSecret '{name}' has no key '{lacking}'"
+        unmet = ("False", "UnknownError", f"BMC connection error: {what}")
+        if patch := conditions(bmc, Ready=unmet):
+            view.status(bmc, patch)
+        return False
+    if patch := conditions(bmc, Ready=("True", "Connected", "BMC is connected")):
+        answer = {"ip": dig(bmc, "spec", "access", "ip"), "powerState": ON, "state": "Enabled"}
+        view.status(bmc, {**answer, **patch})
+    return bool(dig(bmc, "status", "state") == "Enabled")
 
 
 def _discover(view: View, bmc: Object, servers: dict[str, Object]) -> None:

@@ -10,7 +10,8 @@ from urllib.parse import urlparse
 
 from providers.kube.objects import dig
 from rehearsal.operators import ironcore
-from rehearsal.operators.hosts import API, CLUSTER_LABEL, HOST, MACHINE
+from rehearsal.operators.bare_metal import HOST
+from rehearsal.operators.hosts import API, CLUSTER_LABEL, MACHINE
 from rehearsal.operators.view import Object, View, deleting, owner
 
 KUBEADM = ("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig")

@@ -18,6 +18,7 @@ _SERVICES = "svc.dpu.nvidia.com/v1alpha1"
 _VPC = "vpc.dpu.nvidia.com/v1alpha1"
 _SOURCE = "source.toolkit.fluxcd.io/v1"
 _HELM = "helm.toolkit.fluxcd.io/v2"
+_IRONIC = "ironic.metal3.io/v1alpha1"
 _KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"
 
 
@@ -79,6 +80,13 @@ SUBJECTS = (
         ),
         met=("Reconciling", "Progressing"),
         unmet=("Ready", "ArtifactFailed"),
+    ),
+    Subject(
+        _IRONIC,
+        "Ironic",
+        (Reference("spec.tls.certificateName", "v1", "Secret"), Reference("spec.tls.bmcCA", "v1", "Secret")),
+        met=("Ready", "DeploymentAvailable"),
+        unmet=("Ready", "DeploymentFailed"),
     ),
     Subject(
         _SERVICES,

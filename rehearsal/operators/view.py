@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 from providers.kube import ApiError, ApiServer, KindNotFound, ObjectRef, Unreachable
@@ -15,6 +16,10 @@ FIELD_MANAGER = "rehearsal-operators"
 CONFLICT = 409
 _TOKEN_SECONDS = 365 * 86400
 """Longer than any local region lives: nothing renews tokens here."""
+PULL_LOGIN = "kubernetes.io/dockerconfigjson"
+"""Type of a Secret that an API server takes with JSON only."""
+PULL_LOGIN_KEY = ".dockerconfigjson"
+"""The one key of such a Secret."""
 LOG = logging.getLogger("operators")
 
 
@@ -184,6 +189,18 @@ def conditions(obj: Object, **changed: tuple[str, str, str]) -> Object:
         moved = old.get("lastTransitionTime", now) if old.get("status") == status else now
         after.append({**new, "lastTransitionTime": moved})
     return {} if same else {"conditions": after}
+
+
+def simulated_secret(name: str, namespace: str, keys: Iterable[str], of_type: str | None = None) -> Object:
+    """Return a Secret with these keys, whose values say that they are simulated."""
+    value = b"{}" if of_type == PULL_LOGIN else b"simulated"
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name, "namespace": namespace},
+        "type": of_type or "Opaque",
+        "data": dict.fromkeys(keys, base64.b64encode(value).decode()),
+    }
 
 
 def _version(obj: Object) -> str:

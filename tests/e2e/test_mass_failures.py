@@ -130,7 +130,7 @@ def test_machines_that_queue_for_a_host_while_their_pool_is_filled_stay_within_t
     for name in sizes:
         scale(region, name, 0)
     wait_until(lambda: uids(region) == set(), timeout_seconds=_FILLED_SECONDS, what="the pool is empty")
-    region.api().request("DELETE", "/apis/kwok.x-k8s.io/v1alpha1/stages/host-provision")
+    region.api().request("DELETE", "/apis/kwok.x-k8s.io/v1alpha1/stages/host-provisioned")
 
     with health.counted(tmp_path / "repairs.json"), Watch(region, tmp_path / "machines.json").running():
         for name, replicas in sizes.items():

@@ -91,6 +91,23 @@ def test_a_pod_that_asks_for_gpus_is_scheduled_where_a_device_plugin_runs(region
     assert [one["metadata"]["name"] for one in plain if "nvidia.com/gpu" in one["status"]["allocatable"]] == []
 
 
+def test_a_host_whose_login_nobody_gives_is_not_registered(region: LocalRegion) -> None:
+    api = region.api()
+    host = host_with_image("by-nobody", None, login="of-nobody")
+    api.apply(host, field_manager="test")
+
+    wait_until(
+        lambda: status_of(api, "by-nobody").get("errorType") == "registration error",
+        timeout_seconds=60,
+        what="the host says that it lacks its login",
+    )
+
+    told = status_of(api, "by-nobody")
+    assert told["errorMessage"] == "The BMC secret inventory/of-nobody does not exist"
+    assert told["provisioning"]["state"] == "registering"
+    api.delete(ObjectRef.of(host))
+
+
 def test_an_image_goes_to_no_disk_but_one_that_all_hints_match(region: LocalRegion) -> None:
     api = region.api()
     hosts = {
@@ -109,22 +126,26 @@ def test_an_image_goes_to_no_disk_but_one_that_all_hints_match(region: LocalRegi
         api.apply(host_with_image(name, {"model": "MZ1L2960"}), field_manager="test", force=True)
     wait_until(
         lambda: all(dig(status_of(api, name), "provisioning", "state") == "provisioned" for name in hosts),
-        timeout_seconds=60,
-        what="the right hint lets all of them be provisioned",
+        timeout_seconds=120,
+        what="the right hint lets all of them be provisioned at the next attempt",
     )
     assert {status_of(api, name)["errorMessage"] for name in hosts} == {""}
     for name in hosts:
         api.delete(ObjectRef.of(host_with_image(name, None)))
 
 
-def host_with_image(name: str, hints: dict[str, Any] | None) -> dict[str, Any]:
+def host_with_image(name: str, hints: dict[str, Any] | None, login: str = "bmc-a04") -> dict[str, Any]:
+    """Return a host that wants an image; the default login is that of a rack with free hosts."""
     return {
         "apiVersion": "metal3.io/v1alpha1",
         "kind": "BareMetalHost",
         "metadata": {"name": name, "namespace": "inventory"},
         "spec": {
             "online": True,
-            "bmc": {"address": "redfish+https://10.1.9.9/redfish/v1/Systems/1", "credentialsName": "bmc"},
+            "bmc": {
+                "address": "redfish-virtualmedia+https://10.1.9.9/redfish/v1/Systems/1",
+                "credentialsName": login,
+            },
             "bootMACAddress": "02:00:00:09:09:09",
             "image": {"url": "https://x/i.raw", "checksum": "c", "checksumType": "sha256", "format": "raw"},
             **({} if hints is None else {"rootDeviceHints": hints}),

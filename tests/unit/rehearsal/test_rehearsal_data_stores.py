@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import data_stores
+from rehearsal.operators import data_stores, installed
 
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}
-SOURCE = obj(data_stores.SOURCE, "OCIRepository", "etcds", {"url": "oci://registry.example/charts/kamaji-etcd"}, "ops")
+SOURCE = obj(installed.SOURCE, "OCIRepository", "etcds", {"url": "oci://registry.example/charts/kamaji-etcd"}, "ops")
 
 
 def release(name: str = "a-etcd", *, authority: str = "a-etcd", ready: bool = True) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def release(name: str = "a-etcd", *, authority: str = "a-etcd", ready: bool = Tr
         "targetNamespace": "ns",
         "values": values,
     }
-    return obj(data_stores.HELM, "HelmRelease", name, spec, **({"status": READY} if ready else {}))
+    return obj(installed.HELM, "HelmRelease", name, spec, **({"status": READY} if ready else {}))
 
 
 def issuer(name: str = "a-etcd") -> dict[str, Any]:

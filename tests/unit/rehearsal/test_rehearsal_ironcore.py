@@ -15,6 +15,7 @@ LABEL = {"cluster.x-k8s.io/cluster-name": "acme"}
 IMAGE = "images.example/gpu-2026.1@sha256:abc"
 IGNITION = base64.b64encode(b'{"ignition": {"version": "3.4.0"}}').decode()
 CLAIMED = "metal.ironcore.dev/serverclaim"
+LOGIN = {"username": "x", "password": "y"}
 SKU = {"matchLabels": {"sku": "h100"}}
 
 
@@ -23,9 +24,13 @@ def bmc(name: str, state: str = "Enabled", **labels: str) -> dict[str, Any]:
         "apiVersion": ironcore.API,
         "kind": "BMC",
         "metadata": {"name": name, "uid": f"uid-{name}", "labels": labels},
-        "spec": {"access": {"ip": "10.1.0.1"}},
+        "spec": {"access": {"ip": "10.1.0.1"}, "bmcSecretRef": {"name": "bmc-a01"}},
         "status": {"state": state},
     }
+
+
+def login() -> dict[str, Any]:
+    return {"apiVersion": ironcore.API, "kind": "BMCSecret", "metadata": {"name": "bmc-a01"}, "stringData": LOGIN}
 
 
 def server(name: str, state: str = "Available", power: str = "Off", **spec: Any) -> dict[str, Any]:
@@ -79,8 +84,11 @@ def config(kind: tuple[str, str], **spec: Any) -> dict[str, Any]:
     return {"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "c1", "namespace": "acme"}, "spec": spec}
 
 
-def test_a_bmc_that_answers_leads_to_its_server(objects: Any) -> None:
-    view = objects(bmc("a1", sku="h100"), bmc("a2", state="Pending"))
+def test_a_bmc_that_lets_the_operator_in_leads_to_its_server(objects: Any) -> None:
+    view = objects(login(), bmc("a1", "Pending", sku="h100"))
+    ironcore.reconcile(view)
+    answer = view.get("BMC", "a1")["status"]
+    assert [answer[key] for key in ("ip", "powerState", "state")] == ["10.1.0.1", "On", "Enabled"]
 
     ironcore.reconcile(view)
 
@@ -92,7 +100,7 @@ def test_a_bmc_that_answers_leads_to_its_server(objects: Any) -> None:
 
 
 def test_a_server_takes_over_new_labels_and_gives_none_up(objects: Any) -> None:
-    view = objects(bmc("a1", pool="train"), server("a1-system-0"))
+    view = objects(login(), bmc("a1", pool="train"), server("a1-system-0"))
 
     ironcore.reconcile(view)
 

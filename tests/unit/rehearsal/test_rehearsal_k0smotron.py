@@ -26,12 +26,12 @@ def conditions(view: Any) -> list[tuple[str, str, str]]:
     return [(entry["type"], entry["status"], entry["message"]) for entry in found]
 
 
-def test_nothing_is_said_of_a_control_plane_before_its_pods_are_there(objects: Any) -> None:
+def test_nothing_is_published_of_a_control_plane_before_its_pods_are_there(objects: Any) -> None:
     view = objects(control_plane())
 
     control_planes.reconcile(view, lambda _: "kubeconfig")
 
-    assert view.get("K0smotronControlPlane", "acme", "acme")["status"] == {}
+    assert conditions(view) == [("Available", "False", "")]
     assert list(view.all("v1", "Secret")) == []
 
 

@@ -1,0 +1,32 @@
+"""The list of what a rehearsal's platform gives: objects that the region refers to and nobody renders.
+
+On hardware a person reads ``jacquard show ENV prerequisites`` and makes them. In a rehearsal the simulated platform
+reads this file, and gives what is on it and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+
+from components.plan.build.manifests import everything
+from components.plan.references.table import references_table
+from components.plan.references.walk import given
+from components.specs.environment import Environment
+from toolchain import paths
+from toolchain.files import replace_private
+
+
+def write_list(environment: Environment) -> None:
+    """Write what the platform of a rehearsal gives into its region's folder."""
+    listed = [
+        {
+            "kind": one.target.kind,
+            "cluster": one.target.cluster,
+            "namespace": one.target.namespace,
+            "name": one.target.name,
+            "keys": sorted(one.keys),
+        }
+        for one in given(everything(environment), references_table()).values()
+        if one.target.is_object
+    ]
+    replace_private(paths.given(environment.name), json.dumps(listed, indent=1))

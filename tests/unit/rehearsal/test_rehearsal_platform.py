@@ -1,0 +1,90 @@
+"""What is given in a rehearsal: what stands on the list, where there is a place for it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+from live_objects import obj
+
+from rehearsal.operators import platform
+from toolchain.paths import GIVEN
+
+BMC_SECRET = "metal.ironcore.dev/BMCSecret"
+
+
+def listed(folder: Path, *entries: tuple[str, str, str, str, list[str]]) -> Path:
+    fields = ("kind", "cluster", "namespace", "name", "keys")
+    (folder / GIVEN).write_text(json.dumps([dict(zip(fields, entry, strict=True)) for entry in entries]))
+    return folder
+
+
+def secrets(view: Any) -> dict[str, list[str]]:
+    return {one["metadata"]["name"]: sorted(one["data"]) for one in view.all("v1", "Secret")}
+
+
+def test_secrets_are_given_with_their_keys_in_the_cluster_and_namespace_that_the_list_says(
+    objects: Any, tmp_path: Path
+) -> None:
+    login = ("Secret", "management", "acme", "bmc", ["password", "username"])
+    of_tenant = ("Secret", "acme", "csi", "login", ["token"])
+    space = obj("v1", "Namespace", "acme", namespace="")
+    views = {"management": objects(space), "acme": objects(obj("v1", "Namespace", "csi", namespace=""))}
+
+    platform.reconcile(listed(tmp_path, login, of_tenant), views)
+
+    assert {cluster: secrets(view) for cluster, view in views.items()} == {
+        "management": {"bmc": ["password", "username"]},
+        "acme": {"login": ["token"]},
+    }
+
+
+def test_what_has_no_place_yet_is_given_later(objects: Any, tmp_path: Path) -> None:
+    folder = listed(tmp_path, ("Secret", "management", "acme", "bmc", ["username"]))
+    view = objects()
+    platform.reconcile(folder, {})
+    platform.reconcile(folder, {"management": view})
+    assert secrets(view) == {}
+
+    view.create(obj("v1", "Namespace", "acme", namespace=""))
+    platform.reconcile(folder, {"management": view})
+
+    assert secrets(view) == {"bmc": ["username"]}
+
+
+def test_nothing_is_given_without_a_list_or_of_kinds_that_nobody_asks_for(objects: Any, tmp_path: Path) -> None:
+    view = objects(obj("v1", "Namespace", "acme", namespace=""))
+    before = dict(view.store)
+    platform.reconcile(tmp_path, {"management": view})
+    storage_class = ("storage.k8s.io/StorageClass", "management", "", "local", [])
+    policy = ("ConfigMap", "management", "acme", "policy", ["policy.yaml"])
+    platform.reconcile(listed(tmp_path, storage_class, policy), {"management": view})
+
+    assert view.store == before
+
+
+def test_what_somebody_gave_is_left_alone(objects: Any, tmp_path: Path) -> None:
+    own = obj("v1", "Secret", "bmc", namespace="acme", data={"username": "b3du"})
+    view = objects(obj("v1", "Namespace", "acme", namespace=""), own)
+
+    platform.reconcile(listed(tmp_path, ("Secret", "management", "acme", "bmc", ["username"])), {"management": view})
+
+    assert view.get("Secret", "bmc", "acme")["data"] == {"username": "b3du"}
+
+
+def test_each_kind_is_given_as_its_api_server_takes_it(objects: Any, tmp_path: Path) -> None:
+    view = objects(obj("v1", "Namespace", "acme", namespace=""))
+    pull = ("Secret", "management", "acme", "pull", [".dockerconfigjson"])
+    bmc = (BMC_SECRET, "management", "", "bmc-a01", ["password", "username"])
+    store = ("external-secrets.io/ClusterSecretStore", "management", "", "vault", [])
+
+    platform.reconcile(listed(tmp_path, pull, bmc, store), {"management": view})
+
+    made = view.get("Secret", "pull", "acme")
+    assert made["type"] == "kubernetes.io/dockerconfigjson"
+    assert json.loads(base64.b64decode(made["data"][".dockerconfigjson"])) == {}
+    assert view.get("BMCSecret", "bmc-a01").keys() == {"apiVersion", "kind", "metadata", "data"}
+    assert sorted(view.get("BMCSecret", "bmc-a01")["data"]) == ["password", "username"]
+    assert view.get("ClusterSecretStore", "vault")["spec"] == {"provider": {"fake": {"data": []}}}
