@@ -146,7 +146,8 @@ class BareMetalSpec(CheckedSpec):
     """Most hosts of the region while no ``controllers`` are listed. Red Hat validated 500 with virtual media and 1,500
     with network boot (OCPSTRAT-2646)."""
     controllers: tuple[ControllerSpec, ...] = ()
-    """Shards that share the hosts out among them; one controller holds all hosts when none is listed."""
+    """Shards that share the hosts out among them. When none is listed, one controller holds all hosts; under Metal3
+    none of these may boot from the network then."""
     free_hosts: ShortName | None = None
     """Controller of the hosts that no cluster has: they share one namespace, which only one controller may watch. It is
     required with ``controllers``."""

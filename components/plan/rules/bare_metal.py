@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from components.plan.allocate.controllers import PATH, boots, budgets, methods_of
 from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.bmcs import unverified_bmcs
+from components.plan.intents.boot import boot_method
 from components.plan.pools import place, problem
 from components.plan.rules.references import host_problem
 from components.render.backends import BARE_METAL
+from components.specs.bare_metal import BareMetalBackend, BootMethod
 from components.specs.bmc import parse_bmc
 from components.specs.catalog import BootMode
 from components.specs.environment import Environment
@@ -99,9 +101,18 @@ def boot_networks(environment: Environment) -> Iterator[Problem]:
 
 
 def boot_methods(environment: Environment) -> Iterator[Problem]:
-    """Report bare-metal controllers that cannot boot hosts they have."""
-    methods = methods_of(environment, environment.allocations.hosts)
+    """Report bare-metal controllers that cannot boot hosts they have; one of a region without shards takes media."""
     metal = environment.region.bare_metal
+    if not metal.controllers and metal.backend is BareMetalBackend.METAL3:
+        racks = {host.rack: None for host in environment.hosts if boot_method(host) is BootMethod.NETWORK_BOOT}
+        if racks:
+            text = (
+                f"has none that boots from the network, as hosts of {listed(racks, _MAX_RACKS)} do, and Metal3"
+                " registers none of them; list one with boot: network-boot, or write a driver with virtual media for"
+                " these"
+            )
+            yield problem(environment, REGION, PATH, text)
+    methods = methods_of(environment, environment.allocations.hosts)
     for index, one in enumerate(metal.controllers):
         mine = {name for name, given in environment.allocations.clusters.items() if given.controller == one.name}
         mine |= {""} if metal.free_hosts == one.name else set()
