@@ -30,7 +30,9 @@ MANAGEMENT_DOMAIN = "svc.cluster.local"
 """Domain of Services of the management cluster."""
 DataStore: TypeAlias = DataStoreSpec | MadeEtcd
 """What holds a cluster's objects: an entry that several clusters name, or how the cluster's own one is made."""
-_ZONE, _HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+ZONE = "topology.kubernetes.io/zone"
+"""Label of the management cluster's hosts by what fails together."""
+_HOST = "kubernetes.io/hostname"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,5 +114,5 @@ def spread(pods: dict[str, str], count: int, hosts: int | None, alike: str | Non
             "labelSelector": {"matchLabels": pods},
             **given(matchLabelKeys=[alike] if alike else None),
         }
-        for key in (_ZONE, _HOST)
+        for key in (ZONE, _HOST)
     ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from components.render.control_plane import ADDRESS_POOL
+from components.render.control_plane import ADDRESS_POOL, ZONE
 from components.render.manifest import Manifest
-from components.render.objects import manifest
+from components.render.objects import given, manifest
 from components.specs.announcements import AnnouncementSpec, BgpPeerSpec
 from components.specs.region import RegionSpec
 
@@ -36,5 +36,10 @@ def _session(peer: BgpPeerSpec, asn: int | None, namespace: str) -> Manifest:
     # By address: a router that is taken out of the middle of the list ends no session but its own.
     name = f"router-{str(peer.address).replace('.', '-')}"
     spec = {"myASN": asn, "peerASN": peer.asn, "peerAddress": str(peer.address)}
-    further = {"ebgpMultiHop": True} if peer.multihop else {}
+    only_there = [{"key": ZONE, "operator": "In", "values": list(peer.zones)}]
+    further = given(
+        ebgpMultiHop=peer.multihop or None,
+        nodeSelectors=[{"matchExpressions": only_there}] if peer.zones else None,
+        passwordSecret={"name": peer.password_secret} if peer.password_secret else None,
+    )
     return manifest("metallb.io/v1beta2", "BGPPeer", name, namespace=namespace, spec={**spec, **further})

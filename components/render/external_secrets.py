@@ -30,6 +30,8 @@ class Delivery:
     keys: tuple[str, ...]
     entry: str
     """Entry of the store; its properties are called like the keys."""
+    type: str | None = None
+    """Type that the Secret must have; None for any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,16 +81,11 @@ def _copied(store: str, one: Delivery, namespace: str, name: str) -> Manifest:
                 "name": name,
                 "creationPolicy": "Orphan",
                 "deletionPolicy": "Retain",
-                **given(template=_typed(one)),
+                **given(template=given(type=one.type)),
             },
             "data": [{"secretKey": key, "remoteRef": {"key": one.entry, "property": key}} for key in one.keys],
         },
     )
-
-
-def _typed(one: Delivery) -> dict[str, str]:
-    """Return the type that the Secret must have: kubelets pull images by one type only."""
-    return {"type": "kubernetes.io/dockerconfigjson"} if one.keys == (".dockerconfigjson",) else {}
 
 
 def _inside(one: Delivery) -> Manifest:

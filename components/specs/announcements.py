@@ -7,14 +7,14 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from components.specs.base import CheckedSpec, IpAddress, Misfit, Spec
+from components.specs.base import CheckedSpec, DnsLabel, IpAddress, Label, Misfit, Spec
 
 Asn = Annotated[int, Field(ge=1, le=4_294_967_294)]
 """A number for BGP; the last one there is stands for none (RFC 7300)."""
 
 
 class BgpPeerSpec(Spec):
-    """A router that each host of the management cluster opens a BGP session with."""
+    """A router that hosts of the management cluster open BGP sessions with."""
 
     address: IpAddress
     """Address of the router: one of ``networks.management``, or any with ``multihop``."""
@@ -22,6 +22,13 @@ class BgpPeerSpec(Spec):
     """Number of the router, outside ``networks.asn``."""
     multihop: bool = False
     """Whether other routers lie between it and hosts; its number is then another than theirs."""
+    zones: tuple[Label, ...] = ()
+    """Values of ``topology.kubernetes.io/zone`` of the hosts that open a session, racks as a rule, for a router that
+    only they reach; every host opens one when they are left out."""
+    password_secret: DnsLabel | None = None
+    """Secret in the ``metallb-system`` namespace whose ``password`` signs the session (TCP MD5), of type
+    ``kubernetes.io/basic-auth`` (MetalLB's rule); sessions are not signed when it is left out. It is a reference, never
+    a value."""
 
 
 class AnnouncementSpec(CheckedSpec):
@@ -65,3 +72,6 @@ class AnnouncementSpec(CheckedSpec):
             if peer.multihop and peer.asn == self.asn:
                 text = "is for routers with another asn, and MetalLB refuses it for this one; remove it"
                 yield Misfit(text, ("peers", index, "multihop"), peer.multihop)
+            for place, zone in enumerate(peer.zones):
+                if zone in peer.zones[:place]:
+                    yield Misfit("is already listed; remove it", ("peers", index, "zones", place), zone)

@@ -38,9 +38,9 @@ def deliveries(environment: Environment, items: Iterable[Manifest]) -> tuple[Del
     """Return the Secrets that ``items`` refer to and no controller makes, in the order of the first reference."""
     table, region = _secrets(), environment.region.region
     return tuple(
-        _delivery(one, region, entry)
+        _delivery(one, region, entry, form.type)
         for one in given(items, table).values()
-        if one.target.kind == _KIND and (entry := table.forms[str(one.form)].entry) is not None
+        if one.target.kind == _KIND and (entry := (form := table.forms[str(one.form)]).entry) is not None
     )
 
 
@@ -53,7 +53,7 @@ def _secrets() -> Table:
     return replace(table, refers={kind: rows for kind, rows in kinds.items() if rows}, makes={})
 
 
-def _delivery(one: Given, region: str, entry: Entry) -> Delivery:
+def _delivery(one: Given, region: str, entry: Entry, kind: str | None) -> Delivery:
     target = one.target
     owner = {Entry.REGION: (), Entry.NAMESPACE: (target.namespace,), Entry.CLUSTER: (target.cluster,)}[entry]
     return Delivery(
@@ -62,6 +62,7 @@ def _delivery(one: Given, region: str, entry: Entry) -> Delivery:
         name=target.name,
         keys=tuple(sorted(one.keys)),
         entry="/".join((region, *owner, target.name)),
+        type=kind,
     )
 
 

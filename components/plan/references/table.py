@@ -71,6 +71,8 @@ class Form(Spec):
     """How to make it, with placeholders in upper case and never a value."""
     entry: Entry | None = None
     """How a store of External Secrets Operator has it; None if none delivers it."""
+    type: str | None = None
+    """Type that the Secret must have for whoever reads it; None for any."""
 
 
 class Row(Spec):

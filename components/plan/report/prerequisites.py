@@ -93,7 +93,7 @@ def _form(name: str, alike: list[Given], table: Table) -> PrerequisiteForm:
     sources = dict.fromkeys(one.source for one in alike)
     return PrerequisiteForm(
         name=name or "unexplained",
-        **form.model_dump(exclude={"entry"}),
+        **form.model_dump(exclude={"entry", "type"}),
         sources=tuple(_whole(source, table) for source in sources),
         items=tuple(_prerequisite(by_place[place]) for place in naturally(by_place)),
     )

@@ -104,6 +104,17 @@ def test_no_value_is_in_any_object(name: str) -> None:
     assert [spec for spec in specs if "dataFrom" in spec or "template" in spec] == []
 
 
+def test_a_secret_that_is_read_by_its_type_is_delivered_with_it() -> None:
+    region = with_store(load_environment("us-east-04a", ENVIRONMENTS))
+    [foundation] = [part for part in slices(region) if part.kind is SliceKind.FOUNDATION]
+
+    made = {
+        item.name: item.body["spec"] for item in objects(manifests(region, foundation)) if item.kind == "ExternalSecret"
+    }
+
+    assert made["bgp-leaf"]["target"]["template"] == {"type": "kubernetes.io/basic-auth"}
+
+
 def test_one_login_of_a_rack_is_one_entry_for_all_namespaces() -> None:
     laptop = with_store(load_environment("laptop", ENVIRONMENTS))
     found = [

@@ -16,7 +16,7 @@ from components.render.manifest import MANAGEMENT
 from components.render.objects import namespace
 from components.render.secret_store import render
 from rehearsal.operators import external_secrets as operator
-from rehearsal.operators.data_stores import HELM, SOURCE
+from rehearsal.operators.installed import HELM, SOURCE
 from rehearsal.operators.view import reported
 
 HERE = Delivery(cluster=MANAGEMENT, namespace="hosts", name="bmc-a01", keys=("password", "username"), entry="a/bmc-a01")

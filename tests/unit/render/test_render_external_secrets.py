@@ -30,10 +30,10 @@ def test_a_secret_of_the_management_cluster_is_copied_under_its_name() -> None:
     }
 
 
-def test_a_login_that_kubelets_pull_images_by_has_the_type_that_they_look_for() -> None:
-    [copied] = external_secrets("vault", (replace(HERE, keys=(".dockerconfigjson",)),))
+def test_a_secret_has_the_type_that_its_reader_looks_for() -> None:
+    [copied] = external_secrets("vault", (replace(HERE, type="kubernetes.io/basic-auth"),))
 
-    assert copied.body["spec"]["target"]["template"] == {"type": "kubernetes.io/dockerconfigjson"}
+    assert copied.body["spec"]["target"]["template"] == {"type": "kubernetes.io/basic-auth"}
 
 
 def test_a_secret_inside_a_cluster_is_pushed_from_its_namespace_of_the_management_cluster() -> None:

@@ -152,6 +152,9 @@ def test_addresses_of_control_planes_are_announced_to_each_router(inputs_of: Any
         peers=(
             BgpPeerSpec.model_validate({"address": "10.0.0.2", "asn": 64513}),
             BgpPeerSpec.model_validate({"address": "192.0.2.1", "asn": 64514, "multihop": True}),
+            BgpPeerSpec.model_validate(
+                {"address": "10.0.1.2", "asn": 64515, "zones": ["m01", "m02"], "password_secret": "leaf"}
+            ),
         ),
     )
 
@@ -163,9 +166,22 @@ def test_addresses_of_control_planes_are_announced_to_each_router(inputs_of: Any
             "peerAddress": "192.0.2.1",
             "ebgpMultiHop": True,
         },
+        ("BGPPeer", "router-10-0-1-2"): {
+            "myASN": 64512,
+            "peerASN": 64515,
+            "peerAddress": "10.0.1.2",
+            "nodeSelectors": [
+                {
+                    "matchExpressions": [
+                        {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["m01", "m02"]}
+                    ]
+                }
+            ],
+            "passwordSecret": {"name": "leaf"},
+        },
         ("BGPAdvertisement", "control-plane-vips"): {
             "ipAddressPools": ["control-plane-vips"],
-            "peers": ["router-10-0-0-2", "router-192-0-2-1"],
+            "peers": ["router-10-0-0-2", "router-192-0-2-1", "router-10-0-1-2"],
         },
     }
 
