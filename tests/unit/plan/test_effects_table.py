@@ -23,7 +23,9 @@ from components.plan.effects.table import (
     spelt,
     steps,
 )
+from components.render import kamaji
 from components.render.manifest import Manifest, objects
+from components.specs.data_stores import DataStoreSpec
 from components.specs.loader import environments, load_environment
 from components.specs.problems import SpecError
 from toolchain import paths
@@ -47,6 +49,15 @@ def rendered() -> list[Manifest]:
             for item in objects(manifests(environment, part)):
                 found.setdefault((kind_of(item), item.retain, item.protect, frozenset(paths_of(item.body))), item)
     return list(found.values())
+
+
+def test_other_members_of_a_data_store_may_be_those_of_an_empty_etcd() -> None:
+    store = DataStoreSpec(name="shared", endpoints=("etcd-0.example:2379",), secret="etcd-certs", max_clusters=4)
+    moved = store.model_copy(update={"endpoints": ("other-0.example:2379",)})
+
+    [change] = changes([kamaji.data_store(store)], [kamaji.data_store(moved)])
+
+    assert (change.path, change.effect) == ("spec.endpoints", Effect.UNKNOWN)
 
 
 @pytest.fixture(scope="module")
