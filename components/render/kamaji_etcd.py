@@ -154,6 +154,8 @@ def _operator(made: _Made) -> Operator:
             "resources": resources(made.nodes, Component.ETCD),
             "topologySpreadConstraints": spread(_pods(name), spec.members, made.etcd.hosts),
         },
+        # Its jobs ask the API as an account of the chart's own; members would have the token of ``default``.
+        tokenless=("StatefulSet",),
     )
 
 

@@ -48,6 +48,8 @@ class Operator:
     """Arguments added to those of the chart's Deployment, for what the chart has no value for."""
     without: tuple[str, ...] = ()
     """Kinds, as ``<API group>/<Kind>``, that the chart insists on making and something else makes: Helm gets none."""
+    tokenless: tuple[str, ...] = ()
+    """Kinds of group ``apps`` whose pods ask no API and would get a token, which the chart has no value against."""
 
     @property
     def release(self) -> str:
@@ -136,6 +138,7 @@ def _release(
 def patches(operator: Operator) -> list[dict[str, Any]]:
     """Return the patches of kustomize that give ``operator`` its flags, and leave out what something else makes."""
     found = [_deleted(*kind.split("/")) for kind in operator.without]
+    found += [_without_token(kind) for kind in operator.tokenless]
     if operator.flags:
         path = "/spec/template/spec/containers/0/args/-"
         added = [{"op": "add", "path": path, "value": flag} for flag in operator.flags]
@@ -146,6 +149,12 @@ def patches(operator: Operator) -> list[dict[str, Any]]:
 def _patched(operator: Operator) -> list[dict[str, Any]]:
     found = patches(operator)
     return [{"kustomize": {"patches": found}}] if found else []
+
+
+def _without_token(kind: str) -> dict[str, Any]:
+    """Return the patch that keeps the token of their account from the pods of a kind."""
+    added = {"op": "add", "path": "/spec/template/spec/automountServiceAccountToken", "value": False}
+    return {"target": {"group": "apps", "kind": kind}, "patch": json.dumps([added])}
 
 
 def _deleted(group: str, kind: str) -> dict[str, Any]:
