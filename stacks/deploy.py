@@ -96,7 +96,8 @@ class Deployment:
                 self._networks[name] = TenantNetwork(name, network, after)
             case HostedControlPlaneInput():
                 args = HostedControlPlaneArgs(control_plane=concept, clusters=clusters)
-                after = _after(_named(self._networks, concept.spec.vpc))
+                # A VPC that its cluster makes comes after the cluster: nothing stands between that and the region.
+                after = _after(_named(self._networks, concept.spec.vpc) or self._regions)
                 self._control_planes[name] = HostedControlPlane(name, args, after)
             case NodePoolInput():
                 after = _after([*self._halls, *_named(self._control_planes, concept.cluster)])

@@ -247,6 +247,19 @@ def test_a_vpc_that_a_cluster_isolates_is_made_inside_it(run: Run, environment: 
     }
 
 
+def test_a_control_plane_waits_for_the_region_where_its_vpc_is_made_inside_its_cluster(
+    run: Run, environment: Environment
+) -> None:
+    second = with_backends(environment)
+
+    registered = run(deploy(second, *slices(second)))
+
+    parents = {item.name: item.parent for item in registered}
+    planes = [item for item in registered if item.type == "jacquard:components:HostedControlPlane"]
+    assert planes
+    assert [{parents[one] or one for one in plane.dependencies} for plane in planes] == [{"laptop"}] * len(planes)
+
+
 def test_a_concept_without_a_component_is_refused(environment: Environment) -> None:
     class QuotaInput:
         name = "acme"
