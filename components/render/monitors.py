@@ -92,6 +92,16 @@ def etcd_rules(name: str, namespace: str, data_store: str) -> Manifest:
     return _rules(name, "data-store", _etcd(data_store), {"cluster": data_store}, namespace=namespace, labels={})
 
 
+def secret_rules(name: str, namespace: str) -> Manifest:
+    """Return what is alerted on of External Secrets Operator, by the conditions that its own series tell."""
+    failed = '{__name__=~"(external|push)secret_status_condition",condition="Ready",status="False"} == 1'
+    alerts = [
+        _alert("SecretsOperatorDown", "warning", f'absent(up{{job="{name}"}} == 1)', "No Secret is copied or renewed."),
+        _alert("SecretNotCopied", "warning", failed, "A Secret stays as it was last written, or was never there."),
+    ]
+    return _rules(name, "secrets", alerts, {}, namespace=namespace, labels={})
+
+
 def _rules(
     name: str,
     group: str,

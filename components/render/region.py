@@ -105,6 +105,7 @@ class RegionInput:
             *(item for item in installs if item.name not in first),
             *BARE_METAL[self.spec.bare_metal.backend].services(self.spec.bare_metal, self.spec.dpus.vip_interface),
             *cluster_api.render(self.spec, self.cluster_api, self.by_manifests.artefacts.get(cluster_api.PROVIDERS)),
+            *secret_store.watch(self.spec.secrets),
             *(item for store in self.data_stores for item in _data_store(store)),
             *control_plane_addresses.render(self.spec, metallb=METALLB),
             *(join_service.render(service, metallb=METALLB) if (service := self.spec.nodes.join_service) else ()),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from components.render import labels as keys
 from components.render.external_secrets import API
 from components.render.manifest import Manifest, Readiness
+from components.render.monitors import API_GROUP, INTERVAL, secret_rules
 from components.render.objects import given, manifest
 from components.render.operators import Operator
 from components.render.workloads import role
@@ -26,7 +27,7 @@ _OPERATOR = Operator(
     chart=CHART,
     namespace=NAMESPACE,
     values={
-        # One Secret after the other would take a large region's hour to look at all of them.
+        # A large region has hundreds of Secrets, and each is several questions to Vault.
         "concurrent": 8,
         # Without it each look at each Secret is a login of its own.
         "vault": {"enableTokenCache": True},
@@ -53,6 +54,25 @@ def render(secrets: SecretsSpec) -> tuple[Manifest, ...]:
     if secrets.store is None or secrets.vault is None:
         return ()
     return (*_login(), _store(secrets.store, secrets.vault))
+
+
+def watch(secrets: SecretsSpec) -> tuple[Manifest, ...]:
+    """Return what tells when a Secret is not copied; nothing where somebody else has the operator."""
+    if not secrets.vault:
+        return ()
+    # Its series say by namespace and name which object they are of, and not which pod told it.
+    endpoint = {
+        "port": "metrics",
+        "interval": INTERVAL,
+        "honorLabels": True,
+        "relabelings": [{"action": "replace", "targetLabel": "job", "replacement": CHART}],
+    }
+    pods = {"app.kubernetes.io/name": CHART, "app.kubernetes.io/instance": CHART}
+    spec = {"selector": {"matchLabels": pods}, "podMetricsEndpoints": [endpoint]}
+    return (
+        manifest(API_GROUP, "PodMonitor", CHART, namespace=NAMESPACE, spec=spec),
+        secret_rules(CHART, NAMESPACE),
+    )
 
 
 def _login() -> tuple[Manifest, ...]:

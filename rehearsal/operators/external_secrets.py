@@ -1,6 +1,6 @@
 """What External Secrets Operator does across objects: stores get ready, Secrets are copied, and pushed into clusters.
 
-No store is asked and every value is the same word. What it refuses (external-secrets 2.9.0, ``pkg/controllers``): a
+No store is asked and every value is the same text. What it refuses (external-secrets 2.9.0, ``pkg/controllers``): a
 store whose login is not there, a namespace that a store does not serve, a store that is not ready, a Secret or a
 namespace that a push does not find. Where a release brings the operator, nothing happens before it is installed;
 otherwise the operator counts as the platform's.

@@ -11,7 +11,7 @@ from small_region import changed
 
 from components.render.manifest import Manifest
 from components.render.region import RegionInput
-from components.render.secret_store import operators, render
+from components.render.secret_store import operators, render, watch
 from components.specs.external_secrets import SecretsSpec
 
 
@@ -21,7 +21,7 @@ def store(secrets: SecretsSpec = MADE) -> Manifest:
 
 @pytest.mark.parametrize("secrets", [SecretsSpec(), STORE], ids=["no store", "a store that is there"])
 def test_nothing_is_made_that_somebody_else_has(secrets: SecretsSpec) -> None:
-    assert (operators(secrets), render(secrets)) == ((), ())
+    assert (operators(secrets), render(secrets), watch(secrets)) == ((), (), ())
 
 
 def test_a_vault_is_reached_as_the_data_say() -> None:
@@ -83,6 +83,19 @@ def test_only_namespaces_that_the_region_makes_may_use_the_store(inputs_of: Any)
     labels = [item.body["metadata"]["labels"] for item in region.render() if item.kind == "Namespace"]
     assert labels
     assert all(wanted.items() <= one.items() for one in labels)
+
+
+def test_a_secret_that_is_not_copied_is_told_by_the_job_that_is_watched() -> None:
+    monitor, rules = watch(MADE)
+    [endpoint] = monitor.body["spec"]["podMetricsEndpoints"]
+    [job] = endpoint["relabelings"]
+    [group] = rules.body["spec"]["groups"]
+    down, failed = group["rules"]
+
+    assert endpoint["honorLabels"] is True
+    assert f'job="{job["replacement"]}"' in down["expr"]
+    assert 'status="False"' in failed["expr"]
+    assert {monitor.namespace, rules.namespace} == {"external-secrets"}
 
 
 def test_the_store_comes_up_before_any_other_operator(inputs_of: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pulumi
 import pytest
+from external_store import MADE, STORE, with_store
 
 from components.plan.build.inputs import inputs
 from components.plan.build.slices import slices
@@ -16,6 +17,7 @@ from components.render.manifest import Manifest, Readiness, objects
 from components.render.node_pool import NodePoolInput
 from components.render.own import OwnInput
 from components.specs.environment import Environment
+from components.specs.external_secrets import SecretsSpec
 from components.specs.loader import load_environment
 from providers.kube import KindNotFound, ObjectRef, Unreachable
 from stacks import gates
@@ -179,6 +181,15 @@ def test_a_region_needs_only_what_its_own_operators_do_not_bring(environment: En
     kinds = {item.kind for item in gates.gated(rendered(environment))}
 
     assert kinds == {"Namespace", "PriorityClass", "OCIRepository", "HelmRelease"}
+
+
+def test_a_region_needs_the_kinds_of_the_platforms_operator_of_secrets_and_not_those_of_its_own(
+    environment: Environment,
+) -> None:
+    def kinds(secrets: SecretsSpec) -> set[str]:
+        return {item.kind for item in gates.gated(rendered(with_store(environment, secrets)))}
+
+    assert kinds(STORE) - kinds(MADE) == {"ExternalSecret"}
 
 
 def test_kinds_of_tenant_clusters_are_not_asked_of_the_management_cluster(environment: Environment) -> None:
