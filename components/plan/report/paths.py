@@ -108,8 +108,9 @@ class Region:
         if source.vpc is None and target.vpc is None:
             msg = f"neither {source.name} nor {target.name} is in a VPC, and nothing here is between others"
             raise NoVpcError(msg)
-        seen = self._seen(source, target)
-        ways = ((Way.THERE, self._there(source, target)), (Way.BACK, self._back(target, seen)))
+        sender = self._sender(source)
+        seen = self._seen(sender, target)
+        ways = ((Way.THERE, self._there(sender, target)), (Way.BACK, self._back(target, seen)))
         steps: list[Step] = []
         for way, found in ways:
             for one in found:
@@ -128,6 +129,12 @@ class Region:
             steps=tuple(steps),
         )
 
+    def _sender(self, source: Endpoint) -> Endpoint:
+        """Return ``source`` as it sends: a VM with a public address has that of a pod, too."""
+        if source.where != PUBLIC or source.vpc is None:
+            return source
+        return source.model_copy(update={"address": self._vpcs[source.vpc].numbers.pods, "where": "pods"})
+
     def _seen(self, source: Endpoint, target: Endpoint) -> Endpoint:
         """Return the source as ``target`` sees it: one of nobody here where it got another address on the way."""
         if source.vpc is None or source.vpc == target.vpc:
@@ -135,10 +142,11 @@ class Region:
         border, isolation = self._border.get(source.vpc), BORDERS[self._vpcs[source.vpc].spec.isolation]
         translated = border is not None and border.translates and target.where in {INTERNET, PUBLIC}
         masked = isolation.masquerades and (isolation.on_dpus or source.where != "hosts")
-        return source.model_copy(update={"address": ANYWHERE, "vpc": None}) if translated or masked else source
+        elsewhere = {"address": ANYWHERE, "where": INTERNET, "vpc": None}
+        return source.model_copy(update=elsewhere) if translated or masked else source
 
     def _there(self, source: Endpoint, target: Endpoint) -> Iterator[_Verdict]:
-        if source.vpc and source.vpc == target.vpc:
+        if source.vpc and source.vpc == target.vpc and self._announced(target):
             yield from self._leaves(self._vpcs[source.vpc], source, target)
             yield from self._within(self._vpcs[source.vpc])
             return
@@ -179,6 +187,11 @@ class Region:
         device = f"DPU of the host in {name}" if border.filters is Filter.HOSTS else f"nodes of {name}"
         network, passes = next(one for one in verdicts(allowed) if target.address.subnet_of(one[0]))
         yield _Verdict(device, f"{'permits' if passes else 'denies'} {network}: {self._why(vpc, network)}", passes)
+
+    def _announced(self, target: Endpoint) -> bool:
+        """Tell whether ``target`` is in a route of its own VPC, as all but public addresses that stay out are."""
+        border = self._border.get(target.vpc or "")
+        return border is None or any(target.address.subnet_of(one.prefix) for one in border.accepts)
 
     def _within(self, vpc: Vpc) -> Iterator[_Verdict]:
         border = self._border.get(vpc.spec.name)
@@ -237,7 +250,7 @@ class Region:
         taken = [one for one in border.accepts if target.address.subnet_of(one.prefix)]
         if not taken:
             return _Verdict("border", f"has no route to {target.address} of VRF {border.vpc}", passes=False)
-        if source.address == ANYWHERE and not taken[0].outside:
+        if source.where == INTERNET and not taken[0].outside:
             words = f"announces no route to {taken[0].prefix} ({taken[0].why}) to the internet"
             return _Verdict("border", words, passes=False, kept_by=Keeper.BORDER)
         words = f"has route {taken[0].prefix} ({taken[0].why}) by route target {border.imports}"

@@ -1,0 +1,130 @@
+"""``show ENV network --path`` says what rendered rules and the border's contract do: an independent reading judges."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from ipaddress import IPv4Address
+
+import pytest
+from drawn_regions import BORDERS, NAMES, PLAIN, TENANTS, Wish, region
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rendered_network import OUTSIDE, End, RenderedNetwork
+
+from components.plan.build import tenant_network
+from components.plan.pools import clusters
+from components.plan.report.border import contract
+from components.plan.report.endpoints import endpoint
+from components.plan.report.paths import Region
+from components.render.manifest import Manifest
+from components.render.tenant_network import on_dpus
+from components.specs.border import BorderSpec
+from components.specs.environment import Environment
+
+PAIRS = 20
+"""Pairs of ends that are judged in each region."""
+
+
+def judge(environment: Environment, change: Callable[[Manifest], Manifest] = lambda item: item) -> RenderedNetwork:
+    """Return the judge of what is rendered of ``environment``, each object changed by ``change``."""
+    placed = list(clusters(environment))
+    concepts = [one for tenant in environment.tenants for one in tenant_network.of_tenant(environment, tenant)]
+    concepts += [one for item in placed for one in tenant_network.of_cluster(environment, item)]
+    return RenderedNetwork(
+        (change(item) for concept in concepts for item in concept.render()),
+        contract(environment).model_dump(mode="json"),
+        {item.cluster.name: item.cluster.vpc for item in placed},
+    )
+
+
+def ends(environment: Environment) -> dict[str, End]:
+    """Return ends of all sorts by address: in each VPC, control planes, networks of the region, what nobody has."""
+    networks, lock = environment.region.networks, environment.allocations
+    border = networks.border.networks if networks.border else ()
+    shared = (networks.management, networks.bmc, networks.storage, networks.dpu_loopbacks, *border)
+    unused = (networks.tenants[-2], networks.control_plane_vips[-2])
+    apis = (one.vip for one in lock.clusters.values())
+    found = [End(address=address) for address in (OUTSIDE, *(one[1] for one in shared), *unused, *apis)]
+    for name, numbers in lock.vpcs.items():
+        found += [End(address=one, vpc=name, sends_as=numbers.pods[7]) for one in _public(environment, name)]
+        found += [End(address=one[5], vpc=name) for one in (numbers.pods, numbers.services, numbers.load_balancers)]
+        found.append(End(address=numbers.hosts[6], vpc=name, on_host=True))
+    return {str(end.address): end for end in found}
+
+
+def _public(environment: Environment, vpc: str) -> list[IPv4Address]:
+    addresses = environment.allocations.public_ips.items()
+    return [address for key, address in addresses if key.startswith(f"{vpc}-one/")]
+
+
+def disagreements(environment: Environment, drawn: random.Random, pairs: int) -> list[str]:
+    told, rendered, every = Region(environment), judge(environment), ends(environment)
+    points = {name: endpoint(environment, name) for name in every}
+    inside, found = [name for name, end in every.items() if end.vpc], list[str]()
+    for _ in range(pairs):
+        pair = [drawn.choice(inside), drawn.choice(list(every))]
+        drawn.shuffle(pair)
+        source, target = pair
+        answer = told.path(points[source], points[target])
+        judged = rendered.reaches(every[source], every[target])
+        if answer.reached != judged:
+            steps = [(step.way.value, step.device, step.rule) for step in answer.steps]
+            found.append(f"{source} -> {target}: rendered {judged}, told {steps}")
+    return found
+
+
+SEEDS = st.integers(0, 1 << 32)
+
+
+def told_alike(wishes: dict[str, Wish], border: BorderSpec | None, seed: int) -> None:
+    drawn = random.Random(seed)  # noqa: S311 - no secret is drawn
+    assert disagreements(region(wishes, border), drawn, PAIRS) == []
+
+
+@given(TENANTS, BORDERS, SEEDS)
+@settings(max_examples=300)
+def test_what_is_told_of_a_path_is_what_rendered_rules_do(
+    wishes: dict[str, Wish], border: BorderSpec | None, seed: int
+) -> None:
+    told_alike(wishes, border, seed)
+
+
+@pytest.mark.nightly
+@given(TENANTS, BORDERS, SEEDS)
+@settings(max_examples=10_000)
+def test_what_is_told_of_a_path_is_what_rendered_rules_do_in_many_regions(
+    wishes: dict[str, Wish], border: BorderSpec | None, seed: int
+) -> None:
+    told_alike(wishes, border, seed)
+
+
+@given(TENANTS, BORDERS)
+@settings(max_examples=100)
+def test_no_vpc_on_dpus_reaches_anothers_prefixes(wishes: dict[str, Wish], border: BorderSpec | None) -> None:
+    environment = region(wishes, border)
+    rendered, plan = judge(environment), environment.region.networks
+    isolated = {one.name for tenant in environment.tenants for one in tenant.vpcs if on_dpus(one)}
+    private = [end for end in ends(environment).values() if end.vpc in isolated and end.address in plan.tenants]
+
+    pairs = [(one, other) for one in private for other in private if one.vpc != other.vpc]
+    assert [pair for pair in pairs if rendered.reaches(*pair)] == []
+
+
+def _changed(old: str, new: str) -> Callable[[Manifest], Manifest]:
+    def change(item: Manifest) -> Manifest:
+        return replace(item, body=json.loads(json.dumps(item.body).replace(old, new)))
+
+    return change
+
+
+def test_the_judge_sees_a_route_target_that_is_anothers() -> None:
+    environment = region(dict.fromkeys(NAMES[:2], PLAIN), None)
+    one, other = (environment.allocations.vpcs[name] for name in NAMES[:2])
+    pair = [End(address=numbers.pods[5], vpc=name) for name, numbers in environment.allocations.vpcs.items()]
+    mixed = _changed(f"{other.asn}:{other.route_target}", f"{one.asn}:{one.route_target}")
+
+    assert not judge(environment).reaches(*pair)
+    assert judge(environment, mixed).reaches(*pair)

@@ -1,0 +1,121 @@
+"""Whatever tenants a region has: none has a number of another's, and one more leaves the objects of all others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+from typing import Any
+
+import pytest
+from drawn_regions import BORDERS, NAMES, PLAIN, TENANTS, Wish, region
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import SliceKind, slices
+from components.render.manifest import objects
+from components.specs.border import BorderSpec
+from components.specs.environment import Environment
+from components.specs.keys import cluster_of
+
+Range = tuple[str, int, int]
+"""Sort of number, first and last."""
+
+
+def ranges(environment: Environment) -> Iterator[tuple[str, Range]]:
+    """Yield every number that a tenant has, with the tenant, as the lock file writes it down."""
+    lock = json.loads(environment.allocations.model_dump_json())
+    for vpc in lock["vpcs"].values():
+        tenant = vpc["tenant"]
+        for key in ("hosts", "pods", "services", "load_balancers"):
+            yield tenant, _addresses("address", vpc[key])
+        for key in ("vni", "asn"):
+            yield tenant, (key, vpc[key], vpc[key])
+        target = (vpc["asn"] << 32) + vpc["route_target"]
+        yield tenant, ("route target", target, target)
+        for fabric, pkey in vpc["pkeys"].items():
+            number = int(str(pkey), 0)
+            yield tenant, (f"pkey on {fabric}", number, number)
+    for cluster in lock["clusters"].values():
+        yield cluster["tenant"], _addresses("address", cluster["vip"])
+        for fabric, guids in cluster["guids"].items():
+            first, last = (int(number, 16) for number in guids.split("-"))
+            yield cluster["tenant"], (f"guid on {fabric}", first, last)
+    for key, address in lock["public_ips"].items():
+        yield lock["clusters"][cluster_of(key)]["tenant"], _addresses("address", address)
+
+
+def _addresses(sort: str, text: str) -> Range:
+    network = IPv4Network(text)
+    return sort, int(network[0]), int(network[-1])
+
+
+def shared(environment: Environment) -> list[Any]:
+    """Return pairs of numbers of different tenants that meet."""
+    found = sorted((one, tenant) for tenant, one in ranges(environment))
+    met, last = [], dict[str, tuple[int, str]]()
+    for (sort, first, end), tenant in found:
+        before = last.get(sort)
+        if before and first <= before[0] and before[1] != tenant:
+            met.append((sort, first, tenant, before))
+        last[sort] = max(before or (end, tenant), (end, tenant))
+    return met
+
+
+def of_tenants(environment: Environment, names: set[str]) -> dict[str, str]:
+    """Return the text of every object in the slices of these tenants and of their clusters, by slice and place."""
+    found = {}
+    for part in slices(environment):
+        tenant = part.subject.removesuffix("-one") if part.kind is SliceKind.CLUSTER else part.subject
+        if part.kind in {SliceKind.TENANT, SliceKind.CLUSTER} and tenant in names:
+            for number, item in enumerate(objects(manifests(environment, part))):
+                found[f"{part.name} {number} {item.key}"] = json.dumps(item.body)
+    return found
+
+
+def stays(wishes: dict[str, Wish], border: BorderSpec | None, newcomer: str) -> None:
+    before = region({name: wish for name, wish in wishes.items() if name != newcomer}, border)
+    after = region(wishes, border, before)
+
+    rest = set(wishes) - {newcomer}
+    assert of_tenants(after, rest) == of_tenants(before, rest)
+    assert shared(after) == []
+    assert len({tenant for tenant, _ in ranges(after)}) == len(wishes)
+
+
+@given(TENANTS, BORDERS, st.sampled_from(NAMES))
+@settings(max_examples=300)
+def test_one_tenant_more_leaves_every_object_of_others_and_shares_no_number(
+    wishes: dict[str, Wish], border: BorderSpec | None, newcomer: str
+) -> None:
+    stays(wishes, border, newcomer)
+
+
+@pytest.mark.nightly
+@given(TENANTS, BORDERS, st.sampled_from(NAMES))
+@settings(max_examples=10_000)
+def test_one_tenant_more_leaves_every_object_of_others_in_many_regions(
+    wishes: dict[str, Wish], border: BorderSpec | None, newcomer: str
+) -> None:
+    stays(wishes, border, newcomer)
+
+
+@given(st.lists(TENANTS, min_size=2, max_size=4), BORDERS)
+@settings(max_examples=60)
+def test_tenants_that_come_and_go_share_no_number(history: list[dict[str, Wish]], border: BorderSpec | None) -> None:
+    now = None
+    for wishes in history:
+        now = region(wishes, border, now)
+        assert shared(now) == []
+
+
+def test_a_number_that_two_have_is_seen() -> None:
+    one = region(dict.fromkeys(NAMES[:2], PLAIN), None)
+    lock = one.allocations
+    ant, bee = (lock.vpcs[name] for name in NAMES[:2])
+    inside = next(ant.pods.subnets(prefixlen_diff=1))
+
+    for changes in ({"vni": ant.vni}, {"pods": inside}, {"pkeys": ant.pkeys}, {"asn": ant.asn}):
+        vpcs = {**lock.vpcs, "bee": bee.model_copy(update=changes)}
+        assert shared(one.model_copy(update={"allocations": lock.model_copy(update={"vpcs": vpcs})}))

@@ -1,0 +1,119 @@
+"""Regions drawn at random for proofs about networks: tenants by every backend, with and without a named border."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from environment_data import ENVIRONMENTS
+from hypothesis import strategies as st
+
+from components.plan.allocate.allocation import allocate
+from components.specs.border import BorderSpec
+from components.specs.environment import Environment
+from components.specs.fabric import FabricSpec
+from components.specs.loader import load_environment
+from components.specs.locks import AllocationsLock, ImagesLock
+from components.specs.tenant import TenantSpec
+from components.specs.tenant_network import Egress, Ingress, Isolation
+
+BORDER = BorderSpec.model_validate(
+    {"asn": 64496, "services": 100, "internet": 200, "networks": ("10.6.0.0/24", "10.7.0.0/28")}
+)
+FABRIC = FabricSpec.model_validate(
+    {
+        "name": "ib",
+        "kind": "infiniband",
+        "pkeys": "0x10-0xff",
+        "guids": "0x0000000000001000-0x00000000000fffff",
+        "ufm_secret": "ufm",
+        "max_hosts": 1000,
+    }
+)
+NAMES = ("ant", "bee", "cat", "dog")
+_EMPTY: dict[str, Any] = {
+    "allocations": AllocationsLock(schema_version=2),
+    "image_pins": ImagesLock(schema_version=3),
+    "tenants": (),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What one tenant asks for."""
+
+    isolation: Isolation
+    egress: Egress
+    ingress: Ingress
+    pods: int
+    """Length of the prefix for pods."""
+    public: int
+    """VMs with a public address."""
+    nodes: int
+    fabric: bool
+
+
+PLAIN = Wish(
+    isolation=Isolation.DPF_HBN,
+    egress=Egress.PUBLIC,
+    ingress=Ingress.PUBLIC,
+    pods=24,
+    public=1,
+    nodes=1,
+    fabric=True,
+)
+WISHES = st.builds(
+    Wish,
+    isolation=st.sampled_from(list(Isolation)),
+    egress=st.sampled_from(list(Egress)),
+    ingress=st.sampled_from(list(Ingress)),
+    pods=st.integers(18, 24),
+    public=st.integers(0, 2),
+    nodes=st.integers(1, 3),
+    fabric=st.booleans(),
+)
+TENANTS = st.dictionaries(st.sampled_from(NAMES), WISHES, min_size=1, max_size=len(NAMES))
+BORDERS = st.sampled_from((None, BORDER))
+
+
+@cache
+def _laptop() -> Environment:
+    return load_environment("laptop", ENVIRONMENTS)
+
+
+def region(wishes: dict[str, Wish], border: BorderSpec | None, before: Environment | None = None) -> Environment:
+    """Return a region with just these tenants, allocated after ``before`` if there is one."""
+    laptop = _laptop()
+    networks = laptop.region.networks.model_copy(update={"border": border})
+    fabric = {"networks": networks, "fabrics": (FABRIC,)}
+    empty = laptop.model_copy(update=_EMPTY | {"region": laptop.region.model_copy(update=fabric)})
+    made = (before or empty).model_copy(update={"tenants": tuple(_tenant(*one) for one in sorted(wishes.items()))})
+    numbers, pins = allocate(made)
+    return made.model_copy(update={"allocations": numbers, "image_pins": pins})
+
+
+def _tenant(name: str, wish: Wish) -> TenantSpec:
+    model = next(one for one in _laptop().tenants if one.vms and one.vms.platform)
+    vpc, cluster, vms = model.vpcs[0], model.clusters[0], model.vms
+    assert vms is not None
+    network = {
+        "name": name,
+        "pods": wish.pods,
+        "ingress": wish.ingress,
+        "egress": wish.egress,
+        "isolation": wish.isolation,
+        "fabrics": (FABRIC.name,) if wish.fabric else (),
+    }
+    pool = next(one for one in cluster.pools if one.instance_type.startswith("h100"))
+    pool = pool.model_copy(update={"nodes": wish.nodes, "labels": {}})
+    machine = vms.platform[0].model_copy(update={"public_ip": True})
+    machines = tuple(machine.model_copy(update={"name": f"vm-{number}"}) for number in range(wish.public))
+    return model.model_copy(
+        update={
+            "tenant": name,
+            "vpcs": (vpc.model_copy(update=network),),
+            "clusters": (cluster.model_copy(update={"name": f"{name}-one", "vpc": name, "pools": (pool,)}),),
+            "vms": vms.model_copy(update={"cluster": f"{name}-one", "platform": machines}),
+        }
+    )

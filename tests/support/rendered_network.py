@@ -1,0 +1,224 @@
+"""Who reaches whom, judged from rendered objects and the border's contract alone, by what upstream does with them.
+
+- *HBN* (NVUE, FRR): of an access list the first rule that matches a packet decides, and nothing is remembered. A VRF
+  has the routes whose route targets it imports; the longest prefix wins. A host announces what its list of prefixes
+  permits.
+- *Kube-OVN*: a rule of a subnet drops new connections of pods that match all its terms; with ``natOutgoing`` pods have
+  the address of their node outside, so that nobody there has a route to them.
+- *OVN on DPUs*: a network that is not externally routed has no way out; one that is has masquerading.
+- *NetworkPolicies*: `network_policies`.
+
+The contract is read as data, as a network team would build it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any
+
+import yaml
+from network_policies import Judge, Pod
+
+from components.render.manifest import Manifest
+
+OUTSIDE = IPv4Address("8.8.8.8")
+Json = Mapping[str, Any]
+_TERM = re.compile(r"ip4\.dst (==|!=) \{([^}]*)\}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class End:
+    """One end of a connection: its address, its VPC if it is in one, and whether it is on a host's own network."""
+
+    address: IPv4Address
+    vpc: str | None = None
+    on_host: bool = False
+    sends_as: IPv4Address | None = None
+    """Address of what it sends, where that is another."""
+
+
+@dataclass(frozen=True)
+class _Vrf:
+    rules: list[tuple[IPv4Network, bool]]
+    imports: set[str]
+    exports: set[str]
+    links: IPv4Network
+    permitted: list[tuple[IPv4Network, int]]
+    """Prefixes that hosts may announce, with the length of the longest."""
+
+    def passes(self, address: IPv4Address) -> bool:
+        return next(verdict for network, verdict in self.rules if address in network)
+
+    def originates(self, address: IPv4Address) -> bool:
+        """Tell whether it has a route to ``address`` of its own: a link, or what a host announces by itself."""
+        return address in self.links or any(address in prefix and longest == 32 for prefix, longest in self.permitted)
+
+
+class RenderedNetwork:
+    """The rendered network of a region.
+
+    Args:
+        objects: of all VPCs.
+        contract: of the border, as JSON.
+        vpc_of: VPC by cluster.
+    """
+
+    def __init__(self, objects: Iterable[Manifest], contract: Json, vpc_of: Mapping[str, str]) -> None:
+        found = list(objects)
+        self._vrfs = dict(_vrfs(found))
+        self._ovn = {
+            item.body["spec"]["vpcName"]: item.body["spec"]["externallyRouted"]
+            for item in found
+            if item.kind == "DPUVirtualNetwork"
+        }
+        self._subnets = {item.body["spec"]["vpc"]: item.body["spec"] for item in found if item.kind == "Subnet"}
+        self._policies = {
+            vpc_of[item.cluster or ""]: Judge([item.body], pods_by_address=False)
+            for item in found
+            if item.kind == "NetworkPolicy"
+        }
+        self._border = {one["vpc"]: one for one in contract["vpcs"]}
+        self._drops = [IPv4Network(one["prefix"]) for one in contract["drops"]]
+
+    def reaches(self, source: End, target: End) -> bool:
+        """Tell whether a connection from ``source`` to ``target`` opens: packets go there, and answers come back."""
+        source = replace(source, address=source.sends_as or source.address)
+        seen = self._translated(source, target)
+        return self._goes(source, target, answer=False) and self._goes(target, seen, answer=True)
+
+    def _goes(self, source: End, target: End, *, answer: bool) -> bool:
+        if not self._sent(source, target, answer=answer):
+            return False
+        if source.vpc and source.vpc == target.vpc:
+            # Public addresses that hosts may not announce are found behind the default route, where none leads back.
+            return source.vpc not in self._vrfs or self._route(source.vpc, target.address) == source.vpc
+        if source.vpc in self._vrfs and target.vpc and self._route(source.vpc, target.address) == target.vpc:
+            return True  # by a route target that both have: no border is between them
+        if not self._carried(source, target):
+            return False
+        seen = self._translated(source, target)
+        return not target.vpc or self._received(seen, target, answer=answer)
+
+    def _sent(self, source: End, target: End, *, answer: bool) -> bool:
+        """Tell whether what filters ``source`` lets its packet out."""
+        if source.vpc in self._vrfs:
+            return self._vrfs[source.vpc].passes(target.address)
+        if answer or source.on_host or source.vpc is None:
+            return True
+        if source.vpc in self._subnets:
+            return not any(_matches(acl["match"], target.address) for acl in self._subnets[source.vpc]["acls"])
+        if source.vpc in self._policies:
+            return self._policies[source.vpc].reaches(Pod(namespace="default"), target.address, 443)
+        return True
+
+    def _carried(self, source: End, target: End) -> bool:
+        """Tell whether a packet that left a VPC, or never was in one, gets as far as the other end's network."""
+        if source.vpc in self._vrfs:
+            return self._route(source.vpc, target.address) == "border" and not self._dropped(target.address)
+        if source.vpc in self._ovn:
+            return bool(self._ovn[source.vpc])
+        tenant = source.vpc is not None and self._translated(source, target) is source
+        return not (tenant and target.vpc in self._vrfs and self._dropped(target.address))
+
+    def _received(self, source: End, target: End, *, answer: bool) -> bool:
+        """Tell whether a packet from outside gets into the VPC of ``target``."""
+        assert target.vpc
+        if target.vpc in self._vrfs:
+            return self._into_vrf(source, target.vpc, target.address)
+        if answer or (target.on_host and target.vpc not in self._ovn):
+            return True
+        if target.vpc in self._policies:
+            return self._policies[target.vpc].reaches(source.address, Pod(namespace="default"), 443)
+        return not self._subnets[target.vpc]["natOutgoing"] if target.vpc in self._subnets else False
+
+    def _into_vrf(self, source: End, vpc: str, address: IPv4Address) -> bool:
+        contract, vrf = self._border[vpc], self._vrfs[vpc]
+        if contract["imports"] not in vrf.exports or not vrf.originates(address):
+            return False
+        taken = [one for one in contract["accepts"] if address in IPv4Network(one["prefix"])]
+        return any(one["outside"] or source.address != OUTSIDE for one in taken)
+
+    def _route(self, vpc: str, address: IPv4Address) -> str | None:
+        """Return where the longest route of a VRF leads: a VPC, the border, or nowhere."""
+        vrf, found = self._vrfs[vpc], list[tuple[int, str]]()
+        for name, other in self._vrfs.items():
+            if other.exports & vrf.imports and other.originates(address):
+                found.append((32, name))
+        for one in self._border[vpc]["announces"]:
+            prefix = IPv4Network(one["prefix"])
+            if one["route_target"] in vrf.imports and address in prefix:
+                found.append((prefix.prefixlen, "border"))
+        return max(found)[1] if found else None
+
+    def _translated(self, source: End, target: End) -> End:
+        """Return who ``target`` sees: another than ``source`` where a router or node puts its own address there."""
+        if source.vpc is None or source.vpc == target.vpc:
+            return source
+        masked = source.vpc in self._ovn or (source.vpc in self._subnets and not source.on_host)
+        if source.vpc in self._vrfs and self._border[source.vpc]["translates"]:
+            served = [one for one in self._border[source.vpc]["announces"] if not one["prefix"].endswith("/0")]
+            inside = any(target.address in IPv4Network(one["prefix"]) for one in served)
+            masked = not inside and not self._dropped(target.address)
+        return End(address=OUTSIDE) if masked else source
+
+    def _dropped(self, address: IPv4Address) -> bool:
+        return any(address in prefix for prefix in self._drops)
+
+
+def _vrfs(objects: Iterable[Manifest]) -> Iterator[tuple[str, _Vrf]]:
+    """Yield the VRF of each VPC on HBN; all DPU clusters must say the same of it."""
+    found = list(objects)
+    links = {
+        item.name: IPv4Network(item.body["spec"]["ipv4Network"]["network"])
+        for item in found
+        if item.kind == "DPUServiceIPAM"
+    }
+    for item in found:
+        if item.kind != "DPUServiceConfiguration" or "serviceConfiguration" not in item.body["spec"]:
+            continue
+        spec = item.body["spec"]["serviceConfiguration"]
+        text = spec["helmChart"]["values"]["configuration"]["startupYAMLJ2"]
+        loaded = yaml.safe_load(re.sub(r"\{\{.*?\}\}", "X", text))[1]["set"]
+        [pool] = re.findall(r'"poolNames": \["([^"]*-hosts)"\]', str(spec["serviceDaemonSet"]["annotations"]))
+        yield _vrf(loaded, links[pool])
+
+
+def _vrf(loaded: Json, links: IPv4Network) -> tuple[str, _Vrf]:
+    [name] = set(loaded["vrf"]) - {"default"}
+    bgp, port = loaded["vrf"][name]["router"]["bgp"], loaded["interface"]["pf0hpf_if"]
+    assert port["ip"]["vrf"] == name
+    [acl] = [key for key, ways in port["acl"].items() if "inbound" in ways]
+    family = bgp["peer-group"]["host"]["address-family"]["ipv4-unicast"]
+    listed = loaded["router"]["policy"]["prefix-list"][family["policy"]["inbound"]["prefix-list"]]["rule"]
+    return name, _Vrf(
+        rules=[
+            (IPv4Network(rule["match"]["ip"]["dest-ip"]), "permit" in rule["action"])
+            for _, rule in _in_order(loaded["acl"][acl]["rule"])
+        ],
+        imports=set(bgp["route-import"]["from-evpn"]["route-target"]),
+        exports=set(bgp["route-export"]["to-evpn"]["route-target"]),
+        links=links,
+        permitted=[
+            (IPv4Network(prefix), lengths.get("max-prefix-len", IPv4Network(prefix).prefixlen))
+            for _, rule in _in_order(listed)
+            if rule["action"] == "permit"
+            for prefix, lengths in rule["match"].items()
+        ],
+    )
+
+
+def _in_order(rules: Json) -> list[tuple[str, Any]]:
+    return sorted(rules.items(), key=lambda item: int(item[0]))
+
+
+def _matches(match: str, address: IPv4Address) -> bool:
+    """Tell whether all terms of an OVN match hold; a term of another form is none that this reads."""
+    terms = match.split(" && ")
+    found = [_TERM.fullmatch(term) for term in terms]
+    assert all(found), match
+    return all(
+        any(address in IPv4Network(one) for one in term[2].split(", ")) == (term[1] == "==") for term in found if term
+    )
