@@ -54,10 +54,11 @@ def imported(vpc: Vpc, networks: NetworksSpec) -> tuple[str, ...]:
 
     A permit is no route: without one of these, or a VRF of the VPC on the border, nothing leads out of the VPC.
     """
-    border = networks.border
-    if border is None:
+    targets = networks.border.targets if networks.border else None
+    if targets is None:
         return ()
-    return (border.services_target, *((border.internet_target,) if vpc.spec.egress is Egress.PUBLIC else ()))
+    services, internet = targets
+    return (services, internet) if vpc.spec.egress is Egress.PUBLIC else (services,)
 
 
 def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:

@@ -105,7 +105,8 @@ class NetworksSpec(Spec):
     route_targets: Numbers | None = None
     """Numbers of EVPN route targets, one a VPC; a VPC uses its VNI when they are left out."""
     border: BorderSpec | None = None
-    """Routers that route between VPCs and the rest, by route targets; they have a VRF of each VPC when left out."""
+    """Routers that route between VPCs and the rest; they have a VRF of each VPC, and nothing else to say, when left
+    out."""
     backbone: Label | None = None
     """Network that connects this region to others; regions on one backbone need disjoint VNIs and ASNs."""
 

@@ -74,7 +74,7 @@ WISHES = st.builds(
     fabric=st.booleans(),
 )
 TENANTS = st.dictionaries(st.sampled_from(NAMES), WISHES, min_size=1, max_size=len(NAMES))
-BORDERS = st.sampled_from((None, BORDER))
+BORDERS = st.sampled_from((None, BORDER, BorderSpec(networks=BORDER.networks)))
 
 
 @cache

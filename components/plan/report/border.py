@@ -2,7 +2,7 @@
 
 A permit in an access list is no route. VPCs on DPUs have routes by EVPN only, each in a VRF of its own: what
 lies outside is reached by what the border announces into it. The data say how: by route targets of the border
-(``networks.border``), which VPCs import, or by a VRF of each VPC on the border, with the VPC's own route target.
+(``networks.border``) that VPCs import, or by a VRF of each VPC on the border, with the VPC's own route target.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _vpc(placed: PlacedVpc, plan: NetworksSpec) -> BorderVpc:
         vpc=placed.vpc.spec.name,
         tenant=placed.vpc.tenant,
         vni=numbers.vni,
-        own_vrf=plan.border is None,
+        own_vrf=_targets(plan) is None,
         imports=f"{numbers.asn}:{numbers.route_target}",
         announces=tuple(_announces(placed, plan)),
         accepts=tuple(_accepts(placed)),
@@ -154,18 +154,22 @@ def _vpc(placed: PlacedVpc, plan: NetworksSpec) -> BorderVpc:
     )
 
 
+def _targets(plan: NetworksSpec) -> tuple[str, str] | None:
+    return plan.border.targets if plan.border else None
+
+
 def _announces(placed: PlacedVpc, plan: NetworksSpec) -> Iterator[Announced]:
     """Yield the routes out of a VPC: to what the border serves to all of them, or to this one alone."""
-    numbers, border = placed.vpc.numbers, plan.border
+    numbers, targets = placed.vpc.numbers, _targets(plan)
     own = f"{numbers.asn}:{numbers.route_target}"
-    services, internet = (border.services_target, border.internet_target) if border else (own, own)
-    if border:
+    services, internet = targets or (own, own)
+    if targets:
         yield Announced(prefix=plan.control_plane_vips, route_target=services, why="control planes")
     else:
         for address in placed.vpc.control_planes:
             yield Announced(prefix=Network(f"{address}/32"), route_target=services, why="its control plane")
     yield Announced(prefix=plan.storage, route_target=services, why="storage")
-    for network in border.networks if border else ():
+    for network in plan.border.networks if plan.border else ():
         yield Announced(prefix=network, route_target=services, why="behind the border, for every VPC")
     if reach(placed.vpc, plan).outside:
         yield Announced(prefix=ANYWHERE, route_target=internet, why="egress: public")

@@ -33,7 +33,7 @@ def numbers(environment: Environment) -> Iterator[Problem]:
     region = environment.region
     announcement, border, taken = region.control_planes.announcement, region.networks.border, region.networks.asn
     named: list[tuple[DataPath, int | None, str]] = []
-    if border is not None:
+    if border is not None and border.asn is not None:
         named.append((("networks", "border", "asn"), border.asn, "a VPC could have a route target of the border"))
     if announcement is not None:
         why = "a VPC or DPU of the same number drops routes as loops"

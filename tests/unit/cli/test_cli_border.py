@@ -61,6 +61,16 @@ def test_a_border_with_route_targets_exports_by_them(invoke: Invoke, data_folder
     ]
 
 
+def test_a_border_with_vrfs_of_vpcs_leads_to_what_all_reach(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    edit(data_folder / "laptop" / "region.yaml", "networks:\n", "networks:\n  border: {networks: [10.6.0.0/24]}\n")
+
+    [vpc] = json.loads(invoke("show", "laptop", "network", "--border", "--format", "json").stdout)["vpcs"]
+
+    assert vpc["own_vrf"]
+    assert {one["route_target"] for one in vpc["announces"]} == {vpc["imports"]}
+    assert "10.6.0.0/24" in [one["prefix"] for one in vpc["announces"]]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "gone"),
     [("egress: public", "egress: none", "0.0.0.0/0"), ("egress: public", "ingress: none", "203.0.113.1/32")],

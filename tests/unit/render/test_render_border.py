@@ -18,6 +18,7 @@ from components.specs.tenant_network import Egress, Isolation
 
 DNS = IPv4Network("10.6.0.0/24")
 BORDER = BorderSpec(asn=64496, services=100, internet=200, networks=(DNS,))
+ROUTERS = BorderSpec(networks=(DNS,))
 
 
 def network(inputs_of: Any, egress: Egress, border: BorderSpec | None) -> TenantNetworkInput:
@@ -62,10 +63,19 @@ def test_a_vpc_imports_what_it_may_reach_and_exports_its_own(
     assert list(bgp["route-export"]["to-evpn"]["route-target"]) == [own]
 
 
+def test_a_border_with_a_vrf_of_each_vpc_has_no_route_target(inputs_of: Any) -> None:
+    hbn = network(inputs_of, Egress.PUBLIC, ROUTERS)
+
+    bgp = settings(hbn)["vrf"][hbn.vpc.spec.name]["router"]["bgp"]
+
+    assert bgp["route-import"]["from-evpn"] == bgp["route-export"]["to-evpn"]
+
+
+@pytest.mark.parametrize("border", [BORDER, ROUTERS])
 @pytest.mark.parametrize("egress", list(Egress))
-def test_no_border_leads_to_another_tenant(inputs_of: Any, egress: Egress) -> None:
-    hbn = network(inputs_of, egress, BORDER)
-    networks, numbers, found = hbn.platform.networks, hbn.vpc.numbers, settings(network(inputs_of, egress, BORDER))
+def test_no_border_leads_to_another_tenant(inputs_of: Any, egress: Egress, border: BorderSpec) -> None:
+    hbn = network(inputs_of, egress, border)
+    networks, numbers, found = hbn.platform.networks, hbn.vpc.numbers, settings(hbn)
 
     assert verdict(found, networks.tenants[-1]) == "deny"
     assert {verdict(found, one[-1]) for one in (numbers.hosts, numbers.pods, networks.storage, DNS)} == {"permit"}
