@@ -12,8 +12,8 @@ from components.plan.report.network import RegionNetwork, VpcNetwork
 MARK = "written by jacquard show ENV network"
 """Says in a picture what wrote it."""
 _MARGIN, _ROW, _LINE, _SWATCH, _CELL = 12, 40, 14, 8, 44
-_CHARACTER = 6.4
-"""Width of a character, on average."""
+_CHARACTER = 6.9
+"""Width of a bold character, on average."""
 _LIGHTNESS, _SATURATION = 0.5, 0.65
 _STYLE = """
 text{font:11px sans-serif;fill:#767676}

@@ -9,12 +9,15 @@ from rich.text import Text
 
 from components.plan.report.endpoints import Endpoint
 from components.plan.report.paths import Keeper, Path
+from components.specs.problems import listed
 
 _KEEPERS = {
     Keeper.RENDERED: "",
     Keeper.BORDER: "   (by the contract of the border)",
     Keeper.NOBODY: "   (nothing here decides)",
 }
+
+_NAMED = 4
 
 
 def lines(found: Path) -> Iterator[Text]:
@@ -28,6 +31,8 @@ def lines(found: Path) -> Iterator[Text]:
         for step in steps:
             verdict = "yes" if step.passes else "no "
             yield Text(f"  {verdict}  {step.device}: {step.rule}{_KEEPERS[step.kept_by]}")
+    for vpc, objects in found.objects.items():
+        yield Text(f"rules of {vpc} are in {listed(objects, _NAMED)}", "dim")
 
 
 def _end(end: Endpoint) -> str:

@@ -128,6 +128,8 @@ class Borders:
     """Whether each host has a routed link of its own, and reaches what is outside its VPC by addresses only."""
     filters: Filter
     """Whose packets are filtered."""
+    rules_in: str
+    """Kind of the objects that hold the rules of a VPC."""
     routed_inside: bool = False
     """Whether pods can be reached from outside by their own addresses, without any EVPN."""
     masquerades: bool = False
@@ -203,18 +205,31 @@ BARE_METAL = {
 }
 BORDERS = {
     Isolation.DPF_HBN: Borders(
-        on_dpus=True, network=dpf_hbn.render, filters=Filter.HOSTS, link_per_host=True, evpn=True
+        on_dpus=True,
+        network=dpf_hbn.render,
+        filters=Filter.HOSTS,
+        rules_in="DPUServiceConfiguration",
+        link_per_host=True,
+        evpn=True,
     ),
     Isolation.DPF_OVN: Borders(
-        on_dpus=True, network=dpf_ovn.render, filters=Filter.NOTHING, masquerades=True, ovn=True
+        on_dpus=True,
+        network=dpf_ovn.render,
+        filters=Filter.NOTHING,
+        rules_in="DPUVirtualNetwork",
+        masquerades=True,
+        ovn=True,
     ),
     Isolation.KUBE_OVN: Borders(
         on_dpus=False,
         inside=kube_ovn.render,
         filters=Filter.PODS,
+        rules_in="Subnet",
         masquerades=True,
         charts=(kube_ovn.CHART,),
         brings_network=True,
     ),
-    Isolation.POLICY_ONLY: Borders(on_dpus=False, inside=policy_only.render, filters=Filter.PODS, routed_inside=True),
+    Isolation.POLICY_ONLY: Borders(
+        on_dpus=False, inside=policy_only.render, filters=Filter.PODS, rules_in="NetworkPolicy", routed_inside=True
+    ),
 }

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from components.plan.build.dpus import dpu_platform
 from components.plan.build.fabrics import partition
 from components.plan.build.vm_offering import public_addresses
-from components.plan.pools import PlacedCluster
+from components.plan.pools import PlacedCluster, clusters_of
+from components.render.backends import BORDERS
 from components.render.infiniband import Partition
 from components.render.tenant_network import TenantNetworkInput, on_dpus
 from components.render.vpc import Vpc
@@ -34,6 +35,15 @@ def vpcs(environment: Environment) -> Iterator[PlacedVpc]:
     for tenant in environment.tenants:
         for vpc in tenant.vpcs:
             yield PlacedVpc(tenant=tenant, vpc=_vpc(environment, tenant, vpc))
+
+
+def enforced_by(environment: Environment, placed: PlacedVpc) -> tuple[str, ...]:
+    """Return the objects that hold the rules of a VPC, each as its kind and name."""
+    name, kind = placed.vpc.spec.name, BORDERS[placed.vpc.spec.isolation].rules_in
+    concepts = list(of_tenant(environment, placed.tenant))
+    concepts += (one for item in clusters_of(placed.tenant) for one in of_cluster(environment, item))
+    rendered = (item for concept in concepts if concept.vpc.spec.name == name for item in concept.render())
+    return tuple(f"{item.kind} {item.name}" for item in rendered if item.kind == kind)
 
 
 def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[TenantNetworkInput]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from components.plan.build.tenant_network import vpcs
+from components.plan.build.tenant_network import enforced_by, vpcs
 from components.plan.report.border import BorderContract, BorderVpc, contract
 from components.plan.report.endpoints import ANYWHERE, INTERNET, PUBLIC, Endpoint, endpoint
 from components.plan.report.network import prefixes
@@ -65,6 +65,8 @@ class Path(Spec):
     """The step that stops them; None where nothing does."""
     steps: tuple[Step, ...]
     """Steps in the order that packets take them, to the one that stops them."""
+    objects: dict[str, tuple[str, ...]]
+    """Objects that hold the rules of each VPC at the ends, as their kinds and names."""
 
 
 class NoVpcError(LookupError):
@@ -94,8 +96,10 @@ class Region:
     """The networks of a region, ready to be asked for many paths."""
 
     def __init__(self, environment: Environment) -> None:
-        self._name, self._plan = environment.name, environment.region.networks
-        self._vpcs = {placed.vpc.spec.name: placed.vpc for placed in vpcs(environment)}
+        self._environment, self._plan = environment, environment.region.networks
+        self._placed = {placed.vpc.spec.name: placed for placed in vpcs(environment)}
+        self._vpcs = {name: placed.vpc for name, placed in self._placed.items()}
+        self._objects = dict[str, tuple[str, ...]]()
         self._contract: BorderContract = contract(environment)
         self._border = {one.vpc: one for one in self._contract.vpcs}
 
@@ -120,13 +124,17 @@ class Region:
         return self._answer(source, target, steps, None)
 
     def _answer(self, source: Endpoint, target: Endpoint, steps: list[Step], stop: Step | None) -> Path:
+        ends = dict.fromkeys(end.vpc for end in (source, target) if end.vpc)
+        for name in ends.keys() - self._objects.keys():
+            self._objects[name] = enforced_by(self._environment, self._placed[name])
         return Path(
-            environment=self._name,
+            environment=self._environment.name,
             source=source,
             target=target,
             reached=stop is None,
             decided_by=stop,
             steps=tuple(steps),
+            objects={name: self._objects[name] for name in ends},
         )
 
     def _sender(self, source: Endpoint) -> Endpoint:

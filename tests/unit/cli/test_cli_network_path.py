@@ -11,6 +11,10 @@ import jsonschema
 import pytest
 
 from cli.errors import ExitCode
+from components.plan.build.manifests import everything
+from components.plan.report.endpoints import named
+from components.plan.report.paths import path
+from components.specs.loader import load_environment
 from toolchain import paths
 
 Invoke = Callable[..., Any]
@@ -39,7 +43,20 @@ def test_each_step_is_told_with_its_rule_and_who_keeps_it(everywhere: Invoke) ->
         "  yes  DPU of the host in acme: permits 0.0.0.0/0: egress: public\n"
         "  yes  VRF acme: route 0.0.0.0/0 by route target 4200000000:10000: egress: public\n"
         "  no   border: drops 10.64.0.0/10: of another VPC, or of nobody   (by the contract of the border)\n"
+        "rules of acme are in DPUServiceConfiguration acme-hbn\n"
+        "rules of globex are in DPUVirtualNetwork globex-3ead3eb0c1\n"
     )
+
+
+@pytest.mark.parametrize("region", ["laptop", "eu-south-03a", "us-east-04a"])
+def test_rules_are_in_objects_that_are_rendered(region: str) -> None:
+    environment = load_environment(region, paths.ROOT / "environments")
+    rendered = {f"{item.kind} {item.name}" for item in everything(environment)}
+
+    for name in (one.name for one in named(environment) if one.name.startswith("pod:")):
+        [objects] = path(environment, name, "storage").objects.values()
+        assert objects
+        assert {*objects} <= rendered
 
 
 @pytest.mark.parametrize(
