@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from components.plan.build.control_planes import running_version
@@ -12,12 +12,16 @@ from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.keys import pool_key, vm_key
 from components.specs.tenant import TenantSpec
+from components.specs.vm_offering import RunStrategy, VirtualMachineSpec
 from observe.backends import bare_metal, control_planes
 from observe.dpu_status import DpuDeploymentStatus, dpu_deployments
 from observe.objects import UNKNOWN, holds, key
 from observe.observation import Observation
 from observe.pool_status import Pool, Pools
 from providers.kube.objects import dig
+
+RUNNING = "Running"
+"""What KubeVirt says of a VM that runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +74,7 @@ class Offering:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vm:
-    """A virtual machine of the platform's own; ``state`` is None when its cluster does not answer."""
+    """A virtual machine, or a fleet of them; ``state`` is None when its cluster does not answer."""
 
     cluster: str
     name: str
@@ -112,6 +116,8 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
     index = Pools(environment, seen)
     pools = [index.pool(c, p) for t in environment.tenants for c in t.clusters for p in c.pools]
     vms = [vm for tenant in environment.tenants for vm in _vms(environment, tenant, seen)]
+    meant_to_run = _meant_to_run(environment)
+    states = {name: vm.state for vm in vms if (name := vm_key(vm.cluster, vm.name)) in meant_to_run}
     classes = [sc for t in environment.tenants for c in t.clusters for sc in _classes(environment, c, seen)]
     unread = [f"cluster {name} cannot be read: {reason}" for name, reason in seen.unreachable.items()]
     # Without the management cluster nothing else is known, and saying so of each pool would bury the reason.
@@ -128,7 +134,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
                 for reason in g.why
             ),
             *(f"storage class {sc.name} is missing in {sc.cluster}" for sc in classes if sc.present is False),
-            *(f"vm {vm_key(vm.cluster, vm.name)} is {vm.state}" for vm in vms if vm.state not in (None, "Running")),
+            *(f"vm {name} is {state}" for name, state in states.items() if state not in (None, RUNNING)),
         ]
     )
     return RegionStatus(
@@ -208,9 +214,8 @@ def _vms(environment: Environment, tenant: TenantSpec, seen: Observation) -> Ite
         return
     cluster = tenant.vms.cluster
     states = {key(body)[1]: dig(body, "status", "printableStatus") for body in seen.of("VirtualMachine", cluster)}
-    for vm in tenant.vms.platform:
+    for vm in tenant.vms.machines:
         address = environment.allocations.public_ips.get(vm_key(cluster, vm.name))
-        missing = None if cluster in seen.unreachable else "Missing"
         yield Vm(
             cluster=cluster,
             name=vm.name,
@@ -218,5 +223,19 @@ def _vms(environment: Environment, tenant: TenantSpec, seen: Observation) -> Ite
             image=vm.image,
             public_ip=str(address) if address else None,
             volumes=[f"{volume.name} {volume.size} {volume.storage_class}" for volume in vm.volumes],
-            state=(states[vm.name] or "Pending") if vm.name in states else missing,
+            state=None if cluster in seen.unreachable else _vm_state(vm, states),
         )
+
+
+def _meant_to_run(environment: Environment) -> frozenset[str]:
+    """Return the keys of VMs that are to run whatever happens."""
+    every = ((tenant.vms.cluster, vm) for tenant in environment.tenants if tenant.vms for vm in tenant.vms.machines)
+    return frozenset(vm_key(cluster, vm.name) for cluster, vm in every if vm.run_strategy is RunStrategy.ALWAYS)
+
+
+def _vm_state(vm: VirtualMachineSpec, states: Mapping[str, str | None]) -> str:
+    """Return what KubeVirt says of a VM; of a fleet how many run, unless all do."""
+    if vm.count is None:
+        return (states[vm.name] or "Pending") if vm.name in states else "Missing"
+    running = sum(states.get(f"{vm.name}-{number}") == RUNNING for number in range(vm.count))
+    return RUNNING if running == vm.count else f"{running} of {vm.count} {RUNNING}"

@@ -47,10 +47,11 @@ def order(environment: str, size: str, placed: PlacedCluster, manifest: Json) ->
 
 
 def _sizes(found: Offerings) -> Iterator[RenderableType]:
-    sizes = _table("VM size", "CPUs", "memory", "root disk", "GPUs", "offered in", "room when empty")
+    sizes = _table("VM size", "CPUs", "memory", "root disk", "GPUs", "offered in", "ordered", "room when empty")
     for size in found.vm_sizes:
         row = (size.size, str(size.cpus), size.memory, size.root_disk, _gpus(size))
-        sizes.add_row(*row, _lines([room.cluster for room in size.room]), _lines([_room(room) for room in size.room]))
+        columns = ([room.cluster for room in size.room], [f"{room.ordered:,}" for room in size.room])
+        sizes.add_row(*row, *map(_lines, columns), _lines([_room(room) for room in size.room]))
     yield sizes
     yield ""
     images = _table("VM image", "version", "size", "offered in")

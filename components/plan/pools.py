@@ -14,6 +14,7 @@ from components.specs.keys import pool_key
 from components.specs.node_pool import NodePoolSpec
 from components.specs.problems import FORM, Problem, dotted
 from components.specs.tenant import TenantSpec
+from components.specs.vm_offering import VirtualMachineSpec
 
 DataPath = tuple[str | int, ...]
 
@@ -55,6 +56,14 @@ class PlacedPool:
 def tenant_file(tenant: TenantSpec) -> str:
     """Return the file that holds ``tenant``."""
     return f"tenants/{tenant.tenant}.yaml"
+
+
+def vms_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, VirtualMachineSpec]]:
+    """Yield the VMs of a tenant with where they are written: the platform's own, and those that it ordered."""
+    if tenant.vms is not None:
+        for key, listing in (("platform", tenant.vms.platform), ("instances", tenant.vms.instances)):
+            for index, vm in enumerate(listing):
+                yield ("vms", key, index), vm
 
 
 def inventory_file(hall: str) -> str:

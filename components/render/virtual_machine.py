@@ -1,4 +1,4 @@
-"""A virtual machine of the platform's own: ephemeral root over a golden volume, lasting volumes, public address."""
+"""Virtual machines, one by one or as a fleet: root from a golden volume, other volumes, public address."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from components.specs.base import Address
 from components.specs.node_pool import TaintSpec
 from components.specs.storage import StorageClassSpec
 from components.specs.vm_offering import (
+    ROOT,
     EvictionStrategy,
     VirtualMachineSpec,
     VmImageSpec,
@@ -27,7 +28,6 @@ from components.specs.vm_offering import (
 
 PUBLIC_POOL = "public"
 """Name of the pool of the cluster's public addresses."""
-ROOT = "root"
 CLOUD_INIT = "cloudinit"
 EVICTION = EvictionStrategy.IF_POSSIBLE
 """What becomes of VMs that say nothing else: one that cannot migrate must not hold up the drain of its node."""
@@ -37,7 +37,7 @@ MOST_INLINE = 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """A VM with what its names stand for."""
+    """A VM, or a fleet of them, with what its names stand for."""
 
     spec: VirtualMachineSpec
     size: VmSizeSpec
@@ -52,6 +52,7 @@ def virtual_machine(
 ) -> Iterator[Manifest]:
     """Yield the volumes of ``machine``, the machine, which tolerates ``taints``, and its public address."""
     spec = machine.spec
+    label = {keys.VIRTUAL_MACHINE: spec.name}
     for volume in spec.volumes:
         if not volume.scratch:
             yield manifest(
@@ -59,14 +60,53 @@ def virtual_machine(
                 "DataVolume",
                 _volume_name(spec, volume.name),
                 namespace=NAMESPACE,
-                labels={keys.VIRTUAL_MACHINE: spec.name},
+                labels=label,
                 cluster=cluster,
                 protect=True,
                 spec=_blank(machine, volume),
             )
-    yield _machine(cluster, machine, instancetype, preference, taints)
+    body = {
+        "runStrategy": spec.run_strategy.value,
+        "instancetype": {"kind": "VirtualMachineClusterInstancetype", "name": instancetype},
+        "preference": {"kind": "VirtualMachineClusterPreference", "name": preference},
+        **given(dataVolumeTemplates=_own_volumes(machine)),
+        "template": {"metadata": {"labels": label}, "spec": _template(machine, taints)},
+    }
+    if spec.count is None:
+        yield manifest(
+            "kubevirt.io/v1",
+            "VirtualMachine",
+            spec.name,
+            namespace=NAMESPACE,
+            labels=label,
+            cluster=cluster,
+            spec=body,
+        )
+    else:
+        yield _fleet(cluster, spec.name, spec.count, body)
     if machine.public_address is not None:
         yield _public_address(cluster, spec, machine.public_address)
+
+
+def _fleet(cluster: str, name: str, count: int, body: dict[str, Any]) -> Manifest:
+    """Return ``count`` machines of ``body``, which KubeVirt gives a number each, and their own volumes too."""
+    label = {keys.VIRTUAL_MACHINE: name}
+    return manifest(
+        "pool.kubevirt.io/v1beta1",
+        "VirtualMachinePool",
+        name,
+        namespace=NAMESPACE,
+        labels=label,
+        cluster=cluster,
+        spec={
+            "replicas": count,
+            "selector": {"matchLabels": label},
+            "virtualMachineTemplate": {"metadata": {"labels": label}, "spec": body},
+            # Left to the defaults, an edit would start all machines anew at once, and those that go would be any.
+            "updateStrategy": {"opportunistic": {}},
+            "scaleInStrategy": {"proactive": {"selectionPolicy": {"sortPolicy": "DescendingOrder"}}},
+        },
+    )
 
 
 def _blank(machine: Machine, volume: VolumeSpec) -> dict[str, Any]:
@@ -75,67 +115,52 @@ def _blank(machine: Machine, volume: VolumeSpec) -> dict[str, Any]:
 
 def _own_volumes(machine: Machine) -> list[dict[str, Any]]:
     """Return the volumes that KubeVirt makes with ``machine``, and deletes with it."""
-    spec = machine.spec
-    return [
-        {"metadata": {"name": _volume_name(spec, volume.name)}, "spec": _blank(machine, volume)}
-        for volume in spec.volumes
-        if volume.scratch
-    ]
+    spec, found = machine.spec, dict[str, dict[str, Any]]()
+    if spec.root is not None:
+        golden = {"source": {"pvc": {"name": _golden(machine), "namespace": NAMESPACE}}}
+        found[ROOT] = {**golden, "storage": storage(machine.classes[spec.root.storage_class], spec.root.size)}
+    found |= {volume.name: _blank(machine, volume) for volume in spec.volumes if volume.scratch}
+    return [{"metadata": {"name": _volume_name(spec, name)}, "spec": body} for name, body in found.items()]
 
 
 def _volume_name(spec: VirtualMachineSpec, volume: str) -> str:
     return f"{spec.name}-{volume}"
 
 
-def _machine(
-    cluster: str, machine: Machine, instancetype: str, preference: str, taints: tuple[TaintSpec, ...]
-) -> Manifest:
+def _template(machine: Machine, taints: tuple[TaintSpec, ...]) -> dict[str, Any]:
     spec = machine.spec
-    label = {keys.VIRTUAL_MACHINE: spec.name}
-    root = {
-        "persistentVolumeClaim": {"claimName": root_volume(machine.image, machine.size.root_disk), "readOnly": True}
-    }
-    extra = [
-        {"name": _disk_name(volume.name), "dataVolume": {"name": _volume_name(spec, volume.name)}}
-        for volume in spec.volumes
-    ]
-    return manifest(
-        "kubevirt.io/v1",
-        "VirtualMachine",
-        spec.name,
-        namespace=NAMESPACE,
-        labels=label,
-        cluster=cluster,
-        spec={
-            "runStrategy": spec.run_strategy.value,
-            "instancetype": {"kind": "VirtualMachineClusterInstancetype", "name": instancetype},
-            "preference": {"kind": "VirtualMachineClusterPreference", "name": preference},
-            **given(dataVolumeTemplates=_own_volumes(machine)),
-            "template": {
-                "metadata": {"labels": label},
-                "spec": {
-                    "hostname": spec.name,
-                    **tolerating(taints),
-                    **_eviction(machine.size),
-                    "terminationGracePeriodSeconds": 180,
-                    "domain": {
-                        "devices": {
-                            "disks": _disks(spec),
-                            "interfaces": [{"name": "default", "masquerade": {}}],
-                        },
-                        # KubeVirt asks for 50 MB whatever the overlay's size, and the node would evict the VM.
-                        "resources": {"requests": {"ephemeral-storage": machine.size.root_disk}},
-                    },
-                    "networks": [{"name": "default", "pod": {}}],
-                    "volumes": [
-                        {"name": ROOT, "ephemeral": root},
-                        {"name": CLOUD_INIT, "cloudInitNoCloud": _cloud_init(spec)},
-                        *extra,
-                    ],
-                },
-            },
+    # KubeVirt asks for 50 MB whatever the overlay's size, and the node would evict the VM.
+    overlay = {"resources": {"requests": {"ephemeral-storage": machine.size.root_disk}}}
+    return {
+        **({"hostname": spec.name} if spec.count is None else {}),
+        **({"nodeSelector": {keys.NODE_POOL: spec.pool}} if spec.pool else {}),
+        **tolerating(taints),
+        **_eviction(machine.size),
+        "terminationGracePeriodSeconds": 180,
+        "domain": {
+            "devices": {"disks": _disks(spec), "interfaces": [{"name": "default", "masquerade": {}}]},
+            **({} if spec.root else overlay),
         },
-    )
+        "networks": [{"name": "default", "pod": {}}],
+        "volumes": [
+            {"name": ROOT, **_root(machine)},
+            {"name": CLOUD_INIT, "cloudInitNoCloud": _cloud_init(spec)},
+            *(
+                {"name": _disk_name(volume.name), "dataVolume": {"name": _volume_name(spec, volume.name)}}
+                for volume in spec.volumes
+            ),
+        ],
+    }
+
+
+def _root(machine: Machine) -> dict[str, Any]:
+    if machine.spec.root is not None:
+        return {"dataVolume": {"name": _volume_name(machine.spec, ROOT)}}
+    return {"ephemeral": {"persistentVolumeClaim": {"claimName": _golden(machine), "readOnly": True}}}
+
+
+def _golden(machine: Machine) -> str:
+    return root_volume(machine.image, machine.size.root_disk)
 
 
 def _eviction(size: VmSizeSpec) -> dict[str, Any]:
@@ -174,7 +199,9 @@ def user_data(spec: VirtualMachineSpec) -> str:
     ]
     parts = (("users", users), ("mounts", mounts))
     lists = "".join(f"{name}:\n{''.join(lines)}" for name, lines in parts if lines)
-    return f"#cloud-config\nhostname: {spec.name}\n{lists}"
+    # Machines of a fleet are called as KubeVirt called them, which cloud-init learns from it.
+    name = f"hostname: {spec.name}\n" if spec.count is None else ""
+    return f"#cloud-config\n{name}{lists}"
 
 
 def _user(user: VmUserSpec) -> dict[str, Any]:

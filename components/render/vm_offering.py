@@ -16,9 +16,11 @@ from components.render.operators import Operator
 from components.render.virtual_machine import EVICTION, Machine, virtual_machine
 from components.render.vm_images import NAMESPACE, golden_images
 from components.render.vm_placement import services_placement, vm_placement
+from components.render.vm_quota import vm_quota
 from components.render.vm_sizes import instancetype, linux
 from components.specs.base import DnsLabel
 from components.specs.node_pool import TaintSpec
+from components.specs.tenant import QuotasSpec
 from components.specs.vm_offering import VmImageSpec, VmSizeSpec
 
 _KUBEVIRT = Operator(chart="kubevirt-operator", namespace="kubevirt")
@@ -45,7 +47,9 @@ class VmOfferingInput:
     images: tuple[VmImageSpec, ...]
     image_storage_class: DnsLabel
     machines: tuple[Machine, ...]
-    """VMs of the platform's own."""
+    """VMs of the platform's own, and those that the tenant ordered as data."""
+    quotas: QuotasSpec
+    """Most that the tenant may have."""
     by_manifests: ByManifests = field(default_factory=ByManifests)
     """Which operators come by manifests."""
 
@@ -55,9 +59,11 @@ class VmOfferingInput:
         preference = linux(cluster)
         sizes = {size.name: instancetype(cluster, size) for size in self.sizes}
         roots = tuple(dict.fromkeys(size.root_disk for size in self.sizes))
+        golden = (self.image_storage_class, len(self.images) * roots)
         return (
             *(namespace(operator.namespace, cluster=cluster) for operator in VM_OPERATORS),
             namespace(NAMESPACE, labels={keys.TENANT: self.tenant}, cluster=cluster),
+            *vm_quota(cluster, self.quotas, self.sizes, self.machines, golden),
             *installed_in(VM_OPERATORS, self.by_manifests, cluster),
             _kubevirt(self),
             _cdi(self),

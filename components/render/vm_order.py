@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from components.render.manifest import Json
-from components.render.virtual_machine import CLOUD_INIT, ROOT
+from components.render.virtual_machine import CLOUD_INIT
 from components.render.vm_images import NAMESPACE
 from components.render.vm_offering import VmOfferingInput
 from components.render.vm_sizes import instancetype, linux
-from components.specs.vm_offering import VmImageSpec, VmSizeSpec
+from components.specs.vm_offering import ROOT, VmImageSpec, VmSizeSpec
 
 
 def vm_order(offering: VmOfferingInput, size: VmSizeSpec, image: VmImageSpec, name: str) -> Json:

@@ -53,11 +53,24 @@ class ChangesSpec(Spec):
     """Hours in which nodes may be drained; they may be drained at any hour when it is left out."""
 
 
+class VmQuotasSpec(Spec):
+    """Upper limits of a tenant's VMs. What is not listed has no limit but the nodes'."""
+
+    machines: int | None = Field(default=None, ge=0, le=100_000)
+    """Most VMs."""
+    cpus: int | None = Field(default=None, ge=0, le=10_000_000)
+    """Most CPUs of all VMs."""
+    memory: Quantity | None = None
+    """Most memory of all VMs, such as ``4Ti``."""
+    gpus: int | None = Field(default=None, ge=0, le=100_000)
+    """Most GPUs of all VMs."""
+
+
 class QuotasSpec(Spec):
     """Upper limits of what a tenant may use. What is not listed has no limit but the region's.
 
-    The data is checked against them. Nothing enforces them inside tenants' clusters: a ResourceQuota bounds one
-    namespace, and tenants rule their own clusters. What a storage system or a VPC's prefix has room for does.
+    The data is checked against them. In a cluster a ResourceQuota bounds the namespace of VMs, and nothing the others:
+    tenants rule their own clusters. What a storage system or a VPC's prefix has room for does.
     """
 
     public_ips: int | None = Field(default=None, ge=0, le=4096)
@@ -66,6 +79,8 @@ class QuotasSpec(Spec):
     """Most Services of type LoadBalancer, over all clusters."""
     storage: dict[DnsLabel, Quantity] = Field(default_factory=dict)
     """Most bytes of each storage class, over all clusters of the tenant, such as ``500Ti``."""
+    vms: VmQuotasSpec = VmQuotasSpec()
+    """Most that VMs of the tenant may have."""
 
 
 class TenantSpec(DataFile):

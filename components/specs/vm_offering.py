@@ -27,6 +27,8 @@ from components.specs.base import (
 )
 from components.specs.ssh_text import SshKey
 
+ROOT = "root"
+"""Name of a VM's first disk."""
 MOST_ROOT: Quantity = "500Gi"
 """Size of the largest ephemeral root: it is on disks of the node that all its VMs share."""
 
@@ -133,6 +135,15 @@ class VolumeSpec(Spec):
     it comes back empty."""
 
 
+class RootSpec(Spec):
+    """A root that is kept until its VM is deleted, cloned from the golden volume of its image."""
+
+    size: Quantity
+    """Size of the root, at least ``root_disk`` of the VM's size."""
+    storage_class: DnsLabel
+    """Storage class of ``region.yaml`` that the root is of, not one on local disks."""
+
+
 class VmUserSpec(Spec):
     """Somebody who can log in to a VM, by SSH key only: no user has a password."""
 
@@ -145,16 +156,23 @@ class VmUserSpec(Spec):
 
 
 class VirtualMachineSpec(CheckedSpec):
-    """A VM of the platform's own. Tenants order theirs through the API of their cluster."""
+    """A VM, or a fleet of VMs that are alike."""
 
     name: ShortName
-    """Name of the VM and its host name."""
+    """Name of the VM and its host name; those of a fleet have a number behind it, ``NAME-0`` and so on."""
+    count: int | None = Field(default=None, ge=1, le=1000)
+    """Number of VMs of a fleet; one VM of this name when it is left out. A fleet that shrinks loses those with the
+    highest numbers."""
     size: Label
     """Size of the VM, an entry of ``sizes`` in ``catalog/vm_offerings.yaml``."""
     image: Label
     """Operating system of the VM, an entry of ``images`` in ``catalog/vm_offerings.yaml``."""
+    root: RootSpec | None = None
+    """Root that outlives restarts; an ephemeral one of the size's ``root_disk`` when it is left out."""
+    pool: ShortName | None = None
+    """Pool for VMs whose nodes run the VM; any of them when it is left out."""
     public_ip: bool = False
-    """Whether the VM has a public address of the region, allocated in ``allocations.lock.yaml``."""
+    """Whether the VM has a public address of the region, allocated in ``allocations.lock.yaml``; a fleet has one."""
     ports: tuple[Port, ...] = Field(default=(22,), max_length=10)
     """Numbers of TCP ports that are reachable at the public address."""
     udp_ports: tuple[Port, ...] = Field(default=(), max_length=10)
@@ -170,7 +188,13 @@ class VirtualMachineSpec(CheckedSpec):
     of the VM, mounts of its volumes too; made of ``users`` and ``volumes`` when it is left out."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield users beside a Secret that says all of the first boot, and a public address without a port."""
+        """Yield what contradicts another value of the VM."""
+        for index, volume in enumerate(self.volumes):
+            if self.count is not None and not volume.scratch:
+                text = "is of a fleet, whose VMs have each their own, which goes with its VM; add scratch: true"
+                yield Misfit(text, ("volumes", index, "name"), volume.name)
+            if self.root is not None and volume.name == ROOT:
+                yield Misfit("is what the root is called; rename it", ("volumes", index, "name"), volume.name)
         if self.public_ip and not self.ports and not self.udp_ports:
             yield Misfit("needs a port that is reachable there; add ports: [22]", ("public_ip",), self.public_ip)
         if self.users and self.user_data_secret is not None:
@@ -195,3 +219,10 @@ class VmsSpec(Spec):
     """Most public addresses that VMs of the tenant may have."""
     platform: tuple[VirtualMachineSpec, ...] = ()
     """VMs of the platform's own, which tenants do not order."""
+    instances: tuple[VirtualMachineSpec, ...] = Field(default=(), max_length=1000)
+    """VMs that the tenant ordered and the region looks after. It may order others through the API of its cluster."""
+
+    @property
+    def machines(self) -> tuple[VirtualMachineSpec, ...]:
+        """Return all VMs that are written here, the platform's own first."""
+        return (*self.platform, *self.instances)

@@ -29,11 +29,14 @@ from rehearsal.operators import (
     references,
     releases,
     virtual_machines,
+    vm_fleets,
     volumes,
 )
 from rehearsal.operators.view import LOG, View
 from rehearsal.region import MANAGEMENT, Region
 
+_IN_TENANTS = (volumes.reconcile, vm_fleets.reconcile, virtual_machines.reconcile, load_balancers.reconcile)
+"""What is joined in each tenant's cluster."""
 _PAUSE_SECONDS = 0.5
 _QUIET_PAUSE_SECONDS = 1.0
 """After a round in which nothing had to be done."""
@@ -112,7 +115,7 @@ def round_of(parts: Parts) -> int:
             if management is not None:
                 _try(cluster, lambda cluster=cluster, view=view: agents.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
             _try(cluster, lambda cluster=cluster, view=view: parts.programs.reconcile(cluster, view))  # type: ignore[misc]  # mypy cannot infer it
-            for join in (volumes.reconcile, virtual_machines.reconcile, load_balancers.reconcile):
+            for join in _IN_TENANTS:
                 _try(cluster, lambda join=join, view=view: join(view))  # type: ignore[misc]  # mypy cannot infer it
     return sum(view.changes for view in servers.views.values())
 

@@ -33,7 +33,7 @@ from components.plan.allocate.ledger import (
 )
 from components.plan.allocate.numbers import Block, as_block
 from components.plan.build.fabrics import infiniband
-from components.plan.pools import DataPath, PlacedCluster, clusters, most_nodes, problem, tenant_file
+from components.plan.pools import DataPath, PlacedCluster, clusters, most_nodes, problem, tenant_file, vms_of
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.fabric import GuidNumbers
@@ -243,10 +243,10 @@ class _Numbering:
 
     def _public_machines(self) -> Iterator[tuple[str, _Want]]:
         for tenant in sorted(self._environment.tenants, key=lambda tenant: natural(tenant.tenant)):
-            for index, machine in enumerate(tenant.vms.platform if tenant.vms else ()):
+            for path, machine in vms_of(tenant):
                 if tenant.vms and machine.public_ip:
                     name = vm_key(tenant.vms.cluster, machine.name)
-                    yield name, _Want(holder_key(tenant.tenant, name), tenant_file(tenant), ("vms", "platform", index))
+                    yield name, _Want(holder_key(tenant.tenant, name), tenant_file(tenant), path)
 
     def _take(self, want: _Want, what: str, kind: Kind, key: str = "", *, size: int = 1) -> Any:
         block = self._ledger.take(want.holder, kind, size)

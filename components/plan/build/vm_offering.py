@@ -29,7 +29,7 @@ def public_addresses(environment: Environment, tenant: TenantSpec, vpc: str) -> 
     vms, given = tenant.vms, environment.allocations.public_ips
     if vms is None or all(cluster.vpc != vpc for cluster in tenant.clusters if cluster.name == vms.cluster):
         return ()
-    return tuple(given[vm_key(vms.cluster, spec.name)] for spec in vms.platform if spec.public_ip)
+    return tuple(given[vm_key(vms.cluster, spec.name)] for spec in vms.machines if spec.public_ip)
 
 
 def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> VmOfferingInput:
@@ -43,7 +43,7 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
         image = images[spec.image]
         return Machine(spec=spec, size=sizes[spec.size], image=image, classes=classes, public_address=address)
 
-    machines = tuple(machine(spec) for spec in vms.platform)
+    machines = tuple(machine(spec) for spec in vms.machines)
     chosen = vm_pools(environment, vms, cluster)
     return VmOfferingInput(
         name=cluster.name,
@@ -56,5 +56,6 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
         images=tuple(images[name] for name in vms.images),
         image_storage_class=vms.image_storage_class,
         machines=machines,
+        quotas=placed.tenant.quotas,
         by_manifests=ByManifests.taken(environment.versions, (operator.chart for operator in VM_OPERATORS)),
     )

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from components.plan.build import vm_offering
-from components.plan.pools import PlacedCluster, clusters
+from components.plan.pools import PlacedCluster, clusters, vms_of
 from components.plan.report.capacity import HostUse, capacity, counted_hosts
 from components.plan.vm_room import vm_pools, vms_on
 from components.render.manifest import Json
@@ -32,6 +32,9 @@ class Room(Spec):
     """Most VMs of the size that these nodes hold, with nothing else on them."""
     failure_domains: dict[str, int]
     """VMs of ``vms`` by failure domain, in the order of the inventory."""
+    ordered: int = 0
+    """VMs of the size that are written as data for the cluster, the platform's own too; those that the tenant orders
+    through its API are not known."""
 
 
 class SizeOffer(Spec):
@@ -169,6 +172,7 @@ def _room(environment: Environment, placed: PlacedCluster, size: VmSizeSpec, nod
         nodes=holding,
         vms=sum(domains.values()),
         failure_domains=dict(domains),
+        ordered=sum(vm.count or 1 for _, vm in vms_of(placed.tenant) if vm.size == size.name),
     )
 
 

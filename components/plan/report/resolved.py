@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel
 
-from components.plan.pools import DataPath, inventory_file, tenant_file
+from components.plan.pools import DataPath, inventory_file, tenant_file, vms_of
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.inventory import HostSpec
@@ -186,11 +186,11 @@ class _Resolver:
             for pool in cluster.pools:
                 node = _child(branch, (*at, "pools", pool.name))
                 node.children["groups"] = self._groups(cluster, pool, groups)
-        for vm in tenant.vms.platform if tenant.vms else ():
+        for path, vm in vms_of(tenant):
             key = vm_key(tenant.vms.cluster, vm.name) if tenant.vms else ""
             if key in lock.public_ips:
                 address = Value(str(lock.public_ips[key]), self._allocated(ALLOCATIONS, ("public_ips", key)))
-                _child(branch, ("vms", "platform", vm.name)).children["address"] = address
+                _child(branch, ("vms", str(path[1]), vm.name)).children["address"] = address
         return branch
 
     def _add(self, branch: Branch, at: Sequence[str], spec: BaseModel | None, path: DataPath) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from components.plan.build.add_ons import DEFAULT, add_ons, brings_network, has_gpus, named, takes_defaults
 from components.plan.build.fabrics import connected
-from components.plan.pools import DataPath, PlacedCluster, clusters, place, problem, wanted_nodes
+from components.plan.pools import DataPath, PlacedCluster, clusters, place, problem, vms_of, wanted_nodes
 from components.plan.rules.references import undeclared
 from components.specs.add_ons import Gift
 from components.specs.environment import Environment
@@ -140,13 +140,13 @@ def load_balancers(environment: Environment) -> Iterator[Problem]:
     """Report public addresses of VMs in clusters where nothing announces them."""
     for placed in clusters(environment):
         vms, remedy = placed.tenant.vms, _lacks(environment, placed, Gift.LOAD_BALANCERS)
-        for at, machine in enumerate(vms.platform if vms and vms.cluster == placed.cluster.name else ()):
+        for at, machine in vms_of(placed.tenant) if vms and vms.cluster == placed.cluster.name else ():
             if machine.public_ip and remedy:
                 text = (
                     f"no add-on of {placed.cluster.name} gives {Gift.LOAD_BALANCERS}, so nothing announces the address;"
                     f" {remedy}"
                 )
-                yield problem(environment, placed.file, ("vms", "platform", at, "public_ip"), text)
+                yield problem(environment, placed.file, (*at, "public_ip"), text)
 
 
 def node_features(environment: Environment) -> Iterator[Problem]:

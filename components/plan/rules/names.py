@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from components.plan.build.slices import slices
-from components.plan.pools import DataPath, clusters, pools, problem, tenant_file
+from components.plan.pools import DataPath, clusters, pools, problem, tenant_file, vms_of
 from components.render.cluster_api import providers
 from components.render.dpu_services import UNASSIGNED
 from components.render.kamaji_etcd import EVENTS_STORE, MAIN_STORE
@@ -117,10 +117,10 @@ def region_duplicates(environment: Environment) -> Iterator[Problem]:
         environment,
         "VM",
         (
-            (tenant_file(t), ("vms", "platform", index, "name"), vm_key(t.vms.cluster, vm.name))
+            (tenant_file(t), (*path, "name"), vm_key(t.vms.cluster, vm.name))
             for t in tenants
             if t.vms
-            for index, vm in enumerate(t.vms.platform)
+            for path, vm in vms_of(t)
         ),
     )
     yield from _twice(environment, "storage class", _entries(REGION, ("storage",), "name", environment.region.storage))
@@ -197,8 +197,7 @@ def list_duplicates(environment: Environment) -> Iterator[Problem]:
         offerings = _items(file, ("vms", "offerings"), tenant.vms.offerings)
         yield from _twice(environment, "VM size", offerings, "remove one")
         yield from _twice(environment, "VM image", _items(file, ("vms", "images"), tenant.vms.images), "remove one")
-        for index, vm in enumerate(tenant.vms.platform):
-            path = ("vms", "platform", index)
+        for path, vm in vms_of(tenant):
             yield from _twice(environment, "volume", _entries(file, (*path, "volumes"), "name", vm.volumes))
             yield from _twice(environment, "user", _entries(file, (*path, "users"), "name", vm.users))
             for key in ("ports", "udp_ports"):
@@ -213,10 +212,10 @@ def joined_names(environment: Environment) -> Iterator[Problem]:
         for placed in pools(environment)
     ]
     for tenant in environment.tenants:
-        for index, vm in enumerate(tenant.vms.platform if tenant.vms else ()):
+        for path, vm in vms_of(tenant):
+            what = f"{tenant.tenant}'s volume"
             for place, volume in enumerate(vm.volumes):
-                path = ("vms", "platform", index, "volumes", place, "name")
-                entries.append((tenant_file(tenant), path, f"{tenant.tenant}'s volume", (vm.name, volume.name)))
+                entries.append((tenant_file(tenant), (*path, "volumes", place, "name"), what, (vm.name, volume.name)))
     yield from _joined(environment, [*entries, *_deployments(environment), *_data_stores(environment)])
 
 

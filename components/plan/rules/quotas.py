@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from components.plan.allocate.intervals import usable
 from components.plan.allocate.ledger import ADDRESS_BITS
-from components.plan.pools import place, problem, tenant_file
+from components.plan.pools import place, problem, tenant_file, vms_of
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
 from components.specs.loader import REGION
@@ -67,21 +67,46 @@ def load_balancers(environment: Environment) -> Iterator[Problem]:
 
 
 def storage(environment: Environment) -> Iterator[Problem]:
-    """Report volumes of VMs that come to more than the quota of their class."""
+    """Report roots and volumes of VMs that come to more than the quota of their class."""
     for tenant in environment.tenants:
-        used = _used(tenant)
+        used = _storage(tenant)
         for name, quota in tenant.quotas.storage.items():
             if used[name] > bytes_of(quota):
-                gibibytes = -(-used[name] >> 30)
                 text = (
-                    f"volumes of platform VMs come to {gibibytes}Gi of {name}, more than {quota}; write at least that"
+                    f"volumes of VMs come to {_gibibytes(used[name])} of {name}, more than {quota}; write at least that"
                 )
                 yield problem(environment, tenant_file(tenant), ("quotas", "storage", name), text)
 
 
-def _used(tenant: TenantSpec) -> Counter[str]:
+def vms(environment: Environment) -> Iterator[Problem]:
+    """Report VMs that come to more machines, CPUs, memory or GPUs than a quota of them."""
+    sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    for tenant in environment.tenants:
+        quota, used = tenant.quotas.vms, Counter[str]()
+        for _, vm in vms_of(tenant):
+            if size := sizes.get(vm.size):
+                each = (1, size.cpus, bytes_of(size.memory), size.gpu.count if size.gpu else 0)
+                used.update({key: (vm.count or 1) * figure for key, figure in zip(_FIGURES, each, strict=True)})
+        for key, what in _FIGURES.items():
+            most = getattr(quota, key)
+            if most is not None and used[key] > (bytes_of(most) if isinstance(most, str) else most):
+                there = _gibibytes(used[key]) if isinstance(most, str) else str(used[key])
+                text = f"VMs come to {there} {what}, more than {most}; write at least {there}"
+                yield problem(environment, tenant_file(tenant), ("quotas", "vms", key), text)
+
+
+_FIGURES = {"machines": "in number", "cpus": "CPUs", "memory": "of memory", "gpus": "GPUs"}
+"""What VMs are counted by, and how a text says it."""
+
+
+def _gibibytes(count: int) -> str:
+    return f"{-(-count >> 30)}Gi"
+
+
+def _storage(tenant: TenantSpec) -> Counter[str]:
+    """Return the bytes that VMs of a tenant have of each storage class."""
     used = Counter[str]()
-    for vm in tenant.vms.platform if tenant.vms else ():
-        for volume in vm.volumes:
-            used[volume.storage_class] += bytes_of(volume.size)
+    for _, vm in vms_of(tenant):
+        for volume in (*vm.volumes, *((vm.root,) if vm.root else ())):
+            used[volume.storage_class] += (vm.count or 1) * bytes_of(volume.size)
     return used

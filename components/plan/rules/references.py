@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from components.plan.build.charts import needed_charts, without_values
 from components.plan.build.control_planes import standing_pins
 from components.plan.intents.images import CHANNEL
-from components.plan.pools import DataPath, clusters, inventory_file, pools, problem, tenant_file
+from components.plan.pools import DataPath, clusters, inventory_file, pools, problem, tenant_file, vms_of
+from components.plan.vm_room import vm_pools
 from components.specs.base import DEDICATED, PLACED
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
@@ -128,7 +129,7 @@ def vm_references(environment: Environment) -> Iterator[Problem]:
         yield from _missing(environment, file, ("vms", "cluster"), tenant.vms.cluster, names, "clusters of this file")
         yield from _vm_pools(environment, tenant)
         yield from _vm_catalog(environment, tenant)
-        yield from _platform_vms(environment, tenant)
+        yield from _vms(environment, tenant)
 
 
 def _vm_pools(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
@@ -156,14 +157,20 @@ def _vm_catalog(environment: Environment, tenant: TenantSpec) -> Iterator[Proble
     yield from _storage_class(environment, tenant, ("vms", "image_storage_class"), tenant.vms.image_storage_class)
 
 
-def _platform_vms(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
+def _vms(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
     if not tenant.vms:
         return
     file, vms = tenant_file(tenant), tenant.vms
-    for index, vm in enumerate(vms.platform):
-        path = ("vms", "platform", index)
+    home = next((cluster for cluster in tenant.clusters if cluster.name == vms.cluster), None)
+    pools_for_vms = [pool.name for pool in vm_pools(environment, vms, home)] if home else []
+    for path, vm in vms_of(tenant):
         yield from _missing(environment, file, (*path, "size"), vm.size, vms.offerings, "vms.offerings of this file")
         yield from _missing(environment, file, (*path, "image"), vm.image, vms.images, "vms.images of this file")
+        if vm.pool is not None and home:
+            where = f"pools for VMs of {home.name}"
+            yield from _missing(environment, file, (*path, "pool"), vm.pool, pools_for_vms, where)
+        if vm.root is not None:
+            yield from _storage_class(environment, tenant, (*path, "root", "storage_class"), vm.root.storage_class)
         for place, volume in enumerate(vm.volumes):
             volume_path = (*path, "volumes", place, "storage_class")
             yield from _storage_class(environment, tenant, volume_path, volume.storage_class)

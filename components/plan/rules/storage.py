@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from components.plan.intents.images import find_image
-from components.plan.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file
+from components.plan.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file, vms_of
 from components.render.backends import BORDERS
 from components.specs.base import Address
 from components.specs.catalog import GoldenImage, ImageContents
@@ -64,12 +64,14 @@ def durable_volumes(environment: Environment) -> Iterator[Problem]:
         if not tenant.vms:
             continue
         classes: list[tuple[DataPath, str]] = [(("vms", "image_storage_class"), tenant.vms.image_storage_class)]
-        classes += [
-            (("vms", "platform", index, "volumes", at, "storage_class"), volume.storage_class)
-            for index, vm in enumerate(tenant.vms.platform)
-            for at, volume in enumerate(vm.volumes)
-            if not volume.scratch
-        ]
+        for path, vm in vms_of(tenant):
+            if vm.root is not None:
+                classes.append(((*path, "root", "storage_class"), vm.root.storage_class))
+            classes += [
+                ((*path, "volumes", at, "storage_class"), volume.storage_class)
+                for at, volume in enumerate(vm.volumes)
+                if not volume.scratch
+            ]
         for path, name in classes:
             if name in lost:
                 text = f"'{name}' is on the disks of one node, and this outlives nodes; pick one of {listed(kept)}"

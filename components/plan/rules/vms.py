@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from components.plan.intents.images import find_image
 from components.plan.intents.nodes import intents_of
-from components.plan.pools import place, problem, tenant_file
+from components.plan.pools import place, problem, tenant_file, vms_of
 from components.plan.vm_room import vm_pools, vms_on
 from components.render.virtual_machine import MOST_INLINE, user_data
 from components.specs.base import bytes_of
@@ -20,22 +20,25 @@ from components.specs.problems import Problem, listed
 from components.specs.tenant import TenantSpec
 from components.specs.vm_offering import EvictionStrategy, VmGpuSpec, VmsSpec
 
+MOST_NAMED = 5
+"""Most VMs that a text names."""
+
 
 def vm_public_ips(environment: Environment) -> Iterator[Problem]:
     """Report more public addresses used than ordered."""
     for tenant in environment.tenants:
         if not tenant.vms:
             continue
-        used = sum(vm.public_ip for vm in tenant.vms.platform)
+        used = sum(vm.public_ip for vm in tenant.vms.machines)
         if used > tenant.vms.public_ips:
-            text = f"{tenant.vms.public_ips} ordered, but platform VMs use {used}; write at least {used}"
+            text = f"{tenant.vms.public_ips} ordered, but VMs use {used}; write at least {used}"
             yield problem(environment, tenant_file(tenant), ("vms", "public_ips"), text)
 
 
 def vm_user_data(environment: Environment) -> Iterator[Problem]:
     """Report users and volumes of a VM that are more than KubeVirt takes as user data in the VM itself."""
     for tenant in environment.tenants:
-        for index, vm in enumerate(tenant.vms.platform if tenant.vms else ()):
+        for path, vm in vms_of(tenant):
             size = len(user_data(vm).encode())
             if vm.user_data_secret is None and size > MOST_INLINE:
                 text = (
@@ -43,7 +46,7 @@ def vm_user_data(environment: Environment) -> Iterator[Problem]:
                     f" {MOST_INLINE} in the VM itself; remove some, or write user data into a Secret, name it as"
                     " user_data_secret, and remove users"
                 )
-                yield problem(environment, tenant_file(tenant), ("vms", "platform", index), text)
+                yield problem(environment, tenant_file(tenant), path, text)
 
 
 def vm_migration(environment: Environment) -> Iterator[Problem]:
@@ -51,7 +54,7 @@ def vm_migration(environment: Environment) -> Iterator[Problem]:
     sizes = {size.name: size for size in environment.vm_catalog.sizes}
     classes = {entry.name: entry for entry in environment.region.storage}
     for tenant in environment.tenants:
-        for index, vm in enumerate(tenant.vms.platform if tenant.vms else ()):
+        for path, vm in vms_of(tenant):
             if vm.size not in sizes or sizes[vm.size].eviction is not EvictionStrategy.LIVE_MIGRATE:
                 continue
             for at, volume in enumerate(vm.volumes):
@@ -62,8 +65,53 @@ def vm_migration(environment: Environment) -> Iterator[Problem]:
                         f" alone ({VM_OFFERINGS}), so that its drain would wait for ever; pick one of {shared}, or a"
                         " size with another eviction"
                     )
-                    path = ("vms", "platform", index, "volumes", at, "storage_class")
-                    yield problem(environment, tenant_file(tenant), path, text)
+                    yield problem(environment, tenant_file(tenant), (*path, "volumes", at, "storage_class"), text)
+
+
+def vm_roots(environment: Environment) -> Iterator[Problem]:
+    """Report roots smaller than the golden volume that they are cloned from, which CDI refuses to clone."""
+    sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    for tenant in environment.tenants:
+        for path, vm in vms_of(tenant):
+            golden = sizes[vm.size].root_disk if vm.size in sizes else None
+            if vm.root and golden and bytes_of(vm.root.size) < bytes_of(golden):
+                text = (
+                    f"'{vm.root.size}' is less than the golden volume that it is cloned from ({golden}, root_disk of"
+                    f" {vm.size} in {VM_OFFERINGS}); write at least {golden}"
+                )
+                yield problem(environment, tenant_file(tenant), (*path, "root", "size"), text)
+
+
+def vm_placement(environment: Environment) -> Iterator[Problem]:
+    """Report VMs that fit on no node of the pool that they name."""
+    sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    for tenant, vms, cluster in _homes(environment):
+        chosen = {pool.name: pool for pool in vm_pools(environment, vms, cluster)}
+        for path, vm in vms_of(tenant):
+            if vm.pool not in chosen or vm.size not in sizes:
+                continue
+            holding = [
+                name
+                for name, pool in chosen.items()
+                if any(vms_on(kind, sizes[vm.size]) for kind in _kinds(environment, [pool]))
+            ]
+            if vm.pool not in holding:
+                kind = chosen[vm.pool].instance_type
+                text = f"{vm.size} fits on no node of {vm.pool} ({kind}); remove it, or name one of {listed(holding)}"
+                yield problem(environment, tenant_file(tenant), (*path, "pool"), text)
+
+
+def vm_fleets(environment: Environment) -> Iterator[Problem]:
+    """Report VMs that are called like one of a fleet, which then never comes to be."""
+    for tenant in environment.tenants:
+        fleets = {vm.name: (path, vm.count) for path, vm in vms_of(tenant) if vm.count is not None}
+        for path, vm in vms_of(tenant) if fleets else ():
+            name, _, number = vm.name.rpartition("-")
+            where, count = fleets.get(name, ((), 0))
+            if vm.count is None and number.isdecimal() and int(number) < count:
+                there = place(environment, tenant_file(tenant), where)
+                text = f"'{vm.name}' is one of the {count} VMs of {name}, too ({there}); rename it"
+                yield problem(environment, tenant_file(tenant), (*path, "name"), text)
 
 
 def vm_root_disks(environment: Environment) -> Iterator[Problem]:
@@ -170,9 +218,9 @@ def vm_endings(environment: Environment) -> Iterator[Problem]:
             file, path = tenant_file(tenant), ("clusters", index)
             there = place(environment, file, ("vms",))
             if cluster.retire:
-                own = listed(vm.name for vm in tenant.vms.platform)
+                own = listed((vm.name for vm in tenant.vms.machines), MOST_NAMED)
                 text = (
-                    f"VMs run in {cluster.name} ({there}; of the platform: {own}), and would end with its nodes; remove"
+                    f"VMs run in {cluster.name} ({there}; among them: {own}), and would end with its nodes; remove"
                     " vms and apply that first, or write false"
                 )
                 yield problem(environment, file, (*path, "retire"), text)

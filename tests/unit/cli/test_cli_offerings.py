@@ -32,8 +32,8 @@ def rows(text: str) -> list[list[str]]:
 def test_each_thing_that_can_be_ordered_has_a_row(invoke: Invoke) -> None:
     found = rows(invoke("show", "laptop", "offerings").stdout)
 
-    assert found[0] == ["VM size", "CPUs", "memory", "root disk", "GPUs", "offered in", "room when empty"]
-    assert found[1][:6] == ["cpu-4", "4", "16Gi", "500Gi", "-", "acme-train"]
+    assert found[0] == ["VM size", "CPUs", "memory", "root disk", "GPUs", "offered in", "ordered", "room when empty"]
+    assert found[1][:7] == ["cpu-4", "4", "16Gi", "500Gi", "-", "acme-train", "1"]
     assert ["ubuntu-24-04", "ubuntu-24.04.3-20261015", "4Gi", "acme-train"] in found
     assert ["cpu-gen4", "192", "768Gi", "-", "3", "a04 (3)"] in found
     assert ["shared-vast (default)", "vast", "many nodes at once, kept", "acme-train, globex-lab"] in found
@@ -54,6 +54,15 @@ def test_room_is_what_nodes_in_service_hold(invoke: Invoke, data_folder: Path, e
     assert before["cluster"] == "acme-train"
     assert (before["nodes"], before["vms"]) == (2, 2 * (768 // 16))
     assert (after["nodes"], after["vms"]) == (2, 2 * (768 // 700))
+
+
+def test_what_is_written_as_data_is_ordered(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    instances = "  instances:\n    - {name: desk, count: 7, size: cpu-4, image: debian-13}\n  platform:\n"
+    edit(data_folder / "laptop" / "tenants" / "acme.yaml", "  platform:\n", instances)
+
+    small, large = json.loads(invoke("show", "laptop", "offerings", "--format", "json").stdout)["vm_sizes"]
+
+    assert [size["room"][0]["ordered"] for size in (small, large)] == [1 + 7, 0]
 
 
 def test_a_size_without_a_node_has_no_room(invoke: Invoke, data_folder: Path, edit: Edit) -> None:

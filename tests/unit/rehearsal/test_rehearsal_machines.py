@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import virtual_machines, volumes
+from rehearsal.operators import virtual_machines, vm_fleets, volumes
 from rehearsal.operators.view import reported
 
 
@@ -207,3 +207,62 @@ def test_a_vm_is_scheduled_only_to_a_node_that_takes_work(objects: Any) -> None:
     virtual_machines.reconcile(view)
 
     assert view.get("VirtualMachineInstance", "x", "ns")["status"]["nodeName"] == "n2"
+
+
+def fleet(replicas: int, generation: int = 1, run: str = "Always") -> dict[str, Any]:
+    """Return a fleet whose machines have a volume each."""
+    template = {
+        "metadata": {"labels": {"fleet": "desk"}},
+        "spec": {
+            "runStrategy": run,
+            "dataVolumeTemplates": [{"metadata": {"name": "desk-data"}, "spec": {}}],
+            "template": {
+                "spec": {
+                    "volumes": [
+                        {"name": "root", "dataVolume": {"name": "shared"}},
+                        {"name": "data", "dataVolume": {"name": "desk-data"}},
+                    ]
+                }
+            },
+        },
+    }
+    spec = {"replicas": replicas, "virtualMachineTemplate": template}
+    return obj(vm_fleets.POOLS, "VirtualMachinePool", "desk", spec, metadata={"uid": "p1", "generation": generation})
+
+
+def machines_of(view: Any) -> dict[str, Any]:
+    return {item["metadata"]["name"]: item for item in view.all(virtual_machines.API, "VirtualMachine")}
+
+
+def test_machines_of_a_fleet_have_numbers_and_volumes_of_their_own(objects: Any) -> None:
+    view = objects(fleet(2))
+
+    vm_fleets.reconcile(view)
+
+    found = machines_of(view)
+    assert list(found) == ["desk-0", "desk-1"]
+    second = found["desk-1"]["spec"]
+    assert [template["metadata"]["name"] for template in second["dataVolumeTemplates"]] == ["desk-data-1"]
+    assert [volume["dataVolume"]["name"] for volume in second["template"]["spec"]["volumes"]] == [
+        "shared",
+        "desk-data-1",
+    ]
+    [pool] = view.all(vm_fleets.POOLS, "VirtualMachinePool")
+    assert pool["status"] == {"replicas": 2, "readyReplicas": 0}
+
+
+def test_a_smaller_fleet_loses_its_highest_numbers_and_the_others_follow_their_template(objects: Any) -> None:
+    before, smaller = objects(fleet(3)), objects(fleet(2, generation=2, run="Halted"))
+    vm_fleets.reconcile(before)
+    stranger = obj(virtual_machines.API, "VirtualMachine", "bastion", {"runStrategy": "Always"})
+    for machine in (*machines_of(before).values(), stranger):
+        smaller.create(machine)
+
+    vm_fleets.reconcile(smaller)
+
+    found = machines_of(smaller)
+    assert {name: machine["spec"]["runStrategy"] for name, machine in found.items()} == {
+        "desk-0": "Halted",
+        "desk-1": "Halted",
+        "bastion": "Always",
+    }

@@ -12,7 +12,8 @@ from components.render.manifest import Manifest
 from components.render.vm_offering import VmOfferingInput
 from components.specs.node_pool import TaintEffect, TaintSpec
 from components.specs.storage import TopolvmClassSpec
-from components.specs.vm_offering import EvictionStrategy, VirtualMachineSpec, VmGpuSpec, VolumeSpec
+from components.specs.tenant import QuotasSpec, VmQuotasSpec
+from components.specs.vm_offering import EvictionStrategy, RootSpec, VirtualMachineSpec, VmGpuSpec, VolumeSpec
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICNPZccfq2Qc8plKIZmAmY48pZ1x8O9oQs7K52SutrN7 ops@cloud.example"
 
@@ -195,3 +196,60 @@ def test_permitted_devices_are_those_of_the_sizes(offering: VmOfferingInput) -> 
     assert kubevirt.body["spec"]["configuration"]["permittedHostDevices"] == {
         "pciHostDevices": [{"pciVendorSelector": "10DE:26B9", "resourceName": "nvidia.com/L40S"}]
     }
+
+
+def test_a_kept_root_is_a_clone_and_takes_nothing_of_the_node(offering: VmOfferingInput) -> None:
+    root = RootSpec(size="600Gi", storage_class="shared-nfs")
+    [machine] = offering.machines
+    kept = replace(machine, spec=machine.spec.model_copy(update={"root": root, "pool": "system"}))
+    spec = machine_spec(replace(offering, machines=(kept,)))
+    [template] = spec["dataVolumeTemplates"]
+    golden = {item.name for item in of(offering, "DataVolume") if "http" in item.body["spec"]["source"]}
+
+    assert spec["template"]["spec"]["volumes"][0] == {"name": "root", "dataVolume": {"name": "bastion-root"}}
+    assert template["metadata"]["name"] == "bastion-root"
+    assert template["spec"]["source"]["pvc"]["name"] in golden
+    assert template["spec"]["storage"]["resources"]["requests"]["storage"] == "600Gi"
+    assert "resources" not in spec["template"]["spec"]["domain"]
+    assert spec["template"]["spec"]["nodeSelector"] == {"node-restriction.kubernetes.io/pool": "system"}
+
+
+def test_a_fleet_is_one_object_whose_machines_name_themselves(offering: VmOfferingInput) -> None:
+    [machine] = offering.machines
+    scratch = machine.spec.volumes[0].model_copy(update={"scratch": True})
+    fleet = replace(machine, spec=machine.spec.model_copy(update={"count": 3, "volumes": (scratch,)}))
+    changed = replace(offering, machines=(fleet,))
+    [pool], [service] = of(changed, "VirtualMachinePool"), of(changed, "Service")
+    template = pool.body["spec"]["virtualMachineTemplate"]
+
+    assert of(changed, "VirtualMachine") == []
+    assert pool.body["spec"]["replicas"] == 3
+    assert pool.body["spec"]["selector"]["matchLabels"].items() <= template["metadata"]["labels"].items()
+    assert service.body["spec"]["selector"].items() <= template["spec"]["template"]["metadata"]["labels"].items()
+    assert "hostname" not in template["spec"]["template"]["spec"]
+    assert "hostname" not in template["spec"]["template"]["spec"]["volumes"][1]["cloudInitNoCloud"]["userData"]
+    assert pool.body["spec"]["updateStrategy"] == {"opportunistic": {}}
+
+
+def test_the_quota_of_vms_holds_what_the_platform_puts_beside_them(offering: VmOfferingInput) -> None:
+    [machine] = offering.machines
+    gpu = VmGpuSpec(device="nvidia.com/L40S", pci_selector="10DE:26B9", count=2)
+    size = offering.sizes[0].model_copy(update={"gpu": gpu})
+    quotas = QuotasSpec(
+        public_ips=2, storage={"shared-vast": "1Ti", "shared-nfs": "940Gi"}, vms=VmQuotasSpec(machines=9, gpus=4)
+    )
+    volume = VolumeSpec(name="big", size="94Gi", storage_class="shared-nfs")
+    one = replace(machine, spec=machine.spec.model_copy(update={"volumes": (volume,)}))
+    [quota] = of(replace(offering, sizes=(size,), quotas=quotas, machines=(one,)), "ResourceQuota")
+    hard = quota.body["spec"]["hard"]
+    golden = len(offering.images) * 500
+    vast = int(hard.pop("shared-vast.storageclass.storage.k8s.io/requests.storage").removesuffix("Gi"))
+
+    assert hard == {
+        "count/virtualmachines.kubevirt.io": "9",
+        "requests.nvidia.com/L40S": "4",
+        "services.loadbalancers": "2",
+        "shared-nfs.storageclass.storage.k8s.io/requests.storage": "1100Gi",
+    }
+    assert vast * 0.94 >= 1024 + 2 * golden
+    assert of(offering, "ResourceQuota") == []
