@@ -21,6 +21,7 @@ _BARE = (
     "region_model.py",
     "impact.py",
     "render_tree.py",
+    "vm_orders.py",
     "preview_change.py",
     "make_up.py",
     "inventory_scale.py",
