@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from components.plan.build.charts import needed_charts, without_values
 from components.plan.build.control_planes import standing_pins
 from components.plan.intents.images import CHANNEL
-from components.plan.pools import DataPath, clusters, inventory_file, pools, problem, tenant_file, vms_of
+from components.plan.pools import DataPath, PlacedCluster, clusters, inventory_file, pools, problem, tenant_file, vms_of
 from components.plan.vm_room import vm_pools
 from components.specs.base import DEDICATED, PLACED
 from components.specs.environment import Environment
@@ -16,6 +16,9 @@ from components.specs.inventory import HostSpec
 from components.specs.loader import IMAGES, INSTANCE_TYPES, REGION, VERSIONS, VM_OFFERINGS
 from components.specs.problems import Problem, listed, nearest, suggestion
 from components.specs.tenant import TenantSpec
+
+MOST_USERS = 5
+"""Most users of one thing that a text names."""
 
 
 def dpu_image(environment: Environment) -> Iterator[Problem]:
@@ -107,7 +110,20 @@ def cluster_references(environment: Environment) -> Iterator[Problem]:
         if store != PLACED and not in_use:
             yield from _missing(environment, file, store_path, store, stores, REGION)
         for index, name in enumerate(cluster.storage):
-            yield from _missing(environment, file, (*path, "storage", index), name, classes, REGION, cluster.storage)
+            at, users = (*path, "storage", index), _users(placed, name)
+            yield from _missing(environment, file, at, name, classes, REGION, cluster.storage, users)
+
+
+def _users(placed: PlacedCluster, storage_class: str) -> Iterator[str]:
+    """Yield what the data put on a storage class of a cluster."""
+    vms = placed.tenant.vms
+    if vms is None or vms.cluster != placed.cluster.name:
+        return
+    if vms.image_storage_class == storage_class:
+        yield "images of VMs"
+    for vm in vms.machines:
+        if any(one.storage_class == storage_class for one in (*vm.volumes, *((vm.root,) if vm.root else ()))):
+            yield f"VM {vm.name}"
 
 
 def pool_references(environment: Environment) -> Iterator[Problem]:
@@ -148,12 +164,15 @@ def _vm_catalog(environment: Environment, tenant: TenantSpec) -> Iterator[Proble
     file = tenant_file(tenant)
     sizes = [size.name for size in environment.vm_catalog.sizes]
     images = [image.name for image in environment.vm_catalog.images]
-    for index, name in enumerate(tenant.vms.offerings):
-        yield from _missing(
-            environment, file, ("vms", "offerings", index), name, sizes, VM_OFFERINGS, tenant.vms.offerings
-        )
-    for index, name in enumerate(tenant.vms.images):
-        yield from _missing(environment, file, ("vms", "images", index), name, images, VM_OFFERINGS, tenant.vms.images)
+    offered = (
+        ("offerings", tenant.vms.offerings, sizes, "size"),
+        ("images", tenant.vms.images, images, "image"),
+    )
+    for key, names, declared, field in offered:
+        for index, name in enumerate(names):
+            users = [f"VM {vm.name}" for vm in tenant.vms.machines if getattr(vm, field) == name]
+            path = ("vms", key, index)
+            yield from _missing(environment, file, path, name, declared, VM_OFFERINGS, names, users)
     yield from _storage_class(environment, tenant, ("vms", "image_storage_class"), tenant.vms.image_storage_class)
 
 
@@ -222,11 +241,12 @@ def _missing(
     declared: Iterable[str],
     where: str,
     taken: Iterable[str] = (),
+    users: Iterable[str] = (),
 ) -> Iterator[Problem]:
-    """Report ``name`` if nobody declares it; one of those ``taken`` beside it was not meant."""
+    """Report ``name``, with its ``users``, if nobody declares it; one of those ``taken`` beside it was not meant."""
     declared = list(declared)
     if name not in declared:
-        yield problem(environment, file, path, undeclared(name, declared, where, taken))
+        yield problem(environment, file, path, undeclared(name, declared, where, taken, users))
 
 
 def _gone(name: str, where: str, cluster: str) -> str:
@@ -234,8 +254,11 @@ def _gone(name: str, where: str, cluster: str) -> str:
     return f"'{name}' is no more in {where}, and {cluster} is in it; write it back there"
 
 
-def undeclared(name: str, declared: Iterable[str], where: str, taken: Iterable[str] = ()) -> str:
+def undeclared(
+    name: str, declared: Iterable[str], where: str, taken: Iterable[str] = (), users: Iterable[str] = ()
+) -> str:
     """Return the text about ``name``, which is not among those ``declared`` in ``where``; none ``taken`` is meant."""
-    declared, taken = list(declared), set(taken)
+    declared, taken, users = list(declared), set(taken), list(users)
     near = suggestion(name, (one for one in declared if one not in taken))
-    return f"'{name}' is not declared in {where} (declared: {listed(declared)}); add it there or pick one{near}"
+    used = f" and used by {listed(users, MOST_USERS)}" if users else ""
+    return f"'{name}' is not declared in {where} (declared: {listed(declared)}){used}; add it there or pick one{near}"
