@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
@@ -32,6 +33,23 @@ def vms_on(kind: InstanceType, size: VmSizeSpec) -> int:
     if kind.nvme_disk_size is not None:  # the root of a VM is an overlay on the disks of its node
         counts.append(kind.nvme_disks * bytes_of(kind.nvme_disk_size) // bytes_of(size.root_disk))
     return min(counts)
+
+
+def ordered(environment: Environment, vms: VmsSpec) -> Counter[str]:
+    """Return how many machines are written as data, and their CPUs, GPUs and bytes of memory, by these words.
+
+    Machines of a size that is not offered are not counted: that is told by itself.
+    """
+    sizes = {size.name: size for size in environment.vm_catalog.sizes if size.name in vms.offerings}
+    found = Counter[str]()
+    for vm in vms.machines:
+        if size := sizes.get(vm.size):
+            count, gpus = vm.count or 1, size.gpu.count if size.gpu else 0
+            found["machines"] += count
+            found["cpus"] += count * size.cpus
+            found["memory"] += count * bytes_of(size.memory)
+            found["gpus"] += count * gpus
+    return found
 
 
 def _named(model: str, device: str) -> bool:

@@ -55,9 +55,10 @@ class _Answers:
             self._put(hosted(cluster.name, cluster.version))
             for name in cluster.storage:
                 self._put({"kind": "StorageClass", "metadata": {"name": name}}, cluster.name)
-        for vm in tenant.vms.platform if tenant.vms else ():
-            body = {"metadata": {"name": vm.name, "namespace": "vms"}, "status": {"printableStatus": "Running"}}
-            self._put({"kind": "VirtualMachine", **body}, tenant.vms.cluster if tenant.vms else "")
+        for vm in tenant.vms.machines if tenant.vms else ():
+            for name in [vm.name] if vm.count is None else [f"{vm.name}-{number}" for number in range(vm.count)]:
+                body = {"metadata": {"name": name, "namespace": "vms"}, "status": {"printableStatus": "Running"}}
+                self._put({"kind": "VirtualMachine", **body}, tenant.vms.cluster if tenant.vms else "")
 
     def group(self, group: str) -> None:
         """Add the machines of a rollout group, and what they are made from."""

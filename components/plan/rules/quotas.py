@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from components.plan.allocate.intervals import usable
 from components.plan.allocate.ledger import ADDRESS_BITS
 from components.plan.pools import place, problem, tenant_file, vms_of
+from components.plan.vm_room import ordered
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
 from components.specs.loader import REGION
@@ -80,13 +81,8 @@ def storage(environment: Environment) -> Iterator[Problem]:
 
 def vms(environment: Environment) -> Iterator[Problem]:
     """Report VMs that come to more machines, CPUs, memory or GPUs than a quota of them."""
-    sizes = {size.name: size for size in environment.vm_catalog.sizes}
     for tenant in environment.tenants:
-        quota, used = tenant.quotas.vms, Counter[str]()
-        for _, vm in vms_of(tenant):
-            if size := sizes.get(vm.size):
-                each = (1, size.cpus, bytes_of(size.memory), size.gpu.count if size.gpu else 0)
-                used.update({key: (vm.count or 1) * figure for key, figure in zip(_FIGURES, each, strict=True)})
+        quota, used = tenant.quotas.vms, ordered(environment, tenant.vms) if tenant.vms else Counter[str]()
         for key, what in _FIGURES.items():
             most = getattr(quota, key)
             if most is not None and used[key] > (bytes_of(most) if isinstance(most, str) else most):

@@ -166,6 +166,7 @@ DATA: tuple[Rule, ...] = (
     vms.vm_migration,
     vms.vm_roots,
     vms.vm_placement,
+    vms.vm_room,
     vms.vm_fleets,
     vms.vm_root_disks,
     vms.vm_gpu_selectors,

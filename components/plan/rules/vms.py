@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from components.plan.intents.images import find_image
 from components.plan.intents.nodes import intents_of
-from components.plan.pools import place, problem, tenant_file, vms_of
-from components.plan.vm_room import vm_pools, vms_on
+from components.plan.pools import most_nodes, place, problem, tenant_file, vms_of
+from components.plan.vm_room import ordered, vm_pools, vms_on
 from components.render.virtual_machine import MOST_INLINE, user_data
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
@@ -99,6 +100,27 @@ def vm_placement(environment: Environment) -> Iterator[Problem]:
                 kind = chosen[vm.pool].instance_type
                 text = f"{vm.size} fits on no node of {vm.pool} ({kind}); remove it, or name one of {listed(holding)}"
                 yield problem(environment, tenant_file(tenant), (*path, "pool"), text)
+
+
+def vm_room(environment: Environment) -> Iterator[Problem]:
+    """Report VMs that come to more memory or GPUs than the nodes for VMs have, CPUs being shared out many times."""
+    kinds = environment.instance_types.by_name
+    for tenant, vms, cluster in _homes(environment):
+        used, room = ordered(environment, vms), Counter[str]()
+        chosen = [pool for pool in vm_pools(environment, vms, cluster) if pool.instance_type in kinds]
+        for pool in chosen:
+            kind, nodes = kinds[pool.instance_type], most_nodes(environment, pool)
+            room["memory"] += nodes * bytes_of(kind.memory)
+            room["gpus"] += nodes * (kind.gpu.count if kind.gpu else 0)
+        for what, unit in (("memory", 1 << 30), ("gpus", 1)):
+            if chosen and used[what] > room[what]:
+                names = listed(pool.name for pool in chosen)
+                measure = "Gi of memory" if what == "memory" else " GPUs"
+                text = (
+                    f"VMs come to {-(-used[what] // unit)}{measure}, and the nodes for them in {cluster.name} have"
+                    f" {room[what] // unit} (pools: {names}); lower count of a fleet, or give the pools more nodes"
+                )
+                yield problem(environment, tenant_file(tenant), ("vms",), text)
 
 
 def vm_fleets(environment: Environment) -> Iterator[Problem]:
