@@ -30,7 +30,7 @@ _Key: TypeAlias = tuple[str, str, str]
 Need: TypeAlias = "pulumi.Resource | pulumi.Output[pulumi.Resource]"
 """What something waits for; an output that brings a resource is done when more is true than that it was applied."""
 Look: TypeAlias = Callable[[Manifest], Awaitable[None]]
-_OPERATORS = frozenset({"HelmRelease", "Kustomization"})
+OPERATORS = frozenset({"HelmRelease", "Kustomization"})
 """Kinds by which Flux brings operators."""
 _GATES: WeakKeyDictionary[pulumi.Resource, list[Need]] = WeakKeyDictionary()
 """What was found ready of the objects of a component."""
@@ -194,7 +194,7 @@ def _stage(item: Rendered) -> _Stage:
     if isinstance(item, ManifestSet) or item.readiness is None:
         return _Stage.AT_ONCE
     # An operator brings the kinds of what follows it, of further awaited objects too.
-    return _Stage.OPERATOR if item.kind in _OPERATORS else _Stage.AWAITED
+    return _Stage.OPERATOR if item.kind in OPERATORS else _Stage.AWAITED
 
 
 def _needs(item: Rendered, clusters: Iterable[str]) -> Iterator[_Key]:

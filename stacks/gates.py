@@ -16,6 +16,7 @@ from components.render.concept import Concept
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import MANAGEMENT, Manifest, Rendered, objects
 from components.render.region import RegionInput
+from components.resources import OPERATORS
 from components.specs.base import Stage
 from components.specs.region import RegionSpec
 from providers.kube import ApiServer, KindNotFound, KubeconfigError, ObjectRef, Unreachable
@@ -135,13 +136,15 @@ def _refuse(stack: str, what: str, found: Sequence[str]) -> None:
 def gated(rendered: Iterable[tuple[Concept, Iterable[Manifest]]]) -> Iterator[Manifest]:
     """Yield those of the objects of concepts whose kinds must be served before anything is registered.
 
-    What follows a region's first awaited object is left out: its operators come in the same run, and are waited for.
+    What follows a region's first awaited object is left out, but for what brings operators: these come in the same run,
+    and are waited for.
     """
+    brought = False
     for concept, items in rendered:
         for item in items:
-            yield item
-            if isinstance(concept, RegionInput) and item.readiness is not None:
-                return
+            if not brought or item.kind in OPERATORS:
+                yield item
+            brought = brought or (isinstance(concept, RegionInput) and item.readiness is not None)
 
 
 def missing_kinds(management: ApiServer, wanted: Iterable[Manifest]) -> list[str]:

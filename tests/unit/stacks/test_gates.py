@@ -180,7 +180,7 @@ def test_one_object_is_counted_in_the_singular() -> None:
 def test_a_region_needs_only_what_its_own_operators_do_not_bring(environment: Environment) -> None:
     kinds = {item.kind for item in gates.gated(rendered(environment))}
 
-    assert kinds == {"Namespace", "PriorityClass", "OCIRepository", "HelmRelease"}
+    assert kinds == {"Namespace", "PriorityClass", "OCIRepository", "HelmRelease", "Kustomization"}
 
 
 def test_a_region_needs_the_kinds_of_the_platforms_operator_of_secrets_and_not_those_of_its_own(
