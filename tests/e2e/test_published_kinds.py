@@ -18,7 +18,7 @@ import pytest
 from api_server import LocalApiServer
 from environment_data import ENVIRONMENTS
 from fullest_pools import with_fullest_pools
-from manifest_pins import REGISTRY, by_manifests, cluster_api_by_tag
+from manifest_pins import REGISTRY, by_charts, cluster_api_by_tag
 from published_crds import CrdFolder
 from second_backends import with_backends
 from vendor_diff import vendor_diff
@@ -61,7 +61,7 @@ def of_choices() -> tuple[Manifest, ...]:
     backends = product(ControlPlaneBackend, BareMetalBackend, Isolation, ("dedicated", "shared-a"))
     chosen = [
         with_fullest_pools(laptop),
-        *(by_manifests(laptop, handed_over=handed_over) for handed_over in (True, False)),
+        *(by_charts(laptop, handed_over=handed_over) for handed_over in (True, False)),
         *(cluster_api_by_tag(laptop, registry) for registry in (REGISTRY, None)),
         *(
             with_backends(laptop, control_planes=planes, bare_metal=metal, isolation=isolation, data_store=store)

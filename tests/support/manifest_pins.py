@@ -1,28 +1,24 @@
-"""Version vectors that deliver otherwise than the catalogue: operators by manifests, Cluster API by tags."""
+"""Version vectors that deliver otherwise than the catalogue: operators by charts, Cluster API by tags."""
 
 from __future__ import annotations
 
 from components.render.cluster_api import PROVIDERS
 from components.specs.environment import Environment
-from components.specs.versions import ManifestArtefact, VersionVector
+from components.specs.versions import Chart, VersionVector
 
-OPERATORS = ("ironic-standalone-operator", "ironcore-metal", "kubevirt-operator", "cdi-operator")
-"""Operators that upstream publishes as manifests alone, and that need no values."""
 REGISTRY = "registry.cloud.example/cluster-api"
 
 
-def by_manifests(environment: Environment, *, handed_over: bool = False) -> Environment:
-    """Return ``environment`` with these operators by manifests; their charts are there still while ``handed_over``."""
+def by_charts(environment: Environment, *, handed_over: bool = False) -> Environment:
+    """Return ``environment`` with all operators by charts; their manifests are there already while ``handed_over``."""
     versions = environment.versions
-    taken = tuple(
-        ManifestArtefact(
-            name=chart.name, url=chart.url, version=chart.version, digest=chart.digest, made_from=chart.made_from or ""
-        )
-        for chart in versions.charts
-        if chart.name in OPERATORS
+    made = tuple(
+        Chart(name=one.name, url=one.url, version=one.version, digest=one.digest, made_from=one.made_from)
+        for one in versions.manifests
+        if one.name != PROVIDERS
     )
-    charts = tuple(chart for chart in versions.charts if handed_over or chart.name not in OPERATORS)
-    return _with(environment, charts=charts, manifests=(*versions.manifests, *taken))
+    kept = tuple(one for one in versions.manifests if handed_over or one.name == PROVIDERS)
+    return _with(environment, charts=(*versions.charts, *made), manifests=kept)
 
 
 def cluster_api_by_tag(environment: Environment, registry: str | None = REGISTRY) -> Environment:

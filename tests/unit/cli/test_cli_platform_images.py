@@ -21,7 +21,8 @@ def test_each_artefact_is_a_line_and_what_is_by_tag_is_told_with_its_reason(invo
     assert result.exit_code == ExitCode.OK
     assert lines[0] == "form from version digest objects"
     assert "charts oci://registry.cloud.example/charts/vastcsi 2.5.0 5d36a787c87a 1" in lines
-    assert "own-charts oci://registry.cloud.example/charts/kubevirt-operator 1.9.0 fccf0e6d8db4 1" in lines
+    assert "own-charts oci://registry.cloud.example/charts/baremetal-operator 0.13.2 18af8799bda4 1" in lines
+    assert "manifests oci://registry.cloud.example/manifests/kubevirt-operator v1.9.0 21fbed784e4a 1" in lines
     assert any(line.startswith("cluster-api oci://registry.cloud.example/manifests/cluster-") for line in lines)
     tags = sum(" by tag " in line for line in lines)
     dpf = "DPF names charts of services on DPUs by version, and these charts name images by tag"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from environment_data import ENVIRONMENTS
-from manifest_pins import by_manifests, cluster_api_by_tag
+from manifest_pins import cluster_api_by_tag
 
 from components.plan.report.platform_images import PlatformImage, platform_images
 from components.render.cluster_api import PROVIDERS
@@ -33,7 +33,7 @@ def test_everything_comes_from_the_regions_own_registry(name: str) -> None:
 
 def test_what_comes_by_manifests_and_what_comes_by_tag_is_told_as_that() -> None:
     laptop = load_environment("laptop", ENVIRONMENTS)
-    manifests = {one.name for one in platform_images(by_manifests(laptop)).images if one.form == "manifests"}
+    manifests = {one.name for one in platform_images(laptop).images if one.form == "manifests"}
     tags = platform_images(cluster_api_by_tag(laptop))
 
     assert {name.rpartition("/")[2] for name in manifests} == {
@@ -65,11 +65,11 @@ def test_each_form_says_its_version_and_digest_where_its_kind_has_them() -> None
         digest=chart.digest,
         needed_by={"OCIRepository": 1},
     )
-    assert images[versions.chart("kubevirt-operator").url].form == "own-charts"
+    assert images[versions.chart("baremetal-operator").url].form == "own-charts"
     assert (images[tool.image].version, images[tool.image].digest) == (None, tool.digest)
     [artefact] = [one for one in versions.manifests if one.name == PROVIDERS]
     providers = images[artefact.url]
     assert (providers.form, providers.version, providers.digest) == ("cluster-api", "2026.11.1", artefact.digest)
     etcd = versions.tool("etcd")
     assert (images[etcd.image].version, images[etcd.image].digest) == (None, etcd.digest)
-    assert len({image.form for image in images.values()}) == 4
+    assert len({image.form for image in images.values()}) == 5

@@ -12,7 +12,7 @@ import pytest
 from external_store import MADE, with_store
 from fullest_pools import with_fullest_pools
 from looks_like_references import Published
-from manifest_pins import by_manifests, cluster_api_by_tag
+from manifest_pins import by_charts, cluster_api_by_tag
 from second_backends import with_backends
 from small_region import changed
 
@@ -87,8 +87,8 @@ def of_choices() -> Iterator[tuple[str, Environment]]:
         if isolation is Isolation.KUBE_OVN and store == "dedicated":
             yield f"{planes} {metal} from upstream", cluster_api_by_tag(chosen, registry=None)
             yield f"{planes} {metal} by tag", cluster_api_by_tag(chosen)
-            yield f"{planes} {metal} by manifests", by_manifests(chosen)
-            yield f"{planes} {metal} handed over", by_manifests(chosen, handed_over=True)
+            yield f"{planes} {metal} by charts", by_charts(chosen)
+            yield f"{planes} {metal} handed over", by_charts(chosen, handed_over=True)
 
 
 CHOICES = dict(of_choices())

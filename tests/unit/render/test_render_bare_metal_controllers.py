@@ -93,7 +93,8 @@ def test_one_controller_for_all_hosts_has_an_ironic_of_its_own_and_watches_every
     assert (told["IRONIC_NAME"], told["WATCH_NAMESPACE"], told["PROVISIONING_LIMIT"]) == (ironic.name, "", "20")
     assert ironic.namespace == f"{CHART}-system"
     assert ironic.body["spec"] == {"networking": {"interface": "br-mgmt"}, "tls": TLS}
-    assert {"name": "ironic-standalone-operator"} in release(alone, CHART)["dependsOn"]
+    [operator] = [item for item in alone if item.kind == "HelmRelease" and item.name == CHART]
+    assert ("Kustomization", "ironic-standalone-operator") in operator.after
 
 
 @pytest.mark.parametrize("region", ["alone", "sharded"])

@@ -107,7 +107,11 @@ def test_each_provider_takes_the_one_config_map_that_is_applied_to_its_namespace
     [region] = inputs_with(RegionInput, control_planes=control_planes, bare_metal=metal)
     rendered, artefact = region.render(), region.by_manifests.artefacts[cluster_api.PROVIDERS]
     asked = {(KINDS[one.role], one.name): one for one in cluster_api.providers(region.spec)}
-    applied = {item.name: item for item in rendered if item.kind == "Kustomization"}
+    applied = {
+        item.name: item
+        for item in rendered
+        if item.kind == "Kustomization" and item.body["spec"]["sourceRef"]["name"] == artefact.name
+    }
 
     assert applied.keys() == {one.label for one in asked.values()}
     for item in declared(region):

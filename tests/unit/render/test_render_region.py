@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from components.render import cluster_api
 from components.render.region import RegionInput
 from components.specs.announcements import AnnouncementSpec, BgpPeerSpec
 from components.specs.bare_metal import BareMetalBackend
@@ -93,7 +94,9 @@ def test_only_the_operators_of_the_backends_are_installed(
 ) -> None:
     [region] = inputs_with(RegionInput, **backends)
 
-    assert [item.name for item in by_kind(region, "HelmRelease")] == operators
+    labels = {one.label for one in cluster_api.providers(region.spec)}
+    brought = [item.name for item in region.render() if item.kind in ("HelmRelease", "Kustomization")]
+    assert [name for name in brought if name not in labels] == operators
     assert {item.namespace for item in region.render()} - {None} <= {item.name for item in by_kind(region, "Namespace")}
     assert bool(by_kind(region, "DPFOperatorConfig")) is ("dpf-operator" in operators)
 
