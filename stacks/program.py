@@ -58,7 +58,8 @@ def _register() -> None:
         others=lambda: everything(target.environment),
         asking=recorded if silent else None,
     )
-    if not preview and region.stage is Stage.REHEARSAL:
+    if region.stage is Stage.REHEARSAL:
+        # In previews too: an up that has nothing to change runs nothing else.
         write_list(target.environment)
     deployment = Deployment(region, kubeconfigs, looking=not preview)
     for concept in concepts:

@@ -1,7 +1,7 @@
 """What a region's platform does: it gives the logins and certificates that stand on the list of prerequisites.
 
-The program of a rehearsal writes that list into the region's folder when it applies a stack (`stacks.given`). Only what
-is listed is given, and only where its namespace is there: whatever asks for another Secret asks in vain.
+The program of a rehearsal writes that list into the region's folder each time it runs (`stacks.given`). Only what is
+listed is given, and only where its namespace is there: whatever asks for another Secret asks in vain.
 """
 
 from __future__ import annotations

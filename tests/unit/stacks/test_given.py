@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import pulumi
 import pytest
 
 from components.plan.report.prerequisites import prerequisites
 from components.specs.loader import load_environment
+from stacks import program
 from stacks.given import write_list
 from toolchain import paths
 
@@ -28,3 +31,31 @@ def test_all_objects_among_the_prerequisites_are_listed(
         (one.kind, one.cluster, one.namespace or "", one.name, one.keys) for one in items
     }
     assert len(listed) == len(items) > 0
+
+
+class Nothing:
+    """A deployment that registers nothing."""
+
+    def __init__(self, *_: Any, **__: Any) -> None: ...
+
+    def add(self, _: Any) -> None: ...
+
+    def export(self) -> None: ...
+
+
+@pytest.mark.parametrize(("stack", "written"), [("laptop", ["laptop"]), ("lab", [])])
+def test_every_run_of_a_rehearsal_writes_the_list_since_an_up_without_changes_only_previews(
+    stack: str, written: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setenv("JACQUARD_KUBECONFIGS", str(tmp_path))
+    monkeypatch.setattr(pulumi, "get_stack", lambda: stack)
+    monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
+    for name in ("refuse_ambient_clusters", "keep", "pass_gates"):
+        monkeypatch.setattr(program, name, lambda *_, **__: None)
+    monkeypatch.setattr(program, "Deployment", Nothing)
+    monkeypatch.setattr(program, "write_list", lambda environment: told.append(environment.name))
+
+    program.run()
+
+    assert told == written
