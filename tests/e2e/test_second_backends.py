@@ -5,6 +5,7 @@ The tests run in the order of the file on one region: each leaves it as the next
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 from local_region import LocalRegion, processes_of
 from second_region import ENVIRONMENT, NODES, second_region
+
+from providers.kube import ObjectRef
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -103,7 +106,7 @@ def test_up_brings_every_pool_to_its_size(second: LocalRegion) -> None:
         sizes.setdefault(pool["cluster"], {})[pool["name"]] = pool["total"]
     assert sizes == NODES
     assert {vpc["name"]: vpc["isolation"] for vpc in status["vpcs"]} == {"solstice": "policy-only", "vireo": "kube-ovn"}
-    assert status["hosts"] == servers(second) == {"Available": 9, "Reserved": 11}
+    assert status["hosts"] == servers(second) == {"Available": 8, "Reserved": 12}
 
 
 @pytest.mark.parametrize("cluster", NODES)
@@ -122,6 +125,33 @@ def test_each_node_is_a_worker_of_k0s_on_the_server_that_its_machine_claimed(sec
         assert labels["node.jacquard.dev/image"] == info["osImage"]
         assert server["metadata"]["labels"]["jacquard.dev/cluster"] == cluster
         assert server["metadata"]["labels"]["jacquard.dev/pool"] == labels["node-restriction.kubernetes.io/pool"]
+
+
+def test_each_secret_comes_from_the_store_and_no_value_is_in_state_or_logs(second: LocalRegion) -> None:
+    copied = second.api().list("external-secrets.io/v1", "ExternalSecret")
+    wanted = [(item["spec"]["target"]["name"], item["metadata"]["namespace"]) for item in copied]
+    made = [second.api().get(ObjectRef("v1", "Secret", *one)) or {} for one in wanted]
+    encoded = {value for secret in made for value in secret["data"].values()}
+
+    exported = second.pulumi("stack", "export", "--show-secrets", "-s", ENVIRONMENT)
+
+    folder = second.home / "regions" / ENVIRONMENT / "logs"
+    told = [exported.stdout, *(path.read_text(errors="replace") for path in folder.glob("*.log"))]
+    assert {(item["metadata"]["namespace"], conditions(item)["Ready"]) for item in copied} == {
+        (cluster, "SecretSynced") for cluster in NODES
+    }
+    assert "ClusterSecretStore" in exported.stdout
+    assert [
+        value
+        for value in encoded | {base64.b64decode(one).decode() for one in encoded}
+        for text in told
+        if value in text
+    ] == []
+
+
+def conditions(item: dict[str, Any]) -> dict[str, str]:
+    """Return the reason of each condition, by its type."""
+    return {one["type"]: one["reason"] for one in item["status"]["conditions"]}
 
 
 def test_a_second_up_and_plain_pulumi_see_no_change(second: LocalRegion) -> None:
@@ -146,7 +176,7 @@ def test_a_pool_grows_by_one_while_another_gives_a_server_back(second: LocalRegi
 
     moved = changed(before, machines(second))
     assert moved == {f"{SOLSTICE_GPUS}/a": (1, 0), next(name for name in moved if name.startswith(VIREO_GPUS)): (0, 1)}
-    assert servers(second) == {"Available": 9, "Reserved": 11}
+    assert servers(second) == {"Available": 8, "Reserved": 12}
 
 
 def test_a_wave_rolls_its_failure_domain_alone(second: LocalRegion) -> None:

@@ -10,13 +10,14 @@ from local_region import LocalRegion
 
 ENVIRONMENT = "eu-south-03a"
 NODES = {
-    "solstice-lab": {"system": 1, "h100": 2},
+    "solstice-lab": {"system": 2, "h100": 2},
     "vireo-train": {"system": 2, "h100": 6},
 }
 """By cluster and pool; tenants and pools that are not here are left out."""
 _RACKS = {"a01": 4, "a02": 4, "a22": 4, "b01": 4, "b22": 4}
 """Hosts that are kept of each rack."""
-_OF_PRODUCTION = ("state", "secrets", "context")
+_OF_PRODUCTION = ("state", "context")
+_VAULT = {"server": "https://vault.example:8200", "path": "regions", "role": ENVIRONMENT}
 
 
 def second_region(folder: Path) -> LocalRegion:
@@ -46,7 +47,9 @@ def _edit(path: Path, change: Any) -> bool:
 
 def _rehearsed(region: dict[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in region.items() if key not in _OF_PRODUCTION}
-    return kept | {"stage": "rehearsal", "stacks": "whole"}
+    # The platform's store is not there: it is made, with its operator.
+    secrets = {**region["secrets"], "vault": _VAULT}
+    return kept | {"stage": "rehearsal", "stacks": "whole", "secrets": secrets}
 
 
 def _shrunk(tenant: dict[str, Any]) -> dict[str, Any]:
