@@ -19,6 +19,7 @@ from rehearsal.operators import (
     data_stores,
     dpus,
     external_secrets,
+    helm,
     hosts,
     ironcore,
     kustomizations,
@@ -27,7 +28,6 @@ from rehearsal.operators import (
     platform,
     programs,
     references,
-    releases,
     virtual_machines,
     vm_fleets,
     volumes,
@@ -82,7 +82,7 @@ class Parts:
 
     def __init__(self, region: Region) -> None:
         self.servers = Servers(region)
-        self.releases = releases.Releases(Charts.found(region.folder / "charts"))
+        self.helm = helm.Controller(Charts.found(region.folder / "charts"))
         self.programs = programs.Programs(region)
 
 
@@ -107,7 +107,7 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, lambda: ironcore.reconcile(management))
         _try(MANAGEMENT, lambda: nodes.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: dpus.reconcile(management))
-        _try(MANAGEMENT, lambda: parts.releases.reconcile(management, hosted))
+        _try(MANAGEMENT, lambda: parts.helm.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: kustomizations.reconcile(management))
         _try(MANAGEMENT, lambda: references.report(management, hosted))
     for cluster, view in servers.views.items():

@@ -1,6 +1,6 @@
 """What runs on the nodes of a tenant's cluster once Flux has installed a chart there, and what it does to them.
 
-No image runs, so what a chart does to nodes is simulated. Where helm renders the chart (`releases`) its DaemonSet is
+No image runs, so what a chart does to nodes is simulated. Where helm renders the chart (`helm`) its DaemonSet is
 real; for each other chart that acts on nodes there is one here, with the tolerations that its release asks for. The
 controllers of the cluster make pods of it and schedule them. What such a pod makes of its node is written once the pod
 runs there.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from providers.kube.objects import dig
-from rehearsal.operators.releases import FLUX_NAME, FLUX_NAMESPACE, RELEASE, is_from_helm, is_real
+from rehearsal.operators.helm import FLUX_NAME, FLUX_NAMESPACE, RELEASE, is_from_helm, is_real
 from rehearsal.operators.view import Object, View, deleting, owner, reported
 
 _DAEMON_SET = ("apps/v1", "DaemonSet")

@@ -10,10 +10,11 @@ from live_objects import obj
 
 from rehearsal import stages
 from rehearsal.charts import Charts, HelmError
-from rehearsal.operators.releases import FIELD_MANAGER, FINALIZER, RELEASE, Releases, is_from_helm, is_real
+from rehearsal.operators.helm import FIELD_MANAGER, FINALIZER, RELEASE, Controller, is_from_helm, is_real
+from rehearsal.operators.helm_records import Place
 
 SOURCE = "source.toolkit.fluxcd.io/v1"
-STATE = "sh.helm.release.v1.lb.v1"
+DIGEST, REVISION = "sha256:0123456789abcdef", "0.16.1+0123456789ab"
 
 
 class Rendered(Charts):
@@ -36,7 +37,8 @@ class Rendered(Charts):
 
 def source(version: str = "0.16.1", name: str = "metallb") -> Any:
     spec = {"url": f"oci://registry.example/charts/{name}", "ref": {"tag": version}}
-    return obj(SOURCE, "OCIRepository", "metallb", spec, namespace="operators")
+    status = {"artifact": {"digest": DIGEST}, "conditions": [{"type": "Ready", "status": "True"}]}
+    return obj(SOURCE, "OCIRepository", "metallb", spec, namespace="operators", status=status)
 
 
 def release(*, waits: bool = True, finalizer: bool = True, **more: Any) -> Any:
@@ -78,7 +80,7 @@ def ready(management: Any) -> tuple[str, str, str]:
 def test_a_release_is_marked_before_anybody_else_says_that_it_is_installed(objects: Any) -> None:
     management, view = objects(release(finalizer=False), source()), objects()
 
-    Releases(Rendered(deployment())).reconcile(management, here(view))
+    Controller(Rendered(deployment())).reconcile(management, here(view))
 
     assert is_real(management.get("HelmRelease", "metallb", "acme"))
     assert view.installed == []
@@ -103,15 +105,16 @@ def test_the_stage_of_releases_leaves_those_that_are_marked_alone() -> None:
 def test_a_chart_that_is_not_here_in_that_version_is_left_to_simulation(objects: Any, found: Any, charts: Any) -> None:
     management = objects(release(finalizer=False), found)
 
-    Releases(charts).reconcile(management, here(objects()))
+    Controller(charts).reconcile(management, here(objects()))
 
     assert not is_real(management.get("HelmRelease", "metallb", "acme"))
 
 
-def test_a_release_that_something_patches_is_left_to_simulation(objects: Any) -> None:
-    management = objects(release(finalizer=False, spec={"postRenderers": [{"kustomize": {}}]}), source())
+@pytest.mark.parametrize("field", ["postRenderers", "valuesFrom"])
+def test_a_release_with_more_than_values_is_left_to_simulation(objects: Any, field: str) -> None:
+    management = objects(release(finalizer=False, spec={field: [{}]}), source())
 
-    Releases(Rendered()).reconcile(management, here(objects()))
+    Controller(Rendered()).reconcile(management, here(objects()))
 
     assert not is_real(management.get("HelmRelease", "metallb", "acme"))
 
@@ -120,7 +123,7 @@ def test_objects_are_applied_as_flux_does_with_exactly_the_values(objects: Any) 
     charts = Rendered(deployment(), obj("v1", "Service", "webhook", namespace=""))
     management, view = objects(release(), source()), objects()
 
-    Releases(charts).reconcile(management, here(view))
+    Controller(charts).reconcile(management, here(view))
 
     assert charts.asked == [("metallb", "lb", "metallb-system", {"speaker": {"tolerations": []}}, "v1.36.3")]
     where = [(kind, "metallb-system", FIELD_MANAGER) for kind in ("Deployment", "Service", "Secret")]
@@ -131,27 +134,44 @@ def test_objects_are_applied_as_flux_does_with_exactly_the_values(objects: Any) 
         "meta.helm.sh/release-name": "lb",
         "meta.helm.sh/release-namespace": "metallb-system",
     }
-    said = "Helm install succeeded for release metallb-system/lb.v1 with chart metallb@0.16.1"
+    said = f"Helm install succeeded for release metallb-system/lb.v1 with chart metallb@{REVISION}"
     assert ready(management) == ("True", "InstallSucceeded", said)
     status = management.get("HelmRelease", "metallb", "acme")["status"]
-    assert (status["lastAttemptedRevision"], status["history"][0]["chartVersion"]) == ("0.16.1", "0.16.1")
+    assert (status["lastAttemptedRevision"], status["history"][0]["chartVersion"]) == (REVISION, REVISION)
+
+
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ({}, Place("own", "acme", "acme")),
+        ({"targetNamespace": "there"}, Place("there-own", "there", "acme")),
+        ({"targetNamespace": "there", "releaseName": "called"}, Place("called", "there", "acme")),
+        ({"storageNamespace": "kept"}, Place("own", "acme", "kept")),
+    ],
+)
+def test_what_a_release_does_not_say_of_its_place_is_as_in_flux(said: Any, place: Place) -> None:
+    assert Place.of(obj(*RELEASE, "own", said, namespace="acme")) == place
 
 
 def test_webhooks_are_left_out_since_nothing_answers_them(objects: Any) -> None:
     hook = obj("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "hook", namespace="")
     management, view = objects(release(), source()), objects()
 
-    Releases(Rendered(hook, deployment())).reconcile(management, here(view))
+    Controller(Rendered(hook, deployment())).reconcile(management, here(view))
 
     assert {kind for kind, *_ in view.installed} == {"Deployment", "Secret"}
 
 
-def test_a_release_waits_for_its_prerequisites_its_cluster_and_whoever_suspended_it(objects: Any) -> None:
+def test_a_release_waits_for_its_source_its_prerequisites_its_cluster_and_whoever_suspended_it(objects: Any) -> None:
     charts = Rendered(deployment())
 
-    Releases(charts).reconcile(objects(release(waits=False), source()), here(objects()))
-    Releases(charts).reconcile(objects(release(), source()), here(None))
-    Releases(charts).reconcile(objects(release(spec={"suspend": True}), source()), here(objects()))
+    Controller(charts).reconcile(objects(release(waits=False), source()), here(objects()))
+    Controller(charts).reconcile(objects(release(), source()), here(None))
+    Controller(charts).reconcile(objects(release()), here(objects()))
+    fetching = source()
+    fetching["status"]["conditions"] = []
+    Controller(charts).reconcile(objects(release(), fetching), here(objects()))
+    Controller(charts).reconcile(objects(release(spec={"suspend": True}), source()), here(objects()))
 
     assert charts.asked == []
 
@@ -159,13 +179,13 @@ def test_a_release_waits_for_its_prerequisites_its_cluster_and_whoever_suspended
 def test_what_is_installed_is_left_alone_until_values_or_the_chart_change(objects: Any) -> None:
     charts, view = Rendered(deployment("old"), deployment()), objects()
     management = objects(release(), source())
-    controller = Releases(charts)
+    controller = Controller(charts)
     controller.reconcile(management, here(view))
     controller.reconcile(management, here(view))
     assert len(charts.asked) == 1
 
     charts.objects = [deployment()]
-    management.get("HelmRelease", "metallb", "acme")["status"]["lastAttemptedRevision"] = "0.16.0"
+    management.get("OCIRepository", "metallb", "operators")["status"]["artifact"]["digest"] = "sha256:of another"
     controller.reconcile(management, here(view))
 
     assert ready(management)[1] == "UpgradeSucceeded"
@@ -175,14 +195,14 @@ def test_what_is_installed_is_left_alone_until_values_or_the_chart_change(object
 def test_what_helm_or_the_cluster_refuses_is_said_and_tried_again_later(objects: Any) -> None:
     charts, view, management = Rendered(deployment()), objects(), objects(release(), source())
     view.refused = {"controller"}
-    controller = Releases(charts)
+    controller = Controller(charts)
 
     controller.reconcile(management, here(view))
     assert ready(management) == ("False", "InstallFailed", "Deployment controller: refused")
     charts.error = "helm refuses metallb"
     controller.reconcile(management, here(view))
     assert len(charts.asked) == 1, "not at once"
-    Releases(charts).reconcile(management, here(view))
+    Controller(charts).reconcile(management, here(view))
 
     assert ready(management) == ("False", "InstallFailed", "helm refuses metallb")
 
@@ -196,7 +216,7 @@ def test_an_uninstallation_leaves_kinds_and_what_is_not_the_releases(objects: An
         namespace="",
     )
     view, management = objects(deployment("own")), objects(release(), source(), kubeconfig())
-    controller = Releases(Rendered(kind, deployment()))
+    controller = Controller(Rendered(kind, deployment()))
     controller.reconcile(management, here(view))
     assert is_from_helm(view.get("Deployment", "controller", "metallb-system"))
 
@@ -215,7 +235,7 @@ def test_a_release_waits_for_a_silent_cluster_and_goes_without_one_that_is_gone(
     silent, gone = objects(deleted, source(), kubeconfig()), objects(deleted, source())
 
     for management in (silent, gone):
-        Releases(Rendered()).reconcile(management, here(None))
+        Controller(Rendered()).reconcile(management, here(None))
 
     assert is_real(silent.get("HelmRelease", "metallb", "acme"))
     assert not is_real(gone.get("HelmRelease", "metallb", "acme"))
@@ -223,9 +243,9 @@ def test_a_release_waits_for_a_silent_cluster_and_goes_without_one_that_is_gone(
 
 def test_a_release_whose_chart_is_no_longer_here_goes_back_to_simulation(objects: Any) -> None:
     view, management = objects(), objects(release(), source(), kubeconfig())
-    Releases(Rendered(deployment())).reconcile(management, here(view))
+    Controller(Rendered(deployment())).reconcile(management, here(view))
 
-    Releases(None).reconcile(management, here(view))
+    Controller(None).reconcile(management, here(view))
 
     assert not is_real(management.get("HelmRelease", "metallb", "acme"))
     assert view.store == {}

@@ -7,20 +7,17 @@ nothing would answer, and hooks; kinds stay when a release goes, since the regio
 
 from __future__ import annotations
 
-import base64
-import datetime as dt
-import gzip
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
-
-import yaml
 
 from providers.kube.objects import dig
 from rehearsal import crds
 from rehearsal.charts import KIND, Charts, HelmError
+from rehearsal.operators.helm_records import Place, now, record, stored
 from rehearsal.operators.view import LOG, Object, View, conditions, deleting, reported
 
 RELEASE = ("helm.toolkit.fluxcd.io/v2", "HelmRelease")
@@ -30,9 +27,24 @@ FINALIZER = "finalizers.fluxcd.io"
 FIELD_MANAGER = "helm-controller"
 _HELM_NAME, _HELM_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
 _WEBHOOKS = {"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
-_STORED = "helm.sh/release.v1"
 _AGAIN_SECONDS = 10.0
 """After what length of time a release that failed is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """What a release's source has fetched."""
+
+    name: str
+    version: str
+    digest: str
+    here: bool
+    """Whether helm can render it."""
+
+    @property
+    def revision(self) -> str:
+        """Return the version as Flux tells it, with the beginning of the digest."""
+        return f"{self.version}+{self.digest.removeprefix('sha256:')[:12]}"
 
 
 def is_real(release: Object) -> bool:
@@ -45,7 +57,7 @@ def is_from_helm(obj: Object) -> bool:
     return _HELM_NAME in (obj["metadata"].get("annotations") or {})
 
 
-class Releases:
+class Controller:
     """The helm-controller of a region."""
 
     def __init__(self, charts: Charts | None) -> None:
@@ -67,51 +79,53 @@ class Releases:
             if not secret:
                 continue
             there = hosted(secret.removesuffix("-kubeconfig"))
-            chart, version = self._chart(management, release)
-            if is_real(release) and (deleting(release) or chart == ""):
+            chart = self._chart(management, release)
+            if is_real(release) and (deleting(release) or (chart is not None and not chart.here)):
                 known = management.find("v1", "Secret", secret, metadata["namespace"]) is not None
                 if there is not None or not known:
-                    _uninstall(there, spec)
+                    _uninstall(there, Place.of(release))
                     _finalizer(management, release, on=False)
-            elif chart and not deleting(release) and not is_real(release):
+            elif chart is None or not chart.here or deleting(release):
+                continue
+            elif not is_real(release):
                 _finalizer(management, release, on=True)
-            elif chart and there is not None and spec.get("suspend") is not True and _due(release, version):
-                self._install(management, release, there, chart, version)
+            elif there is not None and spec.get("suspend") is not True and _due(release, chart):
+                self._install(management, release, there, chart)
 
-    def _chart(self, management: View, release: Object) -> tuple[str | None, str]:
-        """Return chart and version of a release; ``""`` for one that is not here, None before its source is known."""
+    def _chart(self, management: View, release: Object) -> Chart | None:
+        """Return the chart of a release; None as long as its source has none."""
         spec, metadata = release["spec"], release["metadata"]
         ref = spec.get("chartRef") or {}
         space = ref.get("namespace") or metadata["namespace"]
         source = management.find("source.toolkit.fluxcd.io/v1", "OCIRepository", ref.get("name"), space)
-        if source is None:
-            return None, ""
+        digest = dig(source, "status", "artifact", "digest")
+        if source is None or digest is None or not reported(source, "Ready"):
+            return None
         name, version = source["spec"]["url"].rpartition("/")[2], dig(source, "spec", "ref", "tag") or ""
-        # Nothing here patches what helm has rendered.
-        here = self._charts is not None and not spec.get("postRenderers") and self._charts.has(name, version)
+        # Nothing here looks values up, or patches what helm has rendered.
+        plain = not spec.get("valuesFrom") and not spec.get("postRenderers")
+        here = plain and self._charts is not None and self._charts.has(name, version)
         told = f"{metadata['namespace']}/{metadata['name']}: chart {name} {version}"
         if told not in self._told:
             self._told.add(told)
             LOG.info("%s is %s", told, "rendered by helm" if here else "simulated")
-        return name if here else "", version
+        return Chart(name, version, digest, here)
 
-    def _install(self, management: View, release: Object, there: View, chart: str, version: str) -> None:
-        metadata, spec = release["metadata"], release["spec"]
-        attempt = f"{metadata['uid']} {metadata['generation']} {version}"
+    def _install(self, management: View, release: Object, there: View, chart: Chart) -> None:
+        metadata, place = release["metadata"], Place.of(release)
+        attempt = f"{metadata['uid']} {metadata['generation']} {chart.digest}"
         if self._charts is None or self._not_before.get(attempt, 0.0) > time.monotonic():
             return
-        before = _stored(there, spec)
+        before = stored(there, place)
         action = "Upgrade" if before else "Install"
         try:
-            values = spec.get("values") or {}
-            objects = self._charts.template(
-                chart, spec["releaseName"], spec["targetNamespace"], values, there.kubernetes()
-            )
+            values = release["spec"].get("values") or {}
+            objects = self._charts.template(chart.name, place.name, place.namespace, values, there.kubernetes())
         except HelmError as error:
             refused = [str(error)]
         else:
-            bodies = [_marked(body, metadata, spec) for body in objects if body["kind"] not in _WEBHOOKS]
-            refused = [why for body in bodies if (why := there.install(body, spec["targetNamespace"], FIELD_MANAGER))]
+            bodies = [_marked(body, metadata, place) for body in objects if body["kind"] not in _WEBHOOKS]
+            refused = [why for body in bodies if (why := there.install(body, place.namespace, FIELD_MANAGER))]
         if refused:
             self._not_before[attempt] = time.monotonic() + _AGAIN_SECONDS
             failed = conditions(release, Ready=("False", f"{action}Failed", "; ".join(refused)))
@@ -123,25 +137,25 @@ class Releases:
             if _key(body) not in kept:
                 _delete(there, body)
         bodies = [body for body in bodies if body["kind"] != KIND]
-        there.install(_secret(spec, bodies, version), spec["storageNamespace"], FIELD_MANAGER)
-        management.status(release, _status(release, chart, version, bodies, action))
+        there.install(record(place, chart.name, chart.revision, values, bodies), place.storage, FIELD_MANAGER)
+        management.status(release, _status(release, chart, bodies, action))
 
 
-def _due(release: Object, version: str) -> bool:
-    """Tell whether a release waits for helm: its prerequisites hold, or its chart has another version by now."""
-    installed = reported(release, "Ready") and dig(release, "status", "lastAttemptedRevision") == version
+def _due(release: Object, chart: Chart) -> bool:
+    """Tell whether a release waits for helm: its prerequisites hold, or its source has another chart by now."""
+    installed = reported(release, "Ready") and dig(release, "status", "lastAttemptedRevision") == chart.revision
     return not installed and (reported(release, "Reconciling") or reported(release, "Ready"))
 
 
-def _uninstall(there: View | None, spec: Object) -> None:
+def _uninstall(there: View | None, place: Place) -> None:
     """Delete what a release installed; where its cluster is gone with the kubeconfig, nothing, as Flux does."""
     if there is None:
         return
-    for body in reversed(_stored(there, spec)):
+    for body in reversed(stored(there, place)):
         _delete(there, body)
-    state = there.find("v1", "Secret", _state(spec), spec["storageNamespace"])
-    if state:
-        there.delete(state)
+    secret = there.find("v1", "Secret", place.secret, place.storage)
+    if secret:
+        there.delete(secret)
 
 
 def _delete(there: View, body: Object) -> None:
@@ -150,12 +164,12 @@ def _delete(there: View, body: Object) -> None:
         there.delete(live)
 
 
-def _marked(body: Object, metadata: Object, spec: Object) -> Object:
+def _marked(body: Object, metadata: Object, place: Place) -> Object:
     """Return an object of a chart as Flux applies it: labelled with the release, kinds as a cluster can hold them."""
     whole = crds.prepared(body, every_version=True) if body["kind"] == KIND else body
     own = whole["metadata"]
     labels = {FLUX_NAME: metadata["name"], FLUX_NAMESPACE: metadata["namespace"]}
-    annotations = {_HELM_NAME: spec["releaseName"], _HELM_NAMESPACE: spec["targetNamespace"]}
+    annotations = {_HELM_NAME: place.name, _HELM_NAMESPACE: place.namespace}
     return {
         **whole,
         "metadata": {
@@ -171,72 +185,33 @@ def _finalizer(management: View, release: Object, *, on: bool) -> None:
     management.patch(release, {"metadata": {"finalizers": [*others, *([FINALIZER] if on else [])]}})
 
 
-def _secret(spec: Object, bodies: list[Object], version: str) -> Object:
-    """Return Helm's own record of a release, of its one revision, which ``helm list`` reads."""
-    manifest = "---\n".join(yaml.dump(body, Dumper=yaml.CSafeDumper) for body in bodies)
-    record = {
-        "name": spec["releaseName"],
-        "namespace": spec["targetNamespace"],
-        "version": 1,
-        "info": {"status": "deployed", "last_deployed": _now()},
-        "chart": {"metadata": {"name": spec["releaseName"], "version": version}},
-        "config": spec.get("values") or {},
-        "manifest": manifest,
-    }
-    packed = base64.b64encode(gzip.compress(json.dumps(record).encode(), mtime=0))
-    labels = {"name": spec["releaseName"], "owner": "helm", "status": "deployed", "version": "1"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "type": _STORED,
-        "metadata": {"name": _state(spec), "namespace": spec["storageNamespace"], "labels": labels},
-        # Helm packs in text what Kubernetes packs again.
-        "data": {"release": base64.b64encode(packed).decode()},
-    }
-
-
-def _stored(there: View, spec: Object) -> list[Object]:
-    """Return the objects that a release installed last, but for kinds; none when it never was."""
-    secret = there.find("v1", "Secret", _state(spec), spec["storageNamespace"])
-    if secret is None:
-        return []
-    packed = base64.b64decode(base64.b64decode(secret["data"]["release"]))
-    return list(_objects(json.loads(gzip.decompress(packed))["manifest"]))
-
-
-def _objects(manifest: str) -> Iterator[Object]:
-    yield from (body for body in yaml.load_all(manifest, crds.Loader) if body)
-
-
-def _status(release: Object, chart: str, version: str, bodies: list[Object], action: str) -> Object:
-    spec, generation = release["spec"], release["metadata"]["generation"]
-    place = f"{spec['targetNamespace']}/{spec['releaseName']}.v1 with chart {chart}@{version}"
-    done = ("True", f"{action}Succeeded", f"Helm {action.lower()} succeeded for release {place}")
+def _status(release: Object, chart: Chart, bodies: list[Object], action: str) -> Object:
+    place, generation = Place.of(release), release["metadata"]["generation"]
+    what = f"{place.namespace}/{place.name}.v1 with chart {chart.name}@{chart.revision}"
+    done = ("True", f"{action}Succeeded", f"Helm {action.lower()} succeeded for release {what}")
     snapshot = {
-        "name": spec["releaseName"],
-        "namespace": spec["targetNamespace"],
+        "name": place.name,
+        "namespace": place.namespace,
         "version": 1,
         "status": "deployed",
-        "chartName": chart,
-        "chartVersion": version,
-        "configDigest": _digest(spec.get("values") or {}),
+        "chartName": chart.name,
+        "chartVersion": chart.revision,
+        "ociDigest": chart.digest,
+        "configDigest": _digest(release["spec"].get("values") or {}),
         "digest": _digest(bodies),
-        "firstDeployed": _now(),
-        "lastDeployed": _now(),
+        "firstDeployed": now(),
+        "lastDeployed": now(),
     }
     return {
         "observedGeneration": generation,
         "lastAttemptedGeneration": generation,
-        "lastAttemptedRevision": version,
+        "lastAttemptedRevision": chart.revision,
+        "lastAttemptedRevisionDigest": chart.digest,
         "lastAttemptedReleaseAction": action.lower(),
-        "storageNamespace": spec["storageNamespace"],
+        "storageNamespace": place.storage,
         "history": [snapshot],
         **conditions({**release, "status": {}}, Ready=done, Released=done),
     }
-
-
-def _state(spec: Object) -> str:
-    return f"sh.helm.release.v1.{spec['releaseName']}.v1"
 
 
 def _key(body: Object) -> tuple[str, str, str]:
@@ -245,7 +220,3 @@ def _key(body: Object) -> tuple[str, str, str]:
 
 def _digest(content: Any) -> str:
     return f"sha256:{hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()}"
-
-
-def _now() -> str:
-    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
