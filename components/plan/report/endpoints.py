@@ -29,7 +29,7 @@ class Endpoint(Spec):
     name: str
     """What it is called: ``pod:acme-train``, ``storage``, or an address."""
     address: Network
-    """Its address, or the network that it is in; ``0.0.0.0/0`` is the internet."""
+    """Address of the end, or the network that it is in; ``0.0.0.0/0`` is the internet."""
     where: str
     """What the address is of: a prefix of a VPC, ``public``, ``api``, a network of the region, ``internet``, or
     ``nobody``."""

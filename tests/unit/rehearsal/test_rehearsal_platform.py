@@ -46,7 +46,7 @@ def test_what_has_no_place_yet_is_given_later(objects: Any, tmp_path: Path) -> N
     view = objects()
     platform.reconcile(folder, {})
     platform.reconcile(folder, {"management": view})
-    assert secrets(view) == {}
+    assert secrets(view) == {"auths": {}}
 
     view.create(obj("v1", "Namespace", "acme", namespace=""))
     platform.reconcile(folder, {"management": view})
@@ -84,7 +84,7 @@ def test_each_kind_is_given_as_its_api_server_takes_it(objects: Any, tmp_path: P
 
     made = view.get("Secret", "pull", "acme")
     assert made["type"] == "kubernetes.io/dockerconfigjson"
-    assert json.loads(base64.b64decode(made["data"][".dockerconfigjson"])) == {}
+    assert json.loads(base64.b64decode(made["data"][".dockerconfigjson"])) == {"auths": {}}
     assert view.get("BMCSecret", "bmc-a01").keys() == {"apiVersion", "kind", "metadata", "data"}
     assert sorted(view.get("BMCSecret", "bmc-a01")["data"]) == ["password", "username"]
     assert view.get("ClusterSecretStore", "vault")["spec"] == {"provider": {"fake": {"data": []}}}
