@@ -46,7 +46,7 @@ def test_what_has_no_place_yet_is_given_later(objects: Any, tmp_path: Path) -> N
     view = objects()
     platform.reconcile(folder, {})
     platform.reconcile(folder, {"management": view})
-    assert secrets(view) == {"auths": {}}
+    assert secrets(view) == {}
 
     view.create(obj("v1", "Namespace", "acme", namespace=""))
     platform.reconcile(folder, {"management": view})

@@ -16,6 +16,8 @@ from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.region import ControlPlaneBackend
 
 VIP = "10.3.0.200"
+SPREAD = {"goaway-chance": "0.001"}
+"""Flag of API servers of which there are several."""
 API_OPTIONS: list[tuple[str, dict[str, Any], dict[str, str], dict[str, dict[str, Any]]]] = [
     ("nothing", {"oidc": None}, {}, {}),
     (
@@ -186,7 +188,8 @@ def test_kamaji_gets_an_option_as_flags_and_volumes(
     spec = kamaji(inputs_of, **wish)
 
     mounts = [{"name": name, "mountPath": f"/etc/jacquard/{name}", "readOnly": True} for name in volumes]
-    assert spec["apiServer"].get("extraArgs", []) == [f"--{name}={value}" for name, value in flags.items()]
+    asked = [one for one in spec["apiServer"]["extraArgs"] if one not in {f"--{k}={v}" for k, v in SPREAD.items()}]
+    assert asked == [f"--{name}={value}" for name, value in flags.items()]
     assert spec["apiServer"].get("extraVolumeMounts", []) == mounts
     assert spec["deployment"].get("extraVolumes", []) == [{"name": name, **source} for name, source in volumes.items()]
 
@@ -200,8 +203,29 @@ def test_k0smotron_gets_the_same_option_in_its_form(
     spec = k0smotron(inputs_of, **wish)
 
     mounts = [{"path": f"/etc/jacquard/{name}", "readOnly": True, **source} for name, source in volumes.items()]
-    assert spec["k0sConfig"]["spec"]["api"].get("extraArgs", {}) == flags
+    assert spec["k0sConfig"]["spec"]["api"]["extraArgs"] == flags | SPREAD
     assert spec.get("mounts", []) == mounts
+
+
+@pytest.mark.parametrize("backend", ControlPlaneBackend)
+def test_servers_of_a_large_cluster_answer_more_and_several_send_clients_on(
+    inputs_with: Any, backend: ControlPlaneBackend
+) -> None:
+    [one, *_] = inputs_with(HostedControlPlaneInput, control_planes=backend, bare_metal=BareMetalBackend.METAL3)
+    alone = one.spec.control_plane.model_copy(update={"replicas": 1})
+    single = replace(one, spec=one.spec.model_copy(update={"control_plane": alone, "oidc": None}))
+    large = {"max-requests-inflight": "1500", "max-mutating-requests-inflight": "500"}
+
+    assert flags_of(single) == {}
+    assert flags_of(replace(single, nodes=501)) == large
+    assert flags_of(replace(one, spec=one.spec.model_copy(update={"oidc": None}), nodes=501)) == large | SPREAD
+
+
+def flags_of(one: HostedControlPlaneInput) -> dict[str, str]:
+    spec = one.render()[-1].body["spec"]
+    if "k0sConfig" in spec:
+        return dict(spec["k0sConfig"]["spec"]["api"].get("extraArgs", {}))
+    return dict(argument.removeprefix("--").split("=", 1) for argument in spec["apiServer"].get("extraArgs", []))
 
 
 def test_feature_gates_are_those_of_all_three_programs(inputs_of: Any) -> None:
