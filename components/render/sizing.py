@@ -1,13 +1,13 @@
-"""How much a control plane reserves and may take, and how many requests it answers at once, by nodes of its cluster.
+"""How much a control plane reserves, its limits, and how many requests it answers at once, by nodes of its cluster.
 
 The table is upstream's: the machines that Kubernetes' own ``kube-up`` took on GCE for a control plane with its etcd
 (kubernetes.io, "Building large clusters", "Size of master and master components": n1-standard-1 to n1-standard-32,
 3.75 GiB a CPU). It was made for 5,000 nodes at most and not measured here; what was measured elsewhere fits: API
 servers of 7,500 nodes had heaps of up to 70 GB (OpenAI, 2021). The shares are ours.
 
-Memory has a limit, twice what is reserved: a process without one grows until its host ends whatever it likes, of all
-tenants there (kubernetes.io, "Assign Memory Resources"). CPU has none: a server that is slowed down while others idle
-misses its probes, and an etcd its heartbeats.
+Memory has a limit, twice what is reserved: without one, a process grows until the kernel of its host ends something of
+any tenant (kubernetes.io, "Assign Memory Resources"). CPU has no limit: a slow server misses its probes, and a slow
+etcd its heartbeats.
 """
 
 from __future__ import annotations

@@ -25,10 +25,12 @@ def everywhere(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
 
 
 @pytest.fixture
-def by_hand(invoke: Invoke, tmp_path: Path, edit: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> Invoke:
+def by_hand(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     """Run ``jacquard`` on a copy of us-east-04a whose Secrets somebody makes by hand."""
     folder = copy_data(tmp_path / "others", "us-east-04a")
-    edit(folder / "us-east-04a" / "region.yaml", "secrets: {source: external-secrets, store: vault-us-east-04a}\n", "")
+    region = folder / "us-east-04a" / "region.yaml"
+    before, _, after = region.read_text(encoding="utf-8").partition("secrets:\n")
+    region.write_text(f"{before}context:{after.partition('context:')[2]}", encoding="utf-8")
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(folder))
     return invoke
 
