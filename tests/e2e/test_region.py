@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from imaged_hosts import host_with_image, status_of
 from local_region import ENVIRONMENT, UP, LocalRegion, Outcome, wait_until
 from published_crds import CRDS
 from region_contents import commit
@@ -21,7 +22,7 @@ from components.plan.report.garbage import USERS
 from components.render import metal3
 from components.render.manifest import objects
 from components.specs.loader import load_environment
-from providers.kube import ApiError, ApiServer, ObjectRef
+from providers.kube import ApiError, ObjectRef
 from providers.kube.objects import dig
 
 pytestmark = pytest.mark.e2e
@@ -132,30 +133,6 @@ def test_an_image_goes_to_no_disk_but_one_that_all_hints_match(region: LocalRegi
     assert {status_of(api, name)["errorMessage"] for name in hosts} == {""}
     for name in hosts:
         api.delete(ObjectRef.of(host_with_image(name, None)))
-
-
-def host_with_image(name: str, hints: dict[str, Any] | None, login: str = "bmc-a04") -> dict[str, Any]:
-    """Return a host that wants an image; the default login is that of a rack with free hosts."""
-    return {
-        "apiVersion": "metal3.io/v1alpha1",
-        "kind": "BareMetalHost",
-        "metadata": {"name": name, "namespace": "inventory"},
-        "spec": {
-            "online": True,
-            "bmc": {
-                "address": "redfish-virtualmedia+https://10.1.9.9/redfish/v1/Systems/1",
-                "credentialsName": login,
-            },
-            "bootMACAddress": "02:00:00:09:09:09",
-            "image": {"url": "https://x/i.raw", "checksum": "c", "checksumType": "sha256", "format": "raw"},
-            **({} if hints is None else {"rootDeviceHints": hints}),
-        },
-    }
-
-
-def status_of(api: ApiServer, name: str) -> dict[str, Any]:
-    ref = ObjectRef.of(host_with_image(name, None))
-    return dict((api.get(ref) or {}).get("status") or {})
 
 
 @pytest.mark.skipif(not CRDS.is_dir(), reason=f"no published CRDs at {CRDS}; set CRDS_DIR to a folder that has them")

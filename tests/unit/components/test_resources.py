@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pulumi
 import pytest
 
 from components.render.manifest import Manifest, ManifestSet, Readiness, Rendered
-from components.resources import Cluster, child_name, done, register, type_token
+from components.resources import Cluster, child_name, register, type_token
 
 Run = Callable[..., list[Any]]
 KUBECONFIGS = Path("/kubeconfigs")
@@ -268,42 +267,3 @@ def test_child_names_say_what_the_component_does_not(component: str, item: Rende
 )
 def test_type_tokens_are_the_vendors(api_version: str, token: str) -> None:
     assert type_token(manifest("Thing", "x", api_version=api_version)) == token
-
-
-AWAITED = Readiness(conditions=("condition=Ready",), timeout_seconds=5)
-
-
-def looked_at(run: Run, *, fails: bool = False) -> tuple[list[str], list[str]]:
-    """Return what was registered, and what was looked at meanwhile, of a component and one that follows it."""
-    looked: list[str] = []
-    registered: list[Any] = []
-
-    async def look(item: Manifest) -> None:
-        looked.append(item.name)
-        if fails:
-            msg = f"{item.name} is not ready"
-            raise pulumi.RunError(msg)
-
-    class Looked(pulumi.ComponentResource):
-        def __init__(self, name: str, *rendered: Rendered, opts: pulumi.ResourceOptions | None = None) -> None:
-            super().__init__("test:components:Group", name, {}, opts)
-            register(self, name, rendered, {"management": replace(cluster(), look=look)})
-            self.register_outputs({})
-
-    def program() -> None:
-        first = Looked("one", manifest("Thing", "a"), manifest("Thing", "b", readiness=AWAITED))
-        Looked("two", manifest("Thing", "c"), opts=pulumi.ResourceOptions(depends_on=[done(first)]))
-
-    try:
-        registered += run(program)
-    except pulumi.RunError as error:
-        return [str(error)], looked
-    return [item.name for item in registered if item.type == "kubernetes:example.com/v1:Thing"], looked
-
-
-def test_what_follows_waits_until_awaited_objects_were_found_ready(run: Run) -> None:
-    assert looked_at(run) == (["one-thing-a", "one-thing-b", "two-thing-c"], ["b"])
-
-
-def test_nothing_follows_what_was_not_found_ready(run: Run) -> None:
-    assert looked_at(run, fails=True) == (["b is not ready"], ["b"])

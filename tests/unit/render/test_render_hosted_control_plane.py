@@ -7,6 +7,7 @@ from ipaddress import IPv4Address
 from typing import Any
 
 import pytest
+from api_options import API_OPTIONS
 
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest
@@ -18,95 +19,6 @@ from components.specs.region import ControlPlaneBackend
 VIP = "10.3.0.200"
 SPREAD = {"goaway-chance": "0.001"}
 """Flag of API servers of which there are several."""
-API_OPTIONS: list[tuple[str, dict[str, Any], dict[str, str], dict[str, dict[str, Any]]]] = [
-    ("nothing", {"oidc": None}, {}, {}),
-    (
-        "a login",
-        {"oidc": {"issuer_url": "https://login.acme.example", "client_id": "acme"}},
-        {"oidc-issuer-url": "https://login.acme.example", "oidc-client-id": "acme"},
-        {},
-    ),
-    (
-        "all of a login",
-        {
-            "oidc": {
-                "issuer_url": "https://login.acme.example",
-                "client_id": "acme",
-                "username_claim": "email",
-                "username_prefix": "-",
-                "groups_claim": "groups",
-                "groups_prefix": "acme:",
-                "required_claims": {"org": "acme"},
-                "signing_algorithms": ["RS256", "ES256"],
-                "ca_secret": "login-ca",
-                "admin_group": "platform",
-            }
-        },
-        {
-            "oidc-issuer-url": "https://login.acme.example",
-            "oidc-client-id": "acme",
-            "oidc-username-claim": "email",
-            "oidc-username-prefix": "-",
-            "oidc-groups-claim": "groups",
-            "oidc-groups-prefix": "acme:",
-            "oidc-required-claim": "org=acme",
-            "oidc-signing-algs": "RS256,ES256",
-            "oidc-ca-file": "/etc/jacquard/oidc/ca.crt",
-        },
-        {"oidc": {"secret": {"secretName": "login-ca"}}},
-    ),
-    (
-        "an authentication webhook",
-        {"oidc": None, "api_server": {"authentication_webhook": {"secret": "authn", "cache_seconds": 30}}},
-        {
-            "authentication-token-webhook-config-file": "/etc/jacquard/authentication-webhook/kubeconfig",
-            "authentication-token-webhook-version": "v1",
-            "authentication-token-webhook-cache-ttl": "30s",
-        },
-        {"authentication-webhook": {"secret": {"secretName": "authn"}}},
-    ),
-    (
-        "an authorization webhook, asked last",
-        {"oidc": None, "api_server": {"authorization_webhook": {"secret": "authz"}}},
-        {
-            "authorization-mode": "Node,RBAC,Webhook",
-            "authorization-webhook-config-file": "/etc/jacquard/authorization-webhook/kubeconfig",
-            "authorization-webhook-version": "v1",
-            "authorization-webhook-cache-authorized-ttl": "300s",
-            "authorization-webhook-cache-unauthorized-ttl": "30s",
-        },
-        {"authorization-webhook": {"secret": {"secretName": "authz"}}},
-    ),
-    (
-        "an audit policy",
-        {"oidc": None, "api_server": {"audit": {"policy": "audit-policy"}}},
-        {"audit-policy-file": "/etc/jacquard/audit/policy.yaml", "audit-log-path": "-"},
-        {"audit": {"configMap": {"name": "audit-policy"}}},
-    ),
-    (
-        "an audit policy with a sink",
-        {"oidc": None, "api_server": {"audit": {"policy": "audit-policy", "webhook_secret": "sink"}}},
-        {
-            "audit-policy-file": "/etc/jacquard/audit/policy.yaml",
-            "audit-log-path": "-",
-            "audit-webhook-config-file": "/etc/jacquard/audit-webhook/kubeconfig",
-        },
-        {"audit": {"configMap": {"name": "audit-policy"}}, "audit-webhook": {"secret": {"secretName": "sink"}}},
-    ),
-    (
-        "wider node ports",
-        {"oidc": None, "api_server": {"node_ports": "20000-32767"}},
-        {"service-node-port-range": "20000-32767"},
-        {},
-    ),
-    (
-        "feature gates",
-        {"oidc": None, "api_server": {"feature_gates": {"MutatingAdmissionPolicy": True, "AnonymousAuth": False}}},
-        {"feature-gates": "AnonymousAuth=false,MutatingAdmissionPolicy=true"},
-        {},
-    ),
-]
-"""A wish, the flags of the API server it becomes, and the files that come with them by volume."""
 
 
 def control_plane(inputs_of: Any, **changes: Any) -> HostedControlPlaneInput:
