@@ -26,6 +26,8 @@ _NEUTRAL_KINDS = (
     ("svc.dpu.nvidia.com/v1alpha1", "DPUDeployment"),
 )
 """Kinds of the management cluster that all regions have."""
+CHART_KINDS = (("helm.toolkit.fluxcd.io/v2", "HelmRelease"), ("source.toolkit.fluxcd.io/v1", "OCIRepository"))
+"""Kinds that say how far charts are; nobody asks for them where none is pinned."""
 _TENANT_KINDS = (("storage.k8s.io/v1", "StorageClass"), ("kubevirt.io/v1", "VirtualMachine"))
 
 
@@ -104,7 +106,8 @@ def observe(
 def _kinds(environment: Environment) -> tuple[Kind, ...]:
     """Return what says how far a region is: the kinds of its own backends and no others."""
     metal = bare_metal(environment)
-    return (*_NEUTRAL_KINDS, control_planes(environment).kind, metal.machine, metal.template, *metal.hosts)
+    charts = CHART_KINDS if environment.image_pins.charts else ()
+    return (*_NEUTRAL_KINDS, control_planes(environment).kind, metal.machine, metal.template, *metal.hosts, *charts)
 
 
 def _list(api: ApiServer, api_version: str, kind: str, keep: Callable[[Object], bool]) -> list[Object]:

@@ -10,10 +10,11 @@ from components.plan.build.control_planes import running_version
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
-from components.specs.keys import pool_key, vm_key
+from components.specs.keys import chart_key, pool_key, vm_key
 from components.specs.tenant import TenantSpec
 from components.specs.vm_offering import RunStrategy, VirtualMachineSpec
 from observe.backends import bare_metal, control_planes
+from observe.chart_status import ChartStatus, chart_status
 from observe.dpu_status import DpuDeploymentStatus, dpu_deployments
 from observe.objects import UNKNOWN, holds, key
 from observe.observation import Observation
@@ -104,6 +105,8 @@ class RegionStatus:
     dpus: dict[str, int]
     dpu_deployments: list[DpuDeploymentStatus]
     """DPUs by DPUDeployment. None of them keeps the region from being settled: each waits for whoever lets it go."""
+    charts: list[ChartStatus]
+    """Charts that are pinned for clusters."""
     vpcs: list[Vpc]
     storage_classes: list[StorageClass]
     offerings: list[Offering]
@@ -115,6 +118,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
     clusters = [_control_plane(environment, t, c, seen) for t in environment.tenants for c in t.clusters]
     index = Pools(environment, seen)
     pools = [index.pool(c, p) for t in environment.tenants for c in t.clusters for p in c.pools]
+    charts = chart_status(environment, seen, pools)
     vms = [vm for tenant in environment.tenants for vm in _vms(environment, tenant, seen)]
     meant_to_run = _meant_to_run(environment)
     states = {name: vm.state for vm in vms if (name := vm_key(vm.cluster, vm.name)) in meant_to_run}
@@ -133,6 +137,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
                 for g in p.groups
                 for reason in g.why
             ),
+            *(f"{chart_key(one.chart, one.cluster)}: {reason}" for one in charts for reason in one.why),
             *(f"storage class {sc.name} is missing in {sc.cluster}" for sc in classes if sc.present is False),
             *(f"vm {name} is {state}" for name, state in states.items() if state not in (None, RUNNING)),
         ]
@@ -148,6 +153,7 @@ def assemble(environment: Environment, seen: Observation) -> RegionStatus:
         hosts=_tally(state for _, state in bare_metal(environment).states(seen.of)),
         dpus=_tally(str(dig(body, "status", "phase") or UNKNOWN) for body in seen.of("DPU")),
         dpu_deployments=dpu_deployments(environment, seen),
+        charts=charts,
         vpcs=[vpc for tenant in environment.tenants for vpc in _vpcs(environment, tenant)],
         storage_classes=classes,
         offerings=[

@@ -17,6 +17,7 @@ from components.specs.base import Stage
 from components.specs.catalog import Channel, GoldenImage
 from components.specs.environment import Environment
 from components.specs.policy import Enforcement, FreezeSpec, WaiverSpec
+from components.specs.versions import Chart
 
 
 class Unknown:
@@ -63,6 +64,8 @@ class Context:
     dry_run: bool = False
     """Whether nothing is applied, as in a preview."""
     stage: Stage = Stage.PRODUCTION
+    charts: tuple[Chart, ...] = ()
+    """Releases of charts in the catalogue."""
     images: tuple[GoldenImage, ...] = ()
     """Catalogue of images; empty when the stack belongs to no environment, which leaves nothing allowed."""
     locked: frozenset[tuple[str, str]] = frozenset()
@@ -103,6 +106,7 @@ class Context:
             now=now,
             dry_run=dry_run,
             stage=environment.region.stage,
+            charts=environment.versions.charts,
             images=environment.images.images,
             locked=frozenset((one.url, one.sha256) for one in environment.image_pins.intents.values()),
             channel=environment.region.image_channel,

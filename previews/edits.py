@@ -155,6 +155,13 @@ def _inside(read: _Read) -> Mapping[str, _Read] | None:
 def _names(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     for key in _NAMES:
         names = [str(entry.get(key, "")) for entry in entries]
-        if all(names) and len(set(names)) == len(names):
-            return names
+        if all(names):
+            names = [_apart(name, names[:at], entries[at]) for at, name in enumerate(names)]
+            if len(set(names)) == len(names):
+                return names
     return [str(index) for index in range(len(entries))]
+
+
+def _apart(name: str, before: Sequence[str], entry: Mapping[str, Any]) -> str:
+    """Return what tells an entry from those ``before`` it: of a chart all releases but the first say their version."""
+    return f"{name} {entry['version']}" if name in before and "version" in entry else name

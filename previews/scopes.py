@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from components.specs.environment import Environment
-from components.specs.keys import cluster_of, domain_of, is_about_dpus, pool_of
+from components.specs.keys import cluster_of, domain_of, is_about_charts, is_about_dpus, pool_of
 from previews.edits import Edit
 
 Scope: TypeAlias = tuple[str, ...]
@@ -52,6 +52,9 @@ class Scopes:
         """Return the scope of a key of a lock file: of a cluster, a pool, a rollout group or a DPUDeployment."""
         if is_about_dpus(key):
             return dpu_scope(domain_of(key) if "/" in key else "")
+        if is_about_charts(key):
+            cluster = domain_of(key)
+            return (self._tenants[cluster], cluster) if cluster in self._tenants else ()
         return (self._tenants.get(cluster_of(key), ""), *key.split("/"))
 
     def of_edit(self, edit: Edit) -> tuple[Scope, ...]:
@@ -70,7 +73,7 @@ class Scopes:
 
     def _in_lock(self, section: str, key: str, edit: Edit) -> tuple[Scope, ...]:
         match section:
-            case "groups" | "clusters" | "control_planes" | "rollouts" | "previous" | "dpus":
+            case "groups" | "clusters" | "control_planes" | "rollouts" | "previous" | "dpus" | "charts":
                 return (self.of_key(key),)
             case "waves":
                 return (self.of_key(pool_of(key)),)

@@ -1,4 +1,4 @@
-"""``jacquard promote``: moves what nodes, DPUs and control planes are; nothing else does."""
+"""``jacquard promote``: moves what nodes, DPUs, control planes and charts in clusters are; nothing else does."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from cli.tables import plain_table
 from cli.verbs.cluster_promotion import promote_cluster
 from cli.views.lock_changes import changes, show_diff
 from components.plan.checks import check_promotable
+from components.plan.intents.charts import clusters_of_charts
 from components.plan.intents.differences import changes as changes_of
 from components.plan.pools import clusters, pools
 from components.plan.report.lock_changes import sentences
@@ -25,7 +26,7 @@ from components.plan.rollout.subject import DATA
 from components.plan.rollout.waves import PlannedWave
 from components.specs.environment import Environment
 from components.specs.evidence import Evidence, EvidenceError, read_evidence
-from components.specs.keys import DPUS, domain_of, pool_of
+from components.specs.keys import DPUS, charts_key, domain_of, is_about_charts
 from components.specs.locks import ImagesLock
 from components.specs.problems import SpecError
 from components.specs.store import write_locks
@@ -37,7 +38,7 @@ _VersionOption = Annotated[
     typer.Option(
         "--to",
         metavar="VERSION|data",
-        help="Image, the rest as the data say; or a control plane's version. Default of pools: data.",
+        help="Image, the rest as the data say; version of a chart or a control plane. Default of the former two: data.",
     ),
 ]
 _RollbackOption = Annotated[bool, typer.Option("--rollback", help="Go back to what the pool ran before.")]
@@ -62,6 +63,7 @@ def _complete(context: typer.Context, incomplete: str) -> list[str]:
     except (Stop, SpecError):
         return []
     names = [cluster.cluster.name for cluster in clusters(spec)] + [pool.key for pool in pools(spec)] + [DPUS]
+    names += [charts_key(chart) for chart in clusters_of_charts(spec)]
     return [name for name in names if name.startswith(incomplete)]
 
 
@@ -70,8 +72,8 @@ def promote(
     pool: Annotated[
         str,
         typer.Argument(
-            metavar="CLUSTER[/POOL]|dpus",
-            help="A pool, such as acme-train/train, a control plane, or all DPUs.",
+            metavar="CLUSTER[/POOL]|charts/CHART|dpus",
+            help="A pool, such as acme-train/train, a control plane, a chart in all clusters, or all DPUs.",
             autocompletion=_complete,
         ),
     ],
@@ -85,7 +87,7 @@ def promote(
     today: arguments.TodayOption = None,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Pin other nodes for a pool, other DPUs, or another version or data store for a cluster's control plane.
+    """Pin other nodes for a pool, other DPUs, another release of a chart, or another version of a control plane.
 
     A pool goes where the data are: a golden image, taints, the kubelet's settings, a mirror, a restart. This edits a
     lock file, to be reviewed like any change; 'up' then rolls the nodes, and no other change of the data does. A pool
@@ -140,7 +142,7 @@ def _evidence(path: Path) -> Evidence:
 
 def _write(spec: Environment, promotion: Promotion, lock: ImagesLock, output: Format) -> None:
     pool, image = promotion.pool, promotion.image
-    groups = sorted(key for key, name in lock.moved.items() if name != spec.image_pins.moved[key])
+    groups = sorted(key for key, name in lock.moved.items() if name != spec.image_pins.moved.get(key))
     diff, is_open = changes(spec, spec.allocations, lock), pool in lock.rollouts
     told = sentences(spec, spec.model_copy(update={"image_pins": lock}))
     write_locks(spec, paths.environments(), spec.allocations, lock)
@@ -149,14 +151,12 @@ def _write(spec: Environment, promotion: Promotion, lock: ImagesLock, output: Fo
         print_json({**answer, "groups": groups, "open": is_open, "summary": told, "diff": diff})
         return
     if not groups:
-        said = "that wave has moved already" if is_open else f"every rollout group is what {image} and the data say"
+        said = "that wave has moved already" if is_open else f"every {_group(pool)} is what {image} and the data say"
         stdout().print(Text(f"{pool}: {said}, nothing to change"))
         return
     show_diff(stdout(), diff, told)
-    moved = f"{plural(len(groups), 'rollout group')} moved to {image}"
-    target = promotion.target.name
-    left = len([key for key, name in lock.moved.items() if pool_of(key) == pool and name != target])
-    rest = f", {left} to go" if is_open else ""
+    moved = f"{plural(len(groups), _group(pool))} moved to {image}"
+    rest = f", {len(promotion.left) - len(groups)} to go" if is_open else ""
     stdout().print(Text(f"{pool}: {moved}{rest}; next: jacquard preview {spec.name}"), soft_wrap=True)
 
 
@@ -169,7 +169,8 @@ def _show_plan(promotion: Promotion, output: Format) -> None:
         print_json({**answer, "needs_waves": promotion.needs_waves, "changes": why, "waves": waves})
         return
     if not plan:
-        text = f"{promotion.pool}: every rollout group is what {promotion.image} and the data say, nothing to change"
+        every = f"every {_group(promotion.pool)}"
+        text = f"{promotion.pool}: {every} is what {promotion.image} and the data say, nothing to change"
         stdout().print(Text(text), soft_wrap=True)
         return
     for before in promotion.leaving:
@@ -177,11 +178,18 @@ def _show_plan(promotion: Promotion, output: Format) -> None:
         for change in changes_of(before, promotion.target):
             stdout().print(Text(f"  {change}"), soft_wrap=True)
     stdout().print(_table(plan))
-    nodes = sum(group.nodes for wave in plan for group in wave.groups)
+    groups = [group for wave in plan for group in wave.groups]
     how = "in waves only" if promotion.needs_waves else "or all at once, without --wave"
-    what = plural(nodes, "DPU" if promotion.pool == DPUS else "node")
+    what = plural(sum(group.nodes for group in groups), "DPU" if promotion.pool == DPUS else "node")
+    if is_about_charts(promotion.pool):
+        what = plural(len(groups), _group(promotion.pool))
     text = f"{promotion.pool}: {what} to {promotion.image} in {plural(len(plan), 'wave')}, {how}"
     stdout().print(Text(text), soft_wrap=True)
+
+
+def _group(promoted: str) -> str:
+    """Return what the groups are called that a promotion moves."""
+    return "cluster" if is_about_charts(promoted) else "rollout group"
 
 
 def _table(plan: list[PlannedWave]) -> Table:

@@ -43,6 +43,7 @@ from cli.views.region_map import region_map
 from components.plan.report import paths
 from components.plan.report.border import contract
 from components.plan.report.capacity import capacity
+from components.plan.report.chart_upgrades import chart_upgrades
 from components.plan.report.endpoints import UnknownEndError
 from components.plan.report.images import image_report
 from components.plan.report.network import network
@@ -120,7 +121,7 @@ def show(
     objects of the region refer to and nobody renders or makes, such as Secrets, images and networks: who needs it,
     why, its form and how to make it. With uniformity: the one tuple of versions and settings of each pool, and what
     deviates from it. With upgrades: the next Kubernetes version of each cluster, whether images are ready for it,
-    and what blocks.
+    what blocks, and newer releases of charts.
     """
     spec = data.comparable(environment) if path in _COMPARABLE else data.load(environment)
     refuse_contradictions(environment, path, svg, example, between, border=border, live=live, platform=platform)
@@ -254,7 +255,8 @@ def _show_uniformity(environment: Environment, output: ShowFormat, *, live: bool
 
 def _show_upgrades(environment: Environment, output: ShowFormat) -> None:
     found = upgrades(environment)
-    _answer(output, partial(upgrades_json, environment, found), upgrade_view.lines(found))
+    charts = upgrade_view.chart_lines(tuple(chart_upgrades(environment)))
+    _answer(output, partial(upgrades_json, environment, found), chain(upgrade_view.lines(found), charts))
 
 
 def _answer(output: ShowFormat, document: Callable[[], Json], parts: Iterable[RenderableType]) -> None:

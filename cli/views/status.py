@@ -61,6 +61,7 @@ def _all(status: RegionStatus) -> Iterator[Table]:
     yield pools(status)
     yield _hardware(status)
     yield _dpus(status)
+    yield _charts(status)
     yield _vpcs(status)
     yield _storage(status)
     yield _offerings(status)
@@ -94,6 +95,14 @@ def _dpus(status: RegionStatus) -> Table:
     for item in status.dpu_deployments:
         state = Text("as pinned", _GOOD) if item.settled else Text("; ".join(item.why), _BAD)
         table.add_row(item.deployment, str(item.total), _run(item.images, item.total), state)
+    return table
+
+
+def _charts(status: RegionStatus) -> Table:
+    table = _table("Charts that are pinned", "chart", "cluster", "version", "")
+    for item in status.charts:
+        state = Text("as pinned", _GOOD) if item.settled else Text("; ".join(item.why), _BAD)
+        table.add_row(item.chart, item.cluster, item.version, state)
     return table
 
 

@@ -1,14 +1,15 @@
-"""Kubernetes versions of a region as a table, and below it what blocks or what to do, cluster by cluster."""
+"""Kubernetes versions of a region as a table, with what blocks or what to do below, and so releases of charts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from cli.console import plural
 from cli.tables import plain_table
+from components.plan.report.chart_upgrades import ChartUpgrade
 from components.plan.report.upgrades import Upgrade
 
 
@@ -24,6 +25,20 @@ def lines(found: Iterable[Upgrade]) -> Iterator[RenderableType]:
             yield ""
             yield Text(f"{item.cluster} to {item.next}", "bold")
             yield from (Text(f"  {block}") for block in item.blocks or (item.do or "",))
+
+
+def chart_lines(found: Sequence[ChartUpgrade]) -> Iterator[RenderableType]:
+    """Yield a table of the charts that can be promoted, and below it how; nothing where all are the newest."""
+    if not found:
+        return
+    rows = plain_table("chart", "clusters", "next", "waves moved")
+    for item in found:
+        has = ", ".join(f"{cluster} {version}" for cluster, version in item.clusters.items())
+        rows.add_row(item.chart, has, item.next, str(item.wave) if item.wave else "-")
+    yield ""
+    yield rows
+    yield ""
+    yield from (Text(f"  {item.do}") for item in found)
 
 
 def _images(item: Upgrade) -> Text:

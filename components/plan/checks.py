@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from components.plan.rules import causes, inventory, locks, node_pools, regions, rollouts, running, shared
+from components.plan.rules import causes, charts, inventory, locks, node_pools, regions, rollouts, running, shared
 from components.plan.rules.tables import BELONGING, DATA, LOCKS, REFERENCES, WAIVABLE, Rule
 from components.specs import neighbours
 from components.specs.base import Stage
@@ -24,7 +24,15 @@ _GIVEN: tuple[Rule, ...] = (locks.numbers, running.numbers_gone, locks.hand_edit
 _MEANT: tuple[Rule, ...] = (locks.hand_edits, locks.unpaired)
 """Rules about lock files as they are that ``--accept-edits`` lets pass."""
 _PROMOTED: frozenset[Rule] = frozenset(
-    {locks.pins, locks.intents, node_pools.template_revisions, rollouts.mixed, rollouts.mixed_dpus}
+    {
+        locks.pins,
+        locks.intents,
+        node_pools.template_revisions,
+        rollouts.mixed,
+        rollouts.mixed_dpus,
+        charts.pins,
+        charts.mixed,
+    }
 )
 """Rules whose offences a promotion mends."""
 
@@ -120,7 +128,7 @@ def waived(environment: Environment) -> list[tuple[Problem, WaiverSpec]]:
 
 def check_promotable(environment: Environment) -> list[Problem]:
     """Return the problems that must be gone before a pin moves: all but those of pins."""
-    mended = {*map(rule_name, _PROMOTED), RuleId.IMAGE_OUTSIDE_CHANNEL}
+    mended = {*map(rule_name, _PROMOTED), RuleId.IMAGE_OUTSIDE_CHANNEL, RuleId.CHART_OUTSIDE_CHANNEL}
     return [problem for problem in check(environment) if problem.rule not in mended]
 
 

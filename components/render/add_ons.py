@@ -5,16 +5,17 @@ Helm does not wait for their pods, so that all are installed before the first no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from components.render.add_on_values import METALLB, VALUES
 from components.render.cluster_facts import ClusterFacts
 from components.render.load_balancers import LoadBalancers, pools
 from components.render.manifest import Manifest
 from components.render.objects import namespace
-from components.render.operators import Operator, tenant_release
+from components.render.operators import Operator, sources, tenant_release
 from components.specs.add_ons import AddOn, Gift
+from components.specs.versions import Chart
 
 _THERE = ("kube-system",)
 """Namespaces that each cluster has anyway."""
@@ -32,15 +33,19 @@ class AddOnsInput:
     """In the order they are installed."""
     facts: ClusterFacts
     load_balancers: LoadBalancers
+    pins: Mapping[str, Chart] = field(default_factory=dict)
+    """Releases of charts that are pinned for the cluster, by chart."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one cluster's add-ons, in the order they are applied."""
+        installed = tuple(operators(self.add_ons, self.facts))
         spaces = dict.fromkeys(entry.namespace for entry in self.add_ons if entry.namespace not in _THERE)
         return (
             *(namespace(space, cluster=self.cluster) for space in spaces),
+            *sources(installed, self.cluster, self.pins),
             *(
-                tenant_release(operator, self.cluster, awaited=entry.gives in _AWAITED)
-                for entry, operator in zip(self.add_ons, operators(self.add_ons, self.facts), strict=True)
+                tenant_release(operator, self.cluster, self.pins, awaited=entry.gives in _AWAITED)
+                for entry, operator in zip(self.add_ons, installed, strict=True)
             ),
             *(
                 item

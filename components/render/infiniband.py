@@ -20,15 +20,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import manifest, namespace
-from components.render.operators import Operator, tenant_release
+from components.render.operators import Operator, sources, tenant_release
 from components.specs.fabric import FabricSpec, GuidNumbers
 from components.specs.instance_types import InstanceType
-from components.specs.versions import Tool
+from components.specs.versions import Chart, Tool
 
 CHART = "network-operator"
 DAEMON = "ib-kubernetes"
@@ -56,13 +56,16 @@ class Partition:
     """Instance types of the cluster that have ports on the fabric."""
     multus: Tool
     daemon_image: str
+    pins: Mapping[str, Chart] = field(default_factory=dict)
+    """Releases of charts that are pinned for the cluster, by chart."""
 
 
 def render(partition: Partition, cluster: str, tenant: str) -> tuple[Manifest, ...]:
     """Return the objects of ``partition`` in ``cluster`` and beside its API, in the order they are applied."""
     return (
         namespace(NAMESPACE, cluster=cluster),
-        tenant_release(_OPERATOR, cluster, awaited=True),
+        *sources((_OPERATOR,), cluster, partition.pins),
+        tenant_release(_OPERATOR, cluster, partition.pins, awaited=True),
         _operator_parts(partition, cluster),
         _functions_operator(cluster),
         *(_functions(kind, cluster) for kind in partition.instance_types),

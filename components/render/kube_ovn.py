@@ -19,7 +19,7 @@ from typing import Any
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import manifest
-from components.render.operators import Operator, tenant_release
+from components.render.operators import Operator, sources, tenant_release
 from components.render.vpc import Reach, Vpc, reach
 from components.specs.base import Network
 from components.specs.region import NetworksSpec
@@ -37,7 +37,8 @@ def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ..
     allowed = reach(vpc, networks)
     gateway = str(vpc.numbers.pods[1])
     return (
-        tenant_release(_operator(vpc), cluster, awaited=True),
+        *sources((_operator(vpc),), cluster, vpc.pins),
+        tenant_release(_operator(vpc), cluster, vpc.pins, awaited=True),
         manifest(_API, "Vpc", name, cluster=cluster, labels=_labels(vpc), spec={"defaultSubnet": _subnet_name(name)}),
         manifest(
             _API,

@@ -18,8 +18,8 @@ from typing import Any
 from components.render import labels as keys
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest
-from components.render.operators import NAMESPACE, Operator, patches, release, tenant_release
-from components.specs.versions import ManifestArtefact, VersionVector
+from components.render.operators import NAMESPACE, Operator, patches, release, sources, tenant_release
+from components.specs.versions import Chart, ManifestArtefact, VersionVector
 
 _RELEASE, _KUSTOMIZATION = "HelmRelease", "Kustomization"
 _RETRY = "2m"
@@ -99,14 +99,18 @@ def installed(operators: Iterable[Operator], by_manifests: ByManifests) -> Itera
             yield replace(release(replace(one, depends_on=releases)), after=others)
 
 
-def installed_in(operators: Iterable[Operator], by_manifests: ByManifests, cluster: str) -> Iterator[Manifest]:
+def installed_in(
+    operators: Iterable[Operator], by_manifests: ByManifests, cluster: str, pins: Mapping[str, Chart]
+) -> Iterator[Manifest]:
     """Yield what brings ``operators`` into tenant cluster ``cluster``, awaited; none of them depends on another.
 
+    Charts among ``pins`` come from sources of their own.
     Flux waits for no pods there: a cluster whose nodes are still booting has the operators' kinds all the same.
     """
     every = tuple(operators)
     there = {"kubeConfig": {"secretRef": {"name": f"{cluster}-kubeconfig"}}}
-    releases = {one.release: tenant_release(one, cluster, awaited=True) for one in every}
+    releases = {one.release: tenant_release(one, cluster, pins, awaited=True) for one in every}
+    yield from sources(every, cluster, pins)
     yield from (_resting(releases[one.release]) for one in every if one.chart in by_manifests.handed_over)
     for one in every:
         if artefact := by_manifests.of(one):

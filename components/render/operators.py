@@ -1,7 +1,8 @@
 """Helm charts as Flux objects: one pinned OCIRepository a chart, one HelmRelease a place it is installed.
 
 Flux owns operators and their CRDs; Pulumi owns the instances. Repositories and the region's releases live in a
-namespace of ours, since ``flux-system`` belongs to whoever installed Flux.
+namespace of ours, since ``flux-system`` belongs to whoever installed Flux. A cluster for which a chart is pinned has a
+repository of its own, beside the release: what moves there moves no other cluster.
 
 What fails is tried again, and goes neither back nor away. Helm takes no kind back with a release, so that an older
 operator would meet kinds that it does not know; an uninstallation as remedy would take the kinds that a chart has among
@@ -11,7 +12,7 @@ its templates, with all objects of them. The way back is the pin.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,13 +58,13 @@ class Operator:
         return self.name or self.chart
 
 
-def repository(chart: Chart) -> Manifest:
+def repository(chart: Chart, namespace: str = NAMESPACE) -> Manifest:
     """Return the source of ``chart``; the digest decides, the tag is there for people."""
     return manifest(
         "source.toolkit.fluxcd.io/v1",
         "OCIRepository",
         chart.name,
-        namespace=NAMESPACE,
+        namespace=namespace,
         annotations=given(**{keys.MADE_FROM: chart.made_from}),
         spec={
             "url": chart.url,
@@ -72,6 +73,12 @@ def repository(chart: Chart) -> Manifest:
             "interval": "24h",
         },
     )
+
+
+def sources(operators: Iterable[Operator], cluster: str, pins: Mapping[str, Chart]) -> tuple[Manifest, ...]:
+    """Return the sources, in the namespace of ``cluster``, of those charts of ``operators`` that are pinned for it."""
+    charts = dict.fromkeys(operator.chart for operator in operators)
+    return tuple(repository(pins[chart], cluster) for chart in charts if chart in pins)
 
 
 def release(operator: Operator) -> Manifest:
@@ -87,8 +94,8 @@ def cluster_release(operator: Operator, cluster: str, *, protect: bool) -> Manif
     return _release(operator, cluster, _INSTALLED, protect=protect)
 
 
-def tenant_release(operator: Operator, cluster: str, *, awaited: bool) -> Manifest:
-    """Return the release of ``operator`` inside tenant cluster ``cluster``.
+def tenant_release(operator: Operator, cluster: str, pins: Mapping[str, Chart], *, awaited: bool) -> Manifest:
+    """Return the release of ``operator`` inside tenant cluster ``cluster``, of its own source where that is pinned.
 
     Helm's state lies there too, in the namespace it installs into, which is rendered before. Flux would take a
     namespace called like the release's own, and no tenant cluster has that.
@@ -99,7 +106,9 @@ def tenant_release(operator: Operator, cluster: str, *, awaited: bool) -> Manife
         "kubeConfig": {"secretRef": {"name": f"{cluster}-kubeconfig"}},
         "storageNamespace": operator.namespace,
     }
-    return _release(operator, cluster, _INSTALLED if awaited else None, remote=remote, action={"disableWait": True})
+    source = cluster if operator.chart in pins else NAMESPACE
+    readiness = _INSTALLED if awaited else None
+    return _release(operator, cluster, readiness, source=source, remote=remote, action={"disableWait": True})
 
 
 def _release(
@@ -107,6 +116,7 @@ def _release(
     namespace: str,
     readiness: Readiness | None,
     *,
+    source: str = NAMESPACE,
     remote: Mapping[str, Any] | None = None,
     action: Mapping[str, Any] | None = None,
     protect: bool = False,
@@ -120,7 +130,7 @@ def _release(
         readiness=readiness,
         protect=protect,
         spec={
-            "chartRef": {"kind": "OCIRepository", "name": operator.chart, "namespace": NAMESPACE},
+            "chartRef": {"kind": "OCIRepository", "name": operator.chart, "namespace": source},
             "releaseName": operator.release,
             "targetNamespace": operator.namespace,
             "interval": "1h",

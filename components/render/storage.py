@@ -13,8 +13,9 @@ from typing import Any
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest, namespace
-from components.render.operators import Operator, tenant_release
+from components.render.operators import Operator, sources, tenant_release
 from components.specs.storage import NfsClassSpec, StorageClassSpec, TopolvmClassSpec, VastClassSpec
+from components.specs.versions import Chart
 
 NFS_NAMESPACE = "csi-nfs"
 VAST_NAMESPACE = "vast-csi"
@@ -42,13 +43,16 @@ class StorageCatalogInput:
     """What the cluster offers, with its tenant's name filled in."""
     annotations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """What each class says beside, by its name: from where it is mounted, and how much its tenant may have of it."""
+    pins: Mapping[str, Chart] = field(default_factory=dict)
+    """Releases of charts that are pinned for the cluster, by chart."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one cluster's storage, in the order they are applied."""
         drivers, beside = storage_drivers(self.classes), self.annotations
         return (
             *(namespace(driver.namespace, cluster=self.cluster) for driver in drivers),
-            *(tenant_release(driver, self.cluster, awaited=driver is SNAPSHOTS) for driver in drivers),
+            *sources(drivers, self.cluster, self.pins),
+            *(tenant_release(driver, self.cluster, self.pins, awaited=driver is SNAPSHOTS) for driver in drivers),
             *(item for spec in self.classes for item in _class(self.cluster, spec, beside.get(spec.name, {}))),
         )
 

@@ -6,6 +6,7 @@ both are awaited before the catalogue follows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from components.render import labels as keys
@@ -21,6 +22,7 @@ from components.render.vm_sizes import instancetype, linux
 from components.specs.base import DnsLabel
 from components.specs.node_pool import TaintSpec
 from components.specs.tenant import QuotasSpec
+from components.specs.versions import Chart
 from components.specs.vm_offering import VmImageSpec, VmSizeSpec
 
 _KUBEVIRT = Operator(chart="kubevirt-operator", namespace="kubevirt")
@@ -52,6 +54,8 @@ class VmOfferingInput:
     """Most that the tenant may have."""
     by_manifests: ByManifests = field(default_factory=ByManifests)
     """Which operators come by manifests."""
+    pins: Mapping[str, Chart] = field(default_factory=dict)
+    """Releases of charts that are pinned for the cluster, by chart."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one cluster's offering, in the order they are applied."""
@@ -64,7 +68,7 @@ class VmOfferingInput:
             *(namespace(operator.namespace, cluster=cluster) for operator in VM_OPERATORS),
             namespace(NAMESPACE, labels={keys.TENANT: self.tenant}, cluster=cluster),
             *vm_quota(cluster, self.quotas, self.sizes, self.machines, golden),
-            *installed_in(VM_OPERATORS, self.by_manifests, cluster),
+            *installed_in(VM_OPERATORS, self.by_manifests, cluster, self.pins),
             _kubevirt(self),
             _cdi(self),
             *sizes.values(),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from components.specs.base import Address, Network
 from components.specs.locks import VpcAllocation
 from components.specs.region import NetworksSpec
 from components.specs.tenant_network import Egress, Ingress, VpcSpec
+from components.specs.versions import Chart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +23,8 @@ class Vpc:
     """Addresses of the control planes of the VPC's clusters, which its hosts must reach."""
     public_addresses: tuple[Address, ...] = ()
     """Public addresses of the VPC's clusters, which its hosts announce."""
+    pins: Mapping[str, Chart] = field(default_factory=dict)
+    """Releases of charts that are pinned for the cluster of which the VPC is seen, by chart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -71,6 +71,25 @@ class DpuEvidence(_Seen):
     """What was missing."""
 
 
+class ChartEvidence(_Seen):
+    """A chart that is pinned for a cluster, as it was seen there."""
+
+    chart: str
+    """Name of the chart."""
+    cluster: str
+    """Cluster that it is installed in."""
+    applied: str | None
+    """Digest that its source was applied with; None when there is none yet."""
+    installed: str | None
+    """Digest that Flux installed last; None when it installed none."""
+    settled: bool
+    """Whether Flux installed what its source says, and all nodes of the cluster were well when it was looked at."""
+    settled_since: AwareDatetime | None
+    """Moment at which that began; None when it is not settled."""
+    why: list[str] = []
+    """What was missing for it to be settled; empty when it is."""
+
+
 class RegionEvidence(_Seen):
     """A region as it was seen."""
 
@@ -82,6 +101,8 @@ class RegionEvidence(_Seen):
     """Pools of the region."""
     dpu_deployments: list[DpuEvidence] = []
     """DPUs of the region by DPUDeployment; empty where DPF runs none."""
+    charts: list[ChartEvidence] = []
+    """Charts that are pinned for clusters; empty where none is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

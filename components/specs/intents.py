@@ -1,4 +1,4 @@
-"""Intents: all that decides what a node, or a DPU, is. Lock files hold each intent in use, whole; data only wish.
+"""Intents: all that decides what a node, a DPU, or a chart in a cluster is. Lock files hold each in use; data wish.
 
 An intent holds values, never names to look up elsewhere, so that nothing but a promotion changes what it makes. What it
 leaves out stands for nothing being asked, in this library and in every later one: no other default may ever be added.
@@ -8,37 +8,53 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Annotated, ClassVar
 
 from pydantic import AwareDatetime, Field, JsonValue, StringConstraints
 
 from components.specs.bare_metal import BareMetalBackend
-from components.specs.base import HttpsUrl, KubernetesVersion, Registry, Sha256, Spec, Text, VersionName
+from components.specs.base import (
+    OCI_DIGEST,
+    OCI_URL,
+    HttpsUrl,
+    KubernetesVersion,
+    Label,
+    Registry,
+    Sha256,
+    Spec,
+    Text,
+    VersionName,
+)
 from components.specs.catalog import BootMode
 from components.specs.firmware import Firmware
 from components.specs.node_pool import TaintSpec
 from components.specs.region import ControlPlaneBackend
+from components.specs.versions import Chart
 
 FINGERPRINT_DIGITS = 16
+_LONGEST_STEM = 79
+_UNFIT_FOR_NAMES = re.compile(r"[^-a-z0-9.]")
 INTENT_NAME = r"^[a-z0-9][-a-z0-9.]*@[0-9a-f]{16}$"
 IntentName = Annotated[str, StringConstraints(pattern=INTENT_NAME, max_length=96)]
 """Name of an intent, ``gpu-2026.11.1@8d2f0c6b1a4e9375``: the image it is about, and its fingerprint."""
 
 
 class Intent(Spec):
-    """What intents of nodes and of DPUs share."""
-
-    IMAGE: ClassVar[str] = "image"
-    """Field that names the image."""
+    """What all intents share."""
 
     revision: int = Field(ge=1)
     """Revision of the renderer that turns the intent into objects; revisions stay as they are, byte by byte."""
-    image: VersionName
-    """Version of the image in ``catalog/images.yaml``."""
-    url: HttpsUrl
-    """Where the image is fetched from."""
-    sha256: Sha256
-    """SHA-256 of what is behind ``url``."""
+
+    @property
+    def release(self) -> str:
+        """Return what people call it: the version of an image or of a chart."""
+        raise NotImplementedError
+
+    @property
+    def stem(self) -> str:
+        """Return what the name of the intent begins with."""
+        return self.release
 
     @property
     def fingerprint(self) -> str:
@@ -50,10 +66,29 @@ class Intent(Spec):
     @property
     def name(self) -> str:
         """Return the name by which lock files refer to the intent."""
-        return f"{self.image}@{self.fingerprint}"
+        return f"{self.stem}@{self.fingerprint}"
 
 
-class NodeIntent(Intent):
+class ImageIntent(Intent):
+    """What intents of nodes and of DPUs share."""
+
+    IMAGE: ClassVar[str] = "image"
+    """Field that names the image."""
+
+    image: VersionName
+    """Version of the image in ``catalog/images.yaml``."""
+    url: HttpsUrl
+    """Where the image is fetched from."""
+    sha256: Sha256
+    """SHA-256 of what is behind ``url``."""
+
+    @property
+    def release(self) -> str:
+        """Return the version of the image."""
+        return self.image
+
+
+class NodeIntent(ImageIntent):
     """Everything for which upstream makes a Machine anew, reboots a node or joins it differently."""
 
     boot: BootMode
@@ -78,7 +113,7 @@ class NodeIntent(Intent):
     """Moment after which nodes that are older are made anew, a restart; Cluster API's ``rollout.after``."""
 
 
-class DpuIntent(Intent):
+class DpuIntent(ImageIntent):
     """Everything for which DPF flashes a DPU anew and reboots its host."""
 
     bsp: Text
@@ -97,3 +132,45 @@ class DpuIntent(Intent):
     """MTU of the DPU's ports to leaf switches; None in intents of revisions that do not write it."""
     mirror: Registry | None = None
     """Registry that the DPU's container runtime asks instead of the public ones."""
+
+
+class ChartIntent(Intent):
+    """What Flux fetches and installs of a chart in a cluster. Its values are not among it: the library has those."""
+
+    chart: Label
+    """Name of the chart in ``catalog/versions.yaml``."""
+    version: Text
+    """Version of the chart, which people read."""
+    url: Annotated[str, StringConstraints(pattern=OCI_URL, max_length=253)]
+    """Where the chart is fetched from, without a tag."""
+    digest: Annotated[str, StringConstraints(pattern=OCI_DIGEST)]
+    """Digest of the chart, which decides what is installed."""
+    made_from: Text | None = None
+    """What the platform makes the chart from; None for upstream's own."""
+
+    @classmethod
+    def of(cls, chart: Chart) -> ChartIntent:
+        """Return the intent of a cluster that has the release ``chart``."""
+        return cls(
+            revision=1,
+            chart=chart.name,
+            version=chart.version,
+            url=chart.url,
+            digest=chart.digest,
+            made_from=chart.made_from,
+        )
+
+    @property
+    def made(self) -> Chart:
+        """Return the release of the chart, as the version vector would say it."""
+        return Chart(name=self.chart, url=self.url, version=self.version, digest=self.digest, made_from=self.made_from)
+
+    @property
+    def release(self) -> str:
+        """Return the version of the chart."""
+        return self.version
+
+    @property
+    def stem(self) -> str:
+        """Return chart and version, as far as a name of an intent can have them."""
+        return _UNFIT_FOR_NAMES.sub("-", f"{self.chart}-{self.version}".lower())[:_LONGEST_STEM]

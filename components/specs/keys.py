@@ -11,21 +11,26 @@ from pydantic import StringConstraints
 
 DPUS = "dpus"
 """What all DPUs of a region are called where a pool could stand: they roll like the groups of one."""
+CHARTS = "charts"
+"""What stands for a cluster where a chart is promoted: a chart rolls over clusters like a pool over its groups."""
 GROUP_KEY = r"^[^/]+/[^/]+/[^/]+$"
 POOL_KEY = r"^[^/]+/[^/]+$"
 PROMOTED_KEY = r"^dpus$|^[^/]+/[^/]+$"
 WAVE_KEY = r"^(dpus|[^/]+/[^/]+)/[0-9]{1,4}$"
 DPU_KEY = r"^dpus/[^/]+$"
+CHART_KEY = r"^charts/[^/]+/[^/]+$"
 GroupKey = Annotated[str, StringConstraints(pattern=GROUP_KEY)]
 """Rollout group, ``cluster/pool/failure-domain``."""
 PoolKey = Annotated[str, StringConstraints(pattern=POOL_KEY)]
 """Pool, ``cluster/pool``."""
 PromotedKey = Annotated[str, StringConstraints(pattern=PROMOTED_KEY)]
-"""What is promoted, ``cluster/pool`` or ``dpus``."""
+"""What is promoted, ``cluster/pool``, ``charts/chart`` or ``dpus``."""
 WaveKey = Annotated[str, StringConstraints(pattern=WAVE_KEY)]
 """Wave of an open rollout, by what is promoted and its number."""
 DpuKey = Annotated[str, StringConstraints(pattern=DPU_KEY)]
 """DPUs of one DPUDeployment, ``dpus/deployment``."""
+ChartKey = Annotated[str, StringConstraints(pattern=CHART_KEY)]
+"""A chart in one cluster, ``charts/chart/cluster``."""
 
 
 def pool_key(cluster: str, pool: str) -> str:
@@ -43,8 +48,18 @@ def dpu_key(deployment: str) -> str:
     return group_key(DPUS, deployment)
 
 
+def charts_key(chart: str) -> str:
+    """Return the key of a chart in all clusters, ``charts/chart``."""
+    return pool_key(CHARTS, chart)
+
+
+def chart_key(chart: str, cluster: str) -> str:
+    """Return the key of a chart in one cluster, ``charts/chart/cluster``."""
+    return group_key(charts_key(chart), cluster)
+
+
 def wave_key(promoted: str, number: int) -> str:
-    """Return the key of wave ``number`` of what is ``promoted``, a pool's key or ``dpus``."""
+    """Return the key of wave ``number`` of what is ``promoted``, a pool's key, a chart's or ``dpus``."""
     return f"{promoted}/{number}"
 
 
@@ -64,12 +79,12 @@ def cluster_of(key: str) -> str:
 
 
 def pool_of(key: str) -> str:
-    """Return the pool's key, or ``dpus``, of the key of a rollout group or of a wave."""
+    """Return the key of what is promoted, a pool's, a chart's or ``dpus``, of that of a rollout group or of a wave."""
     return key.rpartition("/")[0]
 
 
 def domain_of(group: str) -> str:
-    """Return the failure domain of a rollout group's key; of DPUs' key, the DPUDeployment."""
+    """Return the failure domain of a rollout group's key; the DPUDeployment of DPUs' key, the cluster of a chart's."""
     return group.rpartition("/")[2]
 
 
@@ -87,3 +102,8 @@ def number_of(wave: str) -> int:
 def is_about_dpus(key: str) -> bool:
     """Tell whether ``key``, of whatever kind, is about DPUs and not about a pool."""
     return cluster_of(key) == DPUS
+
+
+def is_about_charts(key: str) -> bool:
+    """Tell whether ``key``, of whatever kind, is about a chart and not about a pool."""
+    return cluster_of(key) == CHARTS

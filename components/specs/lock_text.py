@@ -27,7 +27,7 @@ _ORDERS: dict[str, Callable[[Any], Any]] = {
     "public_ips": lambda address: address,
 }
 """How the entries of a section are sorted; those of other sections are sorted by name."""
-_BLOCKS = ("intents", "dpu_intents")
+_BLOCKS = ("intents", "dpu_intents", "chart_intents")
 """Sections whose entries have a line for each field, since people read and compare these one by one."""
 _SEAL = ("region", "beside")
 """Keys that say where a file belongs, at its end: what people review stays where it is, line by line."""

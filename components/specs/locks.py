@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -30,11 +30,22 @@ from components.specs.base import (
 from components.specs.border import RouteTarget
 from components.specs.dpus import DpuClusterName
 from components.specs.fabric import LAST_PKEY, GuidRange
-from components.specs.intents import DpuIntent, IntentName, NodeIntent
-from components.specs.keys import DpuKey, GroupKey, PoolKey, PromotedKey, WaveKey, is_about_dpus
+from components.specs.intents import ChartIntent, DpuIntent, Intent, IntentName, NodeIntent
+from components.specs.keys import (
+    ChartKey,
+    DpuKey,
+    GroupKey,
+    PoolKey,
+    PromotedKey,
+    WaveKey,
+    domain_of,
+    is_about_charts,
+    is_about_dpus,
+)
 from components.specs.ranges import Numbers
 from components.specs.region import ControlPlaneBackend
 from components.specs.tenant_network import Isolation
+from components.specs.versions import Chart
 
 Vni = Annotated[int, Field(ge=1, le=16_777_215)]
 Asn = Annotated[int, Field(ge=1, le=4_294_967_295)]
@@ -186,7 +197,7 @@ class Wave(Spec):
     """Rollout groups of an open rollout that moved together."""
 
     groups: tuple[Label, ...]
-    """Failure domains of the groups, or DPUDeployments where DPUs roll."""
+    """Failure domains of the groups, DPUDeployments where DPUs roll, or clusters where a chart does."""
     evidence: str | None = Field(default=None, pattern=OCI_DIGEST)
     """Digest of the file that shows them settled; the next wave moves with it."""
 
@@ -218,17 +229,22 @@ class ImagesLock(LockFile, CheckedSpec):
     """Intents of DPUs that are in use, each once, by name."""
     dpus: dict[DpuKey, IntentName] = Field(default_factory=dict)
     """Name of the intent of the DPUs of each DPUDeployment, by ``dpus/deployment``."""
+    chart_intents: dict[IntentName, ChartIntent] = Field(default_factory=dict)
+    """Intents of charts that are in use, each once, by name."""
+    charts: dict[ChartKey, IntentName] = Field(default_factory=dict)
+    """Name of the intent of a chart in a cluster, by ``charts/chart/cluster``; a cluster that is missing here has what
+    the version vector says."""
     rollouts: dict[PromotedKey, OpenRollout] = Field(default_factory=dict)
-    """Rollouts that are open, by ``cluster/pool``, or ``dpus``."""
+    """Rollouts that are open, by ``cluster/pool``, ``charts/chart``, or ``dpus``."""
     waves: dict[WaveKey, Wave] = Field(default_factory=dict)
-    """Waves of open rollouts, by ``cluster/pool/number``, or ``dpus/number``."""
+    """Waves of open rollouts, by ``cluster/pool/number``, ``charts/chart/number``, or ``dpus/number``."""
     previous: dict[PromotedKey, IntentName] = Field(default_factory=dict)
-    """Intent that a pool had before its last rollout, where a rollback goes, by ``cluster/pool``, or ``dpus``."""
+    """Intent before the last rollout, where a rollback goes, by ``cluster/pool``, ``charts/chart``, or ``dpus``."""
 
     @property
     def moved(self) -> dict[str, IntentName]:
-        """Return the name of the intent of all that a promotion moves: rollout groups of nodes, and of DPUs."""
-        return {**self.groups, **self.dpus}
+        """Return the name of the intent of all that a promotion moves: groups of nodes and of DPUs, and charts."""
+        return {**self.groups, **self.dpus, **self.charts}
 
     def node(self, group: str) -> NodeIntent:
         """Return the intent of the rollout group ``group``.
@@ -238,19 +254,30 @@ class ImagesLock(LockFile, CheckedSpec):
         """
         return self.intents[self.groups[group]]
 
+    def charts_of(self, cluster: str) -> dict[str, Chart]:
+        """Return the releases of charts that are pinned for ``cluster``, by chart."""
+        here = (self.chart_intents[name] for key, name in self.charts.items() if domain_of(key) == cluster)
+        return {intent.chart: intent.made for intent in here}
+
     def misfits(self) -> Iterator[Misfit]:
         """Yield names of intents that are not there, and intents that are not what their name says."""
-        for section, intents in (("intents", self.intents), ("dpu_intents", self.dpu_intents)):
+        for section in ("intents", "dpu_intents", "chart_intents"):
+            intents: dict[IntentName, Intent] = getattr(self, section)
             for name, intent in intents.items():
                 if intent.name != name:
                     text = f"is not the intent of that name, which would be {intent.name}; {UNDO}"
                     yield Misfit(text, (section, name))
         for path, named in self._named():
-            if named not in (self.dpu_intents if is_about_dpus(path[1]) else self.intents):
+            if named not in self._intents_about(path[1]):
                 yield Misfit(f"names an intent that is not in this file; {UNDO}", path, named)
 
+    def _intents_about(self, key: str) -> Mapping[IntentName, Intent]:
+        if is_about_charts(key):
+            return self.chart_intents
+        return self.dpu_intents if is_about_dpus(key) else self.intents
+
     def _named(self) -> Iterator[tuple[tuple[str, ...], IntentName]]:
-        for section in ("groups", "dpus", "previous"):
+        for section in ("groups", "dpus", "charts", "previous"):
             yield from (((section, key), name) for key, name in getattr(self, section).items())
         for key, rollout in self.rollouts.items():
             yield ("rollouts", key, "to"), rollout.to

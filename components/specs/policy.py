@@ -18,6 +18,8 @@ class RuleId(StrEnum):
     """A node image is pinned by the SHA-256 that the catalogue has for it."""
     IMAGE_OUTSIDE_CHANNEL = "image-outside-channel"
     """A node boots an image that the environment's channel offers."""
+    CHART_OUTSIDE_CHANNEL = "chart-outside-channel"
+    """A cluster has a release of a chart that the environment's channel offers and nobody revoked."""
     UNSIGNED_IMAGE = "unsigned-image"
     """In production a node boots an image that is signed."""
     DEPRECATED_IMAGE = "deprecated-image"

@@ -28,6 +28,7 @@ from components.specs.base import (
 )
 from components.specs.border import BorderSpec
 from components.specs.catalog import Channel
+from components.specs.chart_rollouts import ChartRolloutsSpec
 from components.specs.data_stores import DataStoreSpec, DedicatedDataStoreSpec
 from components.specs.dpus import DpuControlSpec
 from components.specs.external_secrets import SecretsSpec
@@ -204,6 +205,8 @@ class RegionSpec(DataFile):
     """Storage classes that tenants may name in ``clusters[].storage``."""
     spares: PercentOrCount = "2%"
     """Hosts kept free per pool and failure domain; a pool may say otherwise."""
+    chart_rollouts: ChartRolloutsSpec = ChartRolloutsSpec()
+    """How charts are promoted over the clusters of tenants."""
     previews: PreviewsSpec = PreviewsSpec()
     """What ``jacquard up`` wants of a preview."""
     registry: RegistrySpec | None = None

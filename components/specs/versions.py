@@ -16,11 +16,16 @@ from components.specs.base import (
     Text,
     VersionName,
 )
+from components.specs.catalog import Channel
 from components.specs.cluster_api import ClusterApiSpec
 
 
 class Chart(Spec):
-    """A Helm chart in an OCI registry, pinned by version and digest."""
+    """A release of a Helm chart in an OCI registry, pinned by version and digest.
+
+    Of several rows of a chart the first one is what regions install; the others, which are newer, are what clusters of
+    tenants can be promoted to (``docs/rollouts.md``).
+    """
 
     name: Label
     """Name that operators and add-ons refer to, which also names Flux's OCIRepository."""
@@ -35,6 +40,14 @@ class Chart(Spec):
     nobody looked it up."""
     made_from: Text | None = None
     """What the platform makes the chart from, where upstream publishes manifests only; None for upstream's own."""
+    channel: tuple[Channel, ...] = ()
+    """Channels that offer the release; all do when none is listed."""
+    revoked: Text | None = None
+    """Why no cluster may have the release any more; None as long as it may."""
+
+    def offered_by(self, channel: Channel) -> bool:
+        """Tell whether ``channel`` offers the release."""
+        return not self.channel or channel in self.channel
 
 
 class ManifestArtefact(Spec):
@@ -87,16 +100,22 @@ class VersionVector(DataFile):
     tools: tuple[Tool, ...] = ()
     """Container images of the platform's own jobs."""
 
-    def chart(self, name: str) -> Chart:
-        """Return the chart called ``name``.
-
-        Raises:
-            KeyError: no such chart in the vector.
-        """
+    def installed(self, channel: Channel) -> dict[str, Chart]:
+        """Return by name the release of each chart that a region of ``channel`` installs where nothing is pinned."""
+        found: dict[str, Chart] = {}
         for chart in self.charts:
-            if chart.name == name:
-                return chart
-        raise KeyError(name)
+            if chart.offered_by(channel):
+                found.setdefault(chart.name, chart)
+        return found
+
+    def newest(self, name: str, channel: Channel) -> Chart | None:
+        """Return the newest release of chart ``name`` that ``channel`` offers and nobody revoked."""
+        rows = (one for one in reversed(self.charts) if one.name == name and not one.revoked)
+        return next((one for one in rows if one.offered_by(channel)), None)
+
+    def releases(self, name: str) -> tuple[Chart, ...]:
+        """Return all releases of chart ``name``, the oldest first."""
+        return tuple(one for one in self.charts if one.name == name)
 
     def tool(self, name: str) -> Tool:
         """Return the image called ``name``.

@@ -2,6 +2,7 @@
 
 from policies.rules import (
     change_in_freeze,
+    chart_outside_channel,
     deprecated_image,
     fetched_by_tag,
     host_beyond_identity,
@@ -19,6 +20,7 @@ from policies.verdict import Rule
 RULES: tuple[Rule, ...] = (
     unpinned_image.RULE,
     image_outside_channel.RULE,
+    chart_outside_channel.RULE,
     unsigned_image.RULE,
     deprecated_image.RULE,
     fetched_by_tag.RULE,

@@ -28,6 +28,7 @@ from rehearsal.operators import (
     platform,
     programs,
     references,
+    releases,
     virtual_machines,
     vm_fleets,
     volumes,
@@ -110,6 +111,7 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, lambda: parts.helm.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: kustomizations.reconcile(management))
         _try(MANAGEMENT, lambda: references.report(management, hosted))
+        _try(MANAGEMENT, lambda: releases.reconcile(management))
     for cluster, view in servers.views.items():
         if cluster != MANAGEMENT:
             if management is not None:

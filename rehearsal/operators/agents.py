@@ -131,7 +131,8 @@ def _releases(management: View, cluster: str) -> Iterator[tuple[Agent, Object]]:
         spec = release["spec"]
         agent = AGENTS.get(dig(spec, "chartRef", "name") or "")
         there = dig(spec, "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig"
-        if agent and there and not deleting(release) and reported(release, "Ready"):
+        installed = reported(release, "Ready") or dig(release, "status", "history")  # which an upgrade leaves there
+        if agent and there and not deleting(release) and installed:
             yield agent, release
 
 

@@ -7,20 +7,17 @@ nothing would answer, and hooks; kinds stay when a release goes, since the regio
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 from providers.kube.objects import dig
 from rehearsal import crds
 from rehearsal.charts import KIND, Charts, HelmError
-from rehearsal.operators.helm_records import Place, now, record, stored
+from rehearsal.operators.helm_records import Place, record, snapshot, stored
+from rehearsal.operators.installed import HELM, Chart, fetched
 from rehearsal.operators.view import LOG, Object, View, conditions, deleting, reported
 
-RELEASE = ("helm.toolkit.fluxcd.io/v2", "HelmRelease")
+RELEASE = (HELM, "HelmRelease")
 FLUX_NAME, FLUX_NAMESPACE = "helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace"
 """Labels that Flux puts on what it installs."""
 FINALIZER = "finalizers.fluxcd.io"
@@ -29,22 +26,6 @@ _HELM_NAME, _HELM_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release
 _WEBHOOKS = {"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
 _AGAIN_SECONDS = 10.0
 """After what length of time a release that failed is tried again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """What a release's source has fetched."""
-
-    name: str
-    version: str
-    digest: str
-    here: bool
-    """Whether helm can render it."""
-
-    @property
-    def revision(self) -> str:
-        """Return the version as Flux tells it, with the beginning of the digest."""
-        return f"{self.version}+{self.digest.removeprefix('sha256:')[:12]}"
 
 
 def is_real(release: Object) -> bool:
@@ -79,37 +60,31 @@ class Controller:
             if not secret:
                 continue
             there = hosted(secret.removesuffix("-kubeconfig"))
-            chart = self._chart(management, release)
-            if is_real(release) and (deleting(release) or (chart is not None and not chart.here)):
+            chart = fetched(management, release)
+            here = chart is not None and self._is_here(release, chart)
+            if is_real(release) and (deleting(release) or (chart is not None and not here)):
                 known = management.find("v1", "Secret", secret, metadata["namespace"]) is not None
                 if there is not None or not known:
                     _uninstall(there, Place.of(release))
                     _finalizer(management, release, on=False)
-            elif chart is None or not chart.here or deleting(release):
+            elif chart is None or not here or deleting(release):
                 continue
             elif not is_real(release):
                 _finalizer(management, release, on=True)
             elif there is not None and spec.get("suspend") is not True and _due(release, chart):
                 self._install(management, release, there, chart)
 
-    def _chart(self, management: View, release: Object) -> Chart | None:
-        """Return the chart of a release; None as long as its source has none."""
+    def _is_here(self, release: Object, chart: Chart) -> bool:
+        """Tell whether helm can render what a release installs."""
         spec, metadata = release["spec"], release["metadata"]
-        ref = spec.get("chartRef") or {}
-        space = ref.get("namespace") or metadata["namespace"]
-        source = management.find("source.toolkit.fluxcd.io/v1", "OCIRepository", ref.get("name"), space)
-        digest = dig(source, "status", "artifact", "digest")
-        if source is None or digest is None or not reported(source, "Ready"):
-            return None
-        name, version = source["spec"]["url"].rpartition("/")[2], dig(source, "spec", "ref", "tag") or ""
         # Nothing here looks values up, or patches what helm has rendered.
         plain = not spec.get("valuesFrom") and not spec.get("postRenderers")
-        here = plain and self._charts is not None and self._charts.has(name, version)
-        told = f"{metadata['namespace']}/{metadata['name']}: chart {name} {version}"
+        here = plain and self._charts is not None and self._charts.has(chart.name, chart.version)
+        told = f"{metadata['namespace']}/{metadata['name']}: chart {chart.name} {chart.version}"
         if told not in self._told:
             self._told.add(told)
             LOG.info("%s is %s", told, "rendered by helm" if here else "simulated")
-        return Chart(name, version, digest, here)
+        return here
 
     def _install(self, management: View, release: Object, there: View, chart: Chart) -> None:
         metadata, place = release["metadata"], Place.of(release)
@@ -189,19 +164,6 @@ def _status(release: Object, chart: Chart, bodies: list[Object], action: str) ->
     place, generation = Place.of(release), release["metadata"]["generation"]
     what = f"{place.namespace}/{place.name}.v1 with chart {chart.name}@{chart.revision}"
     done = ("True", f"{action}Succeeded", f"Helm {action.lower()} succeeded for release {what}")
-    snapshot = {
-        "name": place.name,
-        "namespace": place.namespace,
-        "version": 1,
-        "status": "deployed",
-        "chartName": chart.name,
-        "chartVersion": chart.revision,
-        "ociDigest": chart.digest,
-        "configDigest": _digest(release["spec"].get("values") or {}),
-        "digest": _digest(bodies),
-        "firstDeployed": now(),
-        "lastDeployed": now(),
-    }
     return {
         "observedGeneration": generation,
         "lastAttemptedGeneration": generation,
@@ -209,14 +171,10 @@ def _status(release: Object, chart: Chart, bodies: list[Object], action: str) ->
         "lastAttemptedRevisionDigest": chart.digest,
         "lastAttemptedReleaseAction": action.lower(),
         "storageNamespace": place.storage,
-        "history": [snapshot],
+        "history": [snapshot(place, chart, config=release["spec"].get("values") or {}, content=bodies)],
         **conditions({**release, "status": {}}, Ready=done, Released=done),
     }
 
 
 def _key(body: Object) -> tuple[str, str, str]:
     return body["kind"], body["metadata"].get("namespace") or "", body["metadata"]["name"]
-
-
-def _digest(content: Any) -> str:
-    return f"sha256:{hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()}"

@@ -1,16 +1,19 @@
-"""Helm's records of releases: which objects one installed, in a Secret of the cluster, as ``helm list`` reads it."""
+"""Helm's records of releases: a Secret of the cluster, which ``helm list`` reads, and what Flux tells of it."""
 
 from __future__ import annotations
 
 import base64
 import datetime as dt
 import gzip
+import hashlib
 import json
 from dataclasses import dataclass
+from typing import Any
 
 import yaml
 
 from rehearsal import crds
+from rehearsal.operators.installed import Chart
 from rehearsal.operators.view import Object, View
 
 TYPE = "helm.sh/release.v1"
@@ -73,6 +76,35 @@ def stored(there: View, place: Place) -> list[Object]:
     packed = base64.b64decode(base64.b64decode(secret["data"]["release"]))
     manifest = json.loads(gzip.decompress(packed))["manifest"]
     return [body for body in yaml.load_all(manifest, crds.Loader) if body]
+
+
+def snapshot(place: Place, chart: Chart, *, config: Object, content: Any, before: Object | None = None) -> Object:
+    """Return the entry of a release's ``status.history``.
+
+    Args:
+        place: Where the release goes.
+        chart: What is installed there.
+        config: Its values.
+        content: What its digest is of.
+        before: The entry that it follows, if it follows any.
+    """
+    return {
+        "name": place.name,
+        "namespace": place.namespace,
+        "version": before["version"] + 1 if before else 1,
+        "status": "deployed",
+        "chartName": chart.name,
+        "chartVersion": chart.revision,
+        "ociDigest": chart.digest,
+        "configDigest": _digest(config),
+        "digest": _digest(content),
+        "firstDeployed": before["firstDeployed"] if before else now(),
+        "lastDeployed": now(),
+    }
+
+
+def _digest(content: Any) -> str:
+    return f"sha256:{hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()}"
 
 
 def now() -> str:

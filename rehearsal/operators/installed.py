@@ -1,14 +1,29 @@
-"""Which charts are installed in the management cluster, whatever their releases are called."""
+"""Which charts releases install and have a source for, whatever they are called."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from providers.kube.objects import dig
 from rehearsal.operators.view import Object, View, deleting, reported
 
 HELM = "helm.toolkit.fluxcd.io/v2"
 SOURCE = "source.toolkit.fluxcd.io/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """What a release's source has fetched."""
+
+    name: str
+    version: str
+    digest: str
+
+    @property
+    def revision(self) -> str:
+        """Return the version as Flux tells it, with the beginning of the digest."""
+        return f"{self.version}+{self.digest.removeprefix('sha256:')[:12]}"
 
 
 def installed(view: View, chart: str) -> Iterator[Object]:
@@ -20,7 +35,24 @@ def installed(view: View, chart: str) -> Iterator[Object]:
 
 def chart_of(view: View, release: Object) -> str | None:
     """Return the chart that a release installs: what its source fetches, whatever that is called."""
+    return _name(_source(view, release))
+
+
+def fetched(view: View, release: Object) -> Chart | None:
+    """Return what a release would install now; None as long as its source has fetched nothing."""
+    source = _source(view, release)
+    name, digest = _name(source), dig(source, "status", "artifact", "digest")
+    if source is None or name is None or digest is None or not reported(source, "Ready"):
+        return None
+    return Chart(name, dig(source, "spec", "ref", "tag") or "", digest)
+
+
+def _source(view: View, release: Object) -> Object | None:
     named = dig(release, "spec", "chartRef") or {}
-    source = view.find(SOURCE, named.get("kind", ""), named.get("name"), named.get("namespace"))
+    place = named.get("namespace") or release["metadata"].get("namespace")
+    return view.find(SOURCE, named.get("kind", ""), named.get("name"), place)
+
+
+def _name(source: Object | None) -> str | None:
     url = dig(source, "spec", "url")
     return str(url).rpartition("/")[2] if url else None

@@ -66,6 +66,7 @@ def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:
     assert [(item.name, item.enforcementLevel) for item in info.policies] == [
         ("unpinned-image", MANDATORY),
         ("image-outside-channel", MANDATORY),
+        ("chart-outside-channel", MANDATORY),
         ("unsigned-image", MANDATORY),
         ("deprecated-image", ADVISORY),
         ("fetched-by-tag", MANDATORY),

@@ -239,7 +239,7 @@ _ASKS = {
         ),
         "an entry of the catalogue": (
             "add (it there|a data store|one to|an image|one of the two|the version) | take a newer release | "
-            "write two of one minor | restore the digest | the (digest|URL) of each | write a release of | "
+            "write two of one minor | restore the digest | the (digest|URL|version) of each | write a release of | "
             "update jacquard | newer release"
         ),
         "the file as it was": ("with git checkout | take either side | write it back | restore | write what is right "),

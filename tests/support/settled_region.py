@@ -14,7 +14,8 @@ from components.render.manifest import MANAGEMENT
 from components.render.node_templates import TemplateIntent
 from components.render.template_revisions import fingerprint
 from components.specs.environment import Environment
-from components.specs.intents import NodeIntent
+from components.specs.intents import ChartIntent, NodeIntent
+from components.specs.keys import domain_of
 from components.specs.tenant import TenantSpec
 from observe.observation import Observation
 
@@ -31,6 +32,8 @@ def settled_region(environment: Environment) -> Observation:
     dpus = ordered_dpus(environment)
     for key in environment.image_pins.dpus:
         answers.dpu_deployment(key, dpus[key])
+    for key, intent in environment.image_pins.charts.items():
+        answers.chart(domain_of(key), environment.image_pins.chart_intents[intent])
     return Observation(objects=answers.seen)
 
 
@@ -104,6 +107,24 @@ class _Answers:
                 metadata={"labels": {"svc.dpu.nvidia.com/owned-by-dpudeployment": f"{NAMESPACE}_{name}"}},
                 spec={"bfb": made.bfb_name, "dpuFlavor": made.flavor_name},
                 status={"phase": "Ready", "operationalConditions": conditions(OperationalReady="True")},
+            )
+
+    def chart(self, cluster: str, intent: ChartIntent) -> None:
+        """Add the source of a chart that is pinned for a cluster, and its release, installed on 2026-11-21."""
+        installed = {"ociDigest": intent.digest, "lastDeployed": "2026-11-21T08:00:00Z"}
+        source = {"kind": "OCIRepository", "name": intent.chart, "namespace": cluster}
+        for kind, spec, status in (
+            ("OCIRepository", {"ref": {"digest": intent.digest}}, {}),
+            ("HelmRelease", {"chartRef": source}, {"history": [installed]}),
+        ):
+            ready = {"type": "Ready", "status": "True", "observedGeneration": 1}
+            self._add(
+                kind,
+                cluster,
+                intent.chart,
+                metadata={"generation": 1},
+                spec=spec,
+                status={"conditions": [ready], **status},
             )
 
     def _add(self, kind: str, namespace: str, name: str | None = None, **rest: Any) -> None:

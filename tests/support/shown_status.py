@@ -6,6 +6,7 @@ import io
 
 from rich.console import Console
 
+from observe.chart_status import ChartStatus
 from observe.dpu_status import DpuDeploymentStatus
 from observe.pool_status import Group, Pool
 from observe.region_status import ControlPlane, Offering, RegionStatus, StorageClass, Vm, Vpc
@@ -64,6 +65,18 @@ STATUS = RegionStatus(
             images={"bfb-3.2.0": 8},
             flavors={"zero-trust-a": 8},
             settled=True,
+            why=[],
+        )
+    ],
+    charts=[
+        ChartStatus(
+            chart="cilium",
+            cluster="acme-train",
+            version="1.20.1",
+            applied="sha256:c",
+            installed="sha256:c",
+            settled=True,
+            settled_since="2026-11-21T08:00:00+00:00",
             why=[],
         )
     ],

@@ -14,6 +14,7 @@ from components.plan.allocate.assignment import assign
 from components.plan.allocate.dpu_clusters import give_links
 from components.plan.allocate.numbering import number
 from components.plan.build.control_planes import control_plane_pins
+from components.plan.intents.charts import chart_pins, unpinned_charts
 from components.plan.intents.dpus import dpu_pins
 from components.plan.intents.images import choose_image, misfits
 from components.plan.intents.nodes import pinned_image, wanted_intent
@@ -74,9 +75,10 @@ def attempt(environment: Environment, released: Collection[str] = ()) -> Allocat
             "control_planes": control_planes,
             "groups": {key: intent.name for key, intent in groups.items()},
             "dpus": {key: intent.name for key, intent in dpus.items()},
+            "charts": chart_pins(environment),
         }
     )
-    pins = carried(before, after)
+    pins = carried(before, after, unpinned_charts(environment))
     lock = AllocationsLock(
         schema_version=AllocationsLock.FORMAT,
         vpcs=vpcs,

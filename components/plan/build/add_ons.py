@@ -32,6 +32,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddO
             cluster=cluster.name,
             add_ons=chosen,
             facts=_facts(environment, placed),
+            pins=environment.image_pins.charts_of(cluster.name),
             load_balancers=LoadBalancers(
                 vpc=numbers.load_balancers,
                 public=public_addresses(environment, placed.tenant, cluster.vpc),

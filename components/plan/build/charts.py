@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from components.plan.build.add_ons import add_ons
 from components.plan.build.dpus import uses_dpf
 from components.plan.build.fabrics import connected
-from components.plan.pools import DataPath, clusters, tenant_file
+from components.plan.pools import DataPath, PlacedCluster, clusters, tenant_file
 from components.render import infiniband, kamaji_etcd, secret_store
 from components.render.backends import BORDERS, CONTROL_PLANES
 from components.render.dpus import HBN_CHART, OVN_CHART
@@ -49,6 +49,21 @@ def without_values(environment: Environment) -> frozenset[str]:
     region = region_operators(environment.region, dpf=uses_dpf(environment))
     every = (*region, *VM_OPERATORS)
     return frozenset(one.chart for one in every) - {one.chart for one in every if one.values}
+
+
+def charts_inside(environment: Environment, placed: PlacedCluster) -> tuple[str, ...]:
+    """Return the charts that are installed inside a cluster, each once; not those that manifests stand for."""
+    cluster, vms = placed.cluster, placed.tenant.vms
+    classes = tuple(entry for entry in environment.region.storage if entry.name in cluster.storage)
+    of_vpc = (BORDERS[vpc.isolation].charts for vpc in placed.tenant.vpcs if vpc.name == cluster.vpc)
+    found = [entry.chart for entry in add_ons(environment, placed)]
+    found += [chart for charts in of_vpc for chart in charts]
+    found += [infiniband.CHART] if connected(environment, placed) else []
+    found += [driver.chart for driver in storage_drivers(classes)]
+    if vms is not None and vms.cluster == cluster.name:
+        delivered = {one.name for one in environment.versions.manifests}
+        found += [operator.chart for operator in VM_OPERATORS if operator.chart not in delivered]
+    return tuple(dict.fromkeys(found))
 
 
 def _of_clusters(environment: Environment) -> Iterator[tuple[str, DataPlace]]:

@@ -17,11 +17,12 @@ def uses_dpf(environment: Environment) -> bool:
 def dpu_platform(environment: Environment) -> DpuPlatform:
     """Return what is the same for every VPC: DPU control, networks, pinned intents, charts."""
     region, versions, pins = environment.region, environment.versions, environment.image_pins
+    charts = versions.installed(region.image_channel)
     return DpuPlatform(
         control=region.dpus,
         networks=region.networks,
         intents={domain_of(key): pins.dpu_intents[name] for key, name in pins.dpus.items()},
-        hbn_chart=versions.chart(HBN_CHART),
+        hbn_chart=charts[HBN_CHART],
         hbn_image=next((tool for tool in versions.tools if tool.name == HBN_IMAGE), None),
-        ovn_chart=versions.chart(OVN_CHART),
+        ovn_chart=charts[OVN_CHART],
     )

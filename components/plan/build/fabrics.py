@@ -55,4 +55,5 @@ def partition(environment: Environment, placed: PlacedCluster) -> Partition | No
         instance_types=tuple(kinds),
         multus=versions.tool(MULTUS),
         daemon_image=str(versions.tool(DAEMON)),
+        pins=environment.image_pins.charts_of(placed.cluster.name),
     )

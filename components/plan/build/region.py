@@ -27,10 +27,11 @@ from components.specs.tenant import TenantSpec
 def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionInput]:
     """Yield the one input of the foundation."""
     needed, dpf = needed_charts(environment), uses_dpf(environment)
+    installed = environment.versions.installed(region.image_channel)
     made = RegionInput(
         name=environment.name,
         spec=region,
-        charts=tuple(chart for chart in environment.versions.charts if chart.name in needed),
+        charts=tuple(chart for name, chart in installed.items() if name in needed),
         by_manifests=ByManifests.taken(environment.versions, (*needed, PROVIDERS)),
         platform=dpu_platform(environment),
         dpf=dpf,

@@ -20,6 +20,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Stor
         name=cluster.name,
         cluster=cluster.name,
         classes=offered,
+        pins=environment.image_pins.charts_of(cluster.name),
         annotations={
             spec.name: _annotations(environment, placed, spec.name)
             for spec in offered

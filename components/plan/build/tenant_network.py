@@ -34,7 +34,7 @@ def vpcs(environment: Environment) -> Iterator[PlacedVpc]:
     """
     for tenant in environment.tenants:
         for vpc in tenant.vpcs:
-            yield PlacedVpc(tenant=tenant, vpc=_vpc(environment, tenant, vpc))
+            yield PlacedVpc(tenant=tenant, vpc=_vpc(environment, tenant, vpc, None))
 
 
 def enforced_by(environment: Environment, placed: PlacedVpc) -> tuple[str, ...]:
@@ -65,14 +65,14 @@ def _network(
 ) -> TenantNetworkInput:
     return TenantNetworkInput(
         name=vpc.name if cluster is None else f"{cluster}-{vpc.name}",
-        vpc=_vpc(environment, tenant, vpc),
+        vpc=_vpc(environment, tenant, vpc, cluster),
         platform=dpu_platform(environment),
         cluster=cluster,
         partition=part,
     )
 
 
-def _vpc(environment: Environment, tenant: TenantSpec, vpc: VpcSpec) -> Vpc:
+def _vpc(environment: Environment, tenant: TenantSpec, vpc: VpcSpec, cluster: str | None) -> Vpc:
     addresses = environment.allocations.clusters
     return Vpc(
         spec=vpc,
@@ -80,4 +80,5 @@ def _vpc(environment: Environment, tenant: TenantSpec, vpc: VpcSpec) -> Vpc:
         numbers=environment.allocations.vpcs[vpc.name],
         control_planes=tuple(addresses[cluster.name].vip for cluster in tenant.clusters if cluster.vpc == vpc.name),
         public_addresses=public_addresses(environment, tenant, vpc.name),
+        pins=environment.image_pins.charts_of(cluster) if cluster else {},
     )

@@ -58,4 +58,5 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
         machines=machines,
         quotas=placed.tenant.quotas,
         by_manifests=ByManifests.taken(environment.versions, (operator.chart for operator in VM_OPERATORS)),
+        pins=environment.image_pins.charts_of(cluster.name),
     )

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from components.specs.intents import Intent
 from components.specs.locks import ImagesLock
 
-SECTIONS = ("intents", "dpu_intents")
-"""Sections that hold intents, those of nodes and those of DPUs."""
+SECTIONS = ("intents", "dpu_intents", "chart_intents")
+"""Sections that hold intents: of nodes, of DPUs and of charts."""
 
 
 def knowing(pins: ImagesLock, intents: Iterable[Intent], section: str = SECTIONS[0]) -> ImagesLock:

@@ -1,4 +1,7 @@
-"""Kubernetes versions of a region: what each control plane runs, where it can go next, and what keeps it from there."""
+"""Kubernetes versions of a region: what each control plane runs, where it can go next, and what keeps it from there.
+
+Releases of charts, which are told beside them, are those of `chart_upgrades`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 
 from components.plan.build.control_planes import running_version
 from components.plan.pools import PlacedCluster, clusters, place
+from components.plan.report.chart_upgrades import chart_upgrades
 from components.plan.rollout.upgrades import image_for, newest_step, step_objections, with_version
 from components.specs.environment import Environment
 
@@ -36,7 +40,12 @@ def upgrades(environment: Environment) -> tuple[Upgrade, ...]:
 
 def to_json(environment: Environment, found: tuple[Upgrade, ...]) -> dict[str, Any]:
     """Return the report as data."""
-    return {"schema_version": 1, "environment": environment.name, "clusters": [asdict(item) for item in found]}
+    return {
+        "schema_version": 1,
+        "environment": environment.name,
+        "clusters": [asdict(item) for item in found],
+        "charts": [asdict(item) for item in chart_upgrades(environment)],
+    }
 
 
 def _upgrade(environment: Environment, placed: PlacedCluster) -> Upgrade:

@@ -14,7 +14,7 @@ from functools import partial
 from components.plan.intents.dpus import deployments, find_dpu_image, ordered_dpus, wanted_dpu_intent
 from components.plan.intents.nodes import unfit_for_doca
 from components.plan.pools import problem
-from components.plan.rollout.limits import RolloutLimits
+from components.plan.rollout.limits import Excess, RolloutLimits
 from components.plan.rollout.subject import DATA, Wish
 from components.plan.rollout.waves import PlannedGroup
 from components.render.dpu_templates import NEWEST, DpuTemplates, templates
@@ -39,6 +39,7 @@ class DpuSubject:
     section = "dpus"
     intent_section = "dpu_intents"
     canary = 0
+    alone = ""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
@@ -48,6 +49,11 @@ class DpuSubject:
         if not self._vpcs:
             text = "no VPC of this region is isolated by its DPUs, so that DPF runs none that could be promoted"
             raise SpecError(environment.name, [problem(environment, *self.place, text)])
+
+    @property
+    def groups(self) -> Mapping[str, IntentName]:
+        """Return the name of the intent of each DPUDeployment."""
+        return self._environment.image_pins.dpus
 
     @property
     def intents(self) -> Mapping[IntentName, DpuIntent]:
@@ -96,6 +102,10 @@ class DpuSubject:
         free = by_vpc.pop("", [])
         ordered = sorted(by_vpc, key=lambda vpc: (sum(self._count[key] for key in by_vpc[vpc]), vpc))
         return [wave for wave in (free, *(by_vpc[vpc] for vpc in ordered)) if wave]
+
+    def excess(self, limits: RolloutLimits, groups: Sequence[str]) -> tuple[Excess, ...]:  # noqa: ARG002
+        """Return nothing: no limit counts DPUs."""
+        return ()
 
     def backwards(self, limits: RolloutLimits, groups: Sequence[str], moved: Sequence[str]) -> list[list[str]]:
         """Return ``groups`` in the waves of a way back: the last of those that ``moved`` goes first."""

@@ -20,6 +20,8 @@ from components.specs.keys import group_key, pool_of
 PER_POOL = "max_unavailable_per_pool"
 PER_FABRIC = "max_unavailable_per_fabric"
 NVLINK = "max_rolling_nvlink_domains"
+CLUSTERS = "max_clusters"
+_WHAT = {NVLINK: "NVLink domains would roll", CLUSTERS: "clusters would move"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,15 +29,15 @@ class Excess:
     """A limit that groups would break if they rolled together."""
 
     limit: str
-    """Limit that would be broken, a field of ``nodes.rollouts`` in ``region.yaml``."""
+    """Limit that would be broken, a field of ``nodes.rollouts`` or ``chart_rollouts`` in ``region.yaml``."""
     subject: str
-    """Pool or fabric that the limit is about."""
+    """Pool, fabric or chart that the limit is about."""
     away: int
-    """Number of nodes, or of NVLink domains, that would be away at once."""
+    """Number of nodes, of NVLink domains or of clusters, that would be away or move at once."""
     allowed: int
 
     def __str__(self) -> str:
-        what = "NVLink domains would roll" if self.limit == NVLINK else "nodes would be away"
+        what = _WHAT.get(self.limit, "nodes would be away")
         return f"{self.away} {what} at once in {self.subject}, {self.limit} allows {self.allowed}"
 
 

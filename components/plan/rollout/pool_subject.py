@@ -12,16 +12,17 @@ from components.plan.intents.images import CHANNEL, find_image, mirror_objection
 from components.plan.intents.nodes import offered_image, pinned_image, wanted_intent
 from components.plan.intents.succession import day_objections, succession_objections
 from components.plan.pools import PlacedPool, pools, problem
-from components.plan.rollout.limits import RolloutLimits
+from components.plan.rollout.limits import Excess, RolloutLimits
 from components.plan.rollout.replacement import replacements, spare_hosts
 from components.plan.rollout.soak import shortcomings
 from components.plan.rollout.subject import DATA, Wish
-from components.plan.rollout.waves import PlannedGroup, backwards, waves
+from components.plan.rollout.waves import PlannedGroup, backwards, excess, waves
 from components.render.template_revisions import NEWEST
 from components.specs.catalog import GoldenImage
 from components.specs.environment import Environment
 from components.specs.evidence import Evidence
 from components.specs.intents import Intent, IntentName, NodeIntent
+from components.specs.keys import pool_of
 from components.specs.loader import IMAGE_PINS, IMAGES
 from components.specs.locks import Wave
 from components.specs.problems import Problem, SpecError, listed, suggestion
@@ -41,6 +42,18 @@ class PoolSubject:
         self._environment, self._placed = environment, _placed(environment, pool)
         self.place = (self._placed.file, (*self._placed.path, "image"))
         self.canary = self._placed.pool.rollout.canary
+
+    @property
+    def groups(self) -> Mapping[str, IntentName]:
+        """Return the name of the intent of each rollout group of the pool."""
+        pins = self._environment.image_pins.groups
+        return {key: name for key, name in pins.items() if pool_of(key) == self._placed.key}
+
+    @property
+    def alone(self) -> str:
+        """Return how many nodes go first, and what says so."""
+        nodes = f"{self.canary} node{' takes' if self.canary == 1 else 's take'}"
+        return f"{nodes} an image first, alone (rollout.canary of the pool)"
 
     @property
     def intents(self) -> Mapping[IntentName, NodeIntent]:
@@ -65,7 +78,7 @@ class PoolSubject:
         """Return why nodes of the pool may not be as ``intent`` says, wherever they come from."""
         image = pinned_image(self._environment, intent) if isinstance(intent, NodeIntent) else None
         if image is None:
-            return [f"image {intent.image} is not in the catalogue any more; add it to {IMAGES} again"]
+            return [f"image {intent.release} is not in the catalogue any more; add it to {IMAGES} again"]
         return self._objections(image, today)
 
     def planned(self, groups: Iterable[str]) -> Mapping[str, PlannedGroup]:
@@ -80,6 +93,10 @@ class PoolSubject:
     def waves(self, limits: RolloutLimits, groups: Sequence[str], canary: int) -> list[list[str]]:
         """Return ``groups`` in waves."""
         return waves(self._environment, limits, groups, canary)
+
+    def excess(self, limits: RolloutLimits, groups: Sequence[str]) -> list[Excess]:
+        """Return the limits that ``groups`` break together with what other pools have in motion."""
+        return excess(limits, self._environment.image_pins, self._placed.key, groups)
 
     def backwards(self, limits: RolloutLimits, groups: Sequence[str], moved: Sequence[str]) -> list[list[str]]:
         """Return ``groups`` in the waves of a way back."""

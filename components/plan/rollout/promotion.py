@@ -1,4 +1,4 @@
-"""Moves pins of intents: the only way a rollout group gets other nodes, or a DPU is flashed anew.
+"""Moves pins of intents: the only way a rollout group gets other nodes, a DPU is flashed anew, a chart is pinned anew.
 
 A promotion is an edit of ``images.lock.yaml``, of all groups of a pool at once or wave by wave. No clock is read.
 """
@@ -11,17 +11,19 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NoReturn
 
+from components.plan.intents.charts import unpinned_charts
 from components.plan.intents.pins import knowing
 from components.plan.pools import problem
+from components.plan.rollout.chart_subject import ChartSubject
 from components.plan.rollout.dpu_subject import DpuSubject
 from components.plan.rollout.limits import RolloutLimits
 from components.plan.rollout.pool_subject import PoolSubject
 from components.plan.rollout.subject import DATA, Subject, Wish
-from components.plan.rollout.waves import PlannedWave, carried, excess, last_wave, moved_waves, without_rollout
+from components.plan.rollout.waves import PlannedWave, carried, last_wave, moved_waves, without_rollout
 from components.specs.environment import Environment
 from components.specs.evidence import Evidence
 from components.specs.intents import Intent, IntentName
-from components.specs.keys import DPUS, domain_of, group_key, pool_of, wave_key
+from components.specs.keys import DPUS, domain_of, group_key, is_about_charts, wave_key
 from components.specs.loader import IMAGE_PINS
 from components.specs.lock_text import sealed
 from components.specs.locks import ImagesLock, OpenRollout, Wave
@@ -29,13 +31,13 @@ from components.specs.problems import Problem, SpecError, listed
 
 
 class Promotion:
-    """One pool, or all DPUs, on the way to another intent.
+    """One pool, one chart or all DPUs, on the way to another intent.
 
     Args:
         environment: as loaded and checked.
-        pool: ``cluster/pool``, or ``dpus``.
-        version: an image of the catalogue, with everything else as the data say it; `DATA` for the image that the data
-            say, too; None goes back to what the pool was before.
+        pool: ``cluster/pool``, ``charts/chart``, or ``dpus``.
+        version: an image of the catalogue, or a release of the chart, with everything else as the data say it; `DATA`
+            for the image or release that the data say, too; None goes back to what the pool was before.
         today: day on which the image must be released and not expired; None leaves the day out.
 
     Raises:
@@ -44,8 +46,8 @@ class Promotion:
 
     def __init__(self, environment: Environment, pool: str, version: str | None, today: dt.date | None = None) -> None:
         self._environment, self._pins, self.pool = environment, environment.image_pins, pool
-        self._subject: Subject = DpuSubject(environment) if pool == DPUS else PoolSubject(environment, pool)
-        self._mine = {key: name for key, name in self._pins.moved.items() if pool_of(key) == pool}
+        self._subject = _subject(environment, pool)
+        self._mine = self._subject.groups
         self._open, self._back = self._pins.rollouts.get(pool), version is None
         self.target = self._way_back() if version is None else self._way_to(version, today)
         self._left = [key for key, name in self._mine.items() if name != self.target.name]
@@ -58,8 +60,13 @@ class Promotion:
 
     @property
     def image(self) -> str:
-        """Return the image that the pool goes to."""
-        return self.target.image
+        """Return the image that the pool goes to, or the release that the chart does."""
+        return self.target.release
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Return the keys of the groups that are to move."""
+        return tuple(self._left)
 
     @property
     def leaving(self) -> tuple[Intent, ...]:
@@ -70,7 +77,7 @@ class Promotion:
     def needs_waves(self) -> bool:
         """Tell whether the groups that are left may not move all at once."""
         alone = self._canary > 0 and len(self._waves) > 1
-        return self._goes_on or alone or bool(excess(self._limits, self._pins, self.pool, self._left))
+        return self._goes_on or alone or bool(self._subject.excess(self._limits, self._left))
 
     def plan(self) -> list[PlannedWave]:
         """Return the waves that are left, in order."""
@@ -103,14 +110,14 @@ class Promotion:
         if number != self._moved + 1:
             self._stop(f"wave {number} is not the next one, {self._moved + 1} is; {self._next()}")
         wave, proof = self._waves[0], self._proof(evidence)
-        broken = excess(self._limits, self._pins, self.pool, wave)
+        broken = self._subject.excess(self._limits, wave)
         if broken:
             self._stop(f"{'; '.join(map(str, broken))}; {self._wait()}")
         return self._with_moved(wave, number, proof)
 
     def _way_to(self, version: str, today: dt.date | None) -> Intent:
         opened = self._intent(self._open.to) if self._open else None
-        if opened is not None and version in {DATA, opened.image} and not (self._open and self._open.rollback):
+        if opened is not None and version in {DATA, opened.release} and not (self._open and self._open.rollback):
             self._refuse(self._subject.unfit(opened, today))
             return opened
         wish = self._subject.wish(version, today)
@@ -122,7 +129,7 @@ class Promotion:
         previous = self._pins.previous.get(self.pool)
         target = (self._open.to if self._open.rollback else self._open.before) if self._open else previous
         if target is None:
-            self._stop("the pool has no previous image to go back to; name one with --to")
+            self._stop(f"nothing is known that {self.pool} was before; name where it goes with --to")
         intent = self._intent(target)
         self._refuse(self._subject.unfit(intent, None))
         return intent
@@ -149,11 +156,13 @@ class Promotion:
         pins = self._pins if self._goes_on else without_rollout(self._pins, self.pool)
         section = self._subject.section
         moved = getattr(pins, section) | dict.fromkeys(groups, self.target.name)
-        pins = knowing(pins, [self.target], self._subject.intent_section).model_copy(update={section: moved})
         before = self._before()
+        known = [self.target, self._intent(before)]
+        pins = knowing(pins, known, self._subject.intent_section).model_copy(update={section: moved})
         if len(groups) == len(self._left):
             ended = without_rollout(pins, self.pool)
-            return sealed(carried(ended.model_copy(update={"previous": self._previous(before)}), ended))
+            began = ended.model_copy(update={"previous": self._previous(before)})
+            return sealed(carried(began, ended, unpinned_charts(self._environment)))
         opened = OpenRollout(to=self.target.name, before=before, rollback=self._back)
         steps = dict(pins.waves)
         if self._moved:
@@ -190,16 +199,14 @@ class Promotion:
     def _refuse_other_rollout(self) -> None:
         if self._open is not None and not self._goes_on and not self._back:
             back = f"jacquard promote {self._environment.name} {self.pool} --rollback"
-            to = self._intent(self._open.to).image
+            to = self._intent(self._open.to).release
             self._stop(f"a rollout to {to} is open; finish it, or go back with: {back}")
 
     def _why_not_at_once(self) -> str:
         if self._goes_on:
             return f"a rollout to {self.image} is open at wave {self._moved}"
-        nodes = f"{self._canary} node{' takes' if self._canary == 1 else 's take'}"
-        canary = f"{nodes} an image first, alone (rollout.canary of the pool)"
-        broken = map(str, excess(self._limits, self._pins, self.pool, self._left))
-        return "; ".join([*([canary] if self._canary else []), *broken])
+        broken = map(str, self._subject.excess(self._limits, self._left))
+        return "; ".join([*([self._subject.alone] if self._canary else []), *broken])
 
     def _next(self) -> str:
         """Return what moves the next wave."""
@@ -227,6 +234,12 @@ class Promotion:
     def _stop(self, text: str) -> NoReturn:
         path = ("rollouts", self.pool) if self._open else (self._subject.section, next(iter(self._mine), ""))
         raise SpecError(self._environment.name, [problem(self._environment, IMAGE_PINS, path, text)])
+
+
+def _subject(environment: Environment, promoted: str) -> Subject:
+    if promoted == DPUS:
+        return DpuSubject(environment)
+    return ChartSubject(environment, promoted) if is_about_charts(promoted) else PoolSubject(environment, promoted)
 
 
 def _same(wish: Wish, known: Iterable[Intent]) -> Intent | None:

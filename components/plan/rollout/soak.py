@@ -51,10 +51,13 @@ def _lacks(group: GroupEvidence, image: str, soak_minutes: int, observed_at: dt.
         yield f"has {group.images.get(image, 0)} of {group.total} nodes on {image}"
     elif group.total and group.settled_since is None:
         yield "does not say since when it is settled"
-    elif group.settled_since is not None and soak_minutes:
-        soaked = observed_at - group.settled_since
-        missing = dt.timedelta(minutes=soak_minutes) - soaked
-        if missing > dt.timedelta():
-            until = group.settled_since + dt.timedelta(minutes=soak_minutes)
-            minutes = int(soaked.total_seconds() // 60)
-            yield f"was settled for {minutes} of {soak_minutes} minutes; look again at {until.isoformat()} or later"
+    elif group.settled_since is not None:
+        yield from too_short(group.settled_since, soak_minutes, observed_at)
+
+
+def too_short(settled_since: dt.datetime, soak_minutes: int, observed_at: dt.datetime) -> Iterator[str]:
+    """Yield that something was not settled for ``soak_minutes`` when it was looked at, and when to look again."""
+    until = settled_since + dt.timedelta(minutes=soak_minutes)
+    if soak_minutes and observed_at < until:
+        minutes = int((observed_at - settled_since).total_seconds() // 60)
+        yield f"was settled for {minutes} of {soak_minutes} minutes; look again at {until.isoformat()} or later"

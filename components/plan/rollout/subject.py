@@ -1,4 +1,4 @@
-"""What can be promoted: the nodes of a pool, and the DPUs of a region. The steps are the same for both."""
+"""What can be promoted: the nodes of a pool, the DPUs of a region, a chart in clusters. The steps are the same."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from components.plan.pools import DataPath
-from components.plan.rollout.limits import RolloutLimits
+from components.plan.rollout.limits import Excess, RolloutLimits
 from components.plan.rollout.waves import PlannedGroup
 from components.specs.evidence import Evidence
 from components.specs.intents import Intent, IntentName
@@ -46,8 +46,16 @@ class Subject(Protocol):
         """Return file and path that objections are told at."""
 
     @property
+    def groups(self) -> Mapping[str, IntentName]:
+        """Return the name of the intent of each rollout group, by its key in the lock file."""
+
+    @property
     def canary(self) -> int:
-        """Return how many nodes go first, alone."""
+        """Return how many nodes, or clusters, go first, alone."""
+
+    @property
+    def alone(self) -> str:
+        """Return in words who goes first, alone, and what says so."""
 
     @property
     def intents(self) -> Mapping[IntentName, Intent]:
@@ -68,6 +76,9 @@ class Subject(Protocol):
 
     def waves(self, limits: RolloutLimits, groups: Sequence[str], canary: int) -> list[list[str]]:
         """Return ``groups`` in waves; the first one has ``canary`` nodes at least, 0: it is like the others."""
+
+    def excess(self, limits: RolloutLimits, groups: Sequence[str]) -> Sequence[Excess]:
+        """Return the limits that ``groups`` break if they move together, with what else is in motion."""
 
     def backwards(self, limits: RolloutLimits, groups: Sequence[str], moved: Sequence[str]) -> list[list[str]]:
         """Return ``groups`` in the waves of a way back: the last of those that ``moved`` goes first."""

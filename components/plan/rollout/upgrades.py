@@ -66,15 +66,15 @@ def step_objections(environment: Environment, placed: PlacedCluster, version: Ku
 def backend_objection(environment: Environment, version: KubernetesVersion) -> str | None:
     """Return why the region's backend hosts no control plane of ``version``; None when it does, or nobody knows."""
     backend = environment.region.control_planes.backend
-    charts = [chart for chart in environment.versions.charts if chart.name == CONTROL_PLANES[backend].versions_by]
-    for chart in charts:
-        if chart.kubernetes is not None and minor(version) > minor(chart.kubernetes):
-            there = place(environment, VERSIONS, ("charts", environment.versions.charts.index(chart), "kubernetes"))
-            return (
-                f"{backend} {chart.version} knows Kubernetes up to {chart.kubernetes} ({there}), and refuses {version};"
-                " take a newer release of it first, or write a version that it knows"
-            )
-    return None
+    installed = environment.versions.installed(environment.region.image_channel)
+    chart = installed.get(CONTROL_PLANES[backend].versions_by or "")
+    if chart is None or chart.kubernetes is None or minor(version) <= minor(chart.kubernetes):
+        return None
+    there = place(environment, VERSIONS, ("charts", environment.versions.charts.index(chart), "kubernetes"))
+    return (
+        f"{backend} {chart.version} knows Kubernetes up to {chart.kubernetes} ({there}), and refuses {version};"
+        " take a newer release of it first, or write a version that it knows"
+    )
 
 
 def newest_step(environment: Environment, running: KubernetesVersion) -> KubernetesVersion | None:

@@ -7,17 +7,19 @@ while others move.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from components.plan.intents.pins import in_use
 from components.plan.rollout.limits import Excess, RolloutLimits
 from components.specs.environment import Environment
-from components.specs.intents import IntentName
+from components.specs.intents import Intent, IntentName
 from components.specs.keys import group_key, number_of, pool_of
 from components.specs.locks import ImagesLock, Wave
 from components.specs.natural import naturally
 
+_NONE: Mapping[str, Intent] = MappingProxyType({})
 MAX_GROUPS = 50
 """Rollout groups of one wave: one line of the lock file, of at most 4,000 characters, names them all."""
 
@@ -87,7 +89,7 @@ def without_rollout(pins: ImagesLock, pool: str) -> ImagesLock:
     return pins.model_copy(update={"rollouts": rollouts, "waves": left})
 
 
-def carried(before: ImagesLock, after: ImagesLock) -> ImagesLock:
+def carried(before: ImagesLock, after: ImagesLock, unpinned: Mapping[str, Intent] = _NONE) -> ImagesLock:
     """Return ``after`` with what still holds of the rollouts of ``before``.
 
     Those end whose pool became uniform, or is gone.
@@ -95,9 +97,10 @@ def carried(before: ImagesLock, after: ImagesLock) -> ImagesLock:
     Args:
         before: whose rollouts there are.
         after: the same with other groups.
+        unpinned: what groups are that have no pin yet, by key: charts of clusters that no wave has reached.
     """
     here: dict[str, set[IntentName]] = defaultdict(set)
-    for key, name in after.moved.items():
+    for key, name in {**{key: intent.name for key, intent in unpinned.items()}, **after.moved}.items():
         here[pool_of(key)].add(name)
     previous = {pool: name for pool, name in before.previous.items() if pool in here}
     left = after

@@ -151,7 +151,7 @@ def allocations(environment: Environment) -> Iterator[Problem]:
     for section in ("vpcs", "clusters", "public_ips", "groups"):
         yield from _entries(environment, ALLOCATIONS, section, getattr(have, section), getattr(wanted.numbers, section))
     yield from _hosts(environment, have.hosts, wanted.numbers.hosts)
-    for section in ("control_planes", "groups", "dpus", "rollouts", "waves", "previous"):
+    for section in ("control_planes", "groups", "dpus", "charts", "rollouts", "waves", "previous"):
         have_pins, wanted_pins = getattr(pins, section), getattr(wanted.pins, section)
         yield from _entries(environment, IMAGE_PINS, section, have_pins, wanted_pins)
 

@@ -17,7 +17,7 @@ from components.render.region import region_operators
 from components.specs.base import StackLayout
 from components.specs.dpus import ONLY
 from components.specs.environment import Environment
-from components.specs.keys import DPUS, parts_of, pool_of, vm_key
+from components.specs.keys import CHARTS, DPUS, parts_of, pool_of, vm_key
 from components.specs.loader import ADD_ONS, FIRMWARE, IMAGES, INSTANCE_TYPES, POLICY, REGION, VERSIONS, VM_OFFERINGS
 from components.specs.problems import Problem
 
@@ -34,6 +34,7 @@ RESERVED_PREFIXES = (
     "baremetal-operator-",
     "snapshot-",
 )
+_PROMOTED = {DPUS: "all DPUs of a region", CHARTS: "charts of all clusters"}
 RESERVED_VPCS = ("default", "lo", "mgmt", UNASSIGNED)
 """VRFs, devices and DPUDeployments that each DPU has already."""
 MAX_GROUP_CHARACTERS = 52
@@ -79,7 +80,7 @@ def stack_names(environment: Environment) -> Iterator[Problem]:
 
 
 def reserved_names(environment: Environment) -> Iterator[Problem]:
-    """Report clusters called like all DPUs or a namespace of the platform, and VPCs called like a part of each DPU."""
+    """Report clusters called like DPUs, charts or a namespace of the platform, and VPCs called like a part of a DPU."""
     region = environment.region
     taken = {one.namespace for one in region_operators(region)} | {one.namespace for one in providers(region)}
     for placed in clusters(environment):
@@ -87,8 +88,8 @@ def reserved_names(environment: Environment) -> Iterator[Problem]:
         if name in {*RESERVED_CLUSTERS, *taken} or name.startswith(RESERVED_PREFIXES):
             text = f"'{name}' is a namespace of the platform, and a cluster lives in a namespace of its name; rename it"
             yield problem(environment, placed.file, (*placed.path, "name"), text)
-        if name == DPUS:
-            text = f"'{name}' is what jacquard promote and the lock files call all DPUs of a region; rename it"
+        if name in _PROMOTED:
+            text = f"'{name}' is what jacquard promote and the lock files call {_PROMOTED[name]}; rename it"
             yield problem(environment, placed.file, (*placed.path, "name"), text)
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
@@ -161,7 +162,9 @@ def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
     yield from _twice(environment, "instance type", _entries(INSTANCE_TYPES, ("instance_types",), "name", kinds))
     versions = _items(VERSIONS, ("kubernetes",), environment.versions.kubernetes)
     yield from _twice(environment, "version", versions, "remove one")
-    yield from _twice(environment, "chart", _entries(VERSIONS, ("charts",), "name", environment.versions.charts))
+    rows = enumerate(environment.versions.charts)
+    releases = [(VERSIONS, ("charts", index, "version"), f"{one.name} {one.version}") for index, one in rows]
+    yield from _twice(environment, "chart", releases, "write the version of each release")
     artefacts = _entries(VERSIONS, ("manifests",), "name", environment.versions.manifests)
     yield from _twice(environment, "artefact of manifests", artefacts)
     baselines = environment.firmware.firmware_baselines

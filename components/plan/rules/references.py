@@ -197,11 +197,14 @@ def _vms(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
 
 def charts(environment: Environment) -> Iterator[Problem]:
     """Report operators and drivers that the data needs and the version vector lacks."""
-    declared = [chart.name for chart in environment.versions.charts]
+    declared = list(environment.versions.installed(environment.region.image_channel))
     needed, delivered = needed_charts(environment), {one.name for one in environment.versions.manifests}
     for name, (file, path) in needed.items():
         if name not in {*declared, *delivered}:
             text = f"needs chart '{name}', which is not in charts of {VERSIONS} ({listed(declared)}); add it there"
+            if environment.versions.releases(name):
+                channel = environment.region.image_channel
+                text = f"needs chart '{name}', of which channel {channel} offers no release ({VERSIONS}); add one there"
             near = nearest(name, (one for one in declared if one not in needed))
             text += f", or call '{near}' that if it is the same" if near else ""
             yield problem(environment, file, path, text)

@@ -32,6 +32,10 @@ DPUs
 DPUDeployment  DPUs  BFB
 acme           8     bfb-3.2.0  as pinned
 
+Charts that are pinned
+chart   cluster     version
+cilium  acme-train  1.20.1   as pinned
+
 Networks
 VPC   tenant  isolation  VNI    hosts          pods          egress
 acme  acme    dpf-hbn    10000  10.65.16.0/24  10.64.0.0/16  public
@@ -98,6 +102,14 @@ def test_dpus_that_are_not_as_pinned_are_told_though_nobody_waits_for_them() -> 
 
     assert f"acme           8     bfb-2.9.2 (6), bfb-3.2.0 (2)  {why}" in lines
     assert lines[-1] == "laptop: settled, all but the DPUs of 1 DPUDeployment is as ordered"
+
+
+def test_a_chart_that_is_not_settled_says_why() -> None:
+    why = "Flux has not installed what is pinned yet"
+    screen = console()
+    status_view.show(screen, replace(STATUS, charts=[replace(STATUS.charts[0], settled=False, why=[why])]))
+
+    assert f"cilium  acme-train  1.20.1   {why}" in text(screen).splitlines()
 
 
 def test_the_summary_says_what_was_done_how_long_it_took_and_what_is_next(

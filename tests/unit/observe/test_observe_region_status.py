@@ -68,6 +68,7 @@ def test_the_keys_of_the_json_are_a_contract(laptop: Environment, seen: Observat
         "hosts",
         "dpus",
         "dpu_deployments",
+        "charts",
         "vpcs",
         "storage_classes",
         "offerings",

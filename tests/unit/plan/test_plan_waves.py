@@ -266,7 +266,7 @@ def test_a_pool_without_a_past_cannot_go_back() -> None:
     with pytest.raises(SpecError) as caught:
         Promotion(rollable({"one": 1}), ONE, None)
     assert str(caught.value) == (
-        f"{HEAD}groups.{ONE}/n1: the pool has no previous image to go back to; name one with --to"
+        f"{HEAD}groups.{ONE}/n1: nothing is known that one-one/rack was before; name where it goes with --to"
     )
 
 

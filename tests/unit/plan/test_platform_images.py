@@ -55,7 +55,7 @@ def test_each_form_says_its_version_and_digest_where_its_kind_has_them() -> None
     environment = load_environment("us-east-04a", ENVIRONMENTS)
     versions = environment.versions
     images = {image.name: image for image in platform_images(environment).images if image.form != "dpu-charts"}
-    chart, tool = versions.chart("topolvm"), versions.tool("multus-cni")
+    chart, tool = versions.releases("topolvm")[0], versions.tool("multus-cni")
 
     assert images[chart.url] == PlatformImage(
         what="charts",
@@ -65,7 +65,7 @@ def test_each_form_says_its_version_and_digest_where_its_kind_has_them() -> None
         digest=chart.digest,
         needed_by={"OCIRepository": 1},
     )
-    assert images[versions.chart("baremetal-operator").url].form == "own-charts"
+    assert images[versions.releases("baremetal-operator")[0].url].form == "own-charts"
     assert (images[tool.image].version, images[tool.image].digest) == (None, tool.digest)
     [artefact] = [one for one in versions.manifests if one.name == PROVIDERS]
     providers = images[artefact.url]

@@ -190,8 +190,8 @@ def test_a_finished_rollout_goes_back_once(laptop: Any) -> None:
     with pytest.raises(SpecError) as caught:
         Promotion(home, DPUS, None)
     assert str(caught.value) == (
-        "environments/laptop: 1 problem\n  images.lock.yaml:70  dpus.dpus/acme: the pool has no previous image to go"
-        " back to; name one with --to"
+        "environments/laptop: 1 problem\n  images.lock.yaml:70  dpus.dpus/acme: nothing is known that dpus was"
+        " before; name where it goes with --to"
     )
 
 

@@ -70,7 +70,7 @@ def test_manifests_are_awaited_at_their_digest_with_all_that_they_bring() -> Non
 
 
 def test_in_a_tenants_cluster_flux_waits_for_no_pods() -> None:
-    [found] = installed_in((DRIVER,), BY_MANIFESTS, "acme-train")
+    [found] = installed_in((DRIVER,), BY_MANIFESTS, "acme-train", {})
 
     assert (found.namespace, found.cluster) == ("acme-train", "management")
     assert without_patches(found) == {
@@ -126,8 +126,8 @@ def test_without_manifests_everything_is_a_release_as_before() -> None:
     operators = (CERTIFICATES, DRIVER, AGENT)
 
     assert tuple(installed(operators, ByManifests())) == tuple(map(release, operators))
-    assert tuple(installed_in(operators, ByManifests(), "acme")) == tuple(
-        tenant_release(one, "acme", awaited=True) for one in operators
+    assert tuple(installed_in(operators, ByManifests(), "acme", {})) == tuple(
+        tenant_release(one, "acme", {}, awaited=True) for one in operators
     )
 
 
@@ -135,7 +135,7 @@ def test_without_manifests_everything_is_a_release_as_before() -> None:
     ("delivered", "former"),
     [
         (tuple(installed((CERTIFICATES, DRIVER), HANDED_OVER)), release(DRIVER)),
-        (tuple(installed_in((DRIVER,), HANDED_OVER, "acme")), tenant_release(DRIVER, "acme", awaited=True)),
+        (tuple(installed_in((DRIVER,), HANDED_OVER, "acme", {})), tenant_release(DRIVER, "acme", {}, awaited=True)),
     ],
     ids=["management", "tenant"],
 )

@@ -30,7 +30,7 @@ def test_a_release_is_retried_and_neither_taken_back_nor_away() -> None:
 
 
 def test_a_release_in_a_tenants_cluster_keeps_its_state_there_and_waits_for_no_pods() -> None:
-    found = tenant_release(DRIVER, "acme-train", awaited=False)
+    found = tenant_release(DRIVER, "acme-train", {}, awaited=False)
     step = {"disableWait": True, **STEP}
 
     assert (found.namespace, found.readiness) == ("acme-train", None)

@@ -1,0 +1,73 @@
+"""A chart on its way over three clusters of the laptop: a newer release, a third cluster, and evidence of waves."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from small_region import changed
+
+from components.specs.environment import Environment
+from components.specs.evidence import Evidence, read_evidence
+from components.specs.lock_text import sealed
+from components.specs.locks import ImagesLock
+from components.specs.store import write_locks
+
+CHART, PROMOTED = "cilium", "charts/cilium"
+OLD, NEW = "1.20.0", "1.20.1"
+ACME, EVAL, GLOBEX = (f"{PROMOTED}/{name}" for name in ("acme-train", "globex-eval", "globex-lab"))
+VERSIONS = "../catalog/versions.yaml"
+_AFTER_ROWS = "\n# What upstream publishes as manifests"
+_LAB = "    add_ons: [cilium, node-features, gpus]\n"
+_EVAL = """  - name: globex-eval
+    version: v1.35.2
+    vpc: eval
+    control_plane: {replicas: 2, data_store: shared-a}
+    pools:
+      - {name: eval, instance_type: cpu-gen4, nodes: 2}
+    storage: [shared-vast]
+    add_ons: [cilium]
+"""
+
+
+def offered(bench: Any, chart: str = CHART, version: str = NEW, digit: str = "c") -> None:
+    """Add a newer release of ``chart`` to the catalogue, whose digest is ``digit`` and nothing else."""
+    url = f"oci://registry.cloud.example/charts/{chart}"
+    row = f'\n  - {{name: {chart}, url: "{url}", version: {version}, digest: "sha256:{digit * 64}"}}'
+    bench.edit(VERSIONS, _AFTER_ROWS, row + _AFTER_ROWS)
+
+
+def with_third_cluster(bench: Any) -> None:
+    """Add a small cluster of the tenant that the other small one has, with numbers and hosts."""
+    bench.edit("tenants/globex.yaml", _LAB, _LAB + _EVAL)
+    vpc = "vpcs:\n  - {name: eval, isolation: dpf-ovn, hosts: /26, pods: /20, services: /20, load_balancers: /28}\n"
+    bench.edit("tenants/globex.yaml", "vpcs:\n", vpc)
+    more = "\n  - {instance_type: cpu-gen4, nodes: 2}\nchanges"
+    bench.edit("tenants/globex.yaml", "\nchanges", more)
+    bench.allocate()
+
+
+def ruled(bench: Any, rules: str = "canary_tenants: [globex], soak_minutes: 60") -> None:
+    """Say in which waves charts go."""
+    bench.edit("region.yaml", "spares: 2% ", f"chart_rollouts: {{{rules}}}\nspares: 2% ")
+
+
+def at(environment: Environment, pins: ImagesLock) -> Environment:
+    """Return ``environment`` with these pins."""
+    return changed(environment, image_pins=sealed(pins))
+
+
+def write(bench: Any, environment: Environment) -> None:
+    """Write the lock files of ``environment``."""
+    write_locks(environment, bench.root, environment.allocations, environment.image_pins)
+
+
+def seen(environment: Environment, *clusters: str, **changes: Any) -> Evidence:
+    """Return evidence that ``clusters`` have what is pinned for them since an hour, but for ``changes``."""
+    entries = []
+    for cluster in clusters:
+        digest = environment.image_pins.charts_of(cluster)[CHART].digest
+        entry = {"chart": CHART, "cluster": cluster, "applied": digest, "installed": digest, "settled": True}
+        entries.append({**entry, "settled_since": "2026-11-21T08:00:00Z", "why": []} | changes)
+    body = {"environment": "laptop", "observed_at": "2026-11-21T09:00:00Z", "pools": [], "charts": entries}
+    return read_evidence("evidence.json", json.dumps(body).encode())

@@ -1,0 +1,331 @@
+"""Charts in clusters follow their pins, and only a promotion moves those: in waves, with evidence, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from chart_rollouts import (
+    ACME,
+    CHART,
+    EVAL,
+    GLOBEX,
+    NEW,
+    OLD,
+    PROMOTED,
+    VERSIONS,
+    at,
+    offered,
+    ruled,
+    seen,
+    with_third_cluster,
+    write,
+)
+from manifest_pins import by_charts
+from small_region import changed
+
+from components.plan.allocate.allocation import allocate
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
+from components.plan.report.chart_upgrades import chart_upgrades
+from components.plan.rollout.promotion import Promotion
+from components.render.manifest import objects
+from components.specs.environment import Environment
+from components.specs.lock_text import lock_text
+from components.specs.problems import SpecError
+
+
+@pytest.fixture
+def three(laptop: Any) -> Any:
+    """Return the laptop with three clusters that have the chart, and a newer release of it."""
+    with_third_cluster(laptop)
+    offered(laptop)
+    ruled(laptop)
+    return laptop
+
+
+def rendered(environment: Environment) -> dict[str, Any]:
+    """Return all objects by what they are called."""
+    found = (item for part in slices(environment) for item in objects(manifests(environment, part)))
+    return {
+        f"{item.kind} {item.body['metadata'].get('namespace')}/{item.name} {item.cluster}": item.body for item in found
+    }
+
+
+def versions(environment: Environment) -> dict[str, str]:
+    """Return the version that the source of the chart has in each cluster that has one of its own."""
+    found = {}
+    for body in rendered(environment).values():
+        if body["kind"] == "HelmRelease" and body["spec"]["chartRef"]["name"] == CHART:
+            source = body["spec"]["chartRef"]
+            key = f"OCIRepository {source['namespace']}/{CHART} management"
+            found[body["metadata"]["namespace"]] = rendered(environment)[key]["spec"]["ref"]["tag"]
+    return found
+
+
+def moved(environment: Environment, number: int, *shown: str, to: str | None = NEW) -> Environment:
+    """Return ``environment`` after wave ``number``, with evidence that ``shown`` are well."""
+    evidence = seen(environment, *shown) if shown else None
+    return at(environment, Promotion(environment, PROMOTED, to).next_wave(number, evidence))
+
+
+def refused(environment: Environment, number: int, **changes: Any) -> str:
+    """Return why wave ``number`` may not move with evidence of the canary that says ``changes``."""
+    evidence = seen(environment, "globex-eval", "globex-lab", **changes)
+    with pytest.raises(SpecError) as caught:
+        Promotion(environment, PROMOTED, NEW).next_wave(number, evidence)
+    return "\n".join(problem.text for problem in caught.value.problems)
+
+
+def test_a_newer_release_in_the_catalogue_changes_no_object_and_is_offered(laptop: Any) -> None:
+    before = rendered(laptop.load())
+    offered(laptop)
+    after = laptop.load()
+
+    assert rendered(after) == before
+    assert allocate(after)[1] == after.image_pins
+    [offer] = chart_upgrades(after)
+    assert (offer.chart, offer.clusters, offer.next, offer.wave) == (
+        CHART,
+        {"acme-train": OLD, "globex-lab": OLD},
+        NEW,
+        0,
+    )
+    assert offer.do == f"jacquard promote laptop {PROMOTED} --to {NEW} --plan"
+
+
+def test_a_chart_goes_over_three_clusters_in_two_waves_and_comes_back(three: Any) -> None:
+    environment = three.load()
+    plan = Promotion(environment, PROMOTED, "data").plan()
+    assert [[group.key for group in wave.groups] for wave in plan] == [[EVAL, GLOBEX], [ACME]]
+
+    first = moved(environment, 1)
+    assert versions(first) == {"acme-train": OLD, "globex-eval": NEW, "globex-lab": NEW}
+    assert first.image_pins.charts.keys() == {EVAL, GLOBEX}
+
+    second = moved(first, 2, "globex-eval", "globex-lab")
+    assert versions(second) == dict.fromkeys(("acme-train", "globex-eval", "globex-lab"), NEW)
+    assert (second.image_pins.rollouts, second.image_pins.waves) == ({}, {})
+    assert list(chart_upgrades(second)) == []
+
+    back = at(second, Promotion(second, PROMOTED, None).all_at_once())
+    assert versions(back) == dict.fromkeys(("acme-train", "globex-eval", "globex-lab"), OLD)
+    assert back.image_pins.previous.get(PROMOTED) is None
+
+
+def test_the_lock_file_says_of_an_open_rollout_who_has_what_and_where_it_began(three: Any) -> None:
+    lines = lock_text(moved(three.load(), 1).image_pins).splitlines()
+    begun, there = "cilium-1.20.0@d1b30a879e2239de", "cilium-1.20.1@ce238828d3d15dee"
+
+    assert lines[lines.index("chart_intents:") : lines.index("region: laptop")] == [
+        "chart_intents:",
+        f"  {begun}:",
+        "    revision: 1",
+        "    chart: cilium",
+        "    version: 1.20.0",
+        "    url: oci://registry.cloud.example/charts/cilium",
+        "    digest: sha256:5e00f4a3cccbb0cb550daf37c3da88a8c39720ef9e057e8cf179fb20a05bdd9f",
+        f"  {there}:",
+        "    revision: 1",
+        "    chart: cilium",
+        "    version: 1.20.1",
+        "    url: oci://registry.cloud.example/charts/cilium",
+        f"    digest: sha256:{'c' * 64}",
+        "charts:",
+        f"  {EVAL}: {there}",
+        f"  {GLOBEX}: {there}",
+        "rollouts:",
+        f"  {PROMOTED}: {{to: {there}, before: {begun}}}",
+        "waves:",
+        f"  {PROMOTED}/1: {{groups: [globex-eval, globex-lab]}}",
+    ]
+
+
+def test_a_wave_changes_the_objects_of_its_clusters_and_no_others(three: Any) -> None:
+    environment = three.load()
+    before, after = rendered(environment), rendered(moved(environment, 1))
+
+    assert {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)} == {
+        f"{kind} {cluster}/{CHART} management"
+        for kind in ("OCIRepository", "HelmRelease")
+        for cluster in ("globex-eval", "globex-lab")
+    }
+
+
+def test_a_later_wave_changes_the_source_alone_where_a_pin_is(three: Any) -> None:
+    pinned = moved(moved(three.load(), 1), 2, "globex-eval", "globex-lab")
+    back = at(pinned, Promotion(pinned, PROMOTED, None).all_at_once())
+    before, after = rendered(pinned), rendered(back)
+
+    assert {key.partition(" ")[0] for key in before if before[key] != after[key]} == {"OCIRepository"}
+
+
+def test_an_open_rollout_goes_back_to_where_it_began(three: Any) -> None:
+    first = moved(three.load(), 1)
+    back = at(first, Promotion(first, PROMOTED, None).all_at_once())
+
+    assert versions(back) == dict.fromkeys(("acme-train", "globex-eval", "globex-lab"), OLD)
+    assert back.image_pins.rollouts == {}
+
+
+def test_a_chart_with_canary_tenants_does_not_move_everywhere_at_once(three: Any) -> None:
+    with pytest.raises(SpecError) as caught:
+        Promotion(three.load(), PROMOTED, NEW).all_at_once()
+
+    [problem] = caught.value.problems
+    assert problem.text == (
+        "globex-eval, globex-lab first, alone (canary_tenants, region.yaml:58); move it in 2 waves (--plan shows them):"
+        f" jacquard promote laptop {PROMOTED} --to {NEW} --wave 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rules", "waves"),
+    [
+        ("soak_minutes: 0", [[EVAL], [GLOBEX, ACME]]),
+        ("max_clusters: 1", [[EVAL], [GLOBEX], [ACME]]),
+        ("max_clusters: 2", [[EVAL], [GLOBEX, ACME]]),
+        ("canary_tenants: [acme]", [[ACME], [EVAL, GLOBEX]]),
+        ("canary_tenants: [globex], max_clusters: 1", [[EVAL], [GLOBEX], [ACME]]),
+        ("canary_tenants: [acme, globex]", [[ACME, EVAL, GLOBEX]]),
+        ("max_clusters: 70%", [[EVAL], [GLOBEX, ACME]]),
+    ],
+)
+def test_waves_follow_the_rules_of_the_region(laptop: Any, rules: str, waves: list[list[str]]) -> None:
+    with_third_cluster(laptop)
+    offered(laptop)
+    ruled(laptop, rules)
+    plan = Promotion(laptop.load(), PROMOTED, "data").plan()
+
+    assert [[group.key for group in wave.groups] for wave in plan] == waves
+
+
+def test_more_clusters_than_a_wave_may_have_need_waves(laptop: Any) -> None:
+    with_third_cluster(laptop)
+    offered(laptop)
+    ruled(laptop, "max_clusters: 2")
+    with pytest.raises(SpecError, match=rf"3 clusters would move at once in {PROMOTED}, max_clusters allows 2"):
+        Promotion(laptop.load(), PROMOTED, NEW).all_at_once()
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        (
+            {"applied": None},
+            f"{EVAL} is applied as nothing, not as sha256:{'c' * 64}; apply it first: jacquard up laptop",
+        ),
+        ({"installed": "sha256:0"}, f"{EVAL} is installed as sha256:0, not as sha256:{'c' * 64}"),
+        (
+            {"settled": False, "why": ["eval a04: 1 node is not ready"]},
+            f"{EVAL} is not settled: eval a04: 1 node is not ready",
+        ),
+        ({"settled_since": None}, f"{EVAL} does not say since when it is settled"),
+        (
+            {"settled_since": "2026-11-21T08:30:00Z"},
+            f"{EVAL} was settled for 30 of 60 minutes; look again at 2026-11-21T09:30:00+00:00 or later",
+        ),
+    ],
+)
+def test_the_second_wave_waits_until_the_first_one_has_soaked(three: Any, changes: dict[str, Any], why: str) -> None:
+    assert why in refused(moved(three.load(), 1), 2, **changes).splitlines()
+
+
+def test_without_evidence_there_is_no_second_wave(three: Any) -> None:
+    first = moved(three.load(), 1)
+    with pytest.raises(SpecError, match=r"nothing shows that wave 1 is settled; go on with: jacquard status laptop"):
+        Promotion(first, PROMOTED, NEW).next_wave(2)
+
+
+@pytest.mark.parametrize(
+    ("row", "to", "why"),
+    [
+        ("", "1.20.9", "cilium: release '1.20.9' is not declared (declared: 1.20.0, 1.20.1); add it below these"),
+        (', revoked: "loses packets"', NEW, "cilium: cilium 1.20.1 is revoked: loses packets"),
+        (", channel: [candidate]", NEW, "cilium: cilium 1.20.1 is in candidate, not in channel stable of region.yaml"),
+    ],
+)
+def test_a_cluster_gets_no_release_that_it_may_not_have(laptop: Any, row: str, to: str, why: str) -> None:
+    offered(laptop)
+    laptop.edit(VERSIONS, f'{"c" * 64}"', f'{"c" * 64}"{row}')
+    with pytest.raises(SpecError) as caught:
+        Promotion(laptop.load(), PROMOTED, to)
+
+    assert [problem.text.partition("; did you")[0] for problem in caught.value.problems] == [why]
+
+
+def test_an_older_release_is_reached_by_a_way_back_alone(laptop: Any) -> None:
+    offered(laptop)
+    offered(laptop, CHART, "1.20.2", "d")
+    environment = laptop.load()
+    newest = at(environment, Promotion(environment, PROMOTED, "data").all_at_once())
+    told = (
+        f"1.20.1 is older than 1.20.2, which clusters have; go back with jacquard promote laptop {PROMOTED} --rollback"
+    )
+    with pytest.raises(SpecError, match=told):
+        Promotion(newest, PROMOTED, NEW)
+
+
+def test_a_chart_that_no_cluster_has_is_told(laptop: Any) -> None:
+    with pytest.raises(SpecError, match="no cluster has 'charts/kamaji'"):
+        Promotion(laptop.load(), "charts/kamaji", "data")
+
+
+def test_what_comes_by_manifests_is_not_promoted_as_a_chart(laptop: Any) -> None:
+    told = (
+        r"versions.yaml:\d+  manifests\[\d\]: 'charts/kubevirt-operator' comes by manifests, which all clusters have"
+        r" at once; edit version and digest here"
+    )
+    with pytest.raises(SpecError, match=told):
+        Promotion(laptop.load(), "charts/kubevirt-operator", "data")
+
+
+def test_an_operator_of_vms_that_comes_by_its_chart_is_promoted(laptop: Any) -> None:
+    environment = by_charts(laptop.load())
+    [old] = environment.versions.releases("kubevirt-operator")
+    newer = changed(old, version="v1.9.1", digest=f"sha256:{'c' * 64}")
+    offering = changed(environment.versions, charts=(*environment.versions.charts, newer))
+    environment = changed(environment, versions=offering)
+
+    found = rendered(at(environment, Promotion(environment, "charts/kubevirt-operator", "data").all_at_once()))
+
+    release = found["HelmRelease acme-train/kubevirt-operator management"]
+    assert release["spec"]["chartRef"]["namespace"] == "acme-train"
+    source = found["OCIRepository acme-train/kubevirt-operator management"]
+    assert source["spec"]["ref"] == {"tag": "v1.9.1", "digest": newer.digest}
+
+
+def test_a_cluster_that_gets_the_chart_later_gets_the_release_of_the_others(laptop: Any) -> None:
+    offered(laptop)
+    environment = laptop.load()
+    write(laptop, at(environment, Promotion(environment, PROMOTED, "data").all_at_once()))
+    with_third_cluster(laptop)
+
+    assert versions(laptop.load()) == dict.fromkeys(("acme-train", "globex-eval", "globex-lab"), NEW)
+    assert laptop.report() == ""
+
+
+def test_a_cluster_that_comes_during_a_rollout_is_part_of_a_later_wave(laptop: Any) -> None:
+    offered(laptop)
+    ruled(laptop, "canary_tenants: [acme]")
+    write(laptop, moved(laptop.load(), 1))
+    with_third_cluster(laptop)
+    environment = laptop.load()
+
+    assert versions(environment) == {"acme-train": NEW, "globex-eval": OLD, "globex-lab": OLD}
+    assert [group.key for wave in Promotion(environment, PROMOTED, NEW).plan() for group in wave.groups] == [
+        EVAL,
+        GLOBEX,
+    ]
+    assert laptop.report() == ""
+
+
+def test_another_open_rollout_stays_open(three: Any) -> None:
+    offered(three, "node-feature-discovery", "0.19.1", "d")
+    first = moved(three.load(), 1)
+    other = at(first, Promotion(first, "charts/node-feature-discovery", "0.19.1").next_wave(1))
+    ended = moved(other, 2, "globex-eval", "globex-lab")
+
+    assert list(ended.image_pins.rollouts) == ["charts/node-feature-discovery"]
+    write(three, ended)
+    assert three.report() == ""
