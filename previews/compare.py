@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 
 from components.plan.effects.changes import Change, changes
 from components.plan.effects.effect import Effect, Subject, When, worst_of
 from components.plan.report.images import all_behind
+from components.plan.report.moved_charts import moved_charts
 from components.specs.environment import Environment
 from components.specs.keys import DPUS, is_about_dpus
 from previews.agreement import agreed
 from previews.alone import Alone
 from previews.causes import Causes
 from previews.edits import Edit
-from previews.impact import Forced, Impact, Lost, Row, StillBehind
+from previews.impact import Forced, Impact, Lost, Row, StillBehind, Upgraded
 from previews.nodes import Nodes
 from previews.rows import Rows
 from previews.scopes import Scopes
@@ -88,6 +90,7 @@ def impact(
         rows=tuple(made),
         lost=tuple(gone),
         behind=_behind(*environments),
+        charts=tuple(Upgraded(**asdict(one), told=str(one)) for one in moved_charts(*environments)),
         tenants=tuple(
             agreed(concerned, made, gone, head.environment.approvals.approvals, now.astimezone(dt.UTC).date())
         ),

@@ -149,6 +149,21 @@ class StillBehind(Spec):
     """What would move it."""
 
 
+class Upgraded(Spec):
+    """A chart of which a cluster gets another release."""
+
+    cluster: str
+    """Cluster that the chart is installed in."""
+    chart: str
+    """Name of the chart."""
+    before: str
+    """Version that the cluster had."""
+    after: str
+    """Version that it gets."""
+    told: str
+    """What restarts there, in a sentence."""
+
+
 class Freeze(Spec):
     """A time in which nothing of a tenant may be applied."""
 
@@ -259,6 +274,8 @@ class Impact(Spec):
     """What waits for a promotion once this is merged."""
     tenants: tuple[TenantImpact, ...]
     """Tenants whose parts are touched."""
+    charts: tuple[Upgraded, ...] = ()
+    """Charts of which clusters get another release."""
     shared: tuple[Shared, ...] = ()
     """Other environments that the change touches."""
     occupancy: Occupancy | None = None

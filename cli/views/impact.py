@@ -46,6 +46,7 @@ def lines(impact: Impact, now: dt.datetime | None = None) -> Iterator[Renderable
         yield Text("")
         yield Text("tenants:")
     yield from (Text(f"  {line}") for line in told)
+    yield from charts(impact)
     yield from lost(impact)
     yield from behind(impact)
     yield from elsewhere(impact)
@@ -203,6 +204,15 @@ def lost(impact: Impact) -> Iterator[Text]:
         names = [f"{one.kind.rpartition('/')[2]} {one.name}" for one in impact.lost if one.outcome == outcome]
         yield Text("")
         yield Text(f"{plural(len(names), 'object')} {outcome}: {listed(names, _MOST)}")
+
+
+def charts(impact: Impact) -> Iterator[Text]:
+    """Yield which clusters get another release of a chart, and what restarts there."""
+    if impact.charts:
+        yield Text("")
+        yield Text("charts:")
+    for one in impact.charts:
+        yield Text(f"  {one.cluster}: {one.told}")
 
 
 def behind(impact: Impact) -> Iterator[Text]:

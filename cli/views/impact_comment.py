@@ -13,7 +13,7 @@ from previews.impact import DISRUPTIVE, Impact
 MARK = "<!-- jacquard impact -->"
 """Begins each comment, so that the next run finds it and writes over it."""
 _LEFT_OUT = "{} left out, since a comment has its limit: `jacquard impact --format json` tells all."
-_LATER = {"lost": view.lost, "behind": view.behind, "elsewhere": view.elsewhere}
+_LATER = {"charts": view.charts, "lost": view.lost, "behind": view.behind, "elsewhere": view.elsewhere}
 
 
 def comment(impacts: Sequence[Impact]) -> str:

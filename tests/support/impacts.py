@@ -57,7 +57,8 @@ def lines(found: Impact) -> list[str]:
     """Return an impact with a line for each row, each kind of loss, and what newly waits for a promotion."""
     lost = [f"{one.outcome}: {one.kind.rpartition('/')[2]} {one.name}" for one in found.lost]
     behind = [f"behind: {one.pool} {', '.join(one.fields)}" for one in found.behind if one.new]
-    return [*map(_line, found.rows), *lost, *behind]
+    charts = [f"{one.cluster}: {one.told}" for one in found.charts]
+    return [*map(_line, found.rows), *charts, *lost, *behind]
 
 
 def _line(row: Row) -> str:

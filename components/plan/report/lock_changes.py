@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
-from components.render.node_agents import restarts
+from components.plan.report.moved_charts import moved_charts
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of, parts_of
 from components.specs.lock_text import entry_text
@@ -36,6 +36,9 @@ class _Clusters:
 
     def __init__(self, before: Environment, after: Environment) -> None:
         self._before, self._after = before, after
+        self._charts: dict[str, list[str]] = defaultdict(list)
+        for moved in moved_charts(before, after):
+            self._charts[moved.cluster].append(str(moved))
 
     def parts(self, name: str) -> Iterator[str]:
         """Yield what becomes of the cluster ``name``."""
@@ -45,7 +48,7 @@ class _Clusters:
         elif new is None:
             yield "ends, and its numbers stay in quarantine"
         yield from self._control_plane(name)
-        yield from self._charts(name) if old and new else ()
+        yield from self._charts[name]
         yield from self._nodes(name)
         yield from self._hosts(name)
         if old and new:
@@ -60,16 +63,6 @@ class _Clusters:
             yield f"its control plane goes from {old.version} to {new.version}, which touches no node"
         if old and new and old.data_store != new.data_store:
             yield f"its state goes from {old.data_store} to {new.data_store}"
-
-    def _charts(self, name: str) -> Iterator[str]:
-        was, now = self._before.image_pins.charts_of(name), self._after.image_pins.charts_of(name)
-        before = self._before.versions.installed(self._before.region.image_channel)
-        for chart in naturally(now):
-            old, new = was.get(chart) or before.get(chart), now[chart]
-            if old is not None and old.digest != new.digest:
-                yield f"{chart} goes from {old.version} to {new.version}, where {restarts(chart)}"
-            elif chart not in was:
-                yield f"{chart} is pinned to {new.version}, which it has"
 
     def _nodes(self, name: str) -> Iterator[str]:
         was, now = _sizes(self._before, name), _sizes(self._after, name)
