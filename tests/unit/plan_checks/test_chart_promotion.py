@@ -329,3 +329,26 @@ def test_another_open_rollout_stays_open(three: Any) -> None:
     assert list(ended.image_pins.rollouts) == ["charts/node-feature-discovery"]
     write(three, ended)
     assert three.report() == ""
+
+
+def test_a_rollout_ends_with_the_last_cluster_that_it_waits_for(laptop: Any) -> None:
+    offered(laptop)
+    ruled(laptop, "canary_tenants: [acme]")
+    write(laptop, moved(laptop.load(), 1))
+    laptop.edit("tenants/globex.yaml", "add_ons: [cilium,", "add_ons: [calico,")
+    laptop.allocate()
+
+    pins = laptop.load().image_pins
+    assert (list(pins.charts), pins.rollouts, pins.waves) == ([ACME], {}, {})
+    assert laptop.report() == ""
+
+
+def test_a_cluster_that_has_the_chart_no_more_has_no_pin(laptop: Any) -> None:
+    offered(laptop)
+    environment = laptop.load()
+    write(laptop, at(environment, Promotion(environment, PROMOTED, "data").all_at_once()))
+    laptop.edit("tenants/globex.yaml", "add_ons: [cilium,", "add_ons: [calico,")
+
+    assert f"charts.{GLOBEX}: belongs to nothing in the data; run jacquard allocate laptop" in laptop.report()
+    laptop.allocate()
+    assert list(laptop.load().image_pins.charts) == [ACME]
