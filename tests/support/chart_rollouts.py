@@ -7,6 +7,10 @@ from typing import Any
 
 from small_region import changed
 
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
+from components.plan.rollout.promotion import Promotion
+from components.render.manifest import objects
 from components.specs.environment import Environment
 from components.specs.evidence import Evidence, read_evidence
 from components.specs.lock_text import sealed
@@ -71,3 +75,28 @@ def seen(environment: Environment, *clusters: str, **changes: Any) -> Evidence:
         entries.append({**entry, "settled_since": "2026-11-21T08:00:00Z", "why": []} | changes)
     body = {"environment": "laptop", "observed_at": "2026-11-21T09:00:00Z", "pools": [], "charts": entries}
     return read_evidence("evidence.json", json.dumps(body).encode())
+
+
+def rendered(environment: Environment) -> dict[str, Any]:
+    """Return all objects by what they are called."""
+    found = (item for part in slices(environment) for item in objects(manifests(environment, part)))
+    return {
+        f"{item.kind} {item.body['metadata'].get('namespace')}/{item.name} {item.cluster}": item.body for item in found
+    }
+
+
+def versions(environment: Environment) -> dict[str, str]:
+    """Return the version that the source of the chart has in each cluster that has one of its own."""
+    found = {}
+    for body in rendered(environment).values():
+        if body["kind"] == "HelmRelease" and body["spec"]["chartRef"]["name"] == CHART:
+            source = body["spec"]["chartRef"]
+            key = f"OCIRepository {source['namespace']}/{CHART} management"
+            found[body["metadata"]["namespace"]] = rendered(environment)[key]["spec"]["ref"]["tag"]
+    return found
+
+
+def moved(environment: Environment, number: int, *shown: str, to: str | None = NEW) -> Environment:
+    """Return ``environment`` after wave ``number``, with evidence that ``shown`` are well."""
+    evidence = seen(environment, *shown) if shown else None
+    return at(environment, Promotion(environment, PROMOTED, to).next_wave(number, evidence))

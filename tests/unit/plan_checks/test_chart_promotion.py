@@ -15,21 +15,20 @@ from chart_rollouts import (
     PROMOTED,
     VERSIONS,
     at,
+    moved,
     offered,
+    rendered,
     ruled,
     seen,
+    versions,
     with_third_cluster,
-    write,
 )
 from manifest_pins import by_charts
 from small_region import changed
 
 from components.plan.allocate.allocation import allocate
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
 from components.plan.report.chart_upgrades import chart_upgrades
 from components.plan.rollout.promotion import Promotion
-from components.render.manifest import objects
 from components.specs.environment import Environment
 from components.specs.lock_text import lock_text
 from components.specs.problems import SpecError
@@ -42,31 +41,6 @@ def three(laptop: Any) -> Any:
     offered(laptop)
     ruled(laptop)
     return laptop
-
-
-def rendered(environment: Environment) -> dict[str, Any]:
-    """Return all objects by what they are called."""
-    found = (item for part in slices(environment) for item in objects(manifests(environment, part)))
-    return {
-        f"{item.kind} {item.body['metadata'].get('namespace')}/{item.name} {item.cluster}": item.body for item in found
-    }
-
-
-def versions(environment: Environment) -> dict[str, str]:
-    """Return the version that the source of the chart has in each cluster that has one of its own."""
-    found = {}
-    for body in rendered(environment).values():
-        if body["kind"] == "HelmRelease" and body["spec"]["chartRef"]["name"] == CHART:
-            source = body["spec"]["chartRef"]
-            key = f"OCIRepository {source['namespace']}/{CHART} management"
-            found[body["metadata"]["namespace"]] = rendered(environment)[key]["spec"]["ref"]["tag"]
-    return found
-
-
-def moved(environment: Environment, number: int, *shown: str, to: str | None = NEW) -> Environment:
-    """Return ``environment`` after wave ``number``, with evidence that ``shown`` are well."""
-    evidence = seen(environment, *shown) if shown else None
-    return at(environment, Promotion(environment, PROMOTED, to).next_wave(number, evidence))
 
 
 def refused(environment: Environment, number: int, **changes: Any) -> str:
@@ -293,62 +267,3 @@ def test_an_operator_of_vms_that_comes_by_its_chart_is_promoted(laptop: Any) -> 
     assert release["spec"]["chartRef"]["namespace"] == "acme-train"
     source = found["OCIRepository acme-train/kubevirt-operator management"]
     assert source["spec"]["ref"] == {"tag": "v1.9.1", "digest": newer.digest}
-
-
-def test_a_cluster_that_gets_the_chart_later_gets_the_release_of_the_others(laptop: Any) -> None:
-    offered(laptop)
-    environment = laptop.load()
-    write(laptop, at(environment, Promotion(environment, PROMOTED, "data").all_at_once()))
-    with_third_cluster(laptop)
-
-    assert versions(laptop.load()) == dict.fromkeys(("acme-train", "globex-eval", "globex-lab"), NEW)
-    assert laptop.report() == ""
-
-
-def test_a_cluster_that_comes_during_a_rollout_is_part_of_a_later_wave(laptop: Any) -> None:
-    offered(laptop)
-    ruled(laptop, "canary_tenants: [acme]")
-    write(laptop, moved(laptop.load(), 1))
-    with_third_cluster(laptop)
-    environment = laptop.load()
-
-    assert versions(environment) == {"acme-train": NEW, "globex-eval": OLD, "globex-lab": OLD}
-    assert [group.key for wave in Promotion(environment, PROMOTED, NEW).plan() for group in wave.groups] == [
-        EVAL,
-        GLOBEX,
-    ]
-    assert laptop.report() == ""
-
-
-def test_another_open_rollout_stays_open(three: Any) -> None:
-    offered(three, "node-feature-discovery", "0.19.1", "d")
-    first = moved(three.load(), 1)
-    other = at(first, Promotion(first, "charts/node-feature-discovery", "0.19.1").next_wave(1))
-    ended = moved(other, 2, "globex-eval", "globex-lab")
-
-    assert list(ended.image_pins.rollouts) == ["charts/node-feature-discovery"]
-    write(three, ended)
-    assert three.report() == ""
-
-
-def test_a_rollout_ends_with_the_last_cluster_that_it_waits_for(laptop: Any) -> None:
-    offered(laptop)
-    ruled(laptop, "canary_tenants: [acme]")
-    write(laptop, moved(laptop.load(), 1))
-    laptop.edit("tenants/globex.yaml", "add_ons: [cilium,", "add_ons: [calico,")
-    laptop.allocate()
-
-    pins = laptop.load().image_pins
-    assert (list(pins.charts), pins.rollouts, pins.waves) == ([ACME], {}, {})
-    assert laptop.report() == ""
-
-
-def test_a_cluster_that_has_the_chart_no_more_has_no_pin(laptop: Any) -> None:
-    offered(laptop)
-    environment = laptop.load()
-    write(laptop, at(environment, Promotion(environment, PROMOTED, "data").all_at_once()))
-    laptop.edit("tenants/globex.yaml", "add_ons: [cilium,", "add_ons: [calico,")
-
-    assert f"charts.{GLOBEX}: belongs to nothing in the data; run jacquard allocate laptop" in laptop.report()
-    laptop.allocate()
-    assert list(laptop.load().image_pins.charts) == [ACME]

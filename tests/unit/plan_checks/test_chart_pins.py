@@ -1,0 +1,92 @@
+"""Pins of charts follow clusters that come and go, while a rollout is open and afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from chart_rollouts import (
+    ACME,
+    EVAL,
+    GLOBEX,
+    NEW,
+    OLD,
+    PROMOTED,
+    at,
+    moved,
+    offered,
+    ruled,
+    versions,
+    with_third_cluster,
+    write,
+)
+
+from components.plan.rollout.promotion import Promotion
+
+
+@pytest.fixture
+def three(laptop: Any) -> Any:
+    """Return the laptop with three clusters that have the chart, and a newer release of it."""
+    with_third_cluster(laptop)
+    offered(laptop)
+    ruled(laptop)
+    return laptop
+
+
+def test_a_cluster_that_gets_the_chart_later_gets_the_release_of_the_others(laptop: Any) -> None:
+    offered(laptop)
+    environment = laptop.load()
+    write(laptop, at(environment, Promotion(environment, PROMOTED, "data").all_at_once()))
+    with_third_cluster(laptop)
+
+    assert versions(laptop.load()) == dict.fromkeys(("acme-train", "globex-eval", "globex-lab"), NEW)
+    assert laptop.report() == ""
+
+
+def test_a_cluster_that_comes_during_a_rollout_is_part_of_a_later_wave(laptop: Any) -> None:
+    offered(laptop)
+    ruled(laptop, "canary_tenants: [acme]")
+    write(laptop, moved(laptop.load(), 1))
+    with_third_cluster(laptop)
+    environment = laptop.load()
+
+    assert versions(environment) == {"acme-train": NEW, "globex-eval": OLD, "globex-lab": OLD}
+    assert [group.key for wave in Promotion(environment, PROMOTED, NEW).plan() for group in wave.groups] == [
+        EVAL,
+        GLOBEX,
+    ]
+    assert laptop.report() == ""
+
+
+def test_another_open_rollout_stays_open(three: Any) -> None:
+    offered(three, "node-feature-discovery", "0.19.1", "d")
+    first = moved(three.load(), 1)
+    other = at(first, Promotion(first, "charts/node-feature-discovery", "0.19.1").next_wave(1))
+    ended = moved(other, 2, "globex-eval", "globex-lab")
+
+    assert list(ended.image_pins.rollouts) == ["charts/node-feature-discovery"]
+    write(three, ended)
+    assert three.report() == ""
+
+
+def test_a_rollout_ends_with_the_last_cluster_that_it_waits_for(laptop: Any) -> None:
+    offered(laptop)
+    ruled(laptop, "canary_tenants: [acme]")
+    write(laptop, moved(laptop.load(), 1))
+    laptop.edit("tenants/globex.yaml", "add_ons: [cilium,", "add_ons: [calico,")
+    laptop.allocate()
+
+    pins = laptop.load().image_pins
+    assert (list(pins.charts), pins.rollouts, pins.waves) == ([ACME], {}, {})
+    assert laptop.report() == ""
+
+
+def test_a_cluster_that_has_the_chart_no_more_has_no_pin(laptop: Any) -> None:
+    offered(laptop)
+    environment = laptop.load()
+    write(laptop, at(environment, Promotion(environment, PROMOTED, "data").all_at_once()))
+    laptop.edit("tenants/globex.yaml", "add_ons: [cilium,", "add_ons: [calico,")
+
+    assert f"charts.{GLOBEX}: belongs to nothing in the data; run jacquard allocate laptop" in laptop.report()
+    laptop.allocate()
+    assert list(laptop.load().image_pins.charts) == [ACME]
