@@ -1,7 +1,8 @@
 """What a chart runs on nodes, as people know it: pods that an upgrade restarts there, while the nodes stay.
 
-Read in the charts, which ``docs/charts.md`` names with their versions: each of these has a DaemonSet, or its operator
-makes one.
+Each of these charts has a DaemonSet, or its operator makes one. Of ``metallb``, ``node-feature-discovery`` and
+``topolvm`` a test asks the real charts (``tests/e2e/test_charts.py``). The others are not here: what stands of them is
+what the projects are known for, and was not read in their charts.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from environment_data import ENVIRONMENTS
 from helm_charts import CHARTS, Helm
 from published_crds import CrdFolder
 
+from components.render.node_agents import NODE_AGENTS
 from components.specs.loader import load_environment
 from providers.kube import ApiError
 from rehearsal import crds
@@ -177,6 +178,16 @@ def test_the_page_says_which_add_ons_are_real_in_the_local_region(tmp_path: Path
 
     [said] = re.findall(r"^Add-ons of the charts (.*) are real", page, re.MULTILINE)
     assert said == " and ".join([", ".join(real[:-1]), real[-1]])
+
+
+def test_charts_with_agents_on_nodes_are_those_of_which_an_impact_says_so(rendered: Rendered) -> None:
+    with_agents = {
+        place.split()[0]
+        for place, items in rendered.by_release.items()
+        if any(one["kind"] == "DaemonSet" for one in items)
+    }
+
+    assert with_agents == set(CHARTS) & NODE_AGENTS.keys()
 
 
 def test_every_image_has_a_version(rendered: Rendered) -> None:

@@ -52,4 +52,4 @@ def test_while_an_operator_is_handed_over_it_has_both(name: str) -> None:
 
 @pytest.mark.parametrize("handed_over", [False, True])
 def test_neither_form_is_refused(*, handed_over: bool) -> None:
-    check(by_charts(load_environment("laptop", ENVIRONMENTS), handed_over=handed_over))
+    assert check(by_charts(load_environment("laptop", ENVIRONMENTS), handed_over=handed_over)) == []

@@ -20,8 +20,13 @@ from chart_rollouts import (
     with_third_cluster,
     write,
 )
+from manifest_pins import by_charts
+from small_region import changed
 
+from components.plan.allocate.allocation import allocate
+from components.plan.checks import check
 from components.plan.rollout.promotion import Promotion
+from components.specs.lock_text import paired
 
 
 @pytest.fixture
@@ -90,3 +95,22 @@ def test_a_cluster_that_has_the_chart_no_more_has_no_pin(laptop: Any) -> None:
     assert f"charts.{GLOBEX}: belongs to nothing in the data; run jacquard allocate laptop" in laptop.report()
     laptop.allocate()
     assert list(laptop.load().image_pins.charts) == [ACME]
+
+
+def test_manifests_that_take_over_from_a_chart_end_its_pins(laptop: Any) -> None:
+    by_manifests = laptop.load()
+    by_chart = by_charts(by_manifests)
+    [first] = by_chart.versions.releases("kubevirt-operator")
+    newer = changed(first, version="v1.9.1", digest=f"sha256:{'c' * 64}")
+    offering = changed(by_chart.versions, charts=(*by_chart.versions.charts, newer))
+    offered_there = changed(by_chart, versions=offering)
+    pins = Promotion(offered_there, "charts/kubevirt-operator", "data").all_at_once()
+    numbers, pins = paired("laptop", by_chart.allocations, pins)
+    both = changed(offering, manifests=by_manifests.versions.manifests)
+    handed_over = changed(by_chart, versions=both, allocations=numbers, image_pins=pins)
+
+    assert list(pins.charts) == ["charts/kubevirt-operator/acme-train"]
+    assert "belongs to nothing in the data; run jacquard allocate laptop" in {one.text for one in check(handed_over)}
+    numbers, pins = allocate(handed_over)
+    assert pins.charts == {}
+    assert check(changed(handed_over, allocations=numbers, image_pins=pins)) == []
