@@ -37,8 +37,8 @@ class Reach:
     """Networks of the region that no tenant may see."""
     inside: tuple[Network, ...]
     """Prefixes of the VPC itself, the region's storage, and what every VPC reaches behind the border."""
-    others: tuple[Network, ...]
-    """Networks of other tenants, in which ``inside`` lies; none where no border is named that could lead there."""
+    others: Network
+    """Network of all tenants, in which prefixes of the VPC itself lie: whatever leads there, it is another's."""
     outside: bool
     """Whether everything else may be reached too."""
 
@@ -85,19 +85,21 @@ def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
             networks.storage,
             *(networks.border.networks if networks.border else ()),
         ),
-        others=(networks.tenants,) if networks.border else (),
+        others=networks.tenants,
         outside=vpc.spec.egress is Egress.PUBLIC,
     )
 
 
-def verdicts(allowed: Reach) -> tuple[tuple[Network, bool], ...]:
-    """Return the same as an ordered list: whether a destination may be reached, by the first network that it is in."""
+def verdicts(allowed: Reach, *, apart: bool = True) -> tuple[tuple[Network, bool], ...]:
+    """Return the same as an ordered list: whether a destination may be reached, by the first network that it is in.
+
+    Without ``apart`` nothing is said of other tenants, as by backends whose rules are for pods alone.
+    """
     anywhere = Network("0.0.0.0/0")
-    inside = () if allowed.outside and not allowed.others else allowed.inside
     return (
         *((one, True) for one in allowed.permit),
         *((one, False) for one in allowed.deny),
-        *((one, True) for one in inside),
-        *((one, False) for one in allowed.others if allowed.outside),
+        *((one, True) for one in allowed.inside),
+        *(((allowed.others, False),) if allowed.outside and apart else ()),
         (anywhere, allowed.outside),
     )

@@ -120,11 +120,15 @@ def _changed(old: str, new: str) -> Callable[[Manifest], Manifest]:
     return change
 
 
-def test_the_judge_sees_a_route_target_that_is_anothers() -> None:
+def test_the_judge_sees_a_route_target_that_is_anothers_and_a_dpu_that_denies_it() -> None:
     environment = region(dict.fromkeys(NAMES[:2], PLAIN), None)
     one, other = (environment.allocations.vpcs[name] for name in NAMES[:2])
     pair = [End(address=numbers.pods[5], vpc=name) for name, numbers in environment.allocations.vpcs.items()]
     mixed = _changed(f"{other.asn}:{other.route_target}", f"{one.asn}:{one.route_target}")
 
+    def open_too(item: Manifest) -> Manifest:
+        return _changed(str(environment.region.networks.tenants), "192.0.2.0/24")(mixed(item))
+
     assert not judge(environment).reaches(*pair)
-    assert judge(environment, mixed).reaches(*pair)
+    assert not judge(environment, mixed).reaches(*pair)
+    assert judge(environment, open_too).reaches(*pair)

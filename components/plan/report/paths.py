@@ -7,7 +7,7 @@ itself there; Kubernetes' policies, Kube-OVN and OVN let answers pass.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from components.plan.build.tenant_network import enforced_by, vpcs
@@ -189,11 +189,9 @@ class Region:
         if border.filters is Filter.PODS and source.where == "hosts":
             yield self._unfiltered(vpc)
             return
-        allowed = reach(vpc, self._plan)
-        if border.filters is Filter.PODS:
-            allowed = replace(allowed, others=())
+        rules = verdicts(reach(vpc, self._plan), apart=border.filters is Filter.HOSTS)
         device = f"DPU of the host in {name}" if border.filters is Filter.HOSTS else f"nodes of {name}"
-        network, passes = next(one for one in verdicts(allowed) if target.address.subnet_of(one[0]))
+        network, passes = next(one for one in rules if target.address.subnet_of(one[0]))
         yield _Verdict(device, f"{'permits' if passes else 'denies'} {network}: {self._why(vpc, network)}", passes)
 
     def _announced(self, target: Endpoint) -> bool:

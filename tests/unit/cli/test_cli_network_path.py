@@ -40,11 +40,19 @@ def test_each_step_is_told_with_its_rule_and_who_keeps_it(everywhere: Invoke) ->
         "  pod:acme-train: 10.64.0.0/16, pods of VPC acme\n"
         "  pod:globex-lab: 10.65.64.0/18, pods of VPC globex\n"
         "there\n"
-        "  yes  DPU of the host in acme: permits 0.0.0.0/0: egress: public\n"
-        "  yes  VRF acme: route 0.0.0.0/0 by route target 4200000000:10000: egress: public\n"
-        "  no   border: drops 10.64.0.0/10: of another VPC, or of nobody   (by the contract of the border)\n"
+        "  no   DPU of the host in acme: denies 10.64.0.0/10: other tenants\n"
         "rules of acme are in DPUServiceConfiguration acme-hbn\n"
         "rules of globex are in DPUVirtualNetwork globex-3ead3eb0c1\n"
+    )
+    assert everywhere("show", "laptop", "network", "--path", "pod:acme-train", "internet").stdout == (
+        "pod:acme-train reaches internet\n"
+        "  pod:acme-train: 10.64.0.0/16, pods of VPC acme\n"
+        "  internet: 0.0.0.0/0, internet\n"
+        "there\n"
+        "  yes  DPU of the host in acme: permits 0.0.0.0/0: egress: public\n"
+        "  yes  VRF acme: route 0.0.0.0/0 by route target 4200000000:10000: egress: public\n"
+        "  yes  border: leads to 0.0.0.0/0   (by the contract of the border)\n"
+        "rules of acme are in DPUServiceConfiguration acme-hbn\n"
     )
 
 

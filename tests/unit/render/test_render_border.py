@@ -87,8 +87,8 @@ def test_without_a_border_nothing_of_it_is_rendered(inputs_of: Any) -> None:
     hbn = network(inputs_of, Egress.PUBLIC, None)
     found = settings(hbn)
 
-    [rules] = [acl["rule"] for acl in found["acl"].values()]
-    assert len(rules) == len(hbn.vpc.control_planes) + 4 + 1
+    assert verdict(found, DNS[-1]) == "permit"
+    assert verdict(found, hbn.platform.networks.tenants[-1]) == "deny"
     assert len(found["vrf"][hbn.vpc.spec.name]["router"]["bgp"]["route-import"]["from-evpn"]["route-target"]) == 1
 
 
