@@ -174,7 +174,7 @@ PANELS: dict[str, tuple[Verb, ...]] = {
         Verb(
             "promote",
             "cli.verbs.promote:promote",
-            "Pin other nodes for a pool, other DPUs, or another version or data store for a cluster's control plane.",
+            "Pin other nodes for a pool, other DPUs, another release of a chart, or another control plane.",
             (
                 "jacquard promote edge-1 first-train/train --to gpu-2026.11.1",
                 "jacquard promote edge-1 first-train/train --plan",

@@ -87,7 +87,7 @@ def promote(
     today: arguments.TodayOption = None,
     output: arguments.FormatOption = Format.TEXT,
 ) -> None:
-    """Pin other nodes for a pool, other DPUs, another release of a chart, or another version of a control plane.
+    """Pin other nodes for a pool, other DPUs, another release of a chart, or another control plane.
 
     A pool goes where the data are: a golden image, taints, the kubelet's settings, a mirror, a restart. This edits a
     lock file, to be reviewed like any change; 'up' then rolls the nodes, and no other change of the data does. A pool
