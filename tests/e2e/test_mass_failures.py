@@ -1,26 +1,31 @@
 """How many nodes Cluster API's own health check repairs when many break at once, counted from each repair it begins.
 
-Fifty nodes stand in racks of seven hosts, and so in as many rollout groups as racks. Their kubelets are simulated: a
-test lets nodes say that they are not ready. Quarters of an hour that a health check waits are made seconds; its brake
-is the one that was rendered. No controller of Metal3 acts on a repair: what is counted is what would be power-cycled.
+Fifty nodes stand in racks of seven hosts, and so in as many rollout groups as racks. The hosts boot from the network,
+twenty at a time. Kubelets are simulated: a test lets nodes say that they are not ready. Quarters of an hour that a
+health check waits are made seconds; its brake is the one that was rendered. No controller of Metal3 acts on a repair:
+what is counted is what would be power-cycled.
 """
 
 from __future__ import annotations
 
+import datetime as dt
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from away import Group, Watch, told_uids, uids
-from broken_nodes import CHECK, REMEDIATION, Health
+from broken_nodes import CHECK, MACHINE, REMEDIATION, Health, counted_repairs
 from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_until
 from pools_of_four import CLUSTER, region_of
 
-from components.plan.rollout.repair import most_broken
+from components.plan.rollout.repair import most_broken, startup_seconds
+from components.render.bare_metal_controllers import PROVISIONED_AT_ONCE
 from components.specs.loader import load_environment
 from providers.kube import ObjectRef
 
+HOST = ("metal3.io/v1alpha1", "BareMetalHost")
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 POOL, NODES, RACKS = "train", 50, 10
@@ -28,25 +33,61 @@ UNREADY_SECONDS = 6
 STARTUP_SECONDS = 30
 """The least that is watched at all."""
 _FILLED_SECONDS = 300.0
+_SCALE = 60
+"""By how much the hours of metal are shortened where a queue drains."""
+_TURN_SECONDS = 24
+"""What a host takes for its image there: not quite half an hour of metal, which the rules allow for a turn."""
+_DEPLOYMENT = ("cluster.x-k8s.io/v1beta2", "MachineDeployment")
+_STAGE = "/apis/kwok.x-k8s.io/v1alpha1/stages/host-provisioned"
 
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """A pool of fifty nodes, all ready; gone at the end whatever happened."""
     folder = tmp_path_factory.mktemp("mass-failures")
-    with gone_at_the_end(region_of(folder, {POOL: {"nodes": NODES}}, racks=RACKS)) as local:
+    with gone_at_the_end(region_of(folder, {POOL: {"nodes": NODES}}, racks=RACKS, network_boot=True)) as local:
         local.variables["JACQUARD_SPEED"] = "20"
         outcome = local.jacquard("up", ENVIRONMENT)
         assert outcome.code == 0, outcome.text
         yield local
 
 
+def healthy(region: LocalRegion) -> int:
+    return sum(check.get("status", {}).get("currentHealthy", 0) for check in region.api().list(*CHECK))
+
+
+def test_a_queue_that_takes_longer_than_one_host_may_is_no_failure(region: LocalRegion, tmp_path: Path) -> None:
+    environment = load_environment(ENVIRONMENT, region.environments)
+    [pool] = environment.tenants[0].clusters[0].pools
+    alone = pool.health.node_startup_timeout_seconds // _SCALE
+    sizes = emptied(region)
+    for check in region.api().list(*CHECK, namespace=CLUSTER):
+        ref = ObjectRef(*CHECK, check["metadata"]["name"], CLUSTER)
+        timeout = {"nodeStartupTimeoutSeconds": startup_seconds(environment, pool, NODES) // _SCALE}
+        region.api().patch(ref, {"spec": {"checks": timeout}}, field_manager="test")
+    took = region.api().request("GET", _STAGE)["spec"]["delay"]
+    last(region, {"durationMilliseconds": _TURN_SECONDS * 1000, "jitterDurationMilliseconds": _TURN_SECONDS * 1000})
+    at_work = [0]
+
+    def filled() -> bool:
+        at_work.append(hosts_in(region).get("provisioning", 0))
+        return healthy(region) == NODES
+
+    with counted_repairs(region, CLUSTER, tmp_path / "repairs.json"), Watch(region, tmp_path / "all.json").running():
+        for name, replicas in sizes.items():
+            scale(region, name, replicas)
+        wait_until(filled, timeout_seconds=_FILLED_SECONDS, what="the pool is filled in turns")
+    last(region, took)
+
+    assert told_uids(tmp_path / "repairs.json") == set()
+    assert told_uids(tmp_path / "all.json") == uids(region)
+    assert max(at_work) == PROVISIONED_AT_ONCE
+    assert max(map(start_up_seconds, region.api().list(*MACHINE))) > alone
+
+
 @pytest.fixture(scope="module")
 def health(region: LocalRegion) -> Health:
-    def healthy() -> int:
-        return sum(check.get("status", {}).get("currentHealthy", 0) for check in region.api().list(*CHECK))
-
-    wait_until(lambda: healthy() == NODES, timeout_seconds=_FILLED_SECONDS, what="all nodes are ready")
+    wait_until(lambda: healthy(region) == NODES, timeout_seconds=_FILLED_SECONDS, what="all nodes are ready")
     return Health(region, CLUSTER, seconds=UNREADY_SECONDS, startup_seconds=STARTUP_SECONDS)
 
 
@@ -75,12 +116,14 @@ def test_the_brake_in_the_cluster_is_the_one_that_the_rules_say(health: Health, 
     assert health.brakes() == bounds
 
 
-def test_one_node_of_each_of_two_racks_is_repaired(health: Health, bounds: dict[Group, int], tmp_path: Path) -> None:
+def test_one_node_of_each_of_two_racks_is_repaired(
+    region: LocalRegion, health: Health, bounds: dict[Group, int], tmp_path: Path
+) -> None:
     first, second, *_ = sorted(bounds)
     groups = health.machines()
     broken = [groups[first][0], groups[second][0]]
 
-    with health.counted(tmp_path / "repairs.json"):
+    with counted_repairs(region, CLUSTER, tmp_path / "repairs.json"):
         health.turn("False", broken)
         health.wait_for_verdict(names(broken), "both nodes count as broken")
         wait_until(
@@ -95,7 +138,10 @@ def test_of_fifty_nodes_that_lose_readiness_at_once_no_rack_has_more_under_repai
 ) -> None:
     before, groups = uids(region), health.machines()
 
-    with health.counted(tmp_path / "repairs.json"), Watch(region, tmp_path / "machines.json").running():
+    with (
+        counted_repairs(region, CLUSTER, tmp_path / "repairs.json"),
+        Watch(region, tmp_path / "machines.json").running(),
+    ):
         health.turn("False", [machine for those in groups.values() for machine in those])
         health.wait_for_verdict(names(*groups.values()), "all nodes count as broken")
         begun = health.remediations()
@@ -112,7 +158,10 @@ def test_a_rack_whose_nodes_go_one_after_the_other_has_no_more_under_repair_than
     rack = max(groups, key=lambda group: len(groups[group]))
     first, *others = groups[rack]
 
-    with health.counted(tmp_path / "repairs.json"), Watch(region, tmp_path / "machines.json").running():
+    with (
+        counted_repairs(region, CLUSTER, tmp_path / "repairs.json"),
+        Watch(region, tmp_path / "machines.json").running(),
+    ):
         health.turn("False", [first])
         health.wait_for_verdict(names([first]), "the first node counts as broken")
         health.turn("False", others)
@@ -125,14 +174,13 @@ def test_a_rack_whose_nodes_go_one_after_the_other_has_no_more_under_repair_than
 def test_machines_that_queue_for_a_host_while_their_pool_is_filled_stay_within_the_bound(
     region: LocalRegion, health: Health, bounds: dict[Group, int], tmp_path: Path
 ) -> None:
-    deployments = ("cluster.x-k8s.io/v1beta2", "MachineDeployment")
-    sizes = {one["metadata"]["name"]: one["spec"]["replicas"] for one in region.api().list(*deployments)}
-    for name in sizes:
-        scale(region, name, 0)
-    wait_until(lambda: uids(region) == set(), timeout_seconds=_FILLED_SECONDS, what="the pool is empty")
-    region.api().request("DELETE", "/apis/kwok.x-k8s.io/v1alpha1/stages/host-provisioned")
+    sizes = emptied(region)
+    region.api().request("DELETE", _STAGE)
 
-    with health.counted(tmp_path / "repairs.json"), Watch(region, tmp_path / "machines.json").running():
+    with (
+        counted_repairs(region, CLUSTER, tmp_path / "repairs.json"),
+        Watch(region, tmp_path / "machines.json").running(),
+    ):
         for name, replicas in sizes.items():
             scale(region, name, replicas)
         wait_until(lambda: len(uids(region)) == NODES, timeout_seconds=_FILLED_SECONDS, what="all machines are made")
@@ -143,8 +191,43 @@ def test_machines_that_queue_for_a_host_while_their_pool_is_filled_stay_within_t
     assert len(told_uids(tmp_path / "repairs.json")) <= within < NODES
     assert told_uids(tmp_path / "machines.json") == queued == uids(region)
     assert not any(machine["status"].get("nodeRef") for those in groups.values() for machine in those)
+    assert hosts_in(region, "delayed") == {"available": NODES - PROVISIONED_AT_ONCE}
+    assert hosts_in(region)["provisioning"] == PROVISIONED_AT_ONCE
+
+
+def emptied(region: LocalRegion) -> dict[str, int]:
+    """Let no machine be left; return how many each deployment had."""
+    sizes = {one["metadata"]["name"]: one["spec"]["replicas"] for one in region.api().list(*_DEPLOYMENT)}
+    for name in sizes:
+        scale(region, name, 0)
+    wait_until(lambda: uids(region) == set(), timeout_seconds=_FILLED_SECONDS, what="the pool is empty")
+    return sizes
 
 
 def scale(region: LocalRegion, deployment: str, replicas: int) -> None:
-    ref = ObjectRef("cluster.x-k8s.io/v1beta2", "MachineDeployment", deployment, CLUSTER)
+    ref = ObjectRef(*_DEPLOYMENT, deployment, CLUSTER)
     region.api().patch(ref, {"spec": {"replicas": replicas}}, field_manager="test")
+
+
+def last(region: LocalRegion, delay: dict[str, int]) -> None:
+    """Let an image take so long to be written."""
+    ref = ObjectRef("kwok.x-k8s.io/v1alpha1", "Stage", "host-provisioned")
+    region.api().patch(ref, {"spec": {"delay": delay}}, field_manager="test")
+
+
+def hosts_in(region: LocalRegion, status: str | None = None) -> Counter[str]:
+    """Return how many hosts are in each state, or those of an operational status alone."""
+    found = [host["status"] for host in region.api().list(*HOST) if "status" in host]
+    return Counter(
+        one["provisioning"]["state"] for one in found if status is None or one["operationalStatus"] == status
+    )
+
+
+def start_up_seconds(machine: dict[str, Any]) -> float:
+    """Return how long a Machine took from its creation until its node was ready."""
+    [ready] = [one for one in machine["status"]["conditions"] if one["type"] == "NodeReady"]
+    made, ended = (
+        dt.datetime.fromisoformat(text)
+        for text in (machine["metadata"]["creationTimestamp"], ready["lastTransitionTime"])
+    )
+    return (ended - made).total_seconds()

@@ -96,26 +96,27 @@ class Health:
             found[groups[one["metadata"]["name"]]] += 1
         return dict(found)
 
-    @contextmanager
-    def counted(self, file: Path) -> Iterator[None]:
-        """Write all that becomes of repairs into ``file`` until the block ends."""
-        kubeconfig = self._region.home / "regions" / ENVIRONMENT / "kubeconfigs" / "management.yaml"
-        what = ("get", "metal3remediations", f"--namespace={self._cluster}", "--watch", "--output-watch-events")
-        with file.open("w") as out:
-            command = [binaries.path("kubectl"), f"--kubeconfig={kubeconfig}", *what, "--output=json"]
-            process = subprocess.Popen(command, stdout=out)
-        try:
-            yield
-            assert process.poll() is None, "the watch ended, so that something may be missing"
-            there = {one["metadata"]["uid"] for one in self._region.api().list(*REMEDIATION, namespace=self._cluster)}
-            caught_up = "the watch tells of all repairs that are there"
-            wait_until(lambda: there <= told_uids(file), timeout_seconds=_PATIENCE_SECONDS, what=caught_up)
-        finally:
-            process.kill()
-            process.wait()
-
     def _patch_check(self, name: str, patch: dict[str, Any]) -> None:
         self._region.api().patch(ObjectRef(*CHECK, name, self._cluster), patch, field_manager="test")
+
+
+@contextmanager
+def counted_repairs(region: LocalRegion, cluster: str, file: Path) -> Iterator[None]:
+    """Write all that becomes of repairs in a cluster into ``file`` until the block ends."""
+    kubeconfig = region.home / "regions" / ENVIRONMENT / "kubeconfigs" / "management.yaml"
+    what = ("get", "metal3remediations", f"--namespace={cluster}", "--watch", "--output-watch-events")
+    with file.open("w") as out:
+        command = [binaries.path("kubectl"), f"--kubeconfig={kubeconfig}", *what, "--output=json"]
+        process = subprocess.Popen(command, stdout=out)
+    try:
+        yield
+        assert process.poll() is None, "the watch ended, so that something may be missing"
+        there = {one["metadata"]["uid"] for one in region.api().list(*REMEDIATION, namespace=cluster)}
+        caught_up = "the watch tells of all repairs that are there"
+        wait_until(lambda: there <= told_uids(file), timeout_seconds=_PATIENCE_SECONDS, what=caught_up)
+    finally:
+        process.kill()
+        process.wait()
 
 
 def _fails(machine: dict[str, Any]) -> bool:

@@ -13,21 +13,42 @@ CLUSTER = "acme-train"
 NODES = 4
 PAST, NEXT = "gpu-2026.10.2", "gpu-2026.11.1"
 _HOSTS_A_RACK = 7
+_BY_MEDIA = "redfish-virtualmedia"
+_NETWORK = {
+    "  bmc: 10.1.0.0/16\n": "  bmc: 10.1.0.0/16\n  boot: 10.5.0.0/24\n",
+    "  backend: metal3\n": """  backend: metal3
+  free_hosts: boot
+  controllers:
+    - name: boot
+      boot: network-boot
+      max_hosts: 200
+      dhcp: {network: 10.5.0.0/24, first: 10.5.0.16, last: 10.5.0.254}
+""",
+}
+"""What the data of the region say, and what they say with a controller whose hosts boot from the network."""
 _COLUMNS = "rack,slot,host,instance_type,serial,bmc,bmc_secret,boot_mac,dpu_serial,leaf"
 
 
-def region_of(folder: Path, pools: Mapping[str, Mapping[str, Any]], *, racks: int | None = None) -> LocalRegion:
+def region_of(
+    folder: Path, pools: Mapping[str, Mapping[str, Any]], *, racks: int | None = None, network_boot: bool = False
+) -> LocalRegion:
     """Return the region in ``folder`` with its numbers allocated; nothing runs yet.
 
     Args:
         folder: which is the region's alone.
         pools: what each says beyond its four nodes of the past image, by name.
         racks: of seven hosts each; one for each pool when it is None.
+        network_boot: whether hosts boot from the network, where they wait for their turns; else by virtual media.
     """
     region = LocalRegion(folder)
     data = region.environments / ENVIRONMENT
     (data / "tenants" / "globex.yaml").unlink()
-    (data / "inventory" / "hall-a.csv").write_text(_inventory(len(pools) if racks is None else racks))
+    inventory = _inventory(len(pools) if racks is None else racks)
+    if network_boot:
+        inventory = inventory.replace(_BY_MEDIA, "redfish")
+        for old, new in _NETWORK.items():
+            region.edit(f"{ENVIRONMENT}/region.yaml", old, new)
+    (data / "inventory" / "hall-a.csv").write_text(inventory)
     for path in data.glob("*.lock.yaml"):
         path.unlink()
     edit(region, lambda tenant: _with_pools(tenant, pools))
@@ -75,6 +96,6 @@ def _inventory(racks: int) -> str:
 
 def _row(rack: int, slot: int) -> str:
     name, number = f"a{rack:02d}", f"{rack:02d}{slot:02d}"
-    bmc = f"redfish-virtualmedia+https://10.1.{rack}.{slot}/redfish/v1/Systems/1"
+    bmc = f"{_BY_MEDIA}+https://10.1.{rack}.{slot}/redfish/v1/Systems/1"
     mac = f'"02:00:00:01:{rack:02x}:{slot:02x}"'
     return f"{name},{slot},{name}-u{slot:02d},h100-ib-8,G26A{number},{bmc},bmc-{name},{mac},MT26A{number},leaf-a{rack}"
