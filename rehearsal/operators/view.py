@@ -193,7 +193,7 @@ def conditions(obj: Object, **changed: tuple[str, str, str]) -> Object:
 
 def simulated_secret(name: str, namespace: str, keys: Iterable[str], of_type: str | None = None) -> Object:
     """Return a Secret with these keys, whose values say that they are simulated."""
-    value = b'{"auths": {}}' if of_type == PULL_LOGIN else b"simulated"
+    value = b'{"auths": {}}' if of_type == PULL_LOGIN else b"value-of-a-simulated-secret"
     return {
         "apiVersion": "v1",
         "kind": "Secret",

@@ -169,7 +169,8 @@ def test_a_second_up_and_plain_pulumi_see_no_change(second: LocalRegion) -> None
 def test_a_pool_grows_by_one_while_another_gives_a_server_back(second: LocalRegion) -> None:
     before = machines(second)
     second.edit(VIREO, f"nodes: {NODES['vireo-train']['h100']}\n", f"nodes: {NODES['vireo-train']['h100'] + 1}\n")
-    second.edit(SOLSTICE, f"nodes: {NODES['solstice-lab']['h100']}\n", f"nodes: {NODES['solstice-lab']['h100'] - 1}\n")
+    gpus, nodes = "instance_type: h100-eth-8\n    nodes: ", NODES["solstice-lab"]["h100"]
+    second.edit(SOLSTICE, f"{gpus}{nodes}\n", f"{gpus}{nodes - 1}\n")
     edited(second, "allocate", ENVIRONMENT)
 
     up(second)
