@@ -73,7 +73,7 @@ def named(environment: Environment) -> Iterator[Endpoint]:
         yield Endpoint(name=f"api:{name}", address=api, where="api", cluster=name)
         yield Endpoint(name=f"pod:{name}", address=numbers.pods, where="pods", vpc=vpc)
         vms = placed.tenant.vms
-        for machine in vms.platform if vms and vms.cluster == name else ():
+        for machine in vms.machines if vms and vms.cluster == name else ():
             public = lock.public_ips.get(vm_key(name, machine.name)) if machine.public_ip else None
             address, where = (Network(f"{public}/32"), PUBLIC) if public else (numbers.pods, "pods")
             yield Endpoint(name=f"vm:{name}/{machine.name}", address=address, where=where, vpc=vpc)

@@ -31,7 +31,7 @@ class ClusterNetwork(Spec):
     guids: dict[str, str]
     """GUIDs of virtual functions, ``first-last``, by InfiniBand fabric."""
     public_addresses: tuple[Address, ...]
-    """Public addresses of VMs of the platform, in the order of the data."""
+    """Public addresses of VMs, in the order of the data."""
 
 
 class DpuShare(Spec):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from small_region import allocated, changed, nodes, small_region, tenant
 
+from components.plan.report.endpoints import named
 from components.plan.report.network import RangeUse, RegionNetwork, network
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
@@ -64,3 +65,16 @@ def test_each_host_of_a_vpc_is_counted_in_the_dpu_cluster_that_runs_its_dpu() ->
         assert sum(share.hosts for share in vpc.dpus) == sum(pool.split("/")[0] in names for pool in pools)
         assert [share.dpu_cluster for share in vpc.dpus] == [*region.allocations.vpcs[vpc.vpc].links]
     assert sum(shard.dpus for shard in found.dpu_clusters) == len(region.hosts)
+
+
+def test_vms_that_a_tenant_orders_are_ends_of_paths_like_those_of_the_platform() -> None:
+    environment = load_environment("eu-south-03a", paths.ROOT / "environments")
+    [tenant] = [one for one in environment.tenants if one.tenant == "tessera"]
+    assert tenant.vms is not None
+    assert tenant.vms.instances
+
+    ends = {one.name: one.where for one in named(environment) if one.name.startswith("vm:")}
+
+    assert ends == {
+        f"vm:{tenant.vms.cluster}/{vm.name}": "public" if vm.public_ip else "pods" for vm in tenant.vms.machines
+    }
