@@ -113,6 +113,10 @@ class VersionVector(DataFile):
         rows = (one for one in reversed(self.charts) if one.name == name and not one.revoked)
         return next((one for one in rows if one.offered_by(channel)), None)
 
+    def release_of(self, name: str, version: str) -> Chart | None:
+        """Return the release ``version`` of chart ``name``."""
+        return next((one for one in self.releases(name) if one.version == version), None)
+
     def releases(self, name: str) -> tuple[Chart, ...]:
         """Return all releases of chart ``name``, the oldest first."""
         return tuple(one for one in self.charts if one.name == name)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.build.add_ons import add_ons
+from components.plan.build.add_ons import add_ons, brings_network
 from components.plan.build.dpus import uses_dpf
 from components.plan.build.fabrics import connected
 from components.plan.pools import DataPath, PlacedCluster, clusters, tenant_file
-from components.render import infiniband, kamaji_etcd, secret_store
+from components.render import infiniband, kamaji_etcd, kube_ovn, secret_store
 from components.render.backends import BORDERS, CONTROL_PLANES
 from components.render.dpus import HBN_CHART, OVN_CHART
 from components.render.region import kept_by_kamaji, region_operators
@@ -51,19 +51,26 @@ def without_values(environment: Environment) -> frozenset[str]:
     return frozenset(one.chart for one in every) - {one.chart for one in every if one.values}
 
 
+def installed_inside(environment: Environment, placed: PlacedCluster) -> Iterator[tuple[str, str]]:
+    """Yield chart and namespace of whatever is installed inside a cluster, by its chart or by manifests."""
+    cluster, vms = placed.cluster, placed.tenant.vms
+    for entry in add_ons(environment, placed):
+        yield entry.chart, entry.namespace
+    if brings_network(placed):
+        yield kube_ovn.CHART, kube_ovn.NAMESPACE
+    if connected(environment, placed):
+        yield infiniband.CHART, infiniband.NAMESPACE
+    drivers = storage_drivers(tuple(spec for spec in environment.region.storage if spec.name in cluster.storage))
+    machines = VM_OPERATORS if vms is not None and vms.cluster == cluster.name else ()
+    for operator in (*drivers, *machines):
+        yield operator.chart, operator.namespace
+
+
 def charts_inside(environment: Environment, placed: PlacedCluster) -> tuple[str, ...]:
     """Return the charts that are installed inside a cluster, each once; not those that manifests stand for."""
-    cluster, vms = placed.cluster, placed.tenant.vms
-    classes = tuple(entry for entry in environment.region.storage if entry.name in cluster.storage)
-    of_vpc = (BORDERS[vpc.isolation].charts for vpc in placed.tenant.vpcs if vpc.name == cluster.vpc)
-    found = [entry.chart for entry in add_ons(environment, placed)]
-    found += [chart for charts in of_vpc for chart in charts]
-    found += [infiniband.CHART] if connected(environment, placed) else []
-    found += [driver.chart for driver in storage_drivers(classes)]
-    if vms is not None and vms.cluster == cluster.name:
-        delivered = {one.name for one in environment.versions.manifests}
-        found += [operator.chart for operator in VM_OPERATORS if operator.chart not in delivered]
-    return tuple(dict.fromkeys(found))
+    delivered = {one.name for one in environment.versions.manifests} & {one.chart for one in VM_OPERATORS}
+    found = dict.fromkeys(chart for chart, _ in installed_inside(environment, placed))
+    return tuple(chart for chart in found if chart not in delivered)
 
 
 def _of_clusters(environment: Environment) -> Iterator[tuple[str, DataPlace]]:

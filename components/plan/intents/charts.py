@@ -7,7 +7,7 @@ chart has a pin, a new one that of most others.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from components.plan.build.charts import charts_inside
 from components.plan.pools import clusters
@@ -28,10 +28,20 @@ def clusters_of_charts(environment: Environment) -> dict[str, list[str]]:
     return dict(found)
 
 
-def unpinned_charts(environment: Environment, chart: str | None = None) -> dict[ChartKey, ChartIntent]:
-    """Return what clusters without a pin have of ``chart``, or of all charts that are pinned in other clusters."""
+def chart_releases(environment: Environment, wanted: Collection[str] | None = None) -> dict[ChartKey, ChartIntent]:
+    """Return what clusters have of the charts that are ``wanted``, pinned or not; of all that are pinned by default."""
+    lock = environment.image_pins
+    pinned = {key: lock.chart_intents[name] for key, name in lock.charts.items()}
+    return unpinned_charts(environment, wanted) | pinned
+
+
+def unpinned_charts(environment: Environment, wanted: Collection[str] | None = None) -> dict[ChartKey, ChartIntent]:
+    """Return what clusters without a pin have of the charts that are ``wanted``.
+
+    By default these are all that are pinned in other clusters.
+    """
     pins = environment.image_pins.charts
-    wanted = {domain_of(pool_of(key)) for key in pins} if chart is None else {chart}
+    wanted = {domain_of(pool_of(key)) for key in pins} if wanted is None else wanted
     if not wanted:
         return {}
     installed = environment.versions.installed(environment.region.image_channel)
@@ -70,7 +80,7 @@ def chart_objections(environment: Environment, intent: ChartIntent, there: Itera
         By text the policy that asks for it, whose name a waiver gives, or else FORM.
     """
     channel, called = environment.region.image_channel, f"{intent.chart} {intent.version}"
-    chart = next((one for one in environment.versions.releases(intent.chart) if one.version == intent.version), None)
+    chart = environment.versions.release_of(intent.chart, intent.version)
     if chart is None:
         return {f"{called} is not in charts of {VERSIONS} any more; add it there again": FORM}
     if all(_may_have_any(environment, intent.chart, cluster) for cluster in there):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from components.plan.intents.charts import clusters_of_charts, unpinned_charts
+from components.plan.intents.charts import chart_releases, clusters_of_charts
 from components.plan.rollout.waves import last_wave
 from components.specs.environment import Environment
 from components.specs.keys import chart_key, charts_key
@@ -29,11 +29,10 @@ class ChartUpgrade:
 def chart_upgrades(environment: Environment) -> Iterator[ChartUpgrade]:
     """Yield the charts that can be promoted, in the order in which the data have them."""
     lock, channel = environment.image_pins, environment.region.image_channel
-    for chart, there in clusters_of_charts(environment).items():
-        has = unpinned_charts(environment, chart)
-        keys = {name: chart_key(chart, name) for name in there}
-        pinned = {key: lock.chart_intents[lock.charts[key]] for key in keys.values() if key in lock.charts}
-        versions = {name: (pinned | has)[key].version for name, key in keys.items()}
+    every = clusters_of_charts(environment)
+    has = chart_releases(environment, every)
+    for chart, there in every.items():
+        versions = {name: has[chart_key(chart, name)].version for name in there}
         opened, newest = lock.rollouts.get(charts_key(chart)), environment.versions.newest(chart, channel)
         target = lock.chart_intents[opened.to].version if opened else (newest.version if newest else None)
         if target is None or set(versions.values()) == {target}:

@@ -42,7 +42,7 @@ class ChartSubject:
         if self._chart not in there:
             self._refuse_unknown(promoted, [charts_key(chart) for chart in naturally(there)])
         self._releases = environment.versions.releases(self._chart)
-        pins, begun = environment.image_pins, unpinned_charts(environment, self._chart)
+        pins, begun = environment.image_pins, unpinned_charts(environment, {self._chart})
         keys = [chart_key(self._chart, cluster) for cluster in there[self._chart]]
         self.groups = {key: pins.charts[key] if key in pins.charts else begun[key].name for key in keys}
         self.intents: Mapping[IntentName, ChartIntent] = {
@@ -77,7 +77,7 @@ class ChartSubject:
         """
         channel = self._environment.region.image_channel
         newest = self._environment.versions.newest(self._chart, channel)
-        chart = newest if version == DATA else next((one for one in self._releases if one.version == version), None)
+        chart = newest if version == DATA else self._environment.versions.release_of(self._chart, version)
         if chart is None:
             known = [one.version for one in self._releases]
             text = f"release '{version}' is not declared (declared: {listed(known)}); add it below these"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.intents.charts import chart_objections, clusters_of_charts, unpinned_charts
+from components.plan.intents.charts import chart_objections, chart_releases, clusters_of_charts
 from components.plan.pools import place, problem
 from components.specs.environment import Environment
 from components.specs.intents import ChartIntent
@@ -38,7 +38,7 @@ def pins(environment: Environment) -> Iterator[Problem]:
         for objection, rule in chart_objections(environment, intent, (domain_of(key),)).items():
             text = f"{objection}{', or' if rule == FORM else ';'} {remedy}"
             yield problem(environment, IMAGE_PINS, path, text, rule=rule)
-        row = next((one for one in rows if (one.name, one.version) == (intent.chart, intent.version)), None)
+        row = environment.versions.release_of(intent.chart, intent.version)
         if row is not None and row.digest != intent.digest:
             there = place(environment, VERSIONS, ("charts", rows.index(row), "digest"))
             text = (
@@ -51,8 +51,9 @@ def pins(environment: Environment) -> Iterator[Problem]:
 def mixed(environment: Environment) -> Iterator[Problem]:
     """Report charts of which clusters have different releases while no rollout is open, or others than its own."""
     lock = environment.image_pins
-    has = unpinned_charts(environment)
-    has |= {key: lock.chart_intents[name] for key, name in lock.charts.items()}
+    if not lock.charts:
+        return
+    has = chart_releases(environment)
     for chart, there in clusters_of_charts(environment).items():
         keys = [key for name in there if (key := chart_key(chart, name)) in has]
         opened = lock.rollouts.get(charts_key(chart))
