@@ -18,7 +18,18 @@ from typing import Any
 from components.render import labels as keys
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest
-from components.render.operators import NAMESPACE, Operator, patches, release, sources, tenant_release
+from components.render.operators import (
+    ANY,
+    NAMESPACE,
+    Operator,
+    deleted,
+    inside,
+    patches,
+    release,
+    source,
+    sources,
+    tenant_release,
+)
 from components.specs.versions import Chart, ManifestArtefact, VersionVector
 
 _RELEASE, _KUSTOMIZATION = "HelmRelease", "Kustomization"
@@ -26,19 +37,14 @@ _RETRY = "2m"
 _APPLY_SECONDS = {True: 600, False: 300}
 """How long Flux waits for pods, and how long for calls alone where it waits for no pods."""
 _TIMEOUT_SECONDS = 900
-_ANY = {"name": "any"}
-"""Kustomize asks a patch for a name and goes by its target."""
-_WITHOUT_NAMESPACE = {
-    "target": {"kind": "Namespace"},
-    "patch": json.dumps({"$patch": "delete", "apiVersion": "v1", "kind": "Namespace", "metadata": _ANY}),
-}
+_WITHOUT_NAMESPACE = deleted("", "Namespace")
 _KINDS_STAY = {
     "target": {"group": "apiextensions.k8s.io", "kind": "CustomResourceDefinition"},
     "patch": json.dumps(
         {
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
-            "metadata": {**_ANY, "annotations": {"kustomize.toolkit.fluxcd.io/prune": "disabled"}},
+            "metadata": {**ANY, "annotations": {"kustomize.toolkit.fluxcd.io/prune": "disabled"}},
         }
     ),
 }
@@ -66,19 +72,8 @@ class ByManifests:
 
 
 def repository(artefact: ManifestArtefact) -> Manifest:
-    """Return the source of ``artefact``; the digest decides, the tag is there for people."""
-    return manifest(
-        "source.toolkit.fluxcd.io/v1",
-        "OCIRepository",
-        artefact.name,
-        namespace=NAMESPACE,
-        annotations={keys.MANIFESTS_OF: artefact.made_from},
-        spec={
-            "url": artefact.url,
-            "ref": {"tag": artefact.version, "digest": artefact.digest},
-            "interval": "24h",
-        },
-    )
+    """Return the source of ``artefact``."""
+    return source(artefact, NAMESPACE, {keys.MANIFESTS_OF: artefact.made_from})
 
 
 def installed(operators: Iterable[Operator], by_manifests: ByManifests) -> Iterator[Manifest]:
@@ -108,14 +103,14 @@ def installed_in(
     Flux waits for no pods there: a cluster whose nodes are still booting has the operators' kinds all the same.
     """
     every = tuple(operators)
-    there = {"kubeConfig": {"secretRef": {"name": f"{cluster}-kubeconfig"}}}
     releases = {one.release: tenant_release(one, cluster, pins, awaited=True) for one in every}
     yield from sources(every, cluster, pins)
     yield from (_resting(releases[one.release]) for one in every if one.chart in by_manifests.handed_over)
     for one in every:
         if artefact := by_manifests.of(one):
+            patched, there = _patched(one), inside(cluster)
             found = kustomization(
-                one.release, artefact, one.namespace, place=cluster, wait=False, patched=_patched(one), further=there
+                one.release, artefact, one.namespace, place=cluster, wait=False, patched=patched, further=there
             )
             yield replace(found, after=_rests(one, by_manifests))
         else:

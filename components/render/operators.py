@@ -19,7 +19,7 @@ from typing import Any
 from components.render import labels as keys
 from components.render.manifest import Manifest, Readiness
 from components.render.objects import given, manifest
-from components.specs.versions import Chart
+from components.specs.versions import Chart, ManifestArtefact
 
 NAMESPACE = "operators"
 CERT_MANAGER = "cert-manager"
@@ -30,6 +30,8 @@ count a slow pull as a failure."""
 _CALLS_SECONDS = 300
 """How long it waits for hooks and single calls where it waits for no pods."""
 _CHART_LAYER = {"mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip", "operation": "copy"}
+ANY = {"name": "any"}
+"""Kustomize asks a patch for a name and goes by its target."""
 _INSTALLED = Readiness(conditions=("condition=Ready",), timeout_seconds=_PODS_SECONDS + _CALLS_SECONDS)
 
 
@@ -59,19 +61,19 @@ class Operator:
 
 
 def repository(chart: Chart, namespace: str = NAMESPACE) -> Manifest:
-    """Return the source of ``chart``; the digest decides, the tag is there for people."""
+    """Return the source of ``chart``."""
+    return source(chart, namespace, given(**{keys.MADE_FROM: chart.made_from}), layerSelector=_CHART_LAYER)
+
+
+def source(pin: Chart | ManifestArtefact, namespace: str, annotations: Mapping[str, str], **further: Any) -> Manifest:
+    """Return the source of what is pinned; the digest decides, the tag is there for people."""
     return manifest(
         "source.toolkit.fluxcd.io/v1",
         "OCIRepository",
-        chart.name,
+        pin.name,
         namespace=namespace,
-        annotations=given(**{keys.MADE_FROM: chart.made_from}),
-        spec={
-            "url": chart.url,
-            "ref": {"tag": chart.version, "digest": chart.digest},
-            "layerSelector": _CHART_LAYER,
-            "interval": "24h",
-        },
+        annotations=annotations,
+        spec={"url": pin.url, "ref": {"tag": pin.version, "digest": pin.digest}, **further, "interval": "24h"},
     )
 
 
@@ -102,13 +104,15 @@ def tenant_release(operator: Operator, cluster: str, pins: Mapping[str, Chart], 
     Helm does not wait for pods there: a cluster whose nodes are still booting has the operator's CRDs all the same.
     ``awaited`` when objects of the operator's own kinds follow.
     """
-    remote = {
-        "kubeConfig": {"secretRef": {"name": f"{cluster}-kubeconfig"}},
-        "storageNamespace": operator.namespace,
-    }
-    source = cluster if operator.chart in pins else NAMESPACE
+    remote = {**inside(cluster), "storageNamespace": operator.namespace}
+    at = cluster if operator.chart in pins else NAMESPACE
     readiness = _INSTALLED if awaited else None
-    return _release(operator, cluster, readiness, source=source, remote=remote, action={"disableWait": True})
+    return _release(operator, cluster, readiness, source_at=at, remote=remote, action={"disableWait": True})
+
+
+def inside(cluster: str) -> dict[str, Any]:
+    """Return the field by which Flux works inside tenant cluster ``cluster``, and not where its objects are."""
+    return {"kubeConfig": {"secretRef": {"name": f"{cluster}-kubeconfig"}}}
 
 
 def _release(
@@ -116,7 +120,7 @@ def _release(
     namespace: str,
     readiness: Readiness | None,
     *,
-    source: str = NAMESPACE,
+    source_at: str = NAMESPACE,
     remote: Mapping[str, Any] | None = None,
     action: Mapping[str, Any] | None = None,
     protect: bool = False,
@@ -130,7 +134,7 @@ def _release(
         readiness=readiness,
         protect=protect,
         spec={
-            "chartRef": {"kind": "OCIRepository", "name": operator.chart, "namespace": source},
+            "chartRef": {"kind": "OCIRepository", "name": operator.chart, "namespace": source_at},
             "releaseName": operator.release,
             "targetNamespace": operator.namespace,
             "interval": "1h",
@@ -147,7 +151,7 @@ def _release(
 
 def patches(operator: Operator) -> list[dict[str, Any]]:
     """Return the patches of kustomize that give ``operator`` its flags, and leave out what something else makes."""
-    found = [_deleted(*kind.split("/")) for kind in operator.without]
+    found = [deleted(*kind.split("/")) for kind in operator.without]
     found += [_without_token(kind) for kind in operator.tokenless]
     if operator.flags:
         path = "/spec/template/spec/containers/0/args/-"
@@ -167,7 +171,7 @@ def _without_token(kind: str) -> dict[str, Any]:
     return {"target": {"group": "apps", "kind": kind}, "patch": json.dumps([added])}
 
 
-def _deleted(group: str, kind: str) -> dict[str, Any]:
-    """Return the patch that takes all objects of a kind away; kustomize asks for a name and goes by the target."""
-    patch = {"$patch": "delete", "apiVersion": f"{group}/v1", "kind": kind, "metadata": {"name": "any"}}
-    return {"target": {"group": group, "kind": kind}, "patch": json.dumps(patch)}
+def deleted(group: str, kind: str) -> dict[str, Any]:
+    """Return the patch that takes all objects of a kind away, of the core group where ``group`` is empty."""
+    patch = {"$patch": "delete", "apiVersion": f"{group}/v1" if group else "v1", "kind": kind, "metadata": ANY}
+    return {"target": {**given(group=group or None), "kind": kind}, "patch": json.dumps(patch)}
