@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from cli.console import plural
+from cli.tables import plain_table
 from components.plan.report.network import DpuShare, RegionNetwork, VpcNetwork
 from components.specs.problems import listed
 
 _NAMED = 6
+_table = partial(plain_table, numbers={"DPUs", "given", "quarantined", "free"})
 
 
 def tables(found: RegionNetwork) -> Iterator[RenderableType]:
@@ -72,12 +75,4 @@ def _networks(found: RegionNetwork) -> Table:
     table = _table("network of the region", "prefix")
     for name, prefix in found.networks.items():
         table.add_row(name, str(prefix))
-    return table
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    numbers = {"DPUs", "given", "quarantined", "free"}
-    for column in columns:
-        table.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
     return table

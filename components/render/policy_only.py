@@ -17,12 +17,10 @@ from typing import Any
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import manifest
-from components.render.vpc import Reach, Vpc, reach
+from components.render.vpc import ANYWHERE, Reach, Vpc, reach
 from components.specs.base import Network
 from components.specs.region import NetworksSpec
 from components.specs.tenant_network import Ingress
-
-_ANYWHERE = Network("0.0.0.0/0")
 
 
 def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ...]:
@@ -56,4 +54,4 @@ def _blocks(networks: Iterable[Network]) -> list[dict[str, Any]]:
 
 
 def _outside(allowed: Reach) -> dict[str, Any]:
-    return {"ipBlock": {"cidr": str(_ANYWHERE), "except": [str(network) for network in allowed.deny]}}
+    return {"ipBlock": {"cidr": str(ANYWHERE), "except": [str(network) for network in allowed.deny]}}

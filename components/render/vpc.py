@@ -11,6 +11,8 @@ from components.specs.region import NetworksSpec
 from components.specs.tenant_network import Egress, Ingress, VpcSpec
 from components.specs.versions import Chart
 
+ANYWHERE = Network("0.0.0.0/0")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vpc:
@@ -58,11 +60,16 @@ def imported(vpc: Vpc, networks: NetworksSpec) -> tuple[str, ...]:
 
     A permit is no route: without one of these, or a VRF of the VPC on the border, nothing leads out of the VPC.
     """
-    targets = networks.border.targets if networks.border else None
+    targets = border_targets(networks)
     if targets is None:
         return ()
     services, internet = targets
     return (services, internet) if vpc.spec.egress is Egress.PUBLIC else (services,)
+
+
+def border_targets(networks: NetworksSpec) -> tuple[str, str] | None:
+    """Return the route targets of the border for services and the internet; None where it gives none."""
+    return networks.border.targets if networks.border else None
 
 
 def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
@@ -95,11 +102,10 @@ def verdicts(allowed: Reach, *, apart: bool = True) -> tuple[tuple[Network, bool
 
     Without ``apart`` nothing is said of other tenants, as by backends whose rules are for pods alone.
     """
-    anywhere = Network("0.0.0.0/0")
     return (
         *((one, True) for one in allowed.permit),
         *((one, False) for one in allowed.deny),
         *((one, True) for one in allowed.inside),
         *(((allowed.others, False),) if allowed.outside and apart else ()),
-        (anywhere, allowed.outside),
+        (ANYWHERE, allowed.outside),
     )

@@ -98,6 +98,11 @@ class VpcAllocation(Spec):
     """Links between DPUs and hosts by DPU cluster, counted from 0 in ``hosts``; empty where the region lists no DPU
     clusters."""
 
+    @property
+    def evpn_target(self) -> str:
+        """Return the EVPN route target of the VPC's routes, ``<asn>:<number>``."""
+        return f"{self.asn}:{self.route_target}"
+
 
 class ClusterAllocation(Spec):
     """Numbers of one cluster."""

@@ -7,7 +7,7 @@ lock file, since each cluster gives out addresses without asking the others (DPF
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby, islice
 from operator import itemgetter
 
@@ -15,7 +15,7 @@ from components.plan.allocate.ledger import ADDRESS_BITS
 from components.plan.pools import clusters, problem, tenant_file
 from components.render.backends import BORDERS
 from components.render.dpf_hbn import POINT_TO_POINT
-from components.specs.dpus import DpuClusterSpec
+from components.specs.dpus import ONLY, DpuClusterSpec
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.keys import cluster_of
@@ -52,6 +52,12 @@ class DpuClusters:
         place = natural(rack)
         begun = [item for key in (hall, _ANY_HALL) for item in self._begins.get(key, ()) if item[0] <= place]
         return max(begun, key=itemgetter(0))[1] if begun else None
+
+
+def running_dpu(environment: Environment) -> Callable[[HostSpec], str | None]:
+    """Return what tells the cluster that runs the DPU of a host: `ONLY` where the region lists none."""
+    listed = environment.region.dpus.clusters
+    return DpuClusters(listed).of if listed else lambda _host: ONLY
 
 
 def first_rack(cluster: DpuClusterSpec) -> tuple[str | int, ...]:

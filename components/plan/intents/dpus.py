@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from components.plan.allocate.dpu_clusters import DpuClusters
+from components.plan.allocate.dpu_clusters import running_dpu
 from components.plan.build.dpus import uses_dpf
 from components.plan.intents.differences import At, Difference, differences
 from components.plan.pools import DataPath, clusters
@@ -17,7 +17,6 @@ from components.render.dpu_templates import KNOWS_UPLINKS, NEWEST
 from components.render.dpus import named
 from components.render.tenant_network import on_dpus
 from components.specs.catalog import DpuImage
-from components.specs.dpus import ONLY
 from components.specs.environment import Environment
 from components.specs.intents import DpuIntent
 from components.specs.keys import DPUS, cluster_of, dpu_key
@@ -116,14 +115,13 @@ def deployments(environment: Environment, vpcs: Mapping[str, VpcAllocation]) -> 
 
 def dpu_hosts(environment: Environment) -> dict[str, str]:
     """Return the DPUDeployment that the data put the DPU of each host into, by its key in the lock file."""
-    allocations, listed = environment.allocations, environment.region.dpus.clusters
+    allocations, running = environment.allocations, running_dpu(environment)
     key_of = {(one.vpc, one.cluster): one.key for one in deployments(environment, allocations.vpcs)}
     vpcs = {placed.cluster.name: placed.cluster.vpc for placed in clusters(environment)}
-    running = DpuClusters(listed)
     places = {
         host.host: (
             vpcs.get(cluster_of(allocations.hosts.get(host.host, ""))),
-            running.of(host) if listed else ONLY,
+            running(host),
         )
         for host in environment.hosts
     }

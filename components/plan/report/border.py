@@ -14,7 +14,7 @@ from components.plan.report.network import prefixes
 from components.render.backends import BORDERS
 from components.render.dpf_hbn import POINT_TO_POINT
 from components.render.nvue import dpu_asns
-from components.render.vpc import announced, reach
+from components.render.vpc import ANYWHERE, announced, border_targets, reach
 from components.specs.announcements import AnnouncementSpec, BgpPeerSpec
 from components.specs.base import Network, Spec
 from components.specs.environment import Environment
@@ -23,7 +23,6 @@ from components.specs.region import NetworksSpec
 from components.specs.tenant_network import Isolation
 
 FORMAT = 1
-ANYWHERE = Network("0.0.0.0/0")
 
 
 class Announced(Spec):
@@ -146,22 +145,17 @@ def _vpc(placed: PlacedVpc, plan: NetworksSpec) -> BorderVpc:
         vpc=placed.vpc.spec.name,
         tenant=placed.vpc.tenant,
         vni=numbers.vni,
-        own_vrf=_targets(plan) is None,
-        imports=f"{numbers.asn}:{numbers.route_target}",
+        own_vrf=border_targets(plan) is None,
+        imports=numbers.evpn_target,
         announces=tuple(_announces(placed, plan)),
         accepts=tuple(_accepts(placed)),
         translates=allowed.outside and plan.tenants.is_private,
     )
 
 
-def _targets(plan: NetworksSpec) -> tuple[str, str] | None:
-    return plan.border.targets if plan.border else None
-
-
 def _announces(placed: PlacedVpc, plan: NetworksSpec) -> Iterator[Announced]:
     """Yield the routes out of a VPC: to what the border serves to all of them, or to this one alone."""
-    numbers, targets = placed.vpc.numbers, _targets(plan)
-    own = f"{numbers.asn}:{numbers.route_target}"
+    own, targets = placed.vpc.numbers.evpn_target, border_targets(plan)
     services, internet = targets or (own, own)
     if targets:
         yield Announced(prefix=plan.control_plane_vips, route_target=services, why="control planes")

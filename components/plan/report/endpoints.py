@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from components.plan.build.tenant_network import vpcs
 from components.plan.pools import clusters, pools
 from components.plan.report.network import prefixes
+from components.render.vpc import ANYWHERE
 from components.specs.base import Address, Network, Spec
 from components.specs.environment import Environment
 from components.specs.keys import vm_key
 from components.specs.problems import listed, suggestion
 
-ANYWHERE = Network("0.0.0.0/0")
 SHARED = ("management", "bmc", "boot", "storage", "dpu_loopbacks")
 """Networks of the region that are ends by their own name."""
 INTERNET, PUBLIC = "internet", "public"

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from components.plan.allocate.dpu_clusters import DpuClusters
+from components.plan.allocate.dpu_clusters import running_dpu
 from components.plan.allocate.ledger import ADDRESS_BITS, SORTS, Kind, Sort, freed_numbers, numbers_of, room, written
 from components.plan.allocate.numbers import Block, Blocks, as_block
 from components.plan.build.tenant_network import PlacedVpc, vpcs
 from components.render.backends import BORDERS
 from components.specs.base import Address, Network, Spec
-from components.specs.dpus import ONLY
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
 from components.specs.locks import VpcAllocation
@@ -131,7 +130,7 @@ def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
             tenant=placed.vpc.tenant,
             isolation=spec.isolation,
             vni=numbers.vni if border.evpn else None,
-            route_target=f"{numbers.asn}:{numbers.route_target}" if border.evpn else None,
+            route_target=numbers.evpn_target if border.evpn else None,
             prefixes=prefixes(numbers),
             egress=spec.egress,
             ingress=spec.ingress,
@@ -160,13 +159,12 @@ def _clusters(environment: Environment, placed: PlacedVpc) -> Iterator[ClusterNe
 
 
 def _hosts(environment: Environment) -> Counter[tuple[str, str]]:
-    """Return how many hosts each VPC has in each DPU cluster; a region that lists none has one."""
-    listed, lock = environment.region.dpus.clusters, environment.allocations
-    shards, found = DpuClusters(listed), Counter[tuple[str, str]]()
+    """Return how many hosts each VPC has in each DPU cluster."""
+    lock, found, shard_of = environment.allocations, Counter[tuple[str, str]](), running_dpu(environment)
     vpc_of = {cluster.name: cluster.vpc for tenant in environment.tenants for cluster in tenant.clusters}
     for host in environment.hosts:
         vpc = vpc_of.get(cluster_of(lock.hosts.get(host.host, "")))
-        at = shards.of(host) if listed else ONLY
+        at = shard_of(host)
         if vpc and at:
             found[vpc, at] += 1
     return found
@@ -180,8 +178,7 @@ def _shares(placed: PlacedVpc, hosts: Counter[tuple[str, str]]) -> Iterator[DpuS
 
 def _shards(environment: Environment) -> Iterator[DpuShard]:
     region = environment.region
-    shards = DpuClusters(region.dpus.clusters)
-    found = Counter(shards.of(host) if region.dpus.clusters else ONLY for host in environment.hosts)
+    found = Counter(map(running_dpu(environment), environment.hosts))
     for item in region.dpus.every(region.networks.dpu_loopbacks):
         yield DpuShard(dpu_cluster=item.name, api=item.vip, loopbacks=item.loopbacks, dpus=found[item.name])
 

@@ -12,10 +12,10 @@ from enum import StrEnum
 
 from components.plan.build.tenant_network import enforced_by, vpcs
 from components.plan.report.border import BorderContract, BorderVpc, contract
-from components.plan.report.endpoints import ANYWHERE, INTERNET, PUBLIC, Endpoint, endpoint
+from components.plan.report.endpoints import INTERNET, PUBLIC, Endpoint, endpoint
 from components.plan.report.network import prefixes
 from components.render.backends import BORDERS, Filter
-from components.render.vpc import Vpc, reach, verdicts
+from components.render.vpc import ANYWHERE, Vpc, reach, verdicts
 from components.specs.base import Network, Spec
 from components.specs.environment import Environment
 from components.specs.region import NetworksSpec
