@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import datetime as dt
 import gzip
 import hashlib
 import json
@@ -14,7 +13,7 @@ import yaml
 
 from rehearsal import crds
 from rehearsal.operators.installed import Chart
-from rehearsal.operators.view import Object, View
+from rehearsal.operators.view import Object, View, now
 
 TYPE = "helm.sh/release.v1"
 """Type of the Secret."""
@@ -105,8 +104,3 @@ def snapshot(place: Place, chart: Chart, *, config: Object, content: Any, before
 
 def _digest(content: Any) -> str:
     return f"sha256:{hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()}"
-
-
-def now() -> str:
-    """Return the time as Kubernetes writes it."""
-    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -35,21 +35,22 @@ def installed(view: View, chart: str) -> Iterator[Object]:
 
 def chart_of(view: View, release: Object) -> str | None:
     """Return the chart that a release installs: what its source fetches, whatever that is called."""
-    return _name(_source(view, release))
+    return _name(source_of(view, release))
 
 
 def fetched(view: View, release: Object) -> Chart | None:
     """Return what a release would install now; None as long as its source has fetched nothing."""
-    source = _source(view, release)
+    source = source_of(view, release)
     name, digest = _name(source), dig(source, "status", "artifact", "digest")
     if source is None or name is None or digest is None or not reported(source, "Ready"):
         return None
     return Chart(name, dig(source, "spec", "ref", "tag") or "", digest)
 
 
-def _source(view: View, release: Object) -> Object | None:
-    named = dig(release, "spec", "chartRef") or {}
-    place = named.get("namespace") or release["metadata"].get("namespace")
+def source_of(view: View, obj: Object, field: str = "chartRef") -> Object | None:
+    """Return the source that a field of an object of Flux names, in the object's own namespace if it says no other."""
+    named = dig(obj, "spec", field) or {}
+    place = named.get("namespace") or obj["metadata"].get("namespace")
     return view.find(SOURCE, named.get("kind", ""), named.get("name"), place)
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from providers.kube.objects import dig
+from rehearsal.operators.installed import source_of
 from rehearsal.operators.view import Object, View, conditions, deleting, reported
 
-SOURCE = "source.toolkit.fluxcd.io/v1"
 KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"
 OPERATOR = "operator.cluster.x-k8s.io/v1alpha2"
 CORE = "CoreProvider"
@@ -40,10 +40,7 @@ def reconcile(view: View) -> None:
 
 def _attempt(view: View, one: Object) -> None:
     """Begin anew once the source has another revision than the one that was applied, or is being applied."""
-    source = dig(one, "spec", "sourceRef") or {}
-    namespace = source.get("namespace") or one["metadata"]["namespace"]
-    found = view.find(SOURCE, source.get("kind", ""), source.get("name"), namespace)
-    revision = dig(found, "status", "artifact", "revision")
+    revision = dig(source_of(view, one, "sourceRef"), "status", "artifact", "revision")
     if revision and revision != dig(one, "status", "lastAttemptedRevision"):
         progressing = conditions(one, Ready=("Unknown", "Progressing", "Reconciliation in progress"))
         view.status(one, {"lastAttemptedRevision": revision, **progressing})

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from providers.kube.objects import dig
+from rehearsal.operators.installed import HELM, SOURCE
 from rehearsal.operators.view import Object, View, conditions, deleting, reported
 
 _DPF = "provisioning.dpu.nvidia.com/v1alpha1"
 _SERVICES = "svc.dpu.nvidia.com/v1alpha1"
 _VPC = "vpc.dpu.nvidia.com/v1alpha1"
-_SOURCE = "source.toolkit.fluxcd.io/v1"
-_HELM = "helm.toolkit.fluxcd.io/v2"
 _IRONIC = "ironic.metal3.io/v1alpha1"
 _KUSTOMIZE = "kustomize.toolkit.fluxcd.io/v1"
 
@@ -58,12 +57,12 @@ _NAMESPACES = {"HelmRelease": ("storageNamespace", "targetNamespace"), "Kustomiz
 """Fields with the namespaces that Flux' objects need in the cluster they install into, by kind."""
 SUBJECTS = (
     Subject(
-        _HELM,
+        HELM,
         "HelmRelease",
         (
-            Reference("spec.chartRef", _SOURCE, "OCIRepository", ready="Ready"),
-            Reference("spec.chart.spec.sourceRef", _SOURCE, "HelmRepository", ready="Ready"),
-            Reference("spec.dependsOn[]", _HELM, "HelmRelease", ready="Ready"),
+            Reference("spec.chartRef", SOURCE, "OCIRepository", ready="Ready"),
+            Reference("spec.chart.spec.sourceRef", SOURCE, "HelmRepository", ready="Ready"),
+            Reference("spec.dependsOn[]", HELM, "HelmRelease", ready="Ready"),
             Reference("spec.valuesFrom[]", "v1", "ConfigMap"),
             _KUBECONFIG,
         ),
@@ -74,7 +73,7 @@ SUBJECTS = (
         _KUSTOMIZE,
         "Kustomization",
         (
-            Reference("spec.sourceRef", _SOURCE, "OCIRepository", ready="Ready"),
+            Reference("spec.sourceRef", SOURCE, "OCIRepository", ready="Ready"),
             Reference("spec.dependsOn[]", _KUSTOMIZE, "Kustomization", ready="Ready"),
             _KUBECONFIG,
         ),

@@ -172,6 +172,11 @@ def reported(obj: Object, name: str) -> bool:
     )
 
 
+def now() -> str:
+    """Return the time as Kubernetes writes it."""
+    return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def conditions(obj: Object, **changed: tuple[str, str, str]) -> Object:
     """Return a status patch that sets conditions, each (status, reason, message), and keeps the others.
 
@@ -179,14 +184,14 @@ def conditions(obj: Object, **changed: tuple[str, str, str]) -> Object:
     """
     before = dig(obj, "status", "conditions") or []
     generation = obj["metadata"].get("generation")
-    now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    moment = now()
     after = [condition for condition in before if condition["type"] not in changed]
     same = True
     for name, (status, reason, message) in changed.items():
         old: Object = next((condition for condition in before if condition["type"] == name), {})
         new = {"type": name, "status": status, "reason": reason, "message": message, "observedGeneration": generation}
         same = same and new.items() <= old.items()
-        moved = old.get("lastTransitionTime", now) if old.get("status") == status else now
+        moved = old.get("lastTransitionTime", moment) if old.get("status") == status else moment
         after.append({**new, "lastTransitionTime": moved})
     return {} if same else {"conditions": after}
 

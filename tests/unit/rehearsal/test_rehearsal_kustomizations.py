@@ -8,6 +8,7 @@ import pytest
 from live_objects import obj
 
 from rehearsal.operators import kustomizations, references
+from rehearsal.operators.installed import SOURCE
 from rehearsal.operators.view import reported
 
 DIGESTS = tuple(f"sha256:{number:064x}" for number in (1, 2))
@@ -21,7 +22,7 @@ LABELS = {
 
 def source(revision: str = DIGESTS[0]) -> dict[str, Any]:
     status = {"conditions": [READY], "artifact": {"revision": revision}}
-    return obj(kustomizations.SOURCE, "OCIRepository", "providers", namespace="operators", status=status)
+    return obj(SOURCE, "OCIRepository", "providers", namespace="operators", status=status)
 
 
 def kustomization(**more: Any) -> dict[str, Any]:
