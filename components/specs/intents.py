@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from abc import abstractmethod
 from typing import Annotated, ClassVar
 
 from pydantic import AwareDatetime, Field, JsonValue, StringConstraints
@@ -47,9 +48,9 @@ class Intent(Spec):
     """Revision of the renderer that turns the intent into objects; revisions stay as they are, byte by byte."""
 
     @property
+    @abstractmethod
     def release(self) -> str:
         """Return what people call it: the version of an image or of a chart."""
-        raise NotImplementedError
 
     @property
     def stem(self) -> str:

@@ -114,16 +114,9 @@ def region_duplicates(environment: Environment) -> Iterator[Problem]:
     yield from _twice(
         environment, "pool", ((placed.file, (*placed.path, "name"), placed.key) for placed in pools(environment))
     )
-    yield from _twice(
-        environment,
-        "VM",
-        (
-            (tenant_file(t), (*path, "name"), vm_key(t.vms.cluster, vm.name))
-            for t in tenants
-            if t.vms
-            for path, vm in vms_of(t)
-        ),
-    )
+    homes = [(t, t.vms.cluster) for t in tenants if t.vms]
+    vms = ((tenant_file(t), (*path, "name"), vm_key(home, vm.name)) for t, home in homes for path, vm in vms_of(t))
+    yield from _twice(environment, "VM", vms)
     yield from _twice(environment, "storage class", _entries(REGION, ("storage",), "name", environment.region.storage))
     stores = environment.region.control_planes.data_stores
     yield from _twice(environment, "data store", _entries(REGION, ("control_planes", "data_stores"), "name", stores))
