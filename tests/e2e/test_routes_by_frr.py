@@ -1,0 +1,223 @@
+"""The real FRR exchanges the routes of two tenants and a border: they arrive where they must, and nowhere else.
+
+DPUs are told what is rendered, the border what ``show ENV network --border`` says. NVUE, which makes FRR's
+configuration of the document on a DPU, is not there: ``frr_configuration`` reads it in its place. FRR knows no access
+lists; no packet is sent. Two hosts of one tenant and one of the other announce what is theirs, and much that is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from ipaddress import IPv4Network
+
+import pytest
+import yaml
+from drawn_regions import BORDER, PLAIN, region
+from frr import debian_frr
+from frr_configuration import (
+    BorderVrf,
+    Dpu,
+    border_configuration,
+    border_vrfs,
+    documents,
+    filled,
+    host_configuration,
+    leaf_configuration,
+)
+from routers import Router, lab, wait
+
+from components.plan.build import tenant_network
+from components.plan.report.border import contract
+from components.render.nvue import HOST_INTERFACE
+from components.specs.border import BorderSpec
+from components.specs.environment import Environment
+from components.specs.tenant_network import Egress
+
+PLACES = (("ant", 0), ("ant", 1), ("bee", 0))
+"""VPC and number of the link of each host and its DPU."""
+LEAF_ASN, BORDER_ASN = 4290000001, 4290000002
+WISHES = {"ant": replace(PLAIN, nodes=2), "bee": replace(PLAIN, egress=Egress.NONE, public=1)}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A host and its DPU."""
+
+    vpc: str
+    loopback: str
+    link: IPv4Network
+    dpu: Dpu
+    own: frozenset[str]
+    """What the host announces that belongs to it."""
+    foreign: frozenset[str]
+    """What the host announces that belongs to somebody else, or to nobody."""
+
+    @property
+    def address(self) -> str:
+        """Return the DPU's address on the link, with its length."""
+        return f"{self.link[1]}/{self.link.prefixlen}"
+
+
+def public_address(environment: Environment, vpc: str) -> str:
+    [address] = [one for key, one in environment.allocations.public_ips.items() if key.startswith(f"{vpc}-one/")]
+    return f"{address}/32"
+
+
+def place(environment: Environment, number: int, texts: Mapping[str, str]) -> Place:
+    """Return the host of that number: what it announces, and what its DPU is told."""
+    vpc, link_number = PLACES[number]
+    lock, networks = environment.allocations.vpcs, environment.region.networks
+    numbers, [other] = lock[vpc], [lock[name] for name in lock if name != vpc]
+    loopback = str(networks.dpu_loopbacks[number + 1])
+    link = list(numbers.hosts.subnets(new_prefix=30))[link_number]
+    own = {f"{numbers.load_balancers[link_number + 1]}/32", str(list(numbers.pods.subnets(new_prefix=26))[link_number])}
+    theirs = {
+        str(other.pods),
+        f"{other.load_balancers[1]}/32",
+        f"{other.hosts[2]}/32",
+        public_address(environment, other.tenant),
+    }
+    nobodys = {
+        "0.0.0.0/0",
+        str(networks.tenants),
+        str(networks.storage),
+        str(networks.public[0]),
+        f"{numbers.hosts[9]}/32",
+    }
+    if link_number == 0:
+        own.add(public_address(environment, vpc))
+    settings = yaml.safe_load(filled(texts[vpc], loopback=loopback, link=f"{link[1]}/30"))[1]["set"]
+    return Place(vpc, loopback, link, Dpu(settings, vpc), frozenset(own), frozenset(theirs | nobodys))
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """What runs: a leaf switch, the border, and DPUs with their hosts."""
+
+    environment: Environment
+    places: tuple[Place, ...]
+    vrfs: tuple[BorderVrf, ...]
+    border: Router
+    dpus: tuple[Router, ...]
+
+
+def told(environment: Environment) -> dict[str, str]:
+    concepts = [one for tenant in environment.tenants for one in tenant_network.of_tenant(environment, tenant)]
+    return dict(documents(item for concept in concepts for item in concept.render()))
+
+
+@pytest.fixture(scope="module", params=[None, BORDER], ids=["VRFs of VPCs on the border", "VRFs of the border"])
+def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
+    border: BorderSpec | None = request.param
+    environment, frr = region(WISHES, border), debian_frr()
+    texts = told(environment)
+    places = tuple(place(environment, number, texts) for number in range(len(PLACES)))
+    with lab(tmp_path_factory.mktemp("fabric"), frr) as machine:
+        yield wired(environment, places, machine)
+
+
+def wired(environment: Environment, places: tuple[Place, ...], machine: Callable[[str], Router]) -> Fabric:
+    """Build the fabric and start all of it."""
+    leaf, border, loopbacks = machine("leaf"), machine("border"), environment.region.networks.dpu_loopbacks
+    vrfs, ends = border_vrfs(contract(environment).model_dump(mode="json")), [str(loopbacks[-2]), str(loopbacks[-3])]
+    border.link("uplink", leaf, "border")
+    border.run("ip", "address", "add", f"{ends[0]}/32", "dev", "lo")
+    for vrf in vrfs:
+        border.add_vrf(vrf.name, vrf.vni, ends[0])
+    border.start(border_configuration(BORDER_ASN, ends[0], vrfs))
+    dpus: list[Router] = []
+    for number, at in enumerate(places):
+        dpu, host = machine(f"dpu{number}"), machine(f"host{number}")
+        dpu.run("ip", "address", "add", f"{at.loopback}/32", "dev", "lo")
+        dpu.add_vrf(at.vpc, at.dpu.vni, at.loopback)
+        for port in at.dpu.settings["vrf"]["default"]["router"]["bgp"]["neighbor"]:
+            dpu.link(port, leaf, f"{dpu.name}-{port}")
+        host.link("dpu", dpu, HOST_INTERFACE)
+        host.run("ip", "address", "add", f"{at.link[2]}/{at.link.prefixlen}", "dev", "dpu")
+        dpu.move(HOST_INTERFACE, at.vpc, at.address)
+        dpu.start(at.dpu.configuration())
+        asn = environment.allocations.vpcs[at.vpc].asn
+        host.start(host_configuration(asn, str(at.link[2]), "dpu", sorted(at.own | at.foreign)))
+        dpus.append(dpu)
+    ports = ["border", *(f"{dpu.name}-{port}" for dpu in dpus for port in ("p0_if", "p1_if"))]
+    leaf.start(leaf_configuration(LEAF_ASN, ends[1], ports))
+    return Fabric(environment, places, vrfs, border, tuple(dpus))
+
+
+def routes(router: Router, vrf: str) -> set[str]:
+    return set(router.ask(f"show bgp vrf {vrf} ipv4 unicast json").get("routes", {}))
+
+
+def received(router: Router, vrf: str) -> set[str]:
+    """Return what the host announced to its DPU, whether or not it was taken."""
+    answer = router.ask(f"show bgp vrf {vrf} ipv4 unicast neighbors {HOST_INTERFACE} received-routes json")
+    return set(answer.get("receivedRoutes", {}))
+
+
+def carried(router: Router) -> set[str]:
+    """Return all prefixes that the router heard of by EVPN, whatever their route targets."""
+    answer = router.ask("show bgp l2vpn evpn route json")
+    found = (entry for routes in answer.values() if isinstance(routes, dict) for entry in routes.values())
+    return {
+        f"{path['ip']}/{path['ipLen']}"
+        for one in found
+        if isinstance(one, dict)
+        for paths in one["paths"]
+        for path in paths
+    }
+
+
+def everything(fabric: Fabric) -> set[str]:
+    """Return all prefixes that anybody may announce."""
+    announced = {prefix for vrf in fabric.vrfs for prefix in vrf.prefixes}
+    return announced.union(*(at.own | {str(at.link)} for at in fabric.places))
+
+
+def settled(fabric: Fabric) -> None:
+    """Wait until all hosts were heard, and each route there is has come to every DPU and to the border."""
+    for router, at in zip(fabric.dpus, fabric.places, strict=True):
+        wait(f"what {router.name} hears", partial(received, router, at.vpc), (at.own | at.foreign).issubset)
+    for router in (*fabric.dpus, fabric.border):
+        wait(f"what comes to {router.name}", partial(carried, router), everything(fabric).issubset)
+
+
+def of_vpc(fabric: Fabric, vpc: str) -> set[str]:
+    """Return the routes that a VPC has itself: links of its hosts, and what is its own of what they announce."""
+    return set[str]().union(*(at.own | {str(at.link)} for at in fabric.places if at.vpc == vpc))
+
+
+def test_routes_arrive_where_they_must_and_nowhere_else(fabric: Fabric) -> None:
+    settled(fabric)
+    said = {one.vpc: one for one in contract(fabric.environment).vpcs}
+    for router, at in zip(fabric.dpus, fabric.places, strict=True):
+        outside = {str(route.prefix) for route in said[at.vpc].announces}
+        assert routes(router, at.vpc) == of_vpc(fabric, at.vpc) | outside, router.name
+    for vrf in fabric.vrfs:
+        served = {one.vpc for one in said.values() if one.imports in vrf.imports}
+        expected = set(vrf.prefixes).union(*(of_vpc(fabric, vpc) for vpc in served))
+        assert routes(fabric.border, vrf.name) == expected, vrf.name
+
+
+def test_only_vpcs_that_may_go_out_have_a_default_route(fabric: Fabric) -> None:
+    settled(fabric)
+    having = {
+        at.vpc for router, at in zip(fabric.dpus, fabric.places, strict=True) if "0.0.0.0/0" in routes(router, at.vpc)
+    }
+    assert having == {"ant"}
+
+
+def test_a_dpu_without_its_list_of_prefixes_takes_what_belongs_to_others(fabric: Fabric) -> None:
+    settled(fabric)
+    [dpu, _, _], [at, _, _] = fabric.dpus, fabric.places
+    other = fabric.dpus[1]
+    asn = at.dpu.settings["vrf"][at.vpc]["router"]["bgp"]["autonomous-system"]
+    listed = "neighbor host prefix-list ant in"
+    before = routes(other, at.vpc)
+    try:
+        dpu.configure(f"router bgp {asn} vrf {at.vpc}", "address-family ipv4 unicast", f"no {listed}")
+        wait(f"routes of {other.name}", partial(routes, other, at.vpc), at.foreign.issubset)
+    finally:
+        dpu.configure(f"router bgp {asn} vrf {at.vpc}", "address-family ipv4 unicast", listed)
+    wait(f"routes of {other.name}", partial(routes, other, at.vpc), before.__eq__)

@@ -1,0 +1,186 @@
+"""Configuration of FRR: of a DPU as HBN makes it of its NVUE document, of the border as its contract says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from jinja2 import StrictUndefined, Template
+
+from components.render.manifest import Manifest
+
+Json = Mapping[str, Any]
+
+
+def documents(objects: Iterable[Manifest]) -> Iterator[tuple[str, str]]:
+    """Yield the start-up document of each VPC on HBN, as the text that HBN gets: a template."""
+    for item in objects:
+        if item.kind != "DPUServiceConfiguration":
+            continue
+        text = item.body["spec"]["serviceConfiguration"]["helmChart"]["values"]["configuration"]["startupYAMLJ2"]
+        [name] = set(yaml.safe_load(filled(text, loopback="10.0.0.1", link="10.0.0.1/30"))[1]["set"]["vrf"]) - {
+            "default"
+        }
+        yield name, text
+
+
+def filled(text: str, *, loopback: str, link: str) -> str:
+    """Return a start-up document as HBN has it on one DPU, with what the DPU took from its pools."""
+    addresses = {"ip_lo": {"ip": loopback}, "ip_host": {"cidr": link}}
+    return Template(text, undefined=StrictUndefined).render(ipaddresses=addresses)
+
+
+@dataclass(frozen=True)
+class Dpu:
+    """What one DPU is told."""
+
+    settings: Json
+    """What stands under ``set`` of its NVUE document."""
+    vrf: str
+
+    @property
+    def vni(self) -> int:
+        """Return the VNI of its VRF."""
+        [vni] = self.settings["vrf"][self.vrf]["evpn"]["vni"]
+        return int(vni)
+
+    def configuration(self) -> str:
+        """Return what NVUE makes of it for FRR; it never asks for a policy of eBGP, as FRR by itself does."""
+        default, own = (self.settings["vrf"][name]["router"]["bgp"] for name in ("default", self.vrf))
+        common = self.settings["router"]["bgp"]
+        lines = [
+            *self._prefix_lists(),
+            f"vrf {self.vrf}",
+            f" vni {self.vni}",
+            "!",
+            *_instance(common["autonomous-system"], common["router-id"], ""),
+            *_neighbours(default),
+            *_families(default, ("advertise-all-vni",)),
+            "!",
+            *_instance(own["autonomous-system"], own["router-id"], f" vrf {self.vrf}"),
+            *_neighbours(own),
+            *_families(own, tuple(_exchanged(own))),
+            "!",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _prefix_lists(self) -> Iterator[str]:
+        for name, listed in self.settings["router"].get("policy", {}).get("prefix-list", {}).items():
+            for number, rule in listed["rule"].items():
+                for prefix, lengths in rule["match"].items():
+                    longest = f" le {lengths['max-prefix-len']}" if lengths else ""
+                    yield f"ip prefix-list {name} seq {number} {rule['action']} {prefix}{longest}"
+        yield "!"
+
+
+def _instance(asn: int | str, router_id: str, vrf: str) -> tuple[str, ...]:
+    return (f"router bgp {asn}{vrf}", f" bgp router-id {router_id}", " no bgp ebgp-requires-policy")
+
+
+def _neighbours(bgp: Json) -> Iterator[str]:
+    for group, settings in bgp["peer-group"].items():
+        yield f" neighbor {group} peer-group"
+        yield f" neighbor {group} remote-as {settings['remote-as']}"
+    for port, settings in bgp["neighbor"].items():
+        assert settings["type"] == "unnumbered"
+        yield f" neighbor {port} interface peer-group {settings['peer-group']}"
+
+
+def _families(bgp: Json, evpn: tuple[str, ...]) -> Iterator[str]:
+    yield " address-family ipv4 unicast"
+    for source, way in bgp["address-family"]["ipv4-unicast"].get("redistribute", {}).items():
+        assert way == {"enable": "on"}
+        yield f"  redistribute {source}"
+    for group, settings in bgp["peer-group"].items():
+        policy = settings["address-family"].get("ipv4-unicast", {}).get("policy", {})
+        if policy:
+            yield f"  neighbor {group} prefix-list {policy['inbound']['prefix-list']} in"
+        # For the test alone: what came is kept beside what passed.
+        yield f"  neighbor {group} soft-reconfiguration inbound"
+    yield " exit-address-family"
+    yield " address-family l2vpn evpn"
+    for group, settings in bgp["peer-group"].items():
+        if settings["address-family"].get("l2vpn-evpn"):
+            yield f"  neighbor {group} activate"
+    yield from (f"  {line}" for line in evpn)
+    yield " exit-address-family"
+
+
+def _exchanged(own: Json) -> Iterator[str]:
+    if own["address-family"]["ipv4-unicast"]["route-export"]["to-evpn"] == {"enable": "on"}:
+        yield "advertise ipv4 unicast"
+    yield from (f"route-target import {target}" for target in own["route-import"]["from-evpn"]["route-target"])
+    yield from (f"route-target export {target}" for target in own["route-export"]["to-evpn"]["route-target"])
+
+
+@dataclass(frozen=True)
+class BorderVrf:
+    """A VRF of the border: what it announces by one route target, and whose routes it takes."""
+
+    name: str
+    vni: int
+    export: str
+    prefixes: tuple[str, ...]
+    imports: tuple[str, ...]
+
+
+def border_vrfs(contract: Json) -> tuple[BorderVrf, ...]:
+    """Return the VRFs that a border has by its contract: one for each route target that it announces with."""
+    named: dict[str, list[tuple[Json, str]]] = {}
+    for vpc in contract["vpcs"]:
+        for route in vpc["announces"]:
+            named.setdefault(route["route_target"], []).append((vpc, route["prefix"]))
+    return tuple(
+        BorderVrf(
+            name=f"border{number}",
+            vni=served[0][0]["vni"] if served[0][0]["own_vrf"] else number,
+            export=target,
+            prefixes=tuple(sorted({prefix for _, prefix in served})),
+            imports=tuple(sorted({vpc["imports"] for vpc, _ in served})),
+        )
+        for number, (target, served) in enumerate(sorted(named.items()), start=1)
+    )
+
+
+def border_configuration(asn: int, loopback: str, vrfs: Iterable[BorderVrf]) -> str:
+    """Return the border's configuration: its VRFs announce what the contract has, whether or not it is there."""
+    lines = [*_instance(asn, loopback, ""), *_uplink(("uplink",)), "  advertise-all-vni", " exit-address-family", "!"]
+    for vrf in vrfs:
+        lines += [f"vrf {vrf.name}", f" vni {vrf.vni}", "!", *_instance(asn, loopback, f" vrf {vrf.name}")]
+        lines += [" no bgp network import-check", " address-family ipv4 unicast"]
+        lines += [f"  network {prefix}" for prefix in vrf.prefixes]
+        lines += [" exit-address-family", " address-family l2vpn evpn", "  advertise ipv4 unicast"]
+        lines += [f"  route-target import {target}" for target in vrf.imports]
+        lines += [f"  route-target export {vrf.export}", " exit-address-family", "!"]
+    return "\n".join(lines) + "\n"
+
+
+def leaf_configuration(asn: int, loopback: str, ports: Iterable[str]) -> str:
+    """Return the configuration of a leaf switch, which carries routes of the underlay and of EVPN."""
+    return "\n".join([*_instance(asn, loopback, ""), *_uplink(ports), " exit-address-family", "!"]) + "\n"
+
+
+def _uplink(ports: Iterable[str]) -> Iterator[str]:
+    for port in ports:
+        yield f" neighbor {port} interface remote-as external"
+    yield from (" address-family ipv4 unicast", "  redistribute connected", " exit-address-family")
+    yield " address-family l2vpn evpn"
+    yield from (f"  neighbor {port} activate" for port in ports)
+
+
+def host_configuration(asn: int, loopback: str, port: str, announced: Iterable[str]) -> str:
+    """Return the configuration of a host that announces what it likes."""
+    lines = [
+        *_instance(asn, loopback, ""),
+        " no bgp network import-check",
+        f" neighbor {port} interface remote-as external",
+    ]
+    lines += [
+        " address-family ipv4 unicast",
+        *(f"  network {prefix}" for prefix in announced),
+        " exit-address-family",
+        "!",
+    ]
+    return "\n".join(lines) + "\n"
