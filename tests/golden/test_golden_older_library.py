@@ -51,6 +51,7 @@ ASKED_SINCE = {
     "storage.mount-options",
     "bare-metal.bmc-certificates",
     "vms.vm-sizes",
+    "outward.control-planes",
 }
 """Rules that ask for what those days did not know: it is told, and written by hand."""
 LATER_CONCEPTS = (IsolationInput, RequestPriorityInput)

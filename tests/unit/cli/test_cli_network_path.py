@@ -14,6 +14,8 @@ from cli.errors import ExitCode
 from components.plan.build.manifests import everything
 from components.plan.report.endpoints import named
 from components.plan.report.paths import path
+from components.plan.rules import outward
+from components.plan.rules.tables import Rule
 from components.specs.loader import load_environment
 from toolchain import paths
 
@@ -42,7 +44,7 @@ def test_each_step_is_told_with_its_rule_and_who_keeps_it(everywhere: Invoke) ->
         "there\n"
         "  no   DPU of the host in acme: denies 10.64.0.0/10: other tenants\n"
         "rules of acme are in DPUServiceConfiguration acme-hbn\n"
-        "rules of globex are in DPUVirtualNetwork globex-3ead3eb0c1\n"
+        "rules of globex are in DPUVirtualNetwork globex-2faff0c0c5\n"
     )
     assert everywhere("show", "laptop", "network", "--path", "pod:acme-train", "internet").stdout == (
         "pod:acme-train reaches internet\n"
@@ -82,7 +84,8 @@ def test_rules_are_in_objects_that_are_rendered(region: str) -> None:
         ("laptop", "pod:acme-train", "management", "denies 10.0.0.0/16: networks.management"),
         ("laptop", "management", "pod:acme-train", "denies 10.0.0.0/16: networks.management"),
         ("laptop", "internet", "pod:acme-train", "announces no route to 10.64.0.0/16 (pods) to the internet"),
-        ("laptop", "pod:globex-lab", "internet", "egress: none: no route"),
+        ("laptop", "pod:globex-lab", "internet", None),
+        ("laptop", "pod:globex-lab", "api:globex-lab", None),
         ("laptop", "internet", "host:globex-lab/lab", "nobody outside has a route into dpf-ovn"),
         ("lab", "host:research/h100", "storage", None),
         ("us-east-04a", "pod:delphi-fold", "internet", "denies 0.0.0.0/0: egress: none"),
@@ -123,13 +126,22 @@ def test_a_border_that_is_named_leads_to_no_other_tenant(invoke: Invoke, data_fo
     assert "route 10.6.0.0/24 by route target 64496:100" in service["steps"][1]["rule"]
 
 
-def test_a_public_address_whose_vpc_has_no_egress_cannot_answer(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
-    edit(data_folder / "laptop" / "tenants" / "acme.yaml", "egress: public", "egress: none")
+@pytest.mark.parametrize(
+    ("vpc", "source", "target", "rule"),
+    [
+        ("acme", "internet", "vm:acme-train/bastion", outward.answers),
+        ("globex", "pod:globex-lab", "api:globex-lab", outward.control_planes),
+    ],
+)
+def test_a_way_that_must_be_there_is_cut_where_a_rule_says_so(
+    vpc: str, source: str, target: str, rule: Rule, data_folder: Path, edit: Edit
+) -> None:
+    opened = load_environment("laptop", data_folder)
+    edit(data_folder / "laptop" / "tenants" / f"{vpc}.yaml", "egress: public", "egress: none")
+    closed = load_environment("laptop", data_folder)
 
-    found = ask(invoke, "laptop", "internet", "vm:acme-train/bastion")
-
-    assert (found["reached"], found["decided_by"]["way"]) == (False, "back")
-    assert found["decided_by"]["rule"] == "denies 0.0.0.0/0: egress: none"
+    assert [path(one, source, target).reached for one in (opened, closed)] == [True, False]
+    assert [len(list(rule(one))) for one in (opened, closed)] == [0, 1]
 
 
 UNKNOWN = (
