@@ -64,7 +64,10 @@ class Scopes:
         if edit.file.startswith("inventory/"):
             return (hall_scope(edit.file.removeprefix("inventory/hall-").removesuffix(".csv")),)
         match edit.file, edit.steps:
-            case "out_of_service.yaml", ("hosts", host, *_):
+            case ("out_of_service.yaml", ("hosts", host, *_)) | (
+                "allocations.lock.yaml",
+                ("addresses", host, *_),
+            ):
                 return self._of_host(host)
             case "allocations.lock.yaml" | "images.lock.yaml", (section, key, *_):
                 return self._in_lock(section, key, edit)

@@ -13,7 +13,7 @@ from components.render import dpu_services
 from components.render import labels as keys
 from components.render.dpu_services import Range
 from components.render.dpus import NAMESPACE, DpuPlatform, named
-from components.render.manifest import Manifest
+from components.render.manifest import Json, Manifest
 from components.render.nvue import HOST_INTERFACE, Vrf
 from components.render.objects import given, manifest
 from components.render.vpc import Vpc, announced, imported, reach, verdicts
@@ -22,6 +22,8 @@ from components.specs.locks import VpcAllocation
 
 POINT_TO_POINT = 30
 """Prefix length of the link between DPU and host: the DPU's address, the host's, and the two ends."""
+GATEWAY_INDEX, HOST_INDEX = 1, 2
+"""Place of the DPU's address in the link, which is its host's gateway, and of the host's own."""
 
 
 def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
@@ -46,7 +48,7 @@ def _in_cluster(vpc: Vpc, platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Ma
             _host_pool(name),
             vpc.numbers.hosts,
             _links(vpc.numbers, at),
-            {"prefixSize": POINT_TO_POINT, "gatewayIndex": 1},
+            _pool(vpc, at),
             dpu_services.deployment_nodes(name),
         ),
         _host_port(platform, at, name),
@@ -67,6 +69,12 @@ def _in_cluster(vpc: Vpc, platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Ma
             ),
         ),
     )
+
+
+def _pool(vpc: Vpc, at: DpuClusterSpec) -> Json:
+    """Return how DPUs take links, in the words of DPF: of those that the lock file gives each takes its own."""
+    given_links = {dpu: str(link) for dpu, link in vpc.host_links.get(at.name, {}).items()}
+    return {"prefixSize": POINT_TO_POINT, "gatewayIndex": GATEWAY_INDEX, **given(allocations=given_links)}
 
 
 def _links(numbers: VpcAllocation, at: DpuClusterSpec) -> list[Range]:

@@ -92,6 +92,11 @@ def names_of(host: HostSpec) -> tuple[str, str, str]:
     return host.host, _device_name(host), _dpu_node_name(host)
 
 
+def dpu_name(host: HostSpec) -> str:
+    """Return what DPF calls the DPU of ``host``, and the DPU's node in its DPU cluster."""
+    return f"{_dpu_node_name(host)}-{_device_name(host)}"
+
+
 def _device_name(host: HostSpec) -> str:
     return fit(f"{host.host}-dpu", LABEL_LIMIT)
 

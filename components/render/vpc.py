@@ -25,6 +25,8 @@ class Vpc:
     """Addresses of the control planes of the VPC's clusters, which its hosts must reach."""
     public_addresses: tuple[Address, ...] = ()
     """Public addresses of the VPC's clusters, which its hosts announce."""
+    host_links: Mapping[str, Mapping[str, Network]] = field(default_factory=dict)
+    """Links to hosts whose addresses are given beforehand, by DPU cluster and by what DPF calls the host's DPU."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Releases of charts that are pinned for the cluster of which the VPC is seen, by chart."""
 

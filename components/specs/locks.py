@@ -180,6 +180,9 @@ class AllocationsLock(LockFile):
     """Public address of each VM that has one, by ``cluster/vm``."""
     hosts: dict[str, PoolKey] = Field(default_factory=dict)
     """The ``cluster/pool`` that has each host, by host; a host that is missing here is free."""
+    addresses: dict[str, IpAddress] = Field(default_factory=dict)
+    """Address of each host in its VPC, by host, where ``nodes.addresses`` of the region asks for them: the third one of
+    its link, whose second one is that of its DPU and its gateway."""
     groups: dict[GroupKey, GroupAllocation] = Field(default_factory=dict)
     """Size of each rollout group, by ``cluster/pool/failure-domain``."""
     quarantine: dict[str, Freed] = Field(default_factory=dict)

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from components.specs.base import IpAddress, PercentOrCount, QualifiedName, Spec, Text
+from components.specs.node_addresses import NodeAddressesSpec
 
 PINNED_IMAGE = r"^[a-z0-9][-.:/_a-z0-9]*@sha256:[0-9a-f]{64}$"
 
@@ -96,3 +97,6 @@ class NodesSpec(Spec):
     pool may run one."""
     durations: StepDurationsSpec | None = None
     """How long the steps of a roll take here; how long a change takes is unknown when it is left out."""
+    addresses: NodeAddressesSpec | None = None
+    """How nodes in VPCs on HBN get their address; nobody gives them one when it is left out. Nodes that are there get
+    theirs when they are promoted."""

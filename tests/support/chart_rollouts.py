@@ -44,7 +44,8 @@ def offered(bench: Any, chart: str = CHART, version: str = NEW, digit: str = "c"
 def with_third_cluster(bench: Any) -> None:
     """Add a small cluster of the tenant that the other small one has, with numbers and hosts."""
     bench.edit("tenants/globex.yaml", _LAB, _LAB + _EVAL)
-    vpc = "vpcs:\n  - {name: eval, isolation: dpf-ovn, hosts: /26, pods: /20, services: /20, load_balancers: /28}\n"
+    sizes = "hosts: /26, pods: /20, services: /20, load_balancers: /28"
+    vpc = f"vpcs:\n  - {{name: eval, isolation: dpf-ovn, {sizes}, egress: public}}\n"
     bench.edit("tenants/globex.yaml", "vpcs:\n", vpc)
     more = "\n  - {instance_type: cpu-gen4, nodes: 2}\nchanges"
     bench.edit("tenants/globex.yaml", "\nchanges", more)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from components.plan.allocate.assignment import assign
 from components.plan.allocate.dpu_clusters import give_links
+from components.plan.allocate.node_addresses import give_addresses
 from components.plan.allocate.numbering import number
 from components.plan.build.control_planes import control_plane_pins
 from components.plan.intents.charts import chart_pins, unpinned_charts
@@ -65,6 +66,7 @@ def attempt(environment: Environment, released: Collection[str] = ()) -> Allocat
     assignment = assign(environment, released)
     numbers = number(environment, assignment.hosts)
     vpcs, crowded = give_links(environment, numbers.vpcs, assignment.hosts)
+    addresses, unaddressed = give_addresses(environment, vpcs, assignment.hosts)
     control_planes, homeless = control_plane_pins(environment)
     groups, problems = _pins(environment, list(assignment.groups))
     dpus = dpu_pins(environment, vpcs)
@@ -85,10 +87,12 @@ def attempt(environment: Environment, released: Collection[str] = ()) -> Allocat
         clusters=numbers.clusters,
         public_ips=numbers.public_ips,
         hosts=assignment.hosts,
+        addresses=addresses,
         groups=assignment.groups,
         quarantine=numbers.quarantine,
     )
-    return Allocation(lock, pins, [*assignment.problems, *numbers.problems, *crowded, *homeless, *problems])
+    lacking = [*assignment.problems, *numbers.problems, *crowded, *unaddressed, *homeless, *problems]
+    return Allocation(lock, pins, lacking)
 
 
 def _offers(environment: Environment, channel: Channel, placed: PlacedPool) -> bool:

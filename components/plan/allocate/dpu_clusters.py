@@ -106,6 +106,22 @@ def share(room: int, kept: Mapping[str, tuple[NumberRange, ...]], needed: Mappin
     return {name: tuple(_runs(held[name])) for name in sorted(held, key=natural)}
 
 
+def links(vpc: VpcAllocation, at: str) -> Iterator[int]:
+    """Yield the links of ``vpc`` that the DPU cluster ``at`` gives out: all where the region lists no DPU clusters."""
+    if not vpc.links:
+        yield from range(_room(vpc))
+    for part in vpc.links.get(at, ()):
+        yield from _numbers(part)
+
+
+def linked(environment: Environment) -> Iterator[tuple[str, str]]:
+    """Yield each cluster whose VPC has a link for each host, with the VPC."""
+    for placed in clusters(environment):
+        for vpc in placed.tenant.vpcs:
+            if vpc.name == placed.cluster.vpc and BORDERS[vpc.isolation].link_per_host:
+                yield placed.cluster.name, vpc.name
+
+
 def _numbers(part: NumberRange) -> range:
     return range(part.first, part.last + 1)
 
@@ -120,7 +136,7 @@ def _runs(numbers: list[int]) -> Iterator[NumberRange]:
 def _links_needed(environment: Environment, hosts: Mapping[str, str]) -> dict[str, Counter[str]]:
     """Return for each VPC with links how many of its hosts are in each listed DPU cluster, in the order listed."""
     listed = environment.region.dpus.clusters
-    vpc_of, clusters_of = dict(_routed(environment)) if listed else {}, DpuClusters(listed)
+    vpc_of, clusters_of = dict(linked(environment)) if listed else {}, DpuClusters(listed)
     needed = {name: Counter(dict.fromkeys((item.name for item in listed), 0)) for name in vpc_of.values()}
     for host in environment.hosts if vpc_of else ():
         vpc = vpc_of.get(cluster_of(hosts.get(host.host, "")))
@@ -133,14 +149,6 @@ def _links_needed(environment: Environment, hosts: Mapping[str, str]) -> dict[st
 def _room(vpc: VpcAllocation) -> int:
     """Return how many links the prefix for hosts of ``vpc`` has room for."""
     return vpc.hosts.num_addresses >> (ADDRESS_BITS - POINT_TO_POINT)
-
-
-def _routed(environment: Environment) -> Iterator[tuple[str, str]]:
-    """Yield each cluster whose VPC has a link for each host, with the VPC."""
-    for placed in clusters(environment):
-        for vpc in placed.tenant.vpcs:
-            if vpc.name == placed.cluster.vpc and BORDERS[vpc.isolation].link_per_host:
-                yield placed.cluster.name, vpc.name
 
 
 def _too_few(environment: Environment, name: str, vpc: VpcAllocation, needed: Mapping[str, int]) -> Problem:

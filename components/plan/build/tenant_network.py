@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from components.plan.build.dpus import dpu_platform
 from components.plan.build.fabrics import partition
+from components.plan.build.node_addresses import host_links
 from components.plan.build.vm_offering import public_addresses
 from components.plan.pools import PlacedCluster, clusters_of
 from components.render.backends import BORDERS
@@ -80,5 +81,6 @@ def _vpc(environment: Environment, tenant: TenantSpec, vpc: VpcSpec, cluster: st
         numbers=environment.allocations.vpcs[vpc.name],
         control_planes=tuple(addresses[cluster.name].vip for cluster in tenant.clusters if cluster.vpc == vpc.name),
         public_addresses=public_addresses(environment, tenant, vpc.name),
+        host_links=host_links(environment, vpc.name),
         pins=environment.image_pins.charts_of(cluster) if cluster else {},
     )

@@ -148,7 +148,7 @@ def allocations(environment: Environment) -> Iterator[Problem]:
     if _is_new(have) and not pins.groups:
         yield Problem(ALLOCATIONS, 0, "", f"is not written yet; {_remedy(environment)}")
         return
-    for section in ("vpcs", "clusters", "public_ips", "groups"):
+    for section in ("vpcs", "clusters", "public_ips", "addresses", "groups"):
         yield from _entries(environment, ALLOCATIONS, section, getattr(have, section), getattr(wanted.numbers, section))
     yield from _hosts(environment, have.hosts, wanted.numbers.hosts)
     for section in ("control_planes", "groups", "dpus", "charts", "rollouts", "waves", "previous"):
