@@ -89,10 +89,11 @@ def _where(kind: NodeOffer) -> str:
 
 
 def _storage(found: Offerings) -> Table:
-    table = _table("storage class", "driver", "volumes", "offered in")
+    table = _table("storage class", "driver", "volumes", "snapshots", "offered in")
     for entry in found.storage:
         shared = "many nodes at once" if entry.shared else "one node"
         kept = "kept" if entry.durable else "lost with the node"
         name = f"{entry.storage_class} (default)" if entry.default else entry.storage_class
-        table.add_row(name, entry.driver, f"{shared}, {kept}", listed(entry.clusters, _NAMED) or "-")
+        taken = f"every {entry.snapshots.every}, kept {entry.snapshots.keep}" if entry.snapshots else "-"
+        table.add_row(name, entry.driver, f"{shared}, {kept}", taken, listed(entry.clusters, _NAMED) or "-")
     return table

@@ -82,5 +82,8 @@ CLIENT_NETWORKS = f"{DOMAIN}/client-networks"
 """Annotation of a storage class with the networks from which its volumes are mounted."""
 TENANT_QUOTA = f"{DOMAIN}/tenant-quota"
 """Annotation of a storage class with the most that all clusters of its tenant may have of it."""
+TREE_SNAPSHOTS = f"{DOMAIN}/tree-snapshots"
+"""Annotation of a storage class with how often the storage system takes snapshots of the tenant's tree, and keeps
+them."""
 METRICS = f"{DOMAIN}/metrics"
 """Label of a Service with the cluster whose control plane can be scraped through it."""

@@ -15,6 +15,7 @@ from components.specs import (
     nodes,
     region,
     root_device,
+    snapshots,
     storage,
 )
 
@@ -43,6 +44,7 @@ PATTERN_RULES = {
     base.DOMAIN: "must be a domain with a dot like cluster.local",
     base.REGISTRY: "must be a host without a scheme like registry.cloud.example, its port at most 65535",
     base.INTERFACE: "must be the name of a network interface, at most 15 characters without blanks, '/' and ':'",
+    snapshots.PERIOD: "must be hours or days like 6h or 3d",
     base.CRON_SCHEDULE: 'must be a cron schedule of five fields like "15 3 * * *"',
     region.STATE_BACKEND: "must be a URL as pulumi login takes it like s3://bucket/region",
     storage.TENANT_LABEL: f"must be a name of {_LABEL} that starts with a letter, like vast-<tenant>",

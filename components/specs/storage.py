@@ -22,6 +22,7 @@ from components.specs.base import (
 )
 from components.specs.host_text import nearest_host, plain_host
 from components.specs.problems import listed, nearest
+from components.specs.snapshots import TreeSnapshotsSpec
 
 CLAIM, NAMESPACE, VOLUME = "${pvc.metadata.name}", "${pvc.metadata.namespace}", "${pv.metadata.name}"
 """What csi-driver-nfs puts into ``subDir`` (csi-driver-nfs:docs/driver-parameters.md)."""
@@ -144,6 +145,9 @@ class VastClassSpec(_ClassSpec):
 
     One driver serves a cluster, so that classes with different endpoints are told apart by their secrets alone.
     """
+    snapshots: TreeSnapshotsSpec | None = None
+    """Snapshots that the system takes of ``root_export``, by a protection policy that whoever runs it makes; nobody is
+    asked for any when it is left out."""
     PER_TENANT: ClassVar[tuple[str, ...]] = (
         "vip_pool", "vip_pool_fqdn", "view_policy", "root_export", "qos_policy", "secret",
     )  # fmt: skip

@@ -8,7 +8,7 @@ from components.plan.pools import PlacedCluster, clusters_of
 from components.render import labels as keys
 from components.render.storage import DEFAULT_OF_VMS, StorageCatalogInput
 from components.specs.environment import Environment
-from components.specs.storage import TopolvmClassSpec
+from components.specs.storage import StorageClassSpec, TopolvmClassSpec, VastClassSpec
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[StorageCatalogInput]:
@@ -22,23 +22,25 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Stor
         classes=offered,
         pins=environment.image_pins.charts_of(cluster.name),
         annotations={
-            spec.name: _annotations(environment, placed, spec.name)
+            spec.name: _annotations(environment, placed, spec)
             for spec in offered
             if not isinstance(spec, TopolvmClassSpec)
         },
     )
 
 
-def _annotations(environment: Environment, placed: PlacedCluster, name: str) -> dict[str, str]:
-    """Return what a class says beside: from where its tenant mounts it, how much of it, and whether VMs get it."""
-    tenant = placed.tenant
+def _annotations(environment: Environment, placed: PlacedCluster, spec: StorageClassSpec) -> dict[str, str]:
+    """Return what a class says beside: where its tenant mounts it from, how much of it, its snapshots, and its VMs."""
+    tenant, name = placed.tenant, spec.name
     mounting = dict.fromkeys(one.cluster.vpc for one in clusters_of(tenant) if name in one.cluster.storage)
     networks = [str(environment.allocations.vpcs[vpc].hosts) for vpc in mounting]
     quota = tenant.quotas.storage.get(name)
     vms = tenant.vms
+    taken = spec.snapshots if isinstance(spec, VastClassSpec) else None
     of_vms = vms is not None and (vms.cluster, vms.image_storage_class) == (placed.cluster.name, name)
     return {
         keys.CLIENT_NETWORKS: ",".join(networks),
         **({keys.TENANT_QUOTA: quota} if quota else {}),
+        **({keys.TREE_SNAPSHOTS: taken.schedule} if taken else {}),
         **({DEFAULT_OF_VMS: "true"} if of_vms else {}),
     }

@@ -15,7 +15,8 @@ from components.specs.base import Spec
 from components.specs.environment import Environment
 from components.specs.instance_types import GpuSpec
 from components.specs.keys import cluster_of, pool_key
-from components.specs.storage import TopolvmClassSpec
+from components.specs.snapshots import TreeSnapshotsSpec
+from components.specs.storage import TopolvmClassSpec, VastClassSpec
 from components.specs.vm_offering import VmGpuSpec, VmSizeSpec
 
 FORMAT = 1
@@ -79,6 +80,8 @@ class StorageOffer(Spec):
     """Whether many nodes can have a volume mounted at once."""
     durable: bool
     """Whether a volume survives the replacement of its node."""
+    snapshots: TreeSnapshotsSpec | None
+    """Snapshots that the storage system takes of all volumes, deleted ones too."""
     clusters: tuple[str, ...]
 
 
@@ -207,5 +210,6 @@ def _storage(environment: Environment) -> Iterator[StorageOffer]:
             default=entry.default,
             shared=entry.SHARED,
             durable=not isinstance(entry, TopolvmClassSpec) or entry.durable,
+            snapshots=entry.snapshots if isinstance(entry, VastClassSpec) else None,
             clusters=names,
         )
