@@ -41,6 +41,8 @@ def _vpc(vpc: VpcNetwork) -> Iterator[Text]:
         guids = {f"GUIDs on {fabric}": numbers for fabric, numbers in cluster.guids.items()}
         numbers = {"API": str(cluster.api), **guids, **(public if cluster.public_addresses else {})}
         yield Text(f"  cluster {cluster.cluster}   {_pairs(numbers)}")
+    if vpc.peers:
+        yield Text("  peers   " + "   ".join(f"{name} by route target {target}" for name, target in vpc.peers.items()))
     if vpc.pkeys:
         yield Text("  partitions   " + _pairs(vpc.pkeys))
     if vpc.dpus:

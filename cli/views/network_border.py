@@ -45,6 +45,9 @@ def _vpc(vpc: BorderVpc) -> Iterator[Text]:
         for one in vpc.announces:
             if one.route_target == target:
                 yield Text(f"              {one.prefix}   {one.why}")
+    if vpc.peers:
+        named = ", ".join(f"{name} ({target})" for name, target in vpc.peers.items())
+        yield Text(f"  peers       {named}: from DPU to DPU by the VNI of the other, past the border")
     if vpc.translates:
         yield Text("  translates  what goes to the internet to public addresses")
 

@@ -53,7 +53,8 @@ def _texts(vpc: VpcNetwork) -> tuple[str, str]:
     pkeys = "".join(f" · {fabric} {pkey}" for fabric, pkey in vpc.pkeys.items())
     apis = "".join(f" · API {cluster.api}" for cluster in vpc.clusters)
     prefixes = "  ".join(f"{name.replace('_', ' ')} {prefix}" for name, prefix in vpc.prefixes.items())
-    return f"{vpc.tenant}/{vpc.vpc} · {vpc.isolation}{evpn}{pkeys}{apis} · egress {vpc.egress}", prefixes
+    peers = f" · peers {', '.join(vpc.peers)}" if vpc.peers else ""
+    return f"{vpc.tenant}/{vpc.vpc} · {vpc.isolation}{evpn}{pkeys}{apis} · egress {vpc.egress}{peers}", prefixes
 
 
 def _colours(found: RegionNetwork) -> dict[str, str]:

@@ -15,6 +15,15 @@ ANYWHERE = Network("0.0.0.0/0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Peer:
+    """Another VPC that exchanges packets with one, by the word of both tenants."""
+
+    vpc: str
+    tenant: str
+    numbers: VpcAllocation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Vpc:
     """One VPC, in the terms that no backend owns."""
 
@@ -27,6 +36,8 @@ class Vpc:
     """Public addresses of the VPC's clusters, which its hosts announce."""
     host_links: Mapping[str, Mapping[str, Network]] = field(default_factory=dict)
     """Links to hosts whose addresses are given beforehand, by DPU cluster and by what DPF calls the host's DPU."""
+    peers: tuple[Peer, ...] = ()
+    """VPCs whose routes it has beside its own, in the order of the data."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Releases of charts that are pinned for the cluster of which the VPC is seen, by chart."""
 
@@ -41,8 +52,10 @@ class Reach:
     """Networks of the region that no tenant may see."""
     inside: tuple[Network, ...]
     """Prefixes of the VPC itself, the region's storage, and what every VPC reaches behind the border."""
+    peers: tuple[Network, ...]
+    """Prefixes of VPCs that are peered with it."""
     others: Network
-    """Network of all tenants, in which prefixes of the VPC itself lie: whatever leads there, it is another's."""
+    """Network of all tenants, in which prefixes of the VPC itself lie: whatever else leads there, it is another's."""
     outside: bool
     """Whether everything else may be reached too."""
 
@@ -58,15 +71,15 @@ def announced(vpc: Vpc) -> tuple[Network, ...]:
 
 
 def imported(vpc: Vpc, networks: NetworksSpec) -> tuple[str, ...]:
-    """Return the route targets of the border that ``vpc`` imports beside its own, as ``<asn>:<number>``.
+    """Return the route targets that ``vpc`` imports beside its own, as ``<asn>:<number>``: the border's, then peers'.
 
     A permit is no route: without one of these, or a VRF of the VPC on the border, nothing leads out of the VPC.
     """
-    targets = border_targets(networks)
+    peers, targets = tuple(peer.numbers.evpn_target for peer in vpc.peers), border_targets(networks)
     if targets is None:
-        return ()
+        return peers
     services, internet = targets
-    return (services, internet) if vpc.spec.egress is Egress.PUBLIC else (services,)
+    return (services, internet, *peers) if vpc.spec.egress is Egress.PUBLIC else (services, *peers)
 
 
 def border_targets(networks: NetworksSpec) -> tuple[str, str] | None:
@@ -87,13 +100,11 @@ def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
             networks.dpu_loopbacks,
         ),
         inside=(
-            numbers.hosts,
-            numbers.pods,
-            numbers.services,
-            numbers.load_balancers,
+            *numbers.prefixes.values(),
             networks.storage,
             *(networks.border.networks if networks.border else ()),
         ),
+        peers=tuple(prefix for peer in vpc.peers for prefix in peer.numbers.prefixes.values()),
         others=networks.tenants,
         outside=vpc.spec.egress is Egress.PUBLIC,
     )
@@ -107,7 +118,7 @@ def verdicts(allowed: Reach, *, apart: bool = True) -> tuple[tuple[Network, bool
     return (
         *((one, True) for one in allowed.permit),
         *((one, False) for one in allowed.deny),
-        *((one, True) for one in allowed.inside),
+        *((one, True) for one in (*allowed.inside, *allowed.peers)),
         *(((allowed.others, False),) if allowed.outside and apart else ()),
         (ANYWHERE, allowed.outside),
     )

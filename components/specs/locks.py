@@ -24,6 +24,7 @@ from components.specs.base import (
     KubernetesVersion,
     Label,
     Misfit,
+    Network,
     ShortName,
     Spec,
 )
@@ -102,6 +103,16 @@ class VpcAllocation(Spec):
     def evpn_target(self) -> str:
         """Return the EVPN route target of the VPC's routes, ``<asn>:<number>``."""
         return f"{self.asn}:{self.route_target}"
+
+    @property
+    def prefixes(self) -> dict[str, Network]:
+        """Return the VPC's prefixes by their key, in the order that people read them."""
+        return {
+            "hosts": self.hosts,
+            "pods": self.pods,
+            "services": self.services,
+            "load_balancers": self.load_balancers,
+        }
 
 
 class ClusterAllocation(Spec):

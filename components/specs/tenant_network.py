@@ -38,6 +38,15 @@ class Ingress(StrEnum):
     """Traffic from outside reaches nothing of the VPC."""
 
 
+class PeerSpec(Spec):
+    """The word of a VPC's tenant that another VPC may exchange packets with it; it counts once both say so."""
+
+    tenant: ShortName | None = None
+    """Tenant of the other VPC; the VPC's own when it is left out."""
+    vpc: ShortName
+    """Name of the other VPC."""
+
+
 class VpcSpec(Spec):
     """A private network of one tenant."""
 
@@ -59,3 +68,5 @@ class VpcSpec(Spec):
     """Whether nodes and pods of the VPC reach the internet."""
     fabrics: tuple[DnsLabel, ...] = ()
     """Fabrics of ``region.yaml`` on which the VPC has a partition."""
+    peers: tuple[PeerSpec, ...] = ()
+    """VPCs whose prefixes hosts and pods of this one reach, and the other way round. Each names this VPC too."""

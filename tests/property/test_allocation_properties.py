@@ -10,7 +10,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.plan.allocate.allocation import attempt, prefixes
+from components.plan.allocate.allocation import attempt
 from components.plan.allocate.assignment import spread
 from components.plan.allocate.numbers import Block, Blocks
 from components.plan.allocate.spares import nodes_within, spares_for
@@ -61,7 +61,7 @@ def test_numbers_are_disjoint_and_in_range(order: dict[str, tuple[int, int]]) ->
     region = _region(order)
     lock, networks = region.allocations, region.region.networks
 
-    every = [network for vpc in lock.vpcs.values() for network in prefixes(vpc).values()]
+    every = [network for vpc in lock.vpcs.values() for network in vpc.prefixes.values()]
     assert all(not one.overlaps(other) for one, other in combinations(every, 2))
     assert all(network.subnet_of(networks.tenants) for network in every)
     for numbers in ([vpc.vni for vpc in lock.vpcs.values()], [entry.vip for entry in lock.clusters.values()]):

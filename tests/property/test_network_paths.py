@@ -9,7 +9,7 @@ from dataclasses import replace
 from ipaddress import IPv4Address
 
 import pytest
-from drawn_regions import BORDERS, NAMES, PLAIN, TENANTS, Wish, region
+from drawn_regions import BORDERS, NAMES, PEERINGS, PLAIN, TENANTS, Wish, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rendered_network import OUTSIDE, End, RenderedNetwork
@@ -77,40 +77,68 @@ def disagreements(environment: Environment, drawn: random.Random, pairs: int) ->
 
 
 SEEDS = st.integers(0, 1 << 32)
+Pairs = set[tuple[str, str]]
 
 
-def told_alike(wishes: dict[str, Wish], border: BorderSpec | None, seed: int) -> None:
+def told_alike(wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, seed: int) -> None:
     drawn = random.Random(seed)  # noqa: S311 - no secret is drawn
-    assert disagreements(region(wishes, border), drawn, PAIRS) == []
+    assert disagreements(region(wishes, border, peerings=peerings), drawn, PAIRS) == []
 
 
-@given(TENANTS, BORDERS, SEEDS)
+@given(TENANTS, BORDERS, PEERINGS, SEEDS)
 @settings(max_examples=300)
 def test_what_is_told_of_a_path_is_what_rendered_rules_do(
-    wishes: dict[str, Wish], border: BorderSpec | None, seed: int
+    wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, seed: int
 ) -> None:
-    told_alike(wishes, border, seed)
+    told_alike(wishes, border, peerings, seed)
 
 
 @pytest.mark.nightly
-@given(TENANTS, BORDERS, SEEDS)
+@given(TENANTS, BORDERS, PEERINGS, SEEDS)
 @settings(max_examples=10_000)
 def test_what_is_told_of_a_path_is_what_rendered_rules_do_in_many_regions(
-    wishes: dict[str, Wish], border: BorderSpec | None, seed: int
+    wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, seed: int
 ) -> None:
-    told_alike(wishes, border, seed)
+    told_alike(wishes, border, peerings, seed)
 
 
-@given(TENANTS, BORDERS)
+@given(TENANTS, BORDERS, PEERINGS)
 @settings(max_examples=100)
-def test_no_vpc_on_dpus_reaches_anothers_prefixes(wishes: dict[str, Wish], border: BorderSpec | None) -> None:
-    environment = region(wishes, border)
+def test_a_vpc_on_dpus_reaches_the_prefixes_of_its_peers_and_of_nobody_else(
+    wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs
+) -> None:
+    environment = region(wishes, border, peerings=peerings)
     rendered, plan = judge(environment), environment.region.networks
     isolated = {one.name for tenant in environment.tenants for one in tenant.vpcs if on_dpus(one)}
     private = [end for end in ends(environment).values() if end.vpc in isolated and end.address in plan.tenants]
+    peered = {(vpc.name, peer.vpc) for tenant in environment.tenants for vpc in tenant.vpcs for peer in vpc.peers}
 
     pairs = [(one, other) for one in private for other in private if one.vpc != other.vpc]
-    assert [pair for pair in pairs if rendered.reaches(*pair)] == []
+    wrong = [pair for pair in pairs if rendered.reaches(*pair) != ((pair[0].vpc, pair[1].vpc) in peered)]
+    assert wrong == []
+
+
+def test_a_peer_of_a_peer_is_no_peer() -> None:
+    ant, bee, cat = NAMES[:3]
+    environment = region(dict.fromkeys(NAMES[:3], PLAIN), None, peerings=[(ant, bee), (bee, cat)])
+    rendered, lock = judge(environment), environment.allocations.vpcs
+    end = {name: End(address=lock[name].pods[5], vpc=name) for name in NAMES[:3]}
+
+    reached = {(one, other) for one in end for other in end if rendered.reaches(end[one], end[other])}
+
+    assert reached == {(one, other) for one in end for other in end} - {(ant, cat), (cat, ant)}
+
+
+def test_the_word_of_one_side_opens_nothing() -> None:
+    ant, bee = NAMES[:2]
+    environment = region(dict.fromkeys((ant, bee), PLAIN), None, peerings=[(ant, bee)])
+    [one, other] = environment.tenants
+    silent = other.model_copy(update={"vpcs": (other.vpcs[0].model_copy(update={"peers": ()}),)})
+    lock = environment.allocations.vpcs
+    pair = [End(address=lock[name].pods[5], vpc=name) for name in (ant, bee)]
+
+    assert judge(environment).reaches(*pair)
+    assert not judge(environment.model_copy(update={"tenants": (one, silent)})).reaches(*pair)
 
 
 def _changed(old: str, new: str) -> Callable[[Manifest], Manifest]:

@@ -8,7 +8,7 @@ from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
-from drawn_regions import BORDERS, NAMES, PLAIN, TENANTS, Wish, region
+from drawn_regions import BORDERS, NAMES, PEERINGS, PLAIN, TENANTS, Wish, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +19,7 @@ from components.specs.border import BorderSpec
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
 
+Pairs = set[tuple[str, str]]
 Range = tuple[str, int, int]
 """Sort of number, first and last."""
 
@@ -74,9 +75,10 @@ def of_tenants(environment: Environment, names: set[str]) -> dict[str, str]:
     return found
 
 
-def stays(wishes: dict[str, Wish], border: BorderSpec | None, newcomer: str) -> None:
-    before = region({name: wish for name, wish in wishes.items() if name != newcomer}, border)
-    after = region(wishes, border, before)
+def stays(wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, newcomer: str) -> None:
+    of_others = [pair for pair in peerings if newcomer not in pair]
+    before = region({name: wish for name, wish in wishes.items() if name != newcomer}, border, peerings=of_others)
+    after = region(wishes, border, before, of_others)
 
     rest = set(wishes) - {newcomer}
     assert of_tenants(after, rest) == of_tenants(before, rest)
@@ -84,21 +86,38 @@ def stays(wishes: dict[str, Wish], border: BorderSpec | None, newcomer: str) -> 
     assert len({tenant for tenant, _ in ranges(after)}) == len(wishes)
 
 
-@given(TENANTS, BORDERS, st.sampled_from(NAMES))
+@given(TENANTS, BORDERS, PEERINGS, st.sampled_from(NAMES))
 @settings(max_examples=300)
 def test_one_tenant_more_leaves_every_object_of_others_and_shares_no_number(
-    wishes: dict[str, Wish], border: BorderSpec | None, newcomer: str
+    wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, newcomer: str
 ) -> None:
-    stays(wishes, border, newcomer)
+    stays(wishes, border, peerings, newcomer)
 
 
 @pytest.mark.nightly
-@given(TENANTS, BORDERS, st.sampled_from(NAMES))
+@given(TENANTS, BORDERS, PEERINGS, st.sampled_from(NAMES))
 @settings(max_examples=10_000)
 def test_one_tenant_more_leaves_every_object_of_others_in_many_regions(
-    wishes: dict[str, Wish], border: BorderSpec | None, newcomer: str
+    wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, newcomer: str
 ) -> None:
-    stays(wishes, border, newcomer)
+    stays(wishes, border, peerings, newcomer)
+
+
+@given(TENANTS, BORDERS, PEERINGS)
+@settings(max_examples=60)
+def test_a_peering_takes_no_number_and_changes_the_two_that_want_it_alone(
+    wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs
+) -> None:
+    before, after = region(wishes, border), region(wishes, border, peerings=peerings)
+    two = {tenant.tenant for tenant in after.tenants if any(vpc.peers for vpc in tenant.vpcs)}
+
+    was, now = (of_tenants(one, set(wishes)) for one in (before, after))
+
+    assert after.allocations == before.allocations
+    assert was.keys() == now.keys()
+    changed = {key for key in was if was[key] != now[key]}
+    assert {key.partition(" ")[0] for key in changed} == {f"tenant-{name}" for name in two}
+    assert all(" DPUServiceConfiguration " in f" {key.replace('/', ' ')} " for key in changed)
 
 
 @given(st.lists(TENANTS, min_size=2, max_size=4), BORDERS)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from typing import Any
 
 from environment_data import ENVIRONMENTS
@@ -16,7 +18,7 @@ from components.specs.fabric import FabricSpec
 from components.specs.loader import load_environment
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.tenant import TenantSpec
-from components.specs.tenant_network import Egress, Ingress, Isolation
+from components.specs.tenant_network import Egress, Ingress, Isolation, PeerSpec
 
 BORDER = BorderSpec.model_validate(
     {"asn": 64496, "services": 100, "internet": 200, "networks": ("10.6.0.0/24", "10.7.0.0/28")}
@@ -73,6 +75,8 @@ WISHES = st.builds(
     nodes=st.integers(1, 3),
     fabric=st.booleans(),
 )
+PEERINGS = st.sets(st.sampled_from(list(combinations(NAMES, 2))))
+"""Pairs of tenants who both want their VPCs peered, where HBN isolates both."""
 TENANTS = st.dictionaries(st.sampled_from(NAMES), WISHES, min_size=1, max_size=len(NAMES))
 BORDERS = st.sampled_from((None, BORDER, BorderSpec(networks=BORDER.networks)))
 
@@ -82,18 +86,33 @@ def _laptop() -> Environment:
     return load_environment("laptop", ENVIRONMENTS)
 
 
-def region(wishes: dict[str, Wish], border: BorderSpec | None, before: Environment | None = None) -> Environment:
-    """Return a region with just these tenants, allocated after ``before`` if there is one."""
+def region(
+    wishes: dict[str, Wish],
+    border: BorderSpec | None,
+    before: Environment | None = None,
+    peerings: Iterable[tuple[str, str]] = (),
+) -> Environment:
+    """Return a region with just these tenants, allocated after ``before`` if there is one.
+
+    Of ``peerings`` those count whose tenants are both there, behind HBN.
+    """
     laptop = _laptop()
     networks = laptop.region.networks.model_copy(update={"border": border})
     fabric = {"networks": networks, "fabrics": (FABRIC,)}
     empty = laptop.model_copy(update=_EMPTY | {"region": laptop.region.model_copy(update=fabric)})
-    made = (before or empty).model_copy(update={"tenants": tuple(_tenant(*one) for one in sorted(wishes.items()))})
+    tenants = tuple(_tenant(name, wish, _peers(name, wishes, peerings)) for name, wish in sorted(wishes.items()))
+    made = (before or empty).model_copy(update={"tenants": tenants})
     numbers, pins = allocate(made)
     return made.model_copy(update={"allocations": numbers, "image_pins": pins})
 
 
-def _tenant(name: str, wish: Wish) -> TenantSpec:
+def _peers(name: str, wishes: dict[str, Wish], peerings: Iterable[tuple[str, str]]) -> tuple[PeerSpec, ...]:
+    hbn = {other for other, wish in wishes.items() if wish.isolation is Isolation.DPF_HBN}
+    others = [other for pair in peerings if name in pair and hbn >= set(pair) for other in pair if other != name]
+    return tuple(PeerSpec(tenant=other, vpc=other) for other in sorted(others))
+
+
+def _tenant(name: str, wish: Wish, peers: tuple[PeerSpec, ...]) -> TenantSpec:
     model = next(one for one in _laptop().tenants if one.vms and one.vms.platform)
     vpc, cluster, vms = model.vpcs[0], model.clusters[0], model.vms
     assert vms is not None
@@ -103,6 +122,7 @@ def _tenant(name: str, wish: Wish) -> TenantSpec:
         "ingress": wish.ingress,
         "egress": wish.egress,
         "isolation": wish.isolation,
+        "peers": peers,
         "fabrics": (FABRIC.name,) if wish.fabric else (),
     }
     pool = next(one for one in cluster.pools if one.instance_type.startswith("h100"))

@@ -162,6 +162,7 @@ class RenderedNetwork:
             served = [one for one in self._border[source.vpc]["announces"] if not one["prefix"].endswith("/0")]
             inside = any(target.address in IPv4Network(one["prefix"]) for one in served)
             masked = not inside and not self._dropped(target.address)
+            masked = masked and self._route(source.vpc, target.address) in {"border", None}
         return End(address=OUTSIDE) if masked else source
 
     def _dropped(self, address: IPv4Address) -> bool:

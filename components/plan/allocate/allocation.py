@@ -22,14 +22,13 @@ from components.plan.intents.nodes import pinned_image, wanted_intent
 from components.plan.intents.pins import knowing
 from components.plan.pools import PlacedPool, pools, problem
 from components.plan.rollout.waves import carried
-from components.specs.base import Network
 from components.specs.catalog import Channel
 from components.specs.environment import Environment
 from components.specs.intents import NodeIntent
 from components.specs.keys import pool_of
 from components.specs.loader import IMAGES, REGION
 from components.specs.lock_text import paired
-from components.specs.locks import AllocationsLock, ImagesLock, VpcAllocation
+from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.problems import Problem, SpecError
 
 ACCEPT_EDITS = "--accept-edits"
@@ -100,11 +99,6 @@ def _offers(environment: Environment, channel: Channel, placed: PlacedPool) -> b
     region = environment.region.model_copy(update={"image_channel": channel})
     followed = environment.model_copy(update={"region": region})
     return choose_image(followed, placed.cluster, placed.pool) is not None
-
-
-def prefixes(vpc: VpcAllocation) -> dict[str, Network]:
-    """Return the prefixes of ``vpc`` by their key."""
-    return {"hosts": vpc.hosts, "pods": vpc.pods, "services": vpc.services, "load_balancers": vpc.load_balancers}
 
 
 def _pins(environment: Environment, groups: list[str]) -> tuple[dict[str, NodeIntent], list[Problem]]:

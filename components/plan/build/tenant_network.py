@@ -9,11 +9,12 @@ from components.plan.build.dpus import dpu_platform
 from components.plan.build.fabrics import partition
 from components.plan.build.node_addresses import host_links
 from components.plan.build.vm_offering import public_addresses
+from components.plan.peerings import agreed
 from components.plan.pools import PlacedCluster, clusters_of
 from components.render.backends import BORDERS
 from components.render.infiniband import Partition
 from components.render.tenant_network import TenantNetworkInput, on_dpus
-from components.render.vpc import Vpc
+from components.render.vpc import Peer, Vpc
 from components.specs.environment import Environment
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import VpcSpec
@@ -82,5 +83,9 @@ def _vpc(environment: Environment, tenant: TenantSpec, vpc: VpcSpec, cluster: st
         control_planes=tuple(addresses[cluster.name].vip for cluster in tenant.clusters if cluster.vpc == vpc.name),
         public_addresses=public_addresses(environment, tenant, vpc.name),
         host_links=host_links(environment, vpc.name),
+        peers=tuple(
+            Peer(vpc=name, tenant=owner, numbers=environment.allocations.vpcs[name])
+            for owner, name in agreed(environment, tenant, vpc)
+        ),
         pins=environment.image_pins.charts_of(cluster) if cluster else {},
     )

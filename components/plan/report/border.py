@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.plan.build.tenant_network import PlacedVpc, vpcs
-from components.plan.report.network import prefixes
 from components.render.backends import BORDERS
 from components.render.dpf_hbn import POINT_TO_POINT
 from components.render.nvue import dpu_asns
@@ -67,6 +66,8 @@ class BorderVpc(Spec):
     """Routes that lead out of the VPC; it reaches nothing outside that is in none of them."""
     accepts: tuple[Accepted, ...]
     """Routes that lead into the VPC."""
+    peers: dict[str, str]
+    """Route targets that DPUs of the VPC import from peers, by ``TENANT/VPC``: those packets pass no border."""
     translates: bool
     """Whether the border gives packets to the internet public addresses, since those of the VPC are private."""
 
@@ -149,6 +150,7 @@ def _vpc(placed: PlacedVpc, plan: NetworksSpec) -> BorderVpc:
         imports=numbers.evpn_target,
         announces=tuple(_announces(placed, plan)),
         accepts=tuple(_accepts(placed)),
+        peers={f"{peer.tenant}/{peer.vpc}": peer.numbers.evpn_target for peer in placed.vpc.peers},
         translates=allowed.outside and plan.tenants.is_private,
     )
 
@@ -170,7 +172,7 @@ def _announces(placed: PlacedVpc, plan: NetworksSpec) -> Iterator[Announced]:
 
 
 def _accepts(placed: PlacedVpc) -> Iterator[Accepted]:
-    named = {prefix: name.replace("_", " ") for name, prefix in prefixes(placed.vpc.numbers).items()}
+    named = {prefix: name.replace("_", " ") for name, prefix in placed.vpc.numbers.prefixes.items()}
     hosts, bits = placed.vpc.numbers.hosts, ANYWHERE.max_prefixlen
     yield Accepted(prefix=hosts, longest=POINT_TO_POINT, why=named[hosts], outside=False)
     for prefix in announced(placed.vpc):

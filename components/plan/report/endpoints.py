@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from components.plan.build.tenant_network import vpcs
 from components.plan.pools import clusters, pools
-from components.plan.report.network import prefixes
 from components.render.vpc import ANYWHERE
 from components.specs.base import Address, Network, Spec
 from components.specs.environment import Environment
@@ -86,7 +85,7 @@ def _at(environment: Environment, name: str, address: Network) -> Endpoint:
     """Return whose ``address`` is; one that nobody has is of the internet, unless a range of the region has it."""
     plan = environment.region.networks
     for placed in vpcs(environment):
-        for where, prefix in prefixes(placed.vpc.numbers).items():
+        for where, prefix in placed.vpc.numbers.prefixes.items():
             if address.subnet_of(prefix):
                 return Endpoint(name=name, address=address, where=where, vpc=placed.vpc.spec.name)
         if _only(address) in placed.vpc.public_addresses:

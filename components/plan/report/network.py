@@ -13,7 +13,6 @@ from components.render.backends import BORDERS
 from components.specs.base import Address, Network, Spec
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
-from components.specs.locks import VpcAllocation
 from components.specs.problems import dotted
 from components.specs.ranges import NumberRange
 from components.specs.tenant_network import Egress, Ingress, Isolation
@@ -57,6 +56,8 @@ class VpcNetwork(Spec):
     """Prefixes of hosts, pods, services and load balancers."""
     egress: Egress
     ingress: Ingress
+    peers: dict[str, str]
+    """Route targets of the VPCs that it is peered with, by tenant and name, ``TENANT/VPC``."""
     pkeys: dict[str, str]
     """Partition by InfiniBand fabric, in hex."""
     clusters: tuple[ClusterNetwork, ...]
@@ -131,18 +132,14 @@ def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
             isolation=spec.isolation,
             vni=numbers.vni if border.evpn else None,
             route_target=numbers.evpn_target if border.evpn else None,
-            prefixes=prefixes(numbers),
+            prefixes=numbers.prefixes,
             egress=spec.egress,
             ingress=spec.ingress,
+            peers={f"{peer.tenant}/{peer.vpc}": peer.numbers.evpn_target for peer in placed.vpc.peers},
             pkeys={fabric: f"{pkey:#x}" for fabric, pkey in numbers.pkeys.items()},
             clusters=tuple(_clusters(environment, placed)),
             dpus=tuple(_shares(placed, hosts)) if border.on_dpus else (),
         )
-
-
-def prefixes(numbers: VpcAllocation) -> dict[str, Network]:
-    """Return the prefixes of a VPC, in the order that people read them."""
-    return {key: getattr(numbers, key) for key in ("hosts", "pods", "services", "load_balancers")}
 
 
 def _clusters(environment: Environment, placed: PlacedVpc) -> Iterator[ClusterNetwork]:

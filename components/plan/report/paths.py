@@ -13,12 +13,11 @@ from enum import StrEnum
 from components.plan.build.tenant_network import enforced_by, vpcs
 from components.plan.report.border import BorderContract, BorderVpc, contract
 from components.plan.report.endpoints import INTERNET, PUBLIC, Endpoint, endpoint
-from components.plan.report.network import prefixes
+from components.plan.report.path_words import why
 from components.render.backends import BORDERS, Filter
-from components.render.vpc import ANYWHERE, Vpc, reach, verdicts
-from components.specs.base import Network, Spec
+from components.render.vpc import ANYWHERE, Peer, Vpc, reach, verdicts
+from components.specs.base import Spec
 from components.specs.environment import Environment
-from components.specs.region import NetworksSpec
 from components.specs.tenant_network import Egress, Ingress
 
 FORMAT = 1
@@ -145,7 +144,7 @@ class Region:
 
     def _seen(self, source: Endpoint, target: Endpoint) -> Endpoint:
         """Return the source as ``target`` sees it: one of nobody here where it got another address on the way."""
-        if source.vpc is None or source.vpc == target.vpc:
+        if source.vpc is None or source.vpc == target.vpc or self._peer(source, target):
             return source
         border, isolation = self._border.get(source.vpc), BORDERS[self._vpcs[source.vpc].spec.isolation]
         translated = border is not None and border.translates and target.where in {INTERNET, PUBLIC}
@@ -160,6 +159,9 @@ class Region:
             return
         if source.vpc:
             yield from self._leaves(self._vpcs[source.vpc], source, target)
+            if peer := self._peer(source, target):
+                yield _by_peering(source.vpc, peer)
+                return
             yield from self._crosses(self._vpcs[source.vpc], target)
         if target.vpc:
             yield from self._enters(self._vpcs[target.vpc], self._seen(source, target), target)
@@ -177,6 +179,9 @@ class Region:
             return
         if target in stateless and target.vpc:
             yield from self._leaves(self._vpcs[target.vpc], target, seen)
+            if peer := self._peer(target, seen):
+                yield _by_peering(target.vpc, peer)
+                return
             yield from self._crosses(self._vpcs[target.vpc], seen)
         if seen in stateless and seen.vpc:
             yield from self._enters(self._vpcs[seen.vpc], target, seen)
@@ -192,12 +197,19 @@ class Region:
         rules = verdicts(reach(vpc, self._plan), apart=border.filters is Filter.HOSTS)
         device = f"DPU of the host in {name}" if border.filters is Filter.HOSTS else f"nodes of {name}"
         network, passes = next(one for one in rules if target.address.subnet_of(one[0]))
-        yield _Verdict(device, f"{'permits' if passes else 'denies'} {network}: {self._why(vpc, network)}", passes)
+        yield _Verdict(
+            device, f"{'permits' if passes else 'denies'} {network}: {why(vpc, network, self._plan)}", passes
+        )
 
     def _announced(self, target: Endpoint) -> bool:
         """Tell whether ``target`` is in a route of its own VPC, as all but public addresses that stay out are."""
         border = self._border.get(target.vpc or "")
         return border is None or any(target.address.subnet_of(one.prefix) for one in border.accepts)
+
+    def _peer(self, source: Endpoint, target: Endpoint) -> Peer | None:
+        """Return the peer of the VPC of ``source`` in which ``target`` has a route; None where it has none."""
+        peers = self._vpcs[source.vpc].peers if source.vpc and self._announced(target) else ()
+        return next((peer for peer in peers if peer.vpc == target.vpc), None)
 
     def _within(self, vpc: Vpc) -> Iterator[_Verdict]:
         border = self._border.get(vpc.spec.name)
@@ -273,18 +285,7 @@ class Region:
         rule = f"ingress: none, and {inside} excepted" if inside else "ingress: none"
         return _Verdict(device, rule, inside is not None)
 
-    def _why(self, vpc: Vpc, network: Network) -> str:
-        return _names(vpc, self._plan).get(network, f"egress: {vpc.spec.egress}")
 
-
-def _names(vpc: Vpc, plan: NetworksSpec) -> dict[Network, str]:
-    """Return what the networks of a VPC's rules are."""
-    names = {Network(f"{address}/32"): "its control plane" for address in vpc.control_planes}
-    names |= {prefix: f"its own {name.replace('_', ' ')}" for name, prefix in prefixes(vpc.numbers).items()}
-    for key in ("management", "bmc", "boot", "control_plane_vips", "dpu_loopbacks"):
-        network: Network | None = getattr(plan, key)
-        if network is not None:
-            names[network] = f"networks.{key}, which no tenant sees"
-    names[plan.storage] = "storage"
-    names |= dict.fromkeys(plan.border.networks if plan.border else (), "behind the border, for every VPC")
-    return names | {plan.tenants: "other tenants"}
+def _by_peering(vpc: str, peer: Peer) -> _Verdict:
+    words = f"peering with {peer.tenant}/{peer.vpc}: routes of route target {peer.numbers.evpn_target}"
+    return _Verdict(f"VRF {vpc}", words, passes=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from components.plan.build.slices import slices
+from components.plan.peerings import other_side
 from components.plan.pools import DataPath, clusters, pools, problem, tenant_file, vms_of
 from components.render.cluster_api import providers
 from components.render.dpu_services import UNASSIGNED
@@ -185,9 +186,10 @@ def list_duplicates(environment: Environment) -> Iterator[Problem]:
         contract = _entries(file, ("contract",), "instance_type", tenant.contract)
         yield from _twice(environment, "contract for", contract, "make one of them")
         for index, vpc in enumerate(tenant.vpcs):
-            yield from _twice(
-                environment, "fabric", _items(file, ("vpcs", index, "fabrics"), vpc.fabrics), "remove one"
-            )
+            fabrics = _items(file, ("vpcs", index, "fabrics"), vpc.fabrics)
+            yield from _twice(environment, "fabric", fabrics, "remove one")
+            peers = _items(file, ("vpcs", index, "peers"), ("/".join(other_side(tenant, one)) for one in vpc.peers))
+            yield from _twice(environment, "peer", peers, "remove one")
         if not tenant.vms:
             continue
         offerings = _items(file, ("vms", "offerings"), tenant.vms.offerings)

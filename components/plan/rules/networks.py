@@ -6,7 +6,6 @@ import ipaddress
 from collections import Counter
 from collections.abc import Iterator
 
-from components.plan.allocate.allocation import prefixes
 from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.pools import DataPath, place, problem, tenant_file
 from components.render.backends import BORDERS
@@ -214,7 +213,7 @@ def vpc_sizes(environment: Environment) -> Iterator[Problem]:
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             given = environment.allocations.vpcs.get(vpc.name)
-            for key, network in prefixes(given).items() if given and given.tenant == tenant.tenant else ():
+            for key, network in given.prefixes.items() if given and given.tenant == tenant.tenant else ():
                 wanted: int = getattr(vpc, key)
                 if wanted != network.prefixlen:
                     there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))

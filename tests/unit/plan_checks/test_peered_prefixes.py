@@ -1,0 +1,19 @@
+"""Peers never have an address in common: each prefix of tenants is given once, whoever edits the lock file."""
+
+from __future__ import annotations
+
+from drawn_regions import NAMES, PLAIN, region
+
+from components.plan.rules import locks
+
+
+def test_prefixes_that_two_peers_have_in_common_are_refused() -> None:
+    ant, bee = NAMES[:2]
+    environment = region(dict.fromkeys((ant, bee), PLAIN), None, peerings=[(ant, bee)])
+    lock = environment.allocations
+    inside = next(lock.vpcs[ant].pods.subnets(prefixlen_diff=1))
+    meeting = {**lock.vpcs, bee: lock.vpcs[bee].model_copy(update={"pods": inside})}
+    edited = environment.model_copy(update={"allocations": lock.model_copy(update={"vpcs": meeting})})
+
+    assert list(locks.numbers(environment)) == []
+    assert any(str(inside) in problem.text for problem in locks.numbers(edited))
