@@ -20,7 +20,7 @@ from components.specs.vm_offering import (
     ROOT,
     EvictionStrategy,
     VirtualMachineSpec,
-    VmImageSpec,
+    VmImage,
     VmSizeSpec,
     VmUserSpec,
     VolumeSpec,
@@ -41,7 +41,7 @@ class Machine:
 
     spec: VirtualMachineSpec
     size: VmSizeSpec
-    image: VmImageSpec
+    image: VmImage
     classes: Mapping[str, StorageClassSpec]
     """Storage classes that its cluster offers, by name."""
     public_address: Address | None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.render.manifest import Manifest
-from components.render.objects import LABEL_LIMIT, fit, manifest
+from components.render.manifest import Json, Manifest
+from components.render.objects import LABEL_LIMIT, fit, given, manifest
 from components.render.workloads import role_for
 from components.specs.base import DnsLabel, Quantity
-from components.specs.vm_offering import VmImageSpec
+from components.specs.own_images import DiskInClusterSpec, HttpImageSpec
+from components.specs.vm_offering import VmImage, VmImageSpec
 
 NAMESPACE = "virtual-machines"
 """Namespace of golden volumes and the platform's VMs, one for both, since an ephemeral root needs them together."""
@@ -19,7 +20,7 @@ _CLONES = "golden-images"
 _EVERY_ACCOUNT = "system:serviceaccounts"
 
 
-def root_volume(image: VmImageSpec, root_disk: Quantity) -> str:
+def root_volume(image: VmImage, root_disk: Quantity) -> str:
     """Return the name of the golden volume of ``image`` for roots of ``root_disk``.
 
     An overlay is as large as its base, so each size of root has a golden volume of its own.
@@ -29,7 +30,7 @@ def root_volume(image: VmImageSpec, root_disk: Quantity) -> str:
 
 def golden_images(
     cluster: str,
-    images: tuple[VmImageSpec, ...],
+    images: tuple[VmImage, ...],
     roots: tuple[Quantity, ...],
     storage_class: DnsLabel,
     preference: Manifest,
@@ -60,7 +61,7 @@ def golden_images(
     yield from role_for(_CLONES, [rule], subject=subject, namespace=NAMESPACE, cluster=cluster)
 
 
-def _source(cluster: str, image: VmImageSpec, root: Quantity, preference: Manifest) -> Manifest:
+def _source(cluster: str, image: VmImage, root: Quantity, preference: Manifest) -> Manifest:
     return manifest(
         CDI,
         "DataSource",
@@ -75,7 +76,7 @@ def _source(cluster: str, image: VmImageSpec, root: Quantity, preference: Manife
     )
 
 
-def _golden_volume(cluster: str, image: VmImageSpec, root: Quantity, storage_class: DnsLabel) -> Manifest:
+def _golden_volume(cluster: str, image: VmImage, root: Quantity, storage_class: DnsLabel) -> Manifest:
     return manifest(
         CDI,
         "DataVolume",
@@ -85,7 +86,7 @@ def _golden_volume(cluster: str, image: VmImageSpec, root: Quantity, storage_cla
         annotations={"cdi.kubevirt.io/storage.bind.immediate.requested": "true"},
         cluster=cluster,
         spec={
-            "source": {"http": {"url": image.url, "checksum": f"sha256:{image.sha256}"}},
+            "source": _from_where(image),
             "storage": {
                 "storageClassName": storage_class,
                 "accessModes": list(FILE_FOR_ALL),
@@ -94,3 +95,24 @@ def _golden_volume(cluster: str, image: VmImageSpec, root: Quantity, storage_cla
             },
         },
     )
+
+
+def _from_where(image: VmImage) -> Json:
+    """Return what CDI fills a golden volume from, verified where it can be: by the file's sum, or by the digest."""
+    if isinstance(image, VmImageSpec):
+        return _http(image)
+    if image.http is not None:
+        return _http(image.http)
+    if image.registry is not None:
+        found = image.registry
+        return {"registry": {"url": f"docker://{found.image}", **given(secretRef=found.secret)}}
+    return {"pvc": _in_cluster(image.claim)} if image.claim else {"snapshot": _in_cluster(image.snapshot)}
+
+
+def _http(source: VmImageSpec | HttpImageSpec) -> Json:
+    login = source.secret if isinstance(source, HttpImageSpec) else None
+    return {"http": {"url": source.url, "checksum": f"sha256:{source.sha256}", **given(secretRef=login)}}
+
+
+def _in_cluster(disk: DiskInClusterSpec | None) -> Json:
+    return disk.model_dump() if disk else {}

@@ -23,7 +23,7 @@ from components.specs.base import DnsLabel
 from components.specs.node_pool import TaintSpec
 from components.specs.tenant import QuotasSpec
 from components.specs.versions import Chart
-from components.specs.vm_offering import VmImageSpec, VmSizeSpec
+from components.specs.vm_offering import VmImage, VmSizeSpec
 
 _KUBEVIRT = Operator(chart="kubevirt-operator", namespace="kubevirt")
 _CDI = Operator(chart="cdi-operator", namespace="cdi")
@@ -46,7 +46,7 @@ class VmOfferingInput:
     system_pool: bool
     """Whether the cluster has nodes for its own services."""
     sizes: tuple[VmSizeSpec, ...]
-    images: tuple[VmImageSpec, ...]
+    images: tuple[VmImage, ...]
     image_storage_class: DnsLabel
     machines: tuple[Machine, ...]
     """VMs of the platform's own, and those that the tenant ordered as data."""

@@ -9,10 +9,10 @@ from components.render.virtual_machine import CLOUD_INIT
 from components.render.vm_images import NAMESPACE
 from components.render.vm_offering import VmOfferingInput
 from components.render.vm_sizes import instancetype, linux
-from components.specs.vm_offering import ROOT, VmImageSpec, VmSizeSpec
+from components.specs.vm_offering import ROOT, VmImage, VmSizeSpec
 
 
-def vm_order(offering: VmOfferingInput, size: VmSizeSpec, image: VmImageSpec, name: str) -> Json:
+def vm_order(offering: VmOfferingInput, size: VmSizeSpec, image: VmImage, name: str) -> Json:
     """Return the VirtualMachine called ``name`` that a tenant applies to get ``size`` with ``image``.
 
     Its root is cloned, so it may be in any namespace and is kept until the VM is deleted. Who may log in is in the
@@ -51,7 +51,7 @@ def vm_order(offering: VmOfferingInput, size: VmSizeSpec, image: VmImageSpec, na
     }
 
 
-def _root(offering: VmOfferingInput, size: VmSizeSpec, image: VmImageSpec, name: str) -> dict[str, Any]:
+def _root(offering: VmOfferingInput, size: VmSizeSpec, image: VmImage, name: str) -> dict[str, Any]:
     """Return the root disk, cloned from the golden volume that the name of the image stands for."""
     return {
         "metadata": {"name": f"{name}-{ROOT}"},

@@ -34,7 +34,8 @@ def advice(model: type[BaseModel], path: Sequence[str | int], data: Any) -> str:
     """Return what a model says of the key at ``path`` that nobody may write, in whatever case; empty when nothing."""
     found = _member(annotation(model, path[:-1], data), at(data, path[:-1]))
     refused: Mapping[str, str] = found.REFUSED_KEYS if _is_model(found) and issubclass(found, Spec) else {}
-    return refused.get(to_snake(str(path[-1])), "")
+    key = str(path[-1])
+    return refused.get(key) or refused.get(to_snake(key), "")
 
 
 def annotation(model: type[BaseModel], path: Sequence[str | int], data: Any) -> Any:

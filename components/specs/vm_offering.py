@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from typing import TypeAlias
 
 from pydantic import Field
 
@@ -21,12 +22,16 @@ from components.specs.base import (
     Sha256,
     ShortName,
     Spec,
-    Text,
     VersionName,
     bytes_of,
 )
+from components.specs.own_images import OwnImageSpec
 from components.specs.ssh_text import SshKey
 
+DEVICE = (
+    r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?\.)+[a-z0-9]([-a-z0-9]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+)
+"""Name of a resource of nodes in a domain: with any other KubeVirt's pods and quotas of the device are refused."""
 ROOT = "root"
 """Name of a VM's first disk."""
 MOST_ROOT: Quantity = "500Gi"
@@ -62,7 +67,7 @@ class RunStrategy(StrEnum):
 class VmGpuSpec(Spec):
     """GPUs passed through to a VM."""
 
-    device: Text
+    device: str = Field(pattern=DEVICE, max_length=253)
     """Resource name permitted in the KubeVirt object, such as ``nvidia.com/L40S``."""
     pci_selector: str = Field(pattern=PCI_SELECTOR)
     """Vendor and product of the PCI device, such as ``10DE:2330``, as KubeVirt's permittedHostDevices wants it."""
@@ -110,6 +115,10 @@ class VmImageSpec(Spec):
     """SHA-256 of the file at ``url``, as 64 hex digits, which CDI verifies."""
     size: Quantity
     """Size of the disk in the file, unpacked, such as ``10Gi``."""
+
+
+VmImage: TypeAlias = VmImageSpec | OwnImageSpec
+"""What VMs boot: an operating system of the catalogue, or an image of their tenant's own."""
 
 
 class VmCatalog(DataFile):
@@ -166,7 +175,7 @@ class VirtualMachineSpec(CheckedSpec):
     size: Label
     """Size of the VM, an entry of ``sizes`` in ``catalog/vm_offerings.yaml``."""
     image: Label
-    """Operating system of the VM, an entry of ``images`` in ``catalog/vm_offerings.yaml``."""
+    """Operating system of the VM, an entry of ``images`` in ``catalog/vm_offerings.yaml`` or of ``own_images``."""
     root: RootSpec | None = None
     """Root that outlives restarts; an ephemeral one of the size's ``root_disk`` when it is left out."""
     pool: ShortName | None = None
@@ -213,6 +222,8 @@ class VmsSpec(Spec):
     """Sizes of ``catalog/vm_offerings.yaml`` that the tenant can order."""
     images: tuple[Label, ...] = Field(min_length=1)
     """Operating systems of ``catalog/vm_offerings.yaml`` that the tenant can order."""
+    own_images: tuple[OwnImageSpec, ...] = Field(default=(), max_length=64)
+    """Images of the tenant's own, which it can order like those of the catalogue."""
     image_storage_class: DnsLabel
     """Storage class that holds the golden volumes of VM images."""
     public_ips: int = Field(default=0, ge=0, le=256)

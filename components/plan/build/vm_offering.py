@@ -14,7 +14,7 @@ from components.specs.environment import Environment
 from components.specs.keys import vm_key
 from components.specs.node_pool import PoolRole
 from components.specs.tenant import TenantSpec
-from components.specs.vm_offering import VirtualMachineSpec, VmsSpec
+from components.specs.vm_offering import VirtualMachineSpec, VmImage, VmsSpec
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[VmOfferingInput]:
@@ -35,7 +35,8 @@ def public_addresses(environment: Environment, tenant: TenantSpec, vpc: str) -> 
 def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> VmOfferingInput:
     cluster, catalog, lock = placed.cluster, environment.vm_catalog, environment.allocations
     sizes = {size.name: size for size in catalog.sizes}
-    images = {image.name: image for image in catalog.images}
+    images: dict[str, VmImage] = {image.name: image for image in catalog.images}
+    images |= {image.name: image for image in vms.own_images}
     classes = {spec.name: spec for spec in environment.region.storage if spec.name in cluster.storage}
 
     def machine(spec: VirtualMachineSpec) -> Machine:
@@ -53,7 +54,7 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
         taints=tuple(dict.fromkeys(taint for pool in chosen for taint in pool.taints)),
         system_pool=any(pool.role is PoolRole.SYSTEM for pool in cluster.pools),
         sizes=tuple(sizes[name] for name in vms.offerings),
-        images=tuple(images[name] for name in vms.images),
+        images=(*(images[name] for name in vms.images), *vms.own_images),
         image_storage_class=vms.image_storage_class,
         machines=machines,
         quotas=placed.tenant.quotas,

@@ -186,6 +186,9 @@ def _images(environment: Environment) -> Iterator[ImageOffer]:
         )
         if names:
             yield ImageOffer(image=image.name, version=image.version, size=image.size, clusters=names)
+    for vms in (tenant.vms for tenant in environment.tenants if tenant.vms):
+        for own in vms.own_images:
+            yield ImageOffer(image=own.name, version=own.version, size=own.size, clusters=(vms.cluster,))
 
 
 def _nodes(environment: Environment) -> Iterator[NodeOffer]:

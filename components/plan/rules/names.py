@@ -170,7 +170,7 @@ def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
 
 
 def list_duplicates(environment: Environment) -> Iterator[Problem]:
-    """Report what a tenant orders twice in one list."""
+    """Report what a tenant orders twice in one list, and images of its own that are called like the catalogue's."""
     for placed in clusters(environment):
         listing = _items(placed.file, (*placed.path, "storage"), placed.cluster.storage)
         yield from _twice(environment, "storage class", listing, "remove one")
@@ -195,6 +195,10 @@ def list_duplicates(environment: Environment) -> Iterator[Problem]:
         offerings = _items(file, ("vms", "offerings"), tenant.vms.offerings)
         yield from _twice(environment, "VM size", offerings, "remove one")
         yield from _twice(environment, "VM image", _items(file, ("vms", "images"), tenant.vms.images), "remove one")
+        for key in ("name", "version"):
+            offered = _entries(VM_OFFERINGS, ("images",), key, environment.vm_catalog.images)
+            own = list(_entries(file, ("vms", "own_images"), key, tenant.vms.own_images))
+            yield from _twice(environment, "VM image", (*offered, *own) if own else ())
         for path, vm in vms_of(tenant):
             yield from _twice(environment, "volume", _entries(file, (*path, "volumes"), "name", vm.volumes))
             yield from _twice(environment, "user", _entries(file, (*path, "users"), "name", vm.users))

@@ -182,9 +182,11 @@ def _vms(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
     file, vms = tenant_file(tenant), tenant.vms
     home = next((cluster for cluster in tenant.clusters if cluster.name == vms.cluster), None)
     pools_for_vms = [pool.name for pool in vm_pools(environment, vms, home)] if home else []
+    images = [*vms.images, *(image.name for image in vms.own_images)]
+    listed_in = "vms.images and vms.own_images" if vms.own_images else "vms.images"
     for path, vm in vms_of(tenant):
         yield from _missing(environment, file, (*path, "size"), vm.size, vms.offerings, "vms.offerings of this file")
-        yield from _missing(environment, file, (*path, "image"), vm.image, vms.images, "vms.images of this file")
+        yield from _missing(environment, file, (*path, "image"), vm.image, images, f"{listed_in} of this file")
         if vm.pool is not None and home:
             where = f"pools for VMs of {home.name}"
             yield from _missing(environment, file, (*path, "pool"), vm.pool, pools_for_vms, where)

@@ -141,17 +141,19 @@ def vm_root_disks(environment: Environment) -> Iterator[Problem]:
     images = {image.name: image for image in environment.vm_catalog.images}
     sizes = {size.name: size for size in environment.vm_catalog.sizes}
     for tenant in environment.tenants:
-        offered = [sizes[name] for name in (tenant.vms.offerings if tenant.vms else ()) if name in sizes]
-        for index, name in enumerate(tenant.vms.images if tenant.vms else ()):
-            small = [
-                size for size in offered if name in images and bytes_of(size.root_disk) < bytes_of(images[name].size)
-            ]
-            if small:
+        if not tenant.vms:
+            continue
+        offered = [sizes[name] for name in tenant.vms.offerings if name in sizes]
+        named = [(("vms", "images", at), images.get(name)) for at, name in enumerate(tenant.vms.images)]
+        own = [(("vms", "own_images", at, "size"), image) for at, image in enumerate(tenant.vms.own_images)]
+        for path, image in (*named, *own):
+            small = [size for size in offered if image and bytes_of(size.root_disk) < bytes_of(image.size)]
+            if image and small:
                 text = (
-                    f"'{name}' needs {images[name].size}, more than root_disk of {listed(size.name for size in small)};"
+                    f"'{image.name}' needs {image.size}, more than root_disk of {listed(size.name for size in small)};"
                     " remove one or the other"
                 )
-                yield problem(environment, tenant_file(tenant), ("vms", "images", index), text)
+                yield problem(environment, tenant_file(tenant), path, text)
 
 
 def vm_gpu_selectors(environment: Environment) -> Iterator[Problem]:
