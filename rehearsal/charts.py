@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,31 @@ KIND = "CustomResourceDefinition"
 _TIMEOUT_SECONDS = 60
 _SUBCHARTS = {"slurm-operator": ("helm/slurm-operator-crds",)}
 """Charts of the same module that a chart depends on."""
+_FAMILIES = {"charts", "former-charts", "metallb"}
+"""Families of the toolchain that have charts."""
 _HOMES = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME")
 
 
-def known() -> dict[str, tuple[Family, Data]]:
-    """Return each chart that a Go module carries by its name, with the family that pins the module."""
-    families = [family for family in FAMILIES if family.name in {"charts", "metallb"}]
-    return {data.name: (family, data) for family in families for data in family.data}
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """One release of a chart in a Go module, and the family that pins the module."""
+
+    family: Family
+    data: Data
+
+    @property
+    def version(self) -> str:
+        """Return the version of the module, which releases stamp on the chart."""
+        return versions.of_module(self.family.folder / "go.mod", self.data.module)
+
+
+def known() -> dict[str, list[Carried]]:
+    """Return the releases of each chart that Go modules carry by the chart's name, the one that is pinned first."""
+    found: dict[str, list[Carried]] = {}
+    for family in FAMILIES:
+        for data in family.data if family.name in _FAMILIES else ():
+            found.setdefault(Path(data.contents[0]).name, []).append(Carried(family, data))
+    return found
 
 
 class HelmError(RehearsalError):
@@ -63,7 +82,9 @@ class Charts:
         """
         self._folder = folder
         self._helm = binaries.path("helm")
-        self._modules = {name: binaries.data(name) for name in known()}
+        self._modules = {
+            one.data.name: binaries.data(one.data.name) for releases in known().values() for one in releases
+        }
         self._versions: dict[str, set[str]] = {}
 
     @classmethod
@@ -76,27 +97,21 @@ class Charts:
 
     def has(self, chart: str, version: str) -> bool:
         """Tell whether ``chart`` is here in that very version: its own, or its module's, which releases stamp on it."""
-        if chart not in self._modules:
-            return False
-        if chart not in self._versions:
-            family, data = known()[chart]
-            own = str(self._metadata(self._prepared(chart))["version"])
-            module = versions.of_module(family.folder / "go.mod", data.module)
-            self._versions[chart] = {own.lstrip("v"), module.lstrip("v")}
-        return version.lstrip("v") in self._versions[chart]
+        return any(version.lstrip("v") in self._versions_of(one) for one in known().get(chart, ()))
 
     def template(
-        self, chart: str, release: str, namespace: str, values: Mapping[str, Any], kubernetes: str
+        self, chart: str, version: str, release: str, namespace: str, values: Mapping[str, Any], kubernetes: str
     ) -> list[Object]:
         """Return the objects of a release with exactly ``values`` at a version of Kubernetes, its kinds first.
 
-        Hooks are left out: they are no part of what stays.
+        A chart that is not here in ``version`` is rendered as it is here. Hooks are left out: they are no part of what
+        stays.
 
         Raises:
             HelmError: Helm refuses.
         """
         file = self._folder / "values.yaml"
-        folder = self._prepared(chart)
+        folder = self._prepared(chart, self._carried(chart, version))
         file.write_text(yaml.safe_dump(dict(values)))
         done = subprocess.run(
             [
@@ -115,18 +130,31 @@ class Charts:
         objects = [one for one in yaml.load_all(done.stdout, _Loader) if one]
         return sorted(objects, key=lambda one: one["kind"] != KIND)
 
-    def _prepared(self, name: str) -> Path:
+    def _carried(self, chart: str, version: str) -> Carried:
+        """Return the release of a chart in ``version``, or the first that is here."""
+        releases = known()[chart]
+        exact = (one for one in releases if version.lstrip("v") in self._versions_of(one))
+        return next(exact, releases[0])
+
+    def _versions_of(self, one: Carried) -> set[str]:
+        if one.data.name not in self._versions:
+            own = str(self._metadata(self._prepared(Path(one.data.contents[0]).name, one))["version"])
+            self._versions[one.data.name] = {own.lstrip("v"), one.version.lstrip("v")}
+        return self._versions[one.data.name]
+
+    def _prepared(self, name: str, one: Carried) -> Path:
         """Return the folder of the copy of a chart, made at its first use."""
-        chart = self._folder / name
+        chart = self._folder / one.data.name
         if chart.exists():
             return chart
-        unfinished = self._folder / f".{name}"
+        unfinished = self._folder / f".{one.data.name}"
+        module = self._modules[one.data.name]
         shutil.rmtree(unfinished, ignore_errors=True)
-        shutil.copytree(self._modules[name] / known()[name][1].contents[0], unfinished)
+        shutil.copytree(module / one.data.contents[0], unfinished)
         if not (unfinished / "Chart.yaml").exists():
             (unfinished / "Chart.template.yaml").rename(unfinished / "Chart.yaml")
         for subchart in _SUBCHARTS.get(name, ()):
-            shutil.copytree(self._modules[name] / subchart, unfinished / "charts" / Path(subchart).name)
+            shutil.copytree(module / subchart, unfinished / "charts" / Path(subchart).name)
         metadata = self._metadata(unfinished)
         packed = [path.name for path in unfinished.glob("charts/*")]
         there = [

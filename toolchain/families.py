@@ -225,6 +225,18 @@ FAMILIES = (
         ),
         disk_bytes=200 << 20,
     ),
+    Family(
+        name="former-charts",  # a second release of a chart, so that a promotion has one to come from and to go back to
+        module="sigs.k8s.io/node-feature-discovery",
+        data=(
+            Data(
+                name="node-feature-discovery-former",
+                module="sigs.k8s.io/node-feature-discovery",
+                contents=("deployment/helm/node-feature-discovery",),
+            ),
+        ),
+        disk_bytes=20 << 20,
+    ),
 )
 
 _LINTERS = {"actionlint"}

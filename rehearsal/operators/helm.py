@@ -13,7 +13,7 @@ from collections.abc import Callable
 from providers.kube.objects import dig
 from rehearsal import crds
 from rehearsal.charts import KIND, Charts, HelmError
-from rehearsal.operators.helm_records import Place, record, snapshot, stored
+from rehearsal.operators.helm_records import KEPT, Place, Record, history, record, records
 from rehearsal.operators.installed import HELM, Chart, fetched
 from rehearsal.operators.view import LOG, Object, View, conditions, deleting, reported
 
@@ -91,11 +91,12 @@ class Controller:
         attempt = f"{metadata['uid']} {metadata['generation']} {chart.digest}"
         if self._charts is None or self._not_before.get(attempt, 0.0) > time.monotonic():
             return
-        before = stored(there, place)
-        action = "Upgrade" if before else "Install"
+        before = records(there, place)
         try:
             values = release["spec"].get("values") or {}
-            objects = self._charts.template(chart.name, place.name, place.namespace, values, there.kubernetes())
+            objects = self._charts.template(
+                chart.name, chart.version, place.name, place.namespace, values, there.kubernetes()
+            )
         except HelmError as error:
             refused = [str(error)]
         else:
@@ -103,17 +104,20 @@ class Controller:
             refused = [why for body in bodies if (why := there.install(body, place.namespace, FIELD_MANAGER))]
         if refused:
             self._not_before[attempt] = time.monotonic() + _AGAIN_SECONDS
-            failed = conditions(release, Ready=("False", f"{action}Failed", "; ".join(refused)))
+            failed = conditions(
+                release, Ready=("False", f"{'Upgrade' if before else 'Install'}Failed", "; ".join(refused))
+            )
             if failed:
                 management.status(release, failed)
             return
         kept = {_key(body) for body in bodies}
-        for body in before:
+        for body in before[0].objects if before else ():
             if _key(body) not in kept:
                 _delete(there, body)
         bodies = [body for body in bodies if body["kind"] != KIND]
-        there.install(record(place, chart.name, chart.revision, values, bodies), place.storage, FIELD_MANAGER)
-        management.status(release, _status(release, chart, bodies, action))
+        revision = before[0].revision + 1 if before else 1
+        _recorded(there, before, record(place, chart, revision, values, bodies))
+        management.status(release, _status(release, chart, bodies, revision))
 
 
 def _due(release: Object, chart: Chart) -> bool:
@@ -126,11 +130,19 @@ def _uninstall(there: View | None, place: Place) -> None:
     """Delete what a release installed; where its cluster is gone with the kubeconfig, nothing, as Flux does."""
     if there is None:
         return
-    for body in reversed(stored(there, place)):
-        _delete(there, body)
-    secret = there.find("v1", "Secret", place.secret, place.storage)
-    if secret:
-        there.delete(secret)
+    for number, found in enumerate(records(there, place)):
+        for body in reversed(found.objects) if number == 0 else ():
+            _delete(there, body)
+        there.delete(found.secret)
+
+
+def _recorded(there: View, before: list[Record], newest: Object) -> None:
+    """Write the record of a revision, and of those before it that they are superseded or too many."""
+    for found in before[:1]:
+        there.install(found.superseded(), "", FIELD_MANAGER)
+    there.install(newest, "", FIELD_MANAGER)
+    for found in before[KEPT - 1 :]:
+        there.delete(found.secret)
 
 
 def _delete(there: View, body: Object) -> None:
@@ -160,9 +172,10 @@ def _finalizer(management: View, release: Object, *, on: bool) -> None:
     management.patch(release, {"metadata": {"finalizers": [*others, *([FINALIZER] if on else [])]}})
 
 
-def _status(release: Object, chart: Chart, bodies: list[Object], action: str) -> Object:
+def _status(release: Object, chart: Chart, bodies: list[Object], revision: int) -> Object:
     place, generation = Place.of(release), release["metadata"]["generation"]
-    what = f"{place.namespace}/{place.name}.v1 with chart {chart.name}@{chart.revision}"
+    action = "Upgrade" if revision > 1 else "Install"
+    what = f"{place.namespace}/{place.name}.v{revision} with chart {chart.name}@{chart.revision}"
     done = ("True", f"{action}Succeeded", f"Helm {action.lower()} succeeded for release {what}")
     return {
         "observedGeneration": generation,
@@ -171,7 +184,7 @@ def _status(release: Object, chart: Chart, bodies: list[Object], action: str) ->
         "lastAttemptedRevisionDigest": chart.digest,
         "lastAttemptedReleaseAction": action.lower(),
         "storageNamespace": place.storage,
-        "history": [snapshot(place, chart, config=release["spec"].get("values") or {}, content=bodies)],
+        "history": history(release, chart, bodies, revision),
         **conditions({**release, "status": {}}, Ready=done, Released=done),
     }
 

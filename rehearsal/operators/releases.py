@@ -9,12 +9,9 @@ from __future__ import annotations
 
 from providers.kube.objects import dig
 from rehearsal.operators.helm import RELEASE, is_real
-from rehearsal.operators.helm_records import Place, snapshot
+from rehearsal.operators.helm_records import history
 from rehearsal.operators.installed import fetched
 from rehearsal.operators.view import View, deleting, reported
-
-_KEPT = 5
-"""Entries of a history that Flux keeps."""
 
 
 def reconcile(view: View) -> None:
@@ -23,10 +20,7 @@ def reconcile(view: View) -> None:
         chart = fetched(view, release)
         if chart is None or is_real(release) or deleting(release) or not reported(release, "Ready"):
             continue
-        history = dig(release, "status", "history") or []
-        before = history[0] if history else None
-        if before is None or before.get("ociDigest") != chart.digest:
-            values = release["spec"].get("values") or {}
-            entry = snapshot(Place.of(release), chart, config=values, content=chart.digest, before=before)
+        former = dig(release, "status", "history") or [{}]
+        if former[0].get("ociDigest") != chart.digest:
             attempted = {"lastAttemptedRevision": chart.revision, "lastAttemptedRevisionDigest": chart.digest}
-            view.status(release, {"history": [entry, *history][:_KEPT], **attempted})
+            view.status(release, {"history": history(release, chart, chart.digest), **attempted})

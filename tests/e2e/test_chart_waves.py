@@ -1,6 +1,7 @@
 """A chart is promoted over three clusters of tenants in two waves, and comes back: no node is made anew by it.
 
-The tests run in the order of the file on one region: each leaves it as the next one expects it.
+The chart is here in both releases, so that the real helm renders each: what is installed really goes from one to the
+other. The tests run in the order of the file on one region: each leaves it as the next one expects it.
 """
 
 from __future__ import annotations
@@ -9,26 +10,38 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chart_rollouts import CHART, NEW, PROMOTED, offered, ruled, with_third_cluster
-from local_region import ENVIRONMENT, LocalRegion
+from chart_rollouts import VERSIONS, offered, ruled, with_third_cluster
+from helm_charts import CHARTS
+from local_region import ENVIRONMENT, LocalRegion, wait_until
 from workbench import Workbench
+
+from components.specs.loader import load_environment
+from providers.kube.objects import dig
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 CLUSTER_API, HELM = "cluster.x-k8s.io/v1beta2", "helm.toolkit.fluxcd.io/v2"
 CLUSTERS = {"acme-train", "globex-eval", "globex-lab"}
 CANARIES = {"globex-eval", "globex-lab"}
-OLD_DIGEST = "sha256:5e00f4a3cccbb0cb550daf37c3da88a8c39720ef9e057e8cf179fb20a05bdd9f"
-NEW_DIGEST = "sha256:" + "c" * 64
+CHART, RELEASE = "node-feature-discovery", "node-features"
+PROMOTED = f"charts/{CHART}"
+NEW, OLD = (one.version.removeprefix("v") for one in CHARTS[CHART])
+NEW_DIGEST, OLD_DIGEST = "sha256:" + "c" * 64, "sha256:" + "d" * 64
 
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
-    """Laptop with a third cluster and a newer release of its chart; gone at the end whatever happened."""
+    """Laptop with a third cluster, the former release of its chart, and the newer one on offer; gone at the end."""
     local = LocalRegion(tmp_path_factory.mktemp("waves"))
     bench = Workbench(local.environments)
     with_third_cluster(bench)
-    offered(bench)
+    bench.edit("tenants/globex.yaml", "add_ons: [cilium]\n", f"add_ons: [cilium, {RELEASE}]\n")
+    [pinned] = [one for one in load_environment(ENVIRONMENT, local.environments).versions.charts if one.name == CHART]
+    bench.edit(
+        VERSIONS, f'{CHART}, url: "{pinned.url}", version: {NEW}', f'{CHART}, url: "{pinned.url}", version: {OLD}'
+    )
+    bench.edit(VERSIONS, pinned.digest, OLD_DIGEST)
+    offered(bench, CHART, NEW)
     ruled(bench, "canary_tenants: [globex]")
     try:
         yield local
@@ -61,8 +74,31 @@ def installed(region: LocalRegion) -> dict[str, str]:
     return {
         body["metadata"]["namespace"]: body["status"]["history"][0]["ociDigest"]
         for body in found
-        if body["metadata"]["name"] == CHART
+        if body["metadata"]["name"] == RELEASE
     }
+
+
+def runs(region: LocalRegion) -> dict[str, tuple[str, str]]:
+    """Return for each cluster the release whose master runs there, by its image, and Helm's newest revision."""
+    found = {}
+    for cluster in sorted(CLUSTERS):
+        api = region.api(cluster)
+        pods = api.list(
+            "v1", "Pod", namespace=CHART, label_selector=f"app.kubernetes.io/instance={RELEASE},role=master"
+        )
+        images = {dig(pod, "spec", "containers")[0]["image"].rpartition(":")[2] for pod in pods}
+        records = api.list("v1", "Secret", namespace=CHART, label_selector=f"owner=helm,name={RELEASE},status=deployed")
+        found[cluster] = (" ".join(sorted(images)), "".join(one["metadata"]["labels"]["version"] for one in records))
+    return found
+
+
+def runs_at_last(region: LocalRegion, wanted: dict[str, tuple[str, str]]) -> None:
+    """Wait until the Deployments in the clusters have rolled."""
+    wait_until(lambda: runs(region) == wanted, timeout_seconds=60, what=f"{wanted} run")
+
+
+def at(version: str, revision: str, clusters: set[str]) -> dict[str, tuple[str, str]]:
+    return dict.fromkeys(clusters, (f"v{version}", revision))
 
 
 def machines(region: LocalRegion) -> set[str]:
@@ -74,36 +110,40 @@ def test_a_release_that_is_offered_is_installed_nowhere(region: LocalRegion) -> 
     up(region)
 
     assert installed(region) == dict.fromkeys(CLUSTERS, OLD_DIGEST)
+    runs_at_last(region, at(OLD, "1", CLUSTERS))
     assert f"{PROMOTED} --to {NEW} --plan" in region.jacquard("show", ENVIRONMENT, "upgrades").text
 
 
 def test_the_first_wave_reaches_the_clusters_of_the_canary_tenant_alone(region: LocalRegion) -> None:
     before = machines(region)
-    assert "2 clusters moved to 1.20.1, 1 to go" in promote(region, "--wave", "1")
+    assert f"2 clusters moved to {NEW}, 1 to go" in promote(region, "--wave", "1")
     assert "apply it first" in promote(region, "--wave", "2", "--evidence", evidence(region))
 
     up(region)
 
     assert installed(region) == {cluster: NEW_DIGEST if cluster in CANARIES else OLD_DIGEST for cluster in CLUSTERS}
+    runs_at_last(region, at(NEW, "2", CANARIES) | at(OLD, "1", CLUSTERS - CANARIES))
     assert machines(region) == before
 
 
 def test_the_second_wave_follows_with_evidence_of_the_first(region: LocalRegion) -> None:
     before = machines(region)
     assert "nothing shows that wave 1 is settled" in promote(region, "--wave", "2")
-    assert "1 cluster moved to 1.20.1" in promote(region, "--wave", "2", "--evidence", evidence(region))
+    assert f"1 cluster moved to {NEW}" in promote(region, "--wave", "2", "--evidence", evidence(region))
 
     up(region)
 
     assert installed(region) == dict.fromkeys(CLUSTERS, NEW_DIGEST)
+    runs_at_last(region, at(NEW, "2", CLUSTERS))
     assert machines(region) == before
 
 
 def test_the_chart_goes_back_to_what_it_was(region: LocalRegion) -> None:
     before = machines(region)
-    assert "3 clusters moved to 1.20.0" in promote(region, "--rollback")
+    assert f"3 clusters moved to {OLD}" in promote(region, "--rollback")
 
     up(region)
 
     assert installed(region) == dict.fromkeys(CLUSTERS, OLD_DIGEST)
+    runs_at_last(region, at(OLD, "3", CLUSTERS))
     assert machines(region) == before

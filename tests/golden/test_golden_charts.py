@@ -14,7 +14,7 @@ from helm_charts import CHARTS
 
 from components.specs.loader import load_environment
 from components.specs.versions import Chart
-from toolchain import paths, versions
+from toolchain import paths
 
 PAGE = paths.ROOT / "docs" / "charts.md"
 LOOKED_AT = re.compile(
@@ -44,8 +44,8 @@ def written(table: re.Pattern[str], rows: str) -> str:
 
 def row(chart: Chart) -> str:
     """Return what was looked at of one chart: its module's version, and the version whose values were recorded."""
-    family, data = CHARTS.get(chart.name, (None, None))
-    rendered = f"module {versions.of_module(family.folder / 'go.mod', data.module)}" if family and data else "no"
+    modules = [one.version for one in CHARTS.get(chart.name, ())]
+    rendered = f"module {' and '.join(modules)}" if modules else "no"
     found = record(chart.name)
     compared = (
         "nothing"

@@ -29,8 +29,8 @@ class Helm:
         return self._charts.has(chart, version)
 
     def template(self, chart: str, release: str, namespace: str, values: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the objects of a release with exactly ``values``, its kinds first."""
+        """Return the objects of a release with exactly ``values``, its kinds first, of the chart that is pinned."""
         try:
-            return self._charts.template(chart, release, namespace, values, self._kubernetes)
+            return self._charts.template(chart, CHARTS[chart][0].version, release, namespace, values, self._kubernetes)
         except HelmError as error:
             pytest.fail(str(error))

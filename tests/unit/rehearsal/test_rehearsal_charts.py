@@ -13,6 +13,7 @@ from rehearsal.charts import Charts, HelmError
 from toolchain import binaries
 from toolchain.errors import ToolchainError
 
+NFD = "node-feature-discovery"
 ANSWER = """\
 {kind: Deployment, spec: {limit: 1e+06}}
 ---
@@ -45,7 +46,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def template(found: Charts) -> list[dict[str, Any]]:
-    return found.template("metallb", "lb", "metallb-system", {"a": 1}, "v1.36.3")
+    return found.template("metallb", "7.0.0", "lb", "metallb-system", {"a": 1}, "v1.36.3")
 
 
 def test_without_helm_there_are_no_charts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,11 +60,28 @@ def test_without_helm_there_are_no_charts(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_chart_is_here_in_its_own_version_and_that_of_its_module(module: Path) -> None:
     found = Charts(module / "copies")
-    family, data = charts.known()["metallb"]
-    pinned = charts.versions.of_module(family.folder / "go.mod", data.module)
+    [carried] = charts.known()["metallb"]
+    pinned = carried.version
 
     assert [found.has("metallb", version) for version in ("7.0.0", "v7.0.0", pinned, pinned[1:])] == [True] * 4
     assert (found.has("metallb", "7.0.1"), found.has("cilium", "7.0.0")) == (False, False)
+
+
+def test_of_a_chart_that_is_here_in_two_releases_the_one_that_is_asked_for_is_rendered(module: Path) -> None:
+    """A promotion goes from the one to the other, and back."""
+    (module / "answer").write_text(ANSWER)
+    (module / "module" / "deployment" / "helm").mkdir(parents=True)
+    (module / "module" / "charts" / "metallb").rename(module / "module" / charts.known()[NFD][0].data.contents[0])
+    releases = charts.known()[NFD]
+    found = Charts(module / "copies")
+
+    rendered = []
+    for one in releases:
+        found.template(NFD, one.version, "nfd", "nfd", {}, "v1.36.3")
+        rendered.append((module / "asked").read_text().split()[2])
+
+    assert rendered == [str(module / "copies" / one.data.name) for one in releases]
+    assert len(set(rendered)) == len(releases) == 2
 
 
 def test_helm_is_asked_with_exactly_the_values_and_kinds_come_first(module: Path) -> None:

@@ -81,6 +81,7 @@ def test_clusters_of_others_need_no_kubernetes(
         "charts",
         "cluster",
         "crds",
+        "former",
         "helm",
         "kwok",
         "metallb",
