@@ -22,6 +22,7 @@ from components.hosted_control_plane import HostedControlPlane, HostedControlPla
 from components.inventory import Inventory, InventoryArgs
 from components.isolation import Isolation, IsolationArgs
 from components.node_pool import NodePool, NodePoolArgs
+from components.pod_priorities import PodPriorities, PodPrioritiesArgs
 from components.region import Region, RegionArgs
 from components.render.add_ons import AddOnsInput
 from components.render.cluster_access import ClusterAccessInput
@@ -33,6 +34,7 @@ from components.render.isolation import IsolationInput
 from components.render.manifest import MANAGEMENT
 from components.render.node_pool import NodePoolInput
 from components.render.own import OwnInput
+from components.render.pod_priorities import PodPrioritiesInput
 from components.render.region import RegionInput
 from components.render.request_priority import RequestPriorityInput
 from components.render.storage import StorageCatalogInput
@@ -50,7 +52,9 @@ from stacks.looking import Looking
 from stacks.own_component import Own, OwnArgs
 
 KUBECONFIG_TIMEOUT_SECONDS = 900
-_Inside: TypeAlias = RequestPriorityInput | AddOnsInput | ClusterAccessInput | StorageCatalogInput | VmOfferingInput
+_Inside: TypeAlias = (
+    RequestPriorityInput | PodPrioritiesInput | AddOnsInput | ClusterAccessInput | StorageCatalogInput | VmOfferingInput
+)
 
 
 class Deployment:
@@ -105,6 +109,7 @@ class Deployment:
                 self._pools.setdefault(concept.cluster, []).append(pool)
             case (
                 RequestPriorityInput()
+                | PodPrioritiesInput()
                 | AddOnsInput()
                 | ClusterAccessInput()
                 | StorageCatalogInput()
@@ -123,6 +128,8 @@ class Deployment:
         match concept:
             case RequestPriorityInput():
                 RequestPriority(name, RequestPriorityArgs(priority=concept, clusters=clusters), after)
+            case PodPrioritiesInput():
+                PodPriorities(name, PodPrioritiesArgs(priorities=concept, clusters=clusters), after)
             case AddOnsInput():
                 self._add_ons[name] = AddOns(name, AddOnsArgs(add_ons=concept, clusters=clusters), after)
             case ClusterAccessInput():

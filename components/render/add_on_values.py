@@ -1,6 +1,7 @@
 """Values of the charts that add-ons install: where their pods run, and defaults that would be wrong here.
 
-A chart that has no entry is installed with its own defaults.
+Services and agents have Kubernetes' own priorities, so that no job of a tenant drives one out: said here where
+upstream's default is another. A chart that has no entry is installed with its own defaults.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 from components.render import cni
 from components.render.cluster_facts import EVERY_NODE, ClusterFacts
+from components.render.pod_priorities import AGENT, SERVICE
 
 GPU_OPERATOR = "gpu-operator"
 METALLB = "metallb"
@@ -40,7 +42,12 @@ _GPU_PROBLEMS = {
 
 
 def _node_features(facts: ClusterFacts) -> dict[str, Any]:
-    return {"master": facts.placement, "gc": facts.placement, "worker": {"tolerations": EVERY_NODE}}
+    return {
+        "priorityClassName": SERVICE,
+        "master": facts.placement,
+        "gc": facts.placement,
+        "worker": {"tolerations": EVERY_NODE, "priorityClassName": AGENT},
+    }
 
 
 def _gpus(facts: ClusterFacts) -> dict[str, Any]:
@@ -77,9 +84,10 @@ def _metrics(facts: ClusterFacts) -> dict[str, Any]:
 
 
 def _metallb(facts: ClusterFacts) -> dict[str, Any]:
-    everywhere = {"tolerations": EVERY_NODE}
+    everywhere = {"tolerations": EVERY_NODE, "priorityClassName": AGENT}
+    controller = {**facts.placement, "priorityClassName": SERVICE}
     # Speakers leave sessions to frr-k8s, a chart inside this one.
-    return {"controller": facts.placement, "speaker": everywhere, "frr-k8s": {"frrk8s": everywhere}}
+    return {"controller": controller, "speaker": everywhere, "frr-k8s": {"frrk8s": everywhere}}
 
 
 def _cert_manager(facts: ClusterFacts) -> dict[str, Any]:
@@ -88,14 +96,18 @@ def _cert_manager(facts: ClusterFacts) -> dict[str, Any]:
         "crds": {"enabled": True},
         # A job that fails as long as no node is ready.
         "startupapicheck": {"enabled": False},
-        **({"global": facts.selected} if facts.selected else {}),
+        "global": {**facts.selected, "priorityClassName": SERVICE},
         **dict.fromkeys(("webhook", "cainjector"), tolerated),
         **tolerated,
     }
 
 
 def _kueue(facts: ClusterFacts) -> dict[str, Any]:
-    return {"controllerManager": facts.placement}
+    return {"controllerManager": {**facts.placement, "manager": {"priorityClassName": SERVICE}}}
+
+
+def _slurm(_facts: ClusterFacts) -> dict[str, Any]:
+    return {"priorityClassName": SERVICE}
 
 
 VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
@@ -108,5 +120,6 @@ VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
     METALLB: _metallb,
     "cert-manager": _cert_manager,
     "kueue": _kueue,
+    "slurm-operator": _slurm,
 }
 """Values by chart."""

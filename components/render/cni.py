@@ -15,6 +15,7 @@ from typing import Any
 
 from components.render.cluster_facts import EVERY_NODE, ClusterFacts
 from components.render.control_plane import API_PORT
+from components.render.pod_priorities import SERVICE
 
 CILIUM = "cilium"
 CALICO = "tigera-operator"
@@ -82,6 +83,7 @@ def calico(facts: ClusterFacts) -> dict[str, Any]:
             "nodeUpdateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": _AT_ONCE}},
         },
         **placed,
+        "priorityClassName": SERVICE,
         "goldmane": {"enabled": False},
         "whisker": {"enabled": False},
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from components.specs.base import DataFile, DnsLabel, Label, Spec
+from components.specs.pod_priorities import PodPriority
 
 
 class Gift(StrEnum):
@@ -48,3 +49,5 @@ class AddOnCatalog(DataFile):
 
     add_ons: tuple[AddOn, ...] = ()
     """Add-ons that clusters may ask for by name; a cluster gets those with ``default`` unless it lists its own."""
+    pod_priorities: tuple[PodPriority, ...] = ()
+    """Priorities that clusters may offer to their pods by name."""

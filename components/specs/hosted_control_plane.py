@@ -81,6 +81,9 @@ class ClusterSpec(Spec):
     the same."""
     without_add_ons: dict[DnsLabel, Text] = Field(default_factory=dict)
     """Default add-ons that the cluster goes without, each with the reason."""
+    pod_priorities: tuple[DnsLabel, ...] = ()
+    """Priorities of ``catalog/add_ons.yaml`` that pods of the cluster may name; Kubernetes has two more for the
+    platform's own."""
     max_pods: int | None = Field(default=None, ge=16, le=1024)
     """Most pods of a node, for nodes that join from now on; the instance type decides when it is left out."""
     site: Label | None = None

@@ -13,6 +13,7 @@ from components.plan.build import (
     inventory,
     isolation,
     node_pool,
+    pod_priorities,
     region,
     request_priority,
     storage,
@@ -35,6 +36,7 @@ _INVENTORY: _Makers[str] = (inventory.of_hall,)
 _TENANT: _Makers[TenantSpec] = (tenant_network.of_tenant, hosted_control_plane.of_tenant, node_pool.of_tenant)
 _CLUSTER: _Makers[PlacedCluster] = (
     request_priority.of_cluster,
+    pod_priorities.of_cluster,
     add_ons.of_cluster,
     tenant_network.of_cluster,
     cluster_access.of_cluster,

@@ -163,7 +163,11 @@ def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
     yield from _twice(environment, "artefact of manifests", artefacts)
     baselines = environment.firmware.firmware_baselines
     yield from _twice(environment, "baseline", _entries(FIRMWARE, ("firmware_baselines",), "name", baselines))
-    yield from _twice(environment, "add-on", _entries(ADD_ONS, ("add_ons",), "name", environment.add_ons.add_ons))
+    inside = environment.add_ons
+    yield from _twice(environment, "add-on", _entries(ADD_ONS, ("add_ons",), "name", inside.add_ons))
+    yield from _twice(
+        environment, "pod priority", _entries(ADD_ONS, ("pod_priorities",), "name", inside.pod_priorities)
+    )
     yield from _twice(environment, "VM size", _entries(VM_OFFERINGS, ("sizes",), "name", vms.sizes))
     yield from _twice(environment, "VM image", _entries(VM_OFFERINGS, ("images",), "name", vms.images))
     yield from _twice(environment, "VM image", _entries(VM_OFFERINGS, ("images",), "version", vms.images))
@@ -172,10 +176,13 @@ def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
 def list_duplicates(environment: Environment) -> Iterator[Problem]:
     """Report what a tenant orders twice in one list, and images of its own that are called like the catalogue's."""
     for placed in clusters(environment):
-        listing = _items(placed.file, (*placed.path, "storage"), placed.cluster.storage)
+        cluster = placed.cluster
+        listing = _items(placed.file, (*placed.path, "storage"), cluster.storage)
         yield from _twice(environment, "storage class", listing, "remove one")
-        if isinstance(placed.cluster.add_ons, tuple):
-            listing = _items(placed.file, (*placed.path, "add_ons"), placed.cluster.add_ons)
+        listing = _items(placed.file, (*placed.path, "pod_priorities"), cluster.pod_priorities)
+        yield from _twice(environment, "pod priority", listing, "remove one")
+        if isinstance(cluster.add_ons, tuple):
+            listing = _items(placed.file, (*placed.path, "add_ons"), cluster.add_ons)
             yield from _twice(environment, "add-on", listing, "remove one")
     for pool in pools(environment):
         path = (*pool.path, "taints")

@@ -30,6 +30,7 @@ SMALL = ClusterFacts(
 )
 EVERY_TAINT = [{"operator": "Exists"}]
 SYSTEM = {"node-restriction.kubernetes.io/role": "system"}
+SERVICE, AGENT = "system-cluster-critical", "system-node-critical"
 CRITICAL = [{"key": "CriticalAddonsOnly", "operator": "Exists"}]
 
 
@@ -168,9 +169,9 @@ def test_services_run_on_the_system_pool_where_there_is_one(chart: str, path: tu
 def test_all_parts_of_cert_manager_run_there_too() -> None:
     values = VALUES["cert-manager"](SMALL)
 
-    assert values["global"] == {"nodeSelector": SYSTEM}
+    assert values["global"]["nodeSelector"] == SYSTEM
     assert [part["tolerations"] for part in (values, values["webhook"], values["cainjector"])] == [CRITICAL] * 3
-    assert "global" not in VALUES["cert-manager"](replace(SMALL, system_pool=False))
+    assert "nodeSelector" not in VALUES["cert-manager"](replace(SMALL, system_pool=False))["global"]
 
 
 def test_the_driver_of_gpus_and_the_discovery_of_features_are_not_brought_twice() -> None:
@@ -189,6 +190,25 @@ def test_metrics_of_many_nodes_take_more_memory() -> None:
 def test_troubles_of_gpus_are_looked_for_where_there_are_gpus() -> None:
     assert "/custom-config/gpu-monitor.json" in VALUES["node-problem-detector"](SMALL)["settings"]["log_monitors"]
     assert "custom_monitor_definitions" not in VALUES["node-problem-detector"](replace(SMALL, gpus=False))["settings"]
+
+
+@pytest.mark.parametrize(
+    ("chart", "priorities"),
+    [
+        ("metallb", {("controller",): SERVICE, ("speaker",): AGENT, ("frr-k8s", "frrk8s"): AGENT}),
+        ("node-feature-discovery", {(): SERVICE, ("worker",): AGENT}),
+        ("cert-manager", {("global",): SERVICE}),
+        ("kueue", {("controllerManager", "manager"): SERVICE}),
+        ("slurm-operator", {(): SERVICE}),
+        ("tigera-operator", {(): SERVICE}),
+    ],
+)
+def test_no_job_of_a_tenant_drives_out_what_has_no_priority_by_itself(
+    chart: str, priorities: dict[tuple[str, ...], str]
+) -> None:
+    values = VALUES[chart](SMALL)
+
+    assert {path: at(values, path)["priorityClassName"] for path in priorities} == priorities
 
 
 def test_services_get_addresses_of_the_vpc_and_only_vms_public_ones(inputs_of: Any) -> None:

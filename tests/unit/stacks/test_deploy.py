@@ -164,6 +164,7 @@ def test_components_wait_along_the_chain_of_gates(whole: list[Any]) -> None:
             "acme-train",
         },
         "RequestPriority globex-lab": {"globex-lab-kubeconfig", "globex-lab-lab"},
+        "PodPriorities globex-lab": {"globex-lab-kubeconfig", "globex-lab-lab"},
         "AddOns globex-lab": {"globex-lab-kubeconfig", "globex-lab-lab"},
         "StorageCatalog globex-lab": {"globex-lab-kubeconfig", "globex-lab-lab", "globex-lab"},
         "VmOffering acme-train": {
@@ -224,6 +225,7 @@ def test_a_cluster_slice_fetches_its_kubeconfig_by_itself(run: Run, environment:
     assert {(item.type, item.name) for item in registered if not item.parent} == {
         ("command:local:Command", "globex-lab-kubeconfig"),
         ("jacquard:components:RequestPriority", "globex-lab"),
+        ("jacquard:components:PodPriorities", "globex-lab"),
         ("jacquard:components:AddOns", "globex-lab"),
         ("jacquard:components:StorageCatalog", "globex-lab"),
         ("pulumi:providers:kubernetes", "globex-lab"),

@@ -1,0 +1,26 @@
+"""Which priorities pods of a cluster may name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from components.plan.build.pod_priorities import of_cluster
+from components.plan.pools import clusters
+from components.specs.environment import Environment
+
+
+def test_a_cluster_has_the_priorities_that_it_lists_and_no_others(laptop: Environment) -> None:
+    [placed] = [placed for placed in clusters(laptop) if placed.cluster.name == "globex-lab"]
+    few = placed.cluster.model_copy(update={"pod_priorities": ("high", "low")})
+    none = placed.cluster.model_copy(update={"pod_priorities": ()})
+
+    [given] = of_cluster(laptop, replace(placed, cluster=few))
+    assert [item.name for item in given.render()] == ["low", "high"]
+    assert list(of_cluster(laptop, replace(placed, cluster=none))) == []
+
+
+def test_a_pod_of_before_ranks_with_the_default_of_the_examples(laptop: Environment) -> None:
+    # Pods that were there before any priority have 0 for ever: they would be the first to go, or the last.
+    [default] = (one for one in laptop.add_ons.pod_priorities if one.default)
+
+    assert default.value == 0
