@@ -1,8 +1,8 @@
-"""The real FRR exchanges the routes of two tenants and a border: they arrive where they must, and nowhere else.
+"""The real FRR exchanges the routes of tenants and a border: they arrive where they must, and nowhere else.
 
 DPUs are told what is rendered, the border what ``show ENV network --border`` says. NVUE, which makes FRR's
 configuration of the document on a DPU, is not there: ``frr_configuration`` reads it in its place. FRR knows no access
-lists; no packet is sent. Two hosts of one tenant and one of the other announce what is theirs, and much that is not.
+lists; no packet is sent. Hosts announce what is theirs, and much that is not.
 """
 
 from __future__ import annotations
@@ -31,14 +31,19 @@ from routers import Router, lab, wait
 from components.plan.build import tenant_network
 from components.plan.report.border import contract
 from components.render.nvue import HOST_INTERFACE
-from components.specs.border import BorderSpec
 from components.specs.environment import Environment
 from components.specs.tenant_network import Egress
 
-PLACES = (("ant", 0), ("ant", 1), ("bee", 0))
+PLACES = (("ant", 0), ("ant", 1), ("bee", 0), ("cat", 0))
 """VPC and number of the link of each host and its DPU."""
 LEAF_ASN, BORDER_ASN = 4290000001, 4290000002
-WISHES = {"ant": replace(PLAIN, nodes=2), "bee": replace(PLAIN, egress=Egress.NONE, public=1)}
+WISHES = {"ant": replace(PLAIN, nodes=2), "bee": replace(PLAIN, egress=Egress.NONE), "cat": PLAIN}
+PEERINGS = (("ant", "bee"), ("bee", "cat"))
+FORMS = {
+    "VRFs of VPCs on the border": (None, ()),
+    "VRFs of the border": (BORDER, ()),
+    "peers in a chain": (BORDER, PEERINGS),
+}
 
 
 @dataclass(frozen=True)
@@ -69,16 +74,13 @@ def place(environment: Environment, number: int, texts: Mapping[str, str]) -> Pl
     """Return the host of that number: what it announces, and what its DPU is told."""
     vpc, link_number = PLACES[number]
     lock, networks = environment.allocations.vpcs, environment.region.networks
-    numbers, [other] = lock[vpc], [lock[name] for name in lock if name != vpc]
+    numbers, others = lock[vpc], [name for name in lock if name != vpc]
     loopback = str(networks.dpu_loopbacks[number + 1])
     link = list(numbers.hosts.subnets(new_prefix=30))[link_number]
     own = {f"{numbers.load_balancers[link_number + 1]}/32", str(list(numbers.pods.subnets(new_prefix=26))[link_number])}
-    theirs = {
-        str(other.pods),
-        f"{other.load_balancers[1]}/32",
-        f"{other.hosts[2]}/32",
-        public_address(environment, other.tenant),
-    }
+    theirs = {public_address(environment, name) for name in others}
+    for other in (lock[name] for name in others):
+        theirs |= {str(other.pods), f"{other.load_balancers[1]}/32", f"{other.hosts[2]}/32"}
     nobodys = {
         "0.0.0.0/0",
         str(networks.tenants),
@@ -108,10 +110,10 @@ def told(environment: Environment) -> dict[str, str]:
     return dict(documents(item for concept in concepts for item in concept.render()))
 
 
-@pytest.fixture(scope="module", params=[None, BORDER], ids=["VRFs of VPCs on the border", "VRFs of the border"])
+@pytest.fixture(scope="module", params=FORMS.values(), ids=FORMS)
 def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
-    border: BorderSpec | None = request.param
-    environment, frr = region(WISHES, border), debian_frr()
+    border, peerings = request.param
+    environment, frr = region(WISHES, border, peerings=peerings), debian_frr()
     texts = told(environment)
     places = tuple(place(environment, number, texts) for number in range(len(PLACES)))
     with lab(tmp_path_factory.mktemp("fabric"), frr) as machine:
@@ -148,6 +150,11 @@ def wired(environment: Environment, places: tuple[Place, ...], machine: Callable
 
 def routes(router: Router, vrf: str) -> set[str]:
     return set(router.ask(f"show bgp vrf {vrf} ipv4 unicast json").get("routes", {}))
+
+
+def has_just(router: Router, vrf: str, expected: set[str]) -> None:
+    """Wait until a VRF has these routes and no others; it takes all there are at once, when its VNI comes up."""
+    wait(f"routes of {vrf} at {router.name}", partial(routes, router, vrf), expected.__eq__)
 
 
 def received(router: Router, vrf: str) -> set[str]:
@@ -188,30 +195,37 @@ def of_vpc(fabric: Fabric, vpc: str) -> set[str]:
     return set[str]().union(*(at.own | {str(at.link)} for at in fabric.places if at.vpc == vpc))
 
 
+def peers(environment: Environment, vpc: str) -> list[str]:
+    [found] = [one for tenant in environment.tenants for one in tenant.vpcs if one.name == vpc]
+    return [peer.vpc for peer in found.peers]
+
+
 def test_routes_arrive_where_they_must_and_nowhere_else(fabric: Fabric) -> None:
     settled(fabric)
     said = {one.vpc: one for one in contract(fabric.environment).vpcs}
     for router, at in zip(fabric.dpus, fabric.places, strict=True):
         outside = {str(route.prefix) for route in said[at.vpc].announces}
-        assert routes(router, at.vpc) == of_vpc(fabric, at.vpc) | outside, router.name
+        inside = [of_vpc(fabric, name) for name in (at.vpc, *peers(fabric.environment, at.vpc))]
+        has_just(router, at.vpc, outside.union(*inside))
     for vrf in fabric.vrfs:
         served = {one.vpc for one in said.values() if one.imports in vrf.imports}
-        expected = set(vrf.prefixes).union(*(of_vpc(fabric, vpc) for vpc in served))
-        assert routes(fabric.border, vrf.name) == expected, vrf.name
+        has_just(fabric.border, vrf.name, set(vrf.prefixes).union(*(of_vpc(fabric, vpc) for vpc in served)))
+
+
+def leading_out(fabric: Fabric) -> set[str]:
+    """Return the VPCs that have a default route on some DPU."""
+    held = [(at.vpc, routes(router, at.vpc)) for router, at in zip(fabric.dpus, fabric.places, strict=True)]
+    return {vpc for vpc, found in held if "0.0.0.0/0" in found}
 
 
 def test_only_vpcs_that_may_go_out_have_a_default_route(fabric: Fabric) -> None:
     settled(fabric)
-    having = {
-        at.vpc for router, at in zip(fabric.dpus, fabric.places, strict=True) if "0.0.0.0/0" in routes(router, at.vpc)
-    }
-    assert having == {"ant"}
+    wait("VPCs with a default route", partial(leading_out, fabric), {"ant", "cat"}.__eq__)
 
 
 def test_a_dpu_without_its_list_of_prefixes_takes_what_belongs_to_others(fabric: Fabric) -> None:
     settled(fabric)
-    [dpu, _, _], [at, _, _] = fabric.dpus, fabric.places
-    other = fabric.dpus[1]
+    (dpu, other, *_), at = fabric.dpus, fabric.places[0]
     asn = at.dpu.settings["vrf"][at.vpc]["router"]["bgp"]["autonomous-system"]
     listed = "neighbor host prefix-list ant in"
     before = routes(other, at.vpc)
@@ -220,4 +234,4 @@ def test_a_dpu_without_its_list_of_prefixes_takes_what_belongs_to_others(fabric:
         wait(f"routes of {other.name}", partial(routes, other, at.vpc), at.foreign.issubset)
     finally:
         dpu.configure(f"router bgp {asn} vrf {at.vpc}", "address-family ipv4 unicast", listed)
-    wait(f"routes of {other.name}", partial(routes, other, at.vpc), before.__eq__)
+    has_just(other, at.vpc, before)
