@@ -16,11 +16,9 @@ from typing import Any
 
 from components.render.manifest import Manifest
 from components.render.objects import SERVICES_PRIORITY, manifest
-from components.render.workloads import HARDENED, cron_job, role
+from components.render.workloads import KUBECTL, cron_job, pod, role
 from components.specs.times import DAY_MINUTES, HOUR_MINUTES, WindowSpec
 
-TOOL = "kubectl"
-"""Name of the image among the tools of the version vector."""
 FIELD_MANAGER = "jacquard-window"
 """Owner of ``spec.paused`` while the window is shut."""
 OPENS, CLOSES = "window-opens", "window-closes"
@@ -30,7 +28,6 @@ _RUN_SECONDS = _LATE_SECONDS = LEAST_MINUTES * 60 // 2
 _ACCOUNT = "window"
 _GROUP = "cluster.x-k8s.io"
 _KIND = f"machinedeployments.v1beta2.{_GROUP}"
-_USER = 65532
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +97,9 @@ def _ranges(numbers: list[int]) -> str:
 def _job(windows: PoolWindows, cluster: str, *, paused: bool | None) -> dict[str, Any]:
     patch = json.dumps({"spec": {"paused": paused}}, separators=(",", ":"))
     container = {
-        "name": TOOL,
+        "name": KUBECTL,
         "image": windows.image,
-        "command": [TOOL],
+        "command": [KUBECTL],
         "args": [
             "patch",
             _KIND,
@@ -112,18 +109,6 @@ def _job(windows: PoolWindows, cluster: str, *, paused: bool | None) -> dict[str
             f"--patch={patch}",
             f"--field-manager={FIELD_MANAGER}",
         ],
-        "securityContext": dict(HARDENED),
     }
-    pod = {
-        "restartPolicy": "Never",
-        "serviceAccountName": _ACCOUNT,
-        "priorityClassName": SERVICES_PRIORITY,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": _USER,
-            "runAsGroup": _USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
-        "containers": [container],
-    }
-    return {"backoffLimit": 3, "activeDeadlineSeconds": _RUN_SECONDS, "template": {"spec": pod}}
+    spec = pod(_ACCOUNT, [container], priorityClassName=SERVICES_PRIORITY)
+    return {"backoffLimit": 3, "activeDeadlineSeconds": _RUN_SECONDS, "template": {"spec": spec}}

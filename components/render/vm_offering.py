@@ -19,6 +19,7 @@ from components.render.vm_images import NAMESPACE, golden_images
 from components.render.vm_placement import services_placement, vm_placement
 from components.render.vm_quota import vm_quota
 from components.render.vm_sizes import instancetype, linux
+from components.render.vm_snapshots import VmSnapshots, vm_snapshots
 from components.specs.base import DnsLabel
 from components.specs.node_pool import TaintSpec
 from components.specs.tenant import QuotasSpec
@@ -52,6 +53,8 @@ class VmOfferingInput:
     """VMs of the platform's own, and those that the tenant ordered as data."""
     quotas: QuotasSpec
     """Most that the tenant may have."""
+    snapshots: VmSnapshots | None = None
+    """When snapshots of VMs are taken; None where none are."""
     by_manifests: ByManifests = field(default_factory=ByManifests)
     """Which operators come by manifests."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
@@ -81,6 +84,7 @@ class VmOfferingInput:
                     cluster, machine, sizes[machine.size.name].name, preference.name, self.taints
                 )
             ),
+            *(vm_snapshots(cluster, self.snapshots, system_pool=self.system_pool) if self.snapshots else ()),
         )
 
 

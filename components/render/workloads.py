@@ -9,6 +9,9 @@ from typing import Any
 from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import given, manifest
 
+KUBECTL = "kubectl"
+"""Name of the image of kubectl among the tools of the version vector."""
+_USER = 65532
 _RBAC = "rbac.authorization.k8s.io"
 HARDENED: Mapping[str, Any] = MappingProxyType(
     {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
@@ -54,6 +57,22 @@ def role_for(
     )
 
 
+def pod(account: str, containers: list[dict[str, Any]], **further: Any) -> dict[str, Any]:
+    """Return the spec of a pod that runs ``containers`` once as ServiceAccount ``account``, and needs nothing else."""
+    return {
+        "restartPolicy": "Never",
+        "serviceAccountName": account,
+        **further,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": _USER,
+            "runAsGroup": _USER,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [{**container, "securityContext": dict(HARDENED)} for container in containers],
+    }
+
+
 def cron_job(
     name: str,
     job: Mapping[str, Any],
@@ -63,6 +82,7 @@ def cron_job(
     schedule: str,
     time_zone: str,
     late_seconds: int | None = None,
+    cluster: str = MANAGEMENT,
 ) -> Manifest:
     """Return the CronJob that runs ``job``, the spec of a Job, at ``schedule``, and never twice at a time.
 
@@ -77,4 +97,4 @@ def cron_job(
         "failedJobsHistoryLimit": 3,
         "jobTemplate": {"spec": dict(job)},
     }
-    return manifest("batch/v1", "CronJob", name, namespace=namespace, labels=labels, spec=spec)
+    return manifest("batch/v1", "CronJob", name, namespace=namespace, labels=labels, cluster=cluster, spec=spec)

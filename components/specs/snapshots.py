@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 
 from components.specs.base import CheckedSpec, Misfit
+from components.specs.times import ClockTime, Weekday
 
 PERIOD = r"^[1-9][0-9]{0,2}[hd]$"
 _HOURS = {"h": 1, "d": 24}
@@ -37,3 +38,22 @@ class TreeSnapshotsSpec(CheckedSpec):
 
 def _hours(period: Period) -> int:
     return int(period[:-1]) * _HOURS[period[-1]]
+
+
+class VmSnapshotsSpec(CheckedSpec):
+    """When snapshots of virtual machines are taken: one for each day, kept until that day of the next week."""
+
+    at: ClockTime
+    """Time of day in UTC at which snapshots are taken, such as ``"03:15"``."""
+    days: tuple[Weekday, ...] = Field(default=tuple(Weekday), max_length=7)
+    """Days of the week on which a snapshot is taken, so many there are of each VM. They are two at least, since one
+    goes before the next of its day is taken."""
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield days that stand twice, and one day alone, whose snapshot goes before the next is taken."""
+        if len(self.days) == 1:
+            text = "has one day, whose snapshot goes before the next is taken; name two days, or leave it out"
+            yield Misfit(text, ("days",))
+        for index, day in enumerate(self.days):
+            if day in self.days[:index]:
+                yield Misfit(f"'{day}' stands twice; remove one", ("days", index))

@@ -26,6 +26,7 @@ from components.specs.base import (
     bytes_of,
 )
 from components.specs.own_images import OwnImageSpec
+from components.specs.snapshots import VmSnapshotsSpec
 from components.specs.ssh_text import SshKey
 
 DEVICE = (
@@ -192,6 +193,8 @@ class VirtualMachineSpec(CheckedSpec):
     """Extra volumes of the VM, beside its root."""
     users: tuple[VmUserSpec, ...] = Field(default=(), max_length=16)
     """Who can log in, made at the VM's first boot; nobody but users of the image when it is left out."""
+    snapshots: bool = False
+    """Whether snapshots of the VM are taken, of its root and volumes together, when ``vms.snapshots`` says."""
     user_data_secret: DnsLabel | None = None
     """Secret in namespace ``virtual-machines`` of the cluster whose key ``userdata`` is the whole cloud-init user data
     of the VM, mounts of its volumes too; made of ``users`` and ``volumes`` when it is left out."""
@@ -204,6 +207,11 @@ class VirtualMachineSpec(CheckedSpec):
                 yield Misfit(text, ("volumes", index, "name"), volume.name)
             if self.root is not None and volume.name == ROOT:
                 yield Misfit("is what the root is called; rename it", ("volumes", index, "name"), volume.name)
+        if self.snapshots and self.root is None and all(volume.scratch for volume in self.volumes):
+            text = "is for what is kept, and this VM keeps neither a root nor a volume; remove it"
+            yield Misfit(text, ("snapshots",), self.snapshots)
+        elif self.snapshots and self.count is not None:
+            yield Misfit("is for single VMs, and this is a fleet; remove it", ("snapshots",), self.snapshots)
         if self.public_ip and not self.ports and not self.udp_ports:
             yield Misfit("needs a port that is reachable there; add ports: [22]", ("public_ip",), self.public_ip)
         if self.users and self.user_data_secret is not None:
@@ -211,7 +219,7 @@ class VirtualMachineSpec(CheckedSpec):
             yield Misfit(text, ("user_data_secret",), self.user_data_secret)
 
 
-class VmsSpec(Spec):
+class VmsSpec(CheckedSpec):
     """What a tenant can order as VMs, and where they run."""
 
     cluster: ClusterName
@@ -228,10 +236,21 @@ class VmsSpec(Spec):
     """Storage class that holds the golden volumes of VM images."""
     public_ips: int = Field(default=0, ge=0, le=256)
     """Most public addresses that VMs of the tenant may have."""
+    snapshots: VmSnapshotsSpec | None = None
+    """When snapshots are taken of VMs that say so."""
     platform: tuple[VirtualMachineSpec, ...] = ()
     """VMs of the platform's own, which tenants do not order."""
     instances: tuple[VirtualMachineSpec, ...] = Field(default=(), max_length=1000)
     """VMs that the tenant ordered and the region looks after. It may order others through the API of its cluster."""
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield VMs of which there are snapshots that nobody takes, and snapshots of no VM."""
+        listings = (("platform", self.platform), ("instances", self.instances))
+        asking = [(key, at, "snapshots") for key, vms in listings for at, vm in enumerate(vms) if vm.snapshots]
+        for path in asking if self.snapshots is None else ():
+            yield Misfit("is true, and vms.snapshots does not say when; remove it, or say so there", path, got=True)
+        if self.snapshots is not None and not asking:
+            yield Misfit("is for VMs with snapshots: true, and there is none; remove it", ("snapshots",))
 
     @property
     def machines(self) -> tuple[VirtualMachineSpec, ...]:

@@ -29,6 +29,7 @@ from rehearsal.operators import (
     programs,
     references,
     releases,
+    snapshots,
     virtual_machines,
     vm_fleets,
     volumes,
@@ -36,7 +37,13 @@ from rehearsal.operators import (
 from rehearsal.operators.view import LOG, View
 from rehearsal.region import MANAGEMENT, Region
 
-_IN_TENANTS = (volumes.reconcile, vm_fleets.reconcile, virtual_machines.reconcile, load_balancers.reconcile)
+_IN_TENANTS = (
+    volumes.reconcile,
+    vm_fleets.reconcile,
+    virtual_machines.reconcile,
+    snapshots.reconcile,
+    load_balancers.reconcile,
+)
 """What is joined in each tenant's cluster."""
 _PAUSE_SECONDS = 0.5
 _QUIET_PAUSE_SECONDS = 1.0

@@ -10,7 +10,8 @@ from components.plan.pools import PlacedCluster, clusters_of
 from components.render.control_plane import DataStore
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.node_pool import group_name
-from components.render.pool_windows import TOOL, PoolWindows
+from components.render.pool_windows import PoolWindows
+from components.render.workloads import KUBECTL
 from components.specs.base import DEDICATED
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of, domain_of, parts_of
@@ -59,7 +60,7 @@ def _windows(environment: Environment, placed: PlacedCluster) -> PoolWindows | N
     ]
     if window is None or not groups or environment.region.nodes.windows is Windows.ANNOTATE:
         return None
-    return PoolWindows(window=window, groups=tuple(groups), image=str(environment.versions.tool(TOOL)))
+    return PoolWindows(window=window, groups=tuple(groups), image=str(environment.versions.tool(KUBECTL)))
 
 
 def _data_store(environment: Environment, name: str) -> DataStore:

@@ -9,6 +9,8 @@ from components.plan.vm_room import vm_pools
 from components.render.kustomizations import ByManifests
 from components.render.virtual_machine import Machine
 from components.render.vm_offering import VM_OPERATORS, VmOfferingInput
+from components.render.vm_snapshots import VmSnapshots
+from components.render.workloads import KUBECTL
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.keys import vm_key
@@ -58,6 +60,17 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
         image_storage_class=vms.image_storage_class,
         machines=machines,
         quotas=placed.tenant.quotas,
+        snapshots=_snapshots(environment, vms),
         by_manifests=ByManifests.taken(environment.versions, (operator.chart for operator in VM_OPERATORS)),
         pins=environment.image_pins.charts_of(cluster.name),
+    )
+
+
+def _snapshots(environment: Environment, vms: VmsSpec) -> VmSnapshots | None:
+    if vms.snapshots is None:
+        return None
+    return VmSnapshots(
+        spec=vms.snapshots,
+        image=str(environment.versions.tool(KUBECTL)),
+        machines=tuple(vm.name for vm in vms.machines if vm.snapshots),
     )

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from components.plan.pools import DataPath, place, pools, problem, tenant_file
 from components.render.pool_rollout import drain_limit_seconds
-from components.render.pool_windows import LEAST_MINUTES, TOOL
+from components.render.pool_windows import LEAST_MINUTES
+from components.render.workloads import KUBECTL
 from components.specs.environment import Environment
 from components.specs.loader import APPROVALS, POLICY, REGION, VERSIONS, WAIVERS
 from components.specs.nodes import Windows
@@ -55,10 +56,10 @@ def windows(environment: Environment) -> Iterator[Problem]:
 def window_tools(environment: Environment) -> Iterator[Problem]:
     """Report windows that are to be kept without the image that holds rolls."""
     known = [tool.name for tool in environment.versions.tools]
-    if environment.region.nodes.windows is Windows.ENFORCE and TOOL not in known:
+    if environment.region.nodes.windows is Windows.ENFORCE and KUBECTL not in known:
         text = (
-            f"{Windows.ENFORCE} needs '{TOOL}', which is not among tools of {VERSIONS} ({listed(known)}); add it there,"
-            f" or write {Windows.ANNOTATE}"
+            f"{Windows.ENFORCE} needs '{KUBECTL}', which is not among tools of {VERSIONS} ({listed(known)}); add it"
+            f" there, or write {Windows.ANNOTATE}"
         )
         yield problem(environment, REGION, ("nodes", "windows"), text)
 

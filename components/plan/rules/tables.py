@@ -36,6 +36,7 @@ from components.plan.rules import (
     sites,
     storage,
     storage_walls,
+    vm_snapshots,
     vms,
 )
 from components.specs.environment import Environment
@@ -184,6 +185,8 @@ DATA: tuple[Rule, ...] = (
     vms.vm_sizes,
     vms.vm_gpus,
     vms.vm_endings,
+    vm_snapshots.tools,
+    vm_snapshots.classes,
     governance.tenants,
     charts.canary_tenants,
     governance.windows,
