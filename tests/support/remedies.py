@@ -254,7 +254,7 @@ _ASKS = {
             "tells anybody | write <tenant>$ | as it is without"
         ),
         "a decision": (
-            "make (a new|two|one of|one the default|the pools|its pools) | list  | raise  | lower  | one of the needs | "
+            "make (a new|two|one of|the pools|its pools) | list  | raise  | lower  | one of the needs | "
             "other hours | write one from | split | write (that|at most that|at least that|less) | promote to "
             "| of its own | leave  | move it there | pick one | instead | remove one | "
             "a cluster (for each|without) | rename | may have at most | is not a key here | let another | "
