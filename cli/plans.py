@@ -15,6 +15,7 @@ from components.specs.environment import Environment
 from engine import guard
 from engine.driver import Engine, Ready, Run
 from engine.guard import Held
+from previews import losing
 from stacks.plug_ins import others, refusal
 from stacks.told import NOT_READY
 from toolchain.kind import Kind
@@ -87,7 +88,7 @@ def plan(
 def judged(run: Run, environment: Environment) -> Plan:
     """Return the plan that a preview has shown, with what is held of it."""
     planned = run.progress.plan
-    held = tuple(guard.held(planned, environment))
+    held = tuple(losing.held(planned, environment))
     awaited = any(text.startswith(NOT_READY) for text in run.progress.warnings)
     return Plan(stack=run.stack, empty=planned.empty and not awaited, held=held, seconds=run.duration_seconds)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 from components.plan.effects.changes import kind_of
 from components.plan.effects.table import effects_table
@@ -19,6 +20,7 @@ from components.render import labels
 from components.render.dpu_services import UNASSIGNED
 from components.render.manifest import MANAGEMENT, Manifest
 from components.specs.environment import Environment
+from components.specs.problems import listed
 from engine.plan import Json, Loss, Plan
 
 _DIGEST_LENGTH = 12
@@ -48,6 +50,14 @@ class Reason(StrEnum):
     RENAMED = "it is still declared, by a resource of another name"
     GUARDED = "its kind is guarded"
     TAKEN_OVER = "it would take away what another delivery of its name brings"
+    IN_USE = "it is in use"
+    UNSEEN = "nobody could look who uses it"
+
+
+Users: TypeAlias = Callable[[Loss], tuple[str, ...] | None]
+"""Returns who uses an object, without what the plan itself moves or takes away; None where nobody could look."""
+MOST_NAMED = 5
+"""Most users that a text names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +66,8 @@ class Held:
 
     loss: Loss
     reason: Reason
+    users: tuple[str, ...] = ()
+    """Who uses it, if that is the reason."""
 
     @property
     def operation(self) -> str:
@@ -65,24 +77,30 @@ class Held:
     def __str__(self) -> str:
         """Return a line for a person: what would happen to which object, what forces it, and why it is held."""
         forced = f", forced by {', '.join(self.loss.forced_by)}" if self.loss.forced_by else ""
-        return f"{self.operation} {self.loss}{forced}: {self.reason}"
+        users = f" by {len(self.users)}: {listed(self.users, MOST_NAMED)}" if self.users else ""
+        return f"{self.operation} {self.loss}{forced}: {self.reason}{users}"
 
 
-def held(plan: Plan, environment: Environment) -> list[Held]:
+def _nobody(_: Loss) -> tuple[str, ...]:
+    return ()
+
+
+def held(plan: Plan, environment: Environment, users: Users = _nobody) -> list[Held]:
     """Return the losses of ``plan`` that need a word, in order of kind and name.
 
     Args:
         plan: of one stack.
         environment: what the stack is to be.
+        users: tells who uses what would go; asked of objects whose cluster stays.
     """
     owners = frozenset(_owners(environment))
-    found = (_judged(loss, plan, owners) for loss in plan.losses.values())
+    found = (_judged(loss, plan, owners) or _used(loss, owners, users) for loss in plan.losses.values())
     return sorted((one for one in found if one), key=lambda one: (str(one.loss), one.loss.urn.text))
 
 
 def digest(stack: str, found: Sequence[Held]) -> str:
     """Return the word that lets exactly these losses of ``stack`` pass: another object or cause has another one."""
-    named = [[one.operation, one.loss.urn.text, *one.loss.forced_by, one.reason] for one in found]
+    named = [[one.operation, one.loss.urn.text, *one.loss.forced_by, one.reason, *one.users] for one in found]
     text = json.dumps([stack, sorted(named)], separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_LENGTH]
 
@@ -97,6 +115,13 @@ def _judged(loss: Loss, plan: Plan, owners: frozenset[str]) -> Held | None:
     if _kind(loss.recorded) in effects_table().guarded and (loss.replaced or not _has_ended(loss, owners)):
         return Held(loss=loss, reason=Reason.GUARDED)
     return None
+
+
+def _used(loss: Loss, owners: frozenset[str], users: Users) -> Held | None:
+    """Return that an object is held because of who uses it; one that comes anew under its name serves them on."""
+    if loss.replaced or loss.cluster not in owners or (found := users(loss)) == ():
+        return None
+    return Held(loss=loss, reason=Reason.UNSEEN if found is None else Reason.IN_USE, users=found or ())
 
 
 def _kind(recorded: Json) -> str:

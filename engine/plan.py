@@ -78,6 +78,15 @@ class Plan:
         """Tell whether applying would change no object and nothing that the state says of any resource."""
         return bool(self._moved) and not any(self._moved.values())
 
+    @property
+    def known(self) -> frozenset[tuple[str, str, str, str]]:
+        """Return cluster, kind with its group, namespace and name of all objects that are declared, or go."""
+        every = {*self.declared, *(found for loss in self.losses.values() if (found := loss.identity))}
+        return frozenset(
+            (cluster_of(provider), f"{group}/{kind}" if group else kind, namespace, name)
+            for provider, group, kind, namespace, name in every
+        )
+
     def see(self, metadata: Json) -> None:
         """Take in a step that the engine is done with planning."""
         urn, operation = metadata["urn"], str(metadata["op"])

@@ -13,6 +13,7 @@ from engine import events, guard
 from engine.driver import Run
 from engine.failures import causes, unmet_gate
 from engine.steps import Step
+from previews import losing
 from previews.asking import Answer
 from previews.digests import digest
 from previews.objects import Declared, object_changes
@@ -91,7 +92,7 @@ def asked(
     steps = tuple(progress.steps.found.values())
     secrets = _secrets(sides, (*steps, *answer.drift))
     outcome, reason = _ended(answer.run)
-    held = guard.held(progress.plan, environment)
+    held = losing.held(progress.plan, environment)
     notes = [said.message for said in progress.diagnostics if said.severity == _WARNING]
     notes += [answer.note] if answer.note else []
     found = StackPreview(

@@ -19,6 +19,7 @@ def to_json(held: Sequence[Held], word: str | None) -> dict[str, Any]:
                 "operation": one.operation,
                 "forced_by": list(one.loss.forced_by),
                 "reason": one.reason.value,
+                "users": list(one.users),
             }
             for one in held
         ],

@@ -96,6 +96,7 @@ def test_what_is_held_is_told_as_data(invoke: Invoke, engine: FakePulumi) -> Non
             "operation": "replace",
             "forced_by": ["metadata.namespace"],
             "reason": "nobody changed what is declared of it",
+            "users": [],
         }
     ]
     assert held["accept"] in result.stderr

@@ -218,3 +218,50 @@ def test_a_word_stands_for_these_losses_of_this_stack_in_whatever_order_and_for_
 def test_the_kinds_are_spelt_as_rendered_objects_are() -> None:
     body = {"apiVersion": CAPI, "kind": "Cluster", "metadata": {"name": "c"}}
     assert kind_of(Manifest(body=body)) in effects_table().guarded
+
+
+STORE = deleted("StorageClass", "fast", api_version="storage.k8s.io/v1", cluster="acme-train")
+
+
+@pytest.mark.parametrize(
+    ("users", "said"),
+    [
+        (("Claim a/b",), "delete StorageClass fast: it is in use by 1: Claim a/b"),
+        (
+            tuple(f"Claim a/{number}" for number in range(7)),
+            "delete StorageClass fast: it is in use by 7: "
+             "Claim a/0, Claim a/1, Claim a/2, Claim a/3, Claim a/4 and 2 more",
+        ),
+        (None, "delete StorageClass fast: nobody could look who uses it"),
+    ],
+)
+def test_what_is_in_use_is_held_with_its_users_named(laptop: Environment, users: Any, said: str) -> None:
+    plan = Plan()
+    plan.see(STORE)
+
+    found = held(plan, laptop, lambda _: users)
+
+    assert [str(one) for one in found] == [said]
+    others = held(plan, laptop, lambda _: ("Claim a/another",))
+    assert digest("laptop", found) != digest("laptop", others), "who came to use it since is another word"
+
+
+def test_nobody_is_asked_about_what_stays_or_went_with_its_cluster(laptop: Environment) -> None:
+    plan = Plan()
+    plan.see(replaced("StorageClass", "a", cluster="acme-train", before={"p": 1}, now={"p": 2}, forced_by=("p",)))
+    plan.see(deleted("StorageClass", "b", cluster="no-cluster-of-the-data"))
+    assert len(plan.losses) == 2
+
+    assert held(plan, laptop, lambda loss: (str(loss),)) == []
+    assert held(Plan(), laptop, lambda loss: (str(loss),)) == []
+
+
+def test_what_a_plan_knows_is_what_it_declares_and_what_goes() -> None:
+    plan = Plan()
+    plan.see(STORE)
+    plan.see(same("ConfigMap", "c", namespace="n"))
+
+    assert plan.known == {
+        ("acme-train", "storage.k8s.io/StorageClass", "", "fast"),
+        ("management", "ConfigMap", "n", "c"),
+    }
