@@ -17,6 +17,7 @@ from pulumi_command import local
 
 from components.add_ons import AddOns, AddOnsArgs
 from components.cluster_access import ClusterAccess, ClusterAccessArgs
+from components.dns import ClusterDns, ClusterDnsArgs
 from components.external_secrets import ExternalSecrets, ExternalSecretsArgs
 from components.hosted_control_plane import HostedControlPlane, HostedControlPlaneArgs
 from components.inventory import Inventory, InventoryArgs
@@ -27,6 +28,7 @@ from components.region import Region, RegionArgs
 from components.render.add_ons import AddOnsInput
 from components.render.cluster_access import ClusterAccessInput
 from components.render.concept import Concept
+from components.render.dns import ClusterDnsInput
 from components.render.external_secrets import ExternalSecretsInput
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.inventory import InventoryInput
@@ -53,7 +55,13 @@ from stacks.own_component import Own, OwnArgs
 
 KUBECONFIG_TIMEOUT_SECONDS = 900
 _Inside: TypeAlias = (
-    RequestPriorityInput | PodPrioritiesInput | AddOnsInput | ClusterAccessInput | StorageCatalogInput | VmOfferingInput
+    RequestPriorityInput
+    | PodPrioritiesInput
+    | AddOnsInput
+    | ClusterAccessInput
+    | StorageCatalogInput
+    | VmOfferingInput
+    | ClusterDnsInput
 )
 
 
@@ -114,6 +122,7 @@ class Deployment:
                 | ClusterAccessInput()
                 | StorageCatalogInput()
                 | VmOfferingInput()
+                | ClusterDnsInput()
             ):
                 self._add_inside(concept)
             case OwnInput():
@@ -139,6 +148,8 @@ class Deployment:
                 self._catalogs[name] = StorageCatalog(name, catalog, after)
             case VmOfferingInput():
                 VmOffering(name, VmOfferingArgs(offering=concept, clusters=clusters), after)
+            case ClusterDnsInput():
+                ClusterDns(name, ClusterDnsArgs(dns=concept, clusters=clusters), after)
 
     def export(self) -> None:
         """Export what a person asks a stack for: small and plain, since nothing reads it but people."""

@@ -26,6 +26,10 @@ READY = Readiness(
 )
 """Conditions under which a control plane serves, in the words of Cluster API that all backends write; nodes are not
 waited for."""
+HOST_NAME = "external-dns.alpha.kubernetes.io/hostname"
+"""Annotation of a Service by which it asks ExternalDNS for a name."""
+_NAMES_BY = "external-dns.alpha.kubernetes.io/controller"
+"""Annotation that says who writes the name; ExternalDNS calls itself ``dns-controller``."""
 MANAGEMENT_DOMAIN = "svc.cluster.local"
 """Domain of Services of the management cluster."""
 DataStore: TypeAlias = DataStoreSpec | MadeEtcd
@@ -54,6 +58,8 @@ class ControlPlane:
     """Hosts of the management cluster for control planes; None where nobody says how many there are."""
     domain: Domain | None
     """Domain in which control planes have names; None where they have none."""
+    writes_names: bool = False
+    """Whether the region writes these names itself, and leaves it to nobody else."""
     failure_domains: tuple[str, ...]
     """Failure domains in which the cluster has rollout groups, in order."""
     intents: tuple[NodeIntent, ...]
@@ -68,7 +74,8 @@ class ControlPlane:
     def address_request(self) -> dict[str, str]:
         """Return the annotations by which a Service asks for the control plane's address."""
         asked = {"metallb.io/address-pool": ADDRESS_POOL, "metallb.io/loadBalancerIPs": str(self.vip)}
-        return asked | given(**{"external-dns.alpha.kubernetes.io/hostname": self.host_name})
+        keeper = {_NAMES_BY: "dns-controller"} if self.writes_names else {}
+        return asked | keeper | given(**{HOST_NAME: self.host_name})
 
     @property
     def host_name(self) -> str | None:

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from components.render import dns
 from components.render import labels as keys
 from components.render.manifest import Manifest, ManifestSet
 from components.render.network_peers import (
@@ -72,6 +73,8 @@ class ControlPlanePlace:
     """Ports outside on which Jobs save snapshots."""
     fabrics: int
     """Number of fabric managers that are told of its pods."""
+    names: tuple[Address, int] | None = None
+    """Address and port of the name server that names of its Services are written to; None where there are none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +160,10 @@ def _control_plane(place: ControlPlanePlace, walls: IsolationInput) -> Iterator[
         # Only its Secret knows where a fabric manager is; on the management network, as a rule.
         rules = [outgoing(anywhere(*(one for one in hidden if one != networks.management)), ports=(_HTTPS,))]
         yield _policy("fabric-managers", name, labels=labels, pods=FABRIC_DAEMONS, egress=rules)
+    if place.names:
+        server, port = place.names
+        rules = [outgoing(within(server), ports=(port,))]
+        yield _policy("names", name, labels=labels, pods={"matchLabels": dns.PODS}, egress=rules)
     yield _quota(place, labels, walls.hosts)
     yield _defaults(name, labels)
 
@@ -207,7 +214,8 @@ def _quota(place: ControlPlanePlace, labels: dict[str, str], hosts: int) -> Mani
     An upgrade makes all replicas anew before one of the old goes. The machine is that of a cluster of all hosts: a
     quota that followed the pools would shrink with them, and keep the larger pods of before from being replaced.
     """
-    pods, machine = 2 * place.replicas + place.members + place.fabrics, size_for(hosts)
+    beside = place.fabrics + (place.names is not None)
+    pods, machine = 2 * place.replicas + place.members + beside, size_for(hosts)
     return manifest(
         "v1",
         "ResourceQuota",

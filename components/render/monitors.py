@@ -21,6 +21,8 @@ _SLOW_SECONDS = 1
 """Objective of SIG Scalability for a request that changes something, in seconds at the 99th percentile."""
 _FULL_PERCENT = 80
 _FAILED_PERCENT = 5
+_OLD_SECONDS = 900
+"""Three rounds of ExternalDNS without one that succeeded."""
 
 
 def relabelled(cluster: str, job: str) -> list[dict[str, str]]:
@@ -100,6 +102,27 @@ def secret_rules(name: str, namespace: str) -> Manifest:
         _alert("SecretNotCopied", "warning", failed, "A Secret stays as it was last written, or was never there."),
     ]
     return _rules(name, "secrets", alerts, {}, namespace=namespace, labels={})
+
+
+def name_rules(name: str, namespace: str) -> Manifest:
+    """Return what is alerted on of all that write names, job ``name``, each by the namespace that it runs in."""
+    of = f'{{job="{name}"}}'
+    alerts = [
+        _alert("NamesNotWritten", "warning", f"up{of} == 0", "Names of this namespace stay as they are."),
+        _alert(
+            "NamesOld",
+            "warning",
+            f"time() - external_dns_controller_last_sync_timestamp_seconds{of} > {_OLD_SECONDS}",
+            "The name server takes no update, or cannot be reached.",
+        ),
+        _alert(
+            "NamesUnread",
+            "warning",
+            f"external_dns_registry_endpoints_total{of} == 0",
+            "The name server gives no transfer of the zone: names are written, and never taken away.",
+        ),
+    ]
+    return _rules(name, "names", alerts, {}, namespace=namespace, labels={})
 
 
 def _rules(

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from components.render import (
     bare_metal_controllers,
+    dns,
     dpus,
     ironcore_metal,
     join_service,
@@ -62,6 +63,7 @@ PLACES: Mapping[str, OperatorPlace] = {
     "metal3-ipam-system": _RESTRICTED,
     "cert-manager": _RESTRICTED,
     secret_store.NAMESPACE: _RESTRICTED,
+    dns.NAMESPACE: _RESTRICTED,
     f"{bare_metal_controllers.IRONIC_CHART}-system": _RESTRICTED,
     # Of a region with shards, which have an Ironic each.
     bare_metal_controllers.NAMESPACE: _RESTRICTED,

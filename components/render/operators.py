@@ -53,6 +53,8 @@ class Operator:
     """Kinds, as ``<API group>/<Kind>``, that the chart insists on making and something else makes: Helm gets none."""
     tokenless: tuple[str, ...] = ()
     """Kinds of group ``apps`` whose pods ask no API and would get a token, which the chart has no value against."""
+    awaited: bool = True
+    """Whether what follows in the management cluster waits for it, since it needs its kinds or what it makes."""
 
     @property
     def release(self) -> str:
@@ -84,16 +86,16 @@ def sources(operators: Iterable[Operator], cluster: str, pins: Mapping[str, Char
 
 
 def release(operator: Operator) -> Manifest:
-    """Return the release of ``operator`` in the management cluster; it is awaited, since its CRDs come with it."""
-    return _release(operator, NAMESPACE, _INSTALLED)
+    """Return the release of ``operator`` in the management cluster."""
+    return _release(operator, NAMESPACE, _INSTALLED if operator.awaited else None)
 
 
 def cluster_release(operator: Operator, cluster: str, *, protect: bool) -> Manifest:
     """Return the release of ``operator`` in the management cluster, in the namespace of ``cluster``, which owns it.
 
-    It is awaited, and protected while what is installed there holds the cluster's data.
+    It is protected while what is installed there holds the cluster's data.
     """
-    return _release(operator, cluster, _INSTALLED, protect=protect)
+    return _release(operator, cluster, _INSTALLED if operator.awaited else None, protect=protect)
 
 
 def tenant_release(operator: Operator, cluster: str, pins: Mapping[str, Chart], *, awaited: bool) -> Manifest:

@@ -14,6 +14,7 @@ from typing import Any
 from components.render import (
     cluster_api,
     control_plane_addresses,
+    dns,
     dpu_services,
     dpus,
     join_service,
@@ -106,6 +107,7 @@ class RegionInput:
             *BARE_METAL[self.spec.bare_metal.backend].services(self.spec.bare_metal, self.spec.dpus.vip_interface),
             *cluster_api.render(self.spec, self.cluster_api, self.by_manifests.artefacts.get(cluster_api.PROVIDERS)),
             *secret_store.watch(self.spec.secrets),
+            *dns.render(self.spec),
             *(item for store in self.data_stores for item in _data_store(store)),
             *control_plane_addresses.render(self.spec, metallb=METALLB),
             *(join_service.render(service, metallb=METALLB) if (service := self.spec.nodes.join_service) else ()),
@@ -134,6 +136,7 @@ def region_operators(
         *BARE_METAL[metal.backend].operators(metal, watched),
         *(dpus.OPERATORS if dpf else ()),
         _MONITORING,
+        *dns.operators(region),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.render import labels as keys
+from components.render.control_plane import HOST_NAME
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest
 from components.render.vm_images import CDI, NAMESPACE, root_volume
@@ -45,6 +46,8 @@ class Machine:
     classes: Mapping[str, StorageClassSpec]
     """Storage classes that its cluster offers, by name."""
     public_address: Address | None
+    host_name: str | None = None
+    """Name of that address; None where none is written."""
 
 
 def virtual_machine(
@@ -85,7 +88,7 @@ def virtual_machine(
     else:
         yield _fleet(cluster, spec.name, spec.count, body)
     if machine.public_address is not None:
-        yield _public_address(cluster, spec, machine.public_address)
+        yield _public_address(cluster, spec, machine.public_address, machine.host_name)
 
 
 def _fleet(cluster: str, name: str, count: int, body: dict[str, Any]) -> Manifest:
@@ -210,7 +213,7 @@ def _user(user: VmUserSpec) -> dict[str, Any]:
     return {"name": user.name, "shell": "/bin/bash", **root, "ssh_authorized_keys": list(user.ssh_keys)}
 
 
-def _public_address(cluster: str, spec: VirtualMachineSpec, address: Address) -> Manifest:
+def _public_address(cluster: str, spec: VirtualMachineSpec, address: Address, host_name: str | None) -> Manifest:
     return manifest(
         "v1",
         "Service",
@@ -221,6 +224,7 @@ def _public_address(cluster: str, spec: VirtualMachineSpec, address: Address) ->
             "metallb.io/address-pool": PUBLIC_POOL,
             "metallb.io/loadBalancerIPs": str(address),
             "pulumi.com/skipAwait": "true",  # a machine that is down must not hold up an update
+            **given(**{HOST_NAME: host_name}),
         },
         cluster=cluster,
         spec={

@@ -30,6 +30,7 @@ from components.specs.border import BorderSpec
 from components.specs.catalog import Channel
 from components.specs.chart_rollouts import ChartRolloutsSpec
 from components.specs.data_stores import DataStoreSpec, DedicatedDataStoreSpec
+from components.specs.dns import DnsSpec
 from components.specs.dpus import DpuControlSpec
 from components.specs.external_secrets import SecretsSpec
 from components.specs.fabric import FabricSpec
@@ -135,8 +136,8 @@ class ControlPlanesSpec(CheckedSpec):
     """How the management cluster announces ``networks.control_plane_vips``; required unless the stage is
     ``rehearsal``, whose simulated network is one."""
     domain: Domain | None = None
-    """Domain in which ExternalDNS names each control plane, ``<cluster>.<domain>``; they have addresses only when it is
-    left out."""
+    """Domain in which each control plane has a name, ``<cluster>.<domain>``, which its certificate is good for; they
+    have addresses only when it is left out. With ``dns`` it is within its zone, and names are written there."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield control planes without a data store, and shared ones that look dedicated or cannot be made."""
@@ -195,6 +196,9 @@ class RegionSpec(DataFile):
     """Networks between nodes beside the VPCs, such as InfiniBand; empty where there is none."""
     control_planes: ControlPlanesSpec
     """Where control planes of tenants run and keep their state."""
+    dns: DnsSpec | None = None
+    """Name server and zone that names of control planes and of tenants' Services are written to; nobody writes any
+    when it is left out."""
     bare_metal: BareMetalSpec = BareMetalSpec()
     """Who provisions the region's hosts."""
     nodes: NodesSpec = NodesSpec()

@@ -21,8 +21,6 @@ LOOKED_AT = re.compile(
     r"(?<=\| chart \| pinned \| rendered \| values compared with \|\n\|---\|---\|---\|---\|\n)(\|.*\n)*"
 )
 MADE = re.compile(r"(?<=\| chart \| made from \| values it takes \|\n\|---\|---\|---\|\n)(\|.*\n)*")
-NOT_PINNED = {"external-dns"}
-"""Charts that are rendered with their defaults, for what may come."""
 ON_DPUS = {"dpf-hbn", "dpf-ovn-vpc"}
 """Charts that Argo CD installs on DPUs, by a name and version of their own."""
 
@@ -61,7 +59,7 @@ def test_the_table_says_of_each_chart_what_was_looked_at() -> None:
     rows = "".join(map(row, pinned()))
 
     assert written(LOOKED_AT, rows) == rows
-    assert {chart.name for chart in pinned()} >= CHARTS.keys() - NOT_PINNED
+    assert {chart.name for chart in pinned()} >= CHARTS.keys()
 
 
 def test_the_page_says_what_a_chart_takes_that_the_platform_makes() -> None:

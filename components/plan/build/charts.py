@@ -8,7 +8,7 @@ from components.plan.build.add_ons import add_ons, brings_network
 from components.plan.build.dpus import uses_dpf
 from components.plan.build.fabrics import connected
 from components.plan.pools import DataPath, PlacedCluster, clusters, tenant_file
-from components.render import infiniband, kamaji_etcd, kube_ovn, secret_store
+from components.render import dns, infiniband, kamaji_etcd, kube_ovn, secret_store
 from components.render.backends import BORDERS, CONTROL_PLANES
 from components.render.dpus import HBN_CHART, OVN_CHART
 from components.render.region import kept_by_kamaji, region_operators
@@ -27,6 +27,7 @@ def needed_charts(environment: Environment) -> dict[str, DataPlace]:
     operators = [operator.chart for operator in region_operators(region, dpf=uses_dpf(environment))]
     needed: dict[str, DataPlace] = dict.fromkeys(operators, (REGION, ("region",)))
     needed |= {one.chart: (REGION, ("secrets", "vault")) for one in secret_store.operators(region.secrets)}
+    needed |= {one.chart: (REGION, ("dns",)) for one in dns.operators(region)}
     needed |= dict.fromkeys((HBN_CHART, OVN_CHART), (REGION, ("dpus",)))
     needed |= _of_data_stores(environment)
     for index, entry in enumerate(region.storage):

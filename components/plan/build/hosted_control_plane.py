@@ -42,6 +42,7 @@ def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedCon
         nodes=most_nodes_of(environment, cluster),
         hosts=region.control_planes.hosts,
         domain=region.control_planes.domain,
+        writes_names=region.dns is not None,
         backend=region.control_planes.backend,
         bare_metal=region.bare_metal.backend,
         failure_domains=tuple(sorted(domains)),

@@ -8,6 +8,7 @@ from typing import TypeAlias, TypeVar, assert_never
 from components.plan.build import (
     add_ons,
     cluster_access,
+    dns,
     external_secrets,
     hosted_control_plane,
     inventory,
@@ -42,6 +43,7 @@ _CLUSTER: _Makers[PlacedCluster] = (
     cluster_access.of_cluster,
     storage.of_cluster,
     vm_offering.of_cluster,
+    dns.of_cluster,
 )
 """What makes the inputs of a slice's components, in the order they are applied."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from components.plan.build.dns import has_names
 from components.plan.build.dpus import uses_dpf
 from components.plan.build.fabrics import connected, infiniband
 from components.plan.pools import PlacedCluster, clusters
@@ -42,7 +43,7 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[Isolatio
 
 def _control_planes(environment: Environment) -> Iterator[ControlPlanePlace]:
     """Yield the control plane of each cluster, with the data store that it runs on and not the one it wishes for."""
-    control_planes = environment.region.control_planes
+    control_planes, dns = environment.region.control_planes, environment.region.dns
     for placed in clusters(environment):
         cluster = placed.cluster
         own = environment.image_pins.control_planes[cluster.name].data_store == DEDICATED
@@ -54,6 +55,7 @@ def _control_planes(environment: Environment) -> Iterator[ControlPlanePlace]:
             asks=tuple(sorted(set(_asked(cluster)))),
             saves=tuple(_saved(control_planes)) if own else (),
             fabrics=_fabrics(environment, placed),
+            names=(dns.server, dns.port) if dns and has_names(environment, placed) else None,
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from components.plan.pools import PlacedCluster
 from components.plan.vm_room import vm_pools
+from components.render.dns import domain_of
 from components.render.kustomizations import ByManifests
 from components.render.virtual_machine import Machine
 from components.render.vm_offering import VM_OPERATORS, VmOfferingInput
@@ -40,11 +41,19 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
     images: dict[str, VmImage] = {image.name: image for image in catalog.images}
     images |= {image.name: image for image in vms.own_images}
     classes = {spec.name: spec for spec in environment.region.storage if spec.name in cluster.storage}
+    dns = environment.region.dns
+    domain = domain_of(cluster.name, dns) if dns else None
 
     def machine(spec: VirtualMachineSpec) -> Machine:
         address = lock.public_ips[vm_key(cluster.name, spec.name)] if spec.public_ip else None
-        image = images[spec.image]
-        return Machine(spec=spec, size=sizes[spec.size], image=image, classes=classes, public_address=address)
+        return Machine(
+            spec=spec,
+            size=sizes[spec.size],
+            image=images[spec.image],
+            classes=classes,
+            public_address=address,
+            host_name=f"{spec.name}.{domain}" if domain and address else None,
+        )
 
     machines = tuple(machine(spec) for spec in vms.machines)
     chosen = vm_pools(environment, vms, cluster)

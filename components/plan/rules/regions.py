@@ -1,4 +1,4 @@
-"""What two regions must not share: a machine, a management cluster, a state; on one backbone also their numbers.
+"""What two regions must not share: a machine, a management cluster, a state, names; on one backbone also their numbers.
 
 Networks of regions that no backbone connects may repeat: nothing routes from one to the other.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.pools import DataPath, inventory_file, place, problem
@@ -78,6 +79,25 @@ def ownership(environments: Sequence[Environment]) -> Iterator[Found]:
                 yield environment, problem(environment, REGION, path, text)
 
 
+def zones(environments: Sequence[Environment]) -> Iterator[Found]:
+    """Report zones of names that lie in one another: a cluster of the one would have names of the other.
+
+    Rehearsals write none.
+    """
+    named = [
+        (environment, dns.zone)
+        for environment in environments
+        if (dns := environment.region.dns) and environment.region.stage is not Stage.REHEARSAL
+    ]
+    for (other, theirs), (environment, mine) in combinations(named, 2):
+        if f".{mine}".endswith(f".{theirs}") or f".{theirs}".endswith(f".{mine}"):
+            text = (
+                f"'{mine}' and the zone of {other.name} ({theirs}, {_elsewhere(other, REGION, ('dns', 'zone'))}) lie in"
+                " one another, so that a cluster of the one would have names of the other; pick another zone"
+            )
+            yield environment, problem(environment, REGION, ("dns", "zone"), text)
+
+
 def hosts(environments: Sequence[Environment]) -> Iterator[Found]:
     """Report hardware that stands in the inventory of two regions. Rehearsals have none."""
     first: dict[tuple[str, str], tuple[Environment, str, str]] = {}
@@ -96,7 +116,7 @@ def neighbours(environment: Environment, marks: Mapping[tuple[str, str], str]) -
             yield replace(problem, rule="regions.hosts")
 
 
-RULES: tuple[RegionsRule, ...] = (number_ranges, networks, ownership, hosts)
+RULES: tuple[RegionsRule, ...] = (number_ranges, networks, ownership, zones, hosts)
 """All rules over several regions."""
 
 

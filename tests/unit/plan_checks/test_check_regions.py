@@ -127,9 +127,32 @@ def test_two_environments_with_a_management_cluster_and_a_state_each(both: Any) 
     assert _reports(both(other, first=(OWNED,))) == {}
 
 
+REAL = ("stage: rehearsal", "stage: development")
+
+
+@pytest.mark.parametrize("zone", ["laptop.cloud.example", "east.laptop.cloud.example", "cloud.example"])
+def test_zones_of_names_do_not_lie_in_one_another(both: Any, zone: str) -> None:
+    other = ("zone: laptop.cloud.example", f"zone: {zone}")
+    found = [one for one in check_regions(both(REAL, other, first=(REAL,)))["palmtop"] if one.rule == "regions.zones"]
+
+    assert [f"{problem.place}  {problem.path}: {problem.text}" for problem in found] == [
+        (
+            f"region.yaml:35  dns.zone: '{zone}' and the zone of laptop (laptop.cloud.example,"
+            " ../laptop/region.yaml:35) lie in one another, so that a cluster of the one would have names of the other;"
+            " pick another zone"
+        )
+    ]
+
+
+@pytest.mark.parametrize("zone", ["palmtop.cloud.example", "west-laptop.cloud.example"])
+def test_zones_beside_one_another_are_apart(both: Any, zone: str) -> None:
+    found = check_regions(both(REAL, ("zone: laptop.cloud.example", f"zone: {zone}"), first=(REAL,)))["palmtop"]
+
+    assert "regions.zones" not in {problem.rule for problem in found}
+
+
 def test_a_machine_stands_in_one_region_unless_it_is_simulated(both: Any) -> None:
-    real = ("stage: rehearsal", "stage: development")
-    found = check_regions(both(real, first=(real,)))["palmtop"]
+    found = check_regions(both(REAL, ("zone: laptop", "zone: palmtop"), first=(REAL,)))["palmtop"]
 
     assert len(found) == 3 * 30
     assert [f"{problem.place}  {problem.path}: {problem.text}" for problem in found[:3]] == [

@@ -55,6 +55,7 @@ def test_the_address_of_a_control_plane_stands_in_these_places_and_is_one(inputs
     assert network["serviceAnnotations"] == {
         "metallb.io/address-pool": "control-plane-vips",
         "metallb.io/loadBalancerIPs": VIP,
+        "external-dns.alpha.kubernetes.io/controller": "dns-controller",
         "external-dns.alpha.kubernetes.io/hostname": "acme-train.k8s.cloud.example",
     }
     assert network["certSANs"] == [
@@ -151,9 +152,10 @@ def test_feature_gates_are_those_of_all_three_programs(inputs_of: Any) -> None:
 
 def test_further_names_of_the_api_server_come_after_its_own(inputs_of: Any) -> None:
     wish = {"api_server": {"additional_sans": ["api.acme.example", "192.0.2.7"]}}
+    names = ["acme-train.api.laptop.cloud.example", "api.acme.example", "192.0.2.7"]
 
-    assert kamaji(inputs_of, **wish)["network"]["certSANs"][-2:] == ["api.acme.example", "192.0.2.7"]
-    assert k0smotron(inputs_of, **wish)["k0sConfig"]["spec"]["api"]["sans"] == [VIP, "api.acme.example", "192.0.2.7"]
+    assert kamaji(inputs_of, **wish)["network"]["certSANs"][-3:] == names
+    assert k0smotron(inputs_of, **wish)["k0sConfig"]["spec"]["api"]["sans"] == [VIP, *names]
 
 
 SETTINGS = {"maxPods": 64, "podPidsLimit": 8192, "systemReserved": {"cpu": "4", "memory": "8Gi"}}

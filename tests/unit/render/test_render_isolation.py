@@ -17,6 +17,7 @@ from network_policies import End, Judge, Pod
 from components.plan.build.inputs import inputs
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import slices
+from components.render.dns import PODS
 from components.render.isolation import IsolationInput
 from components.render.manifest import MANAGEMENT, objects
 from components.render.network_peers import namespace_of
@@ -158,6 +159,24 @@ def test_whoever_runs_beside_a_control_plane_reaches_what_it_is_for() -> None:
         assert not any(worst.reaches(pod, end, 443) for end in hidden)
         assert not any(worst.reaches(pod, ufm, port) for port in (6385, 6180, 6443))
         assert "requests.cpu" in quotas[cluster]
+
+
+def test_what_writes_names_reaches_the_name_server_and_nobody_beside_it_does() -> None:
+    environment = load_environment("laptop", ENVIRONMENTS)
+    strict, worst = judge("laptop", pods_by_address=False), judge("laptop", pods_by_address=True)
+    assert environment.region.dns is not None
+    server, vips = environment.region.dns.server, environment.allocations.clusters
+    writer, beside, nameless = (
+        Pod(namespace=cluster, labels=labels)
+        for cluster, labels in (("acme-train", PODS), ("acme-train", {}), ("globex-lab", PODS))
+    )
+
+    assert strict.reaches(writer, server, 53)
+    assert strict.reaches(writer, vips["acme-train"].vip, 6443)
+    assert not worst.reaches(beside, server, 53)
+    assert not worst.reaches(nameless, server, 53)
+    assert {port for port in PORTS.values() if worst.reaches(writer, inside("laptop", "management"), port)} == set()
+    assert strict.reaches(Pod(namespace="external-dns"), server, 53)
 
 
 @pytest.mark.parametrize("name", NAMES)

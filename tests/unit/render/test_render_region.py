@@ -54,7 +54,14 @@ def test_a_dpu_image_that_moved_is_another_object_beside_the_one_that_dpus_were_
     [
         (
             {},
-            ["cert-manager", "metallb", "cluster-api-operator", "ironcore-metal", "kube-prometheus-stack"],
+            [
+                "cert-manager",
+                "metallb",
+                "cluster-api-operator",
+                "ironcore-metal",
+                "kube-prometheus-stack",
+                "external-dns",
+            ],
         ),
         (
             {"isolation": Isolation.POLICY_ONLY, "control_planes": ControlPlaneBackend.KAMAJI},
@@ -65,6 +72,7 @@ def test_a_dpu_image_that_moved_is_another_object_beside_the_one_that_dpus_were_
                 "cluster-api-operator",
                 "ironcore-metal",
                 "kube-prometheus-stack",
+                "external-dns",
                 "shared-a-etcd",
                 "default-etcd",
             ],
@@ -83,6 +91,7 @@ def test_a_dpu_image_that_moved_is_another_object_beside_the_one_that_dpus_were_
                 "maintenance-operator",
                 "dpf-operator",
                 "kube-prometheus-stack",
+                "external-dns",
                 "default-etcd",
             ],
         ),

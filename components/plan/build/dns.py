@@ -1,0 +1,35 @@
+"""Which clusters have names, and where their names may lead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.plan.build.add_ons import add_ons
+from components.plan.build.vm_offering import public_addresses
+from components.plan.pools import PlacedCluster
+from components.render.dns import ClusterDnsInput
+from components.specs.add_ons import Gift
+from components.specs.base import Network
+from components.specs.environment import Environment
+
+
+def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[ClusterDnsInput]:
+    """Yield the names of a cluster that has any."""
+    dns = environment.region.dns
+    if dns is None or not has_names(environment, placed):
+        return
+    name, vpc = placed.cluster.name, placed.cluster.vpc
+    public = public_addresses(environment, placed.tenant, vpc)
+    yield ClusterDnsInput(
+        name=name,
+        cluster=name,
+        region=environment.region.region,
+        dns=dns,
+        addresses=(environment.allocations.vpcs[vpc].load_balancers, *map(Network, public)),
+    )
+
+
+def has_names(environment: Environment, placed: PlacedCluster) -> bool:
+    """Tell whether names of a cluster's Services are written: where the region does it, and they get addresses."""
+    addresses = any(entry.gives is Gift.LOAD_BALANCERS for entry in add_ons(environment, placed))
+    return environment.region.dns is not None and addresses
