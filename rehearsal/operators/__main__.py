@@ -17,6 +17,7 @@ from rehearsal.operators import (
     certificates,
     control_planes,
     data_stores,
+    dns,
     dpus,
     external_secrets,
     helm,
@@ -110,12 +111,14 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, lambda: certificates.reconcile(management))
         _try(MANAGEMENT, lambda: data_stores.reconcile(management))
         _try(MANAGEMENT, lambda: control_planes.reconcile(management, servers.kubeconfig))
+        _try(MANAGEMENT, lambda: load_balancers.reconcile(management))
         _try(MANAGEMENT, lambda: bare_metal.reconcile(management))
         _try(MANAGEMENT, lambda: hosts.reconcile(management))
         _try(MANAGEMENT, lambda: ironcore.reconcile(management))
         _try(MANAGEMENT, lambda: nodes.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: dpus.reconcile(management))
         _try(MANAGEMENT, lambda: parts.helm.reconcile(management, hosted))
+        _try(MANAGEMENT, lambda: dns.reconcile(servers.folder, management, hosted))
         _try(MANAGEMENT, lambda: kustomizations.reconcile(management))
         _try(MANAGEMENT, lambda: references.report(management, hosted))
         _try(MANAGEMENT, lambda: releases.reconcile(management))

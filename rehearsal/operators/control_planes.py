@@ -87,6 +87,7 @@ def _kamaji(view: View, control_plane: Object, kubeconfig: str | None) -> None:
     if tenant is None or dig(tenant, "spec", "kubernetes", "version") != dig(control_plane, "spec", "version"):
         view.apply(_tenant_control_plane(view, control_plane))
         return
+    _serve(view, control_plane, tenant)
     account = dig(control_plane, "spec", "deployment", "serviceAccountName")
     if account and not view.find("v1", "ServiceAccount", account, metadata["namespace"]):
         return  # no pod is made, and nobody says why but an event of its ReplicaSet
@@ -97,6 +98,33 @@ def _kamaji(view: View, control_plane: Object, kubeconfig: str | None) -> None:
     why = "" if answers else "the API server does not answer" if up else "the control plane is not ready"
     address = ("True" if answers else "False", "TenantControlPlaneAddressReady" if answers else "Waiting", why)
     _report(view, control_plane, TenantControlPlaneCreated=made, TenantControlPlaneAddressReady=address)
+
+
+def _serve(view: View, control_plane: Object, tenant: Object) -> None:
+    """Make the Service of a control plane's address, annotated as its data say."""
+    metadata, network = control_plane["metadata"], dig(control_plane, "spec", "network") or {}
+    wanted = network.get("serviceAnnotations") or {}
+    service = view.find("v1", "Service", metadata["name"], metadata["namespace"])
+    if service is not None and wanted == (service["metadata"].get("annotations") or {}):
+        return
+    port = dig(tenant, "spec", "networkProfile", "port")
+    view.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {
+                "name": metadata["name"],
+                "namespace": metadata["namespace"],
+                "annotations": wanted,
+                "ownerReferences": owned_by(tenant),
+            },
+            "spec": {
+                "type": network.get("serviceType") or "LoadBalancer",
+                "ports": [{"name": "kube-apiserver", "port": port, "protocol": "TCP"}],
+                "selector": {"kamaji.clastix.io/name": metadata["name"]},
+            },
+        }
+    )
 
 
 def _report(view: View, control_plane: Object, **changed: tuple[str, str, str]) -> None:

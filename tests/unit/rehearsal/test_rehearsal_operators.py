@@ -45,6 +45,28 @@ def test_a_control_plane_waits_for_its_data_store(objects: Any, there: Any, why:
     assert view.find(control_planes.KAMAJI, "TenantControlPlane", "acme", "acme") is None
 
 
+def test_the_service_of_a_control_plane_has_the_annotations_of_its_data_and_the_address_they_ask_for(
+    objects: Any,
+) -> None:
+    asked = {"metallb.io/address-pool": "vips", "metallb.io/loadBalancerIPs": "10.3.0.1"}
+    plane = control_plane()
+    plane["spec"]["network"]["serviceAnnotations"] = asked
+    pool = obj("metallb.io/v1beta1", "IPAddressPool", "vips", {"addresses": ["10.3.0.0/24"], "autoAssign": False})
+    view = objects(plane, store(), pool)
+
+    for _ in range(2):
+        control_planes.reconcile(view, lambda _: None)
+        load_balancers.reconcile(view)
+    service = view.get("Service", "acme", "acme")
+    assert service["metadata"]["annotations"] == asked
+    assert service["status"]["loadBalancer"]["ingress"] == [{"ip": "10.3.0.1", "ipMode": "VIP"}]
+
+    named = {**asked, "external-dns.alpha.kubernetes.io/hostname": "acme.api.here.example"}
+    view.get("KamajiControlPlane", "acme", "acme")["spec"]["network"]["serviceAnnotations"] = named
+    control_planes.reconcile(view, lambda _: None)
+    assert view.get("Service", "acme", "acme")["metadata"]["annotations"] == named
+
+
 def test_a_control_plane_is_up_when_its_api_server_answers(objects: Any) -> None:
     view = objects(control_plane(), store())
     control_planes.reconcile(view, lambda _: None)
