@@ -39,7 +39,9 @@ def _vpc(vpc: VpcNetwork) -> Iterator[Text]:
     for cluster in vpc.clusters:
         public = {"public": listed(list(map(str, cluster.public_addresses)), _NAMED)}
         guids = {f"GUIDs on {fabric}": numbers for fabric, numbers in cluster.guids.items()}
-        numbers = {"API": str(cluster.api), **guids, **(public if cluster.public_addresses else {})}
+        names = {"names below": cluster.domain} if cluster.domain else {}
+        api = " ".join(filter(None, (str(cluster.api), cluster.api_name)))
+        numbers = {"API": api, **names, **guids, **(public if cluster.public_addresses else {})}
         yield Text(f"  cluster {cluster.cluster}   {_pairs(numbers)}")
     if vpc.peers:
         yield Text("  peers   " + "   ".join(f"{name} by route target {target}" for name, target in vpc.peers.items()))

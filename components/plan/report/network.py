@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from components.plan.allocate.dpu_clusters import running_dpu
 from components.plan.allocate.ledger import ADDRESS_BITS, SORTS, Kind, Sort, freed_numbers, numbers_of, room, written
 from components.plan.allocate.numbers import Block, Blocks, as_block
+from components.plan.build.dns import has_names
 from components.plan.build.tenant_network import PlacedVpc, vpcs
+from components.plan.pools import clusters_of
 from components.render.backends import BORDERS
+from components.render.dns import domain_of
 from components.specs.base import Address, Network, Spec
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
@@ -30,6 +33,10 @@ class ClusterNetwork(Spec):
     """GUIDs of virtual functions, ``first-last``, by InfiniBand fabric."""
     public_addresses: tuple[Address, ...]
     """Public addresses of VMs, in the order of the data."""
+    api_name: str | None
+    """Name of the control plane's address; None where it has none."""
+    domain: str | None
+    """Domain in which VMs and Services have names; None where nobody writes them."""
 
 
 class DpuShare(Spec):
@@ -144,6 +151,8 @@ def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
 
 def _clusters(environment: Environment, placed: PlacedVpc) -> Iterator[ClusterNetwork]:
     lock, vms = environment.allocations, placed.tenant.vms
+    dns, apis = environment.region.dns, environment.region.control_planes.domain
+    named = {one.cluster.name for one in clusters_of(placed.tenant) if has_names(environment, one)}
     for cluster in placed.tenant.clusters:
         if cluster.vpc == placed.vpc.spec.name:
             given = lock.clusters[cluster.name]
@@ -152,6 +161,8 @@ def _clusters(environment: Environment, placed: PlacedVpc) -> Iterator[ClusterNe
                 api=given.vip,
                 guids={fabric: str(numbers) for fabric, numbers in given.guids.items()},
                 public_addresses=placed.vpc.public_addresses if vms and vms.cluster == cluster.name else (),
+                api_name=f"{cluster.name}.{apis}" if apis else None,
+                domain=domain_of(cluster.name, dns) if dns and cluster.name in named else None,
             )
 
 

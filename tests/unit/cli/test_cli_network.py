@@ -37,8 +37,9 @@ def test_a_vpc_is_told_with_its_numbers_and_places(everywhere: Invoke) -> None:
     assert (
         "cobalt/cobalt   dpf-hbn   VNI 10002   route target 4200000002:10002   egress public   ingress public\n"
         "  hosts 10.72.24.0/21   pods 10.74.0.0/15   services 10.72.96.0/20   load balancers 10.72.18.0/24\n"
-        "  cluster cobalt-one   API 10.3.0.3   GUIDs on ib-east-1 0x0200000000020000-0x020000000002ffff"
-        "   public 198.51.100.1\n"
+        "  cluster cobalt-one   API 10.3.0.3 cobalt-one.api.us-east-04a.cloud.example"
+        "   names below cobalt-one.us-east-04a.cloud.example"
+        "   GUIDs on ib-east-1 0x0200000000020000-0x020000000002ffff   public 198.51.100.1\n"
         "  partitions   ib-east-1 0x11\n"
         "  DPUs of its hosts   a2 21 by links 0-23   b1 306 by links 24-331   d2 5 by links 332-339\n"
     ) in text

@@ -78,3 +78,22 @@ def test_vms_that_a_tenant_orders_are_ends_of_paths_like_those_of_the_platform()
     assert ends == {
         f"vm:{tenant.vms.cluster}/{vm.name}": "public" if vm.public_ip else "pods" for vm in tenant.vms.machines
     }
+
+
+def test_clusters_are_told_with_their_names_as_far_as_they_have_any() -> None:
+    laptop = load_environment("laptop", paths.ROOT / "environments")
+    nameless = laptop.region.control_planes.model_copy(update={"domain": None})
+    without = changed(laptop, region=changed(laptop.region, dns=None, control_planes=nameless))
+
+    found = [
+        {one.cluster: (one.api_name, one.domain) for vpc in network(environment).vpcs for one in vpc.clusters}
+        for environment in (laptop, without)
+    ]
+
+    assert found == [
+        {
+            "acme-train": ("acme-train.api.laptop.cloud.example", "acme-train.laptop.cloud.example"),
+            "globex-lab": ("globex-lab.api.laptop.cloud.example", None),
+        },
+        {"acme-train": (None, None), "globex-lab": (None, None)},
+    ]
