@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
 from components.render.control_plane import API_PORT, ControlPlane
+from components.render.dpu_release import in_cluster
 from components.render.manifest import Manifest
 from components.render.objects import manifest, reference
 from components.render.pool_windows import PoolWindows, render_windows
@@ -25,6 +26,8 @@ class HostedControlPlaneInput(ControlPlane):
     name: str
     backend: ControlPlaneBackend
     bare_metal: BareMetalBackend
+    lets_dpus_go: bool = False
+    """Whether the platform lets the DPUs of its hosts go, so that it may empty hosts."""
     windows: PoolWindows | None = None
     """Window that holds the rolls of the cluster's pools; None when nothing holds them."""
 
@@ -39,6 +42,7 @@ class HostedControlPlaneInput(ControlPlane):
         return (
             *needs,
             *(render_windows(windows, self.spec.name, self.labels) if windows else ()),
+            *(in_cluster(self.spec.name, self.labels) if self.lets_dpus_go else ()),
             infrastructure,
             *((_seed(self, seed),) if seed else ()),
             _cluster(self, plane, infrastructure),

@@ -23,6 +23,8 @@ _FULL_PERCENT = 80
 _FAILED_PERCENT = 5
 _OLD_SECONDS = 900
 """Three rounds of ExternalDNS without one that succeeded."""
+_RELEASE_SECONDS = 1800
+"""How long no run may have ended well that lets DPUs go, of those that begin each two minutes."""
 
 
 def relabelled(cluster: str, job: str) -> list[dict[str, str]]:
@@ -123,6 +125,15 @@ def name_rules(name: str, namespace: str) -> Manifest:
         ),
     ]
     return _rules(name, "names", alerts, {}, namespace=namespace, labels={})
+
+
+def release_rules(name: str, namespace: str) -> Manifest:
+    """Return what is alerted on of the CronJob ``name`` that lets DPUs go, by the series of kube-state-metrics."""
+    of = f'namespace="{namespace}",cronjob="{name}"'
+    late = f"time() - kube_cronjob_status_last_successful_time{{{of}}} > {_RELEASE_SECONDS}"
+    summary = "A host has been away for its DPU's sake for too long, or nothing lets DPUs go; the last Jobs say which."
+    alerts = [_alert("DpuReleaseStuck", "warning", late, summary)]
+    return _rules(name, "dpus", alerts, {}, namespace=namespace, labels={})
 
 
 def _rules(

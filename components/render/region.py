@@ -26,6 +26,7 @@ from components.render import (
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
 from components.render.bare_metal_controllers import Watched
+from components.render.dpu_release import DpuRelease
 from components.render.dpus import DpuPlatform
 from components.render.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
 from components.render.kamaji_etcd import SharedDataStore
@@ -87,6 +88,8 @@ class RegionInput:
     """Releases of Cluster API and its providers."""
     data_stores: tuple[DataStoreSpec | SharedDataStore, ...] = ()
     """Data stores that clusters share and Kamaji keeps control planes in: made here, or made by somebody else."""
+    dpu_release: DpuRelease | None = None
+    """How DPUs are let go; None where people do it."""
     secrets: tuple[Manifest, ...] = ()
     """What copies the Secrets that these objects refer to; nothing where somebody else puts them there."""
 
@@ -192,4 +195,5 @@ def _dpus(region: RegionInput) -> tuple[Manifest, ...]:
         *provisioning,
         *(item for name in names for item in kamaji.budget(name, dpus.REPLICAS, **place)),
         *dpu_services.render_services(region.platform, ovn=region.ovn),
+        *(region.dpu_release.render() if region.dpu_release else ()),
     )

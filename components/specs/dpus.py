@@ -16,6 +16,7 @@ from components.specs.base import (
     IpAddress,
     Label,
     Misfit,
+    Spec,
     VersionName,
 )
 
@@ -61,6 +62,22 @@ class DpuClusterSpec(CheckedSpec):
             yield Misfit("is a rack of one hall; list that hall alone", ("from_rack",), self.from_rack)
 
 
+class DpuReleaseSpec(Spec):
+    """How the platform lets DPUs go: it empties hosts, takes holds off, cycles power and opens hosts to clusters again.
+
+    Without it people do each of these steps, and a cluster may claim a host before its DPU is in the right VPC.
+    """
+
+    max_away: int = Field(default=10, ge=1, le=50)
+    """Most hosts of the region that are away at once for their DPU's sake, of those that work; DPF flashes 50 at
+    most."""
+    max_away_per_vpc: int = Field(default=1, ge=1, le=50)
+    """Most hosts of one VPC that are away at once for their DPU's sake; their clusters lack as many nodes."""
+    stuck_minutes: int = Field(default=240, ge=60, le=10_080)
+    """Minutes for which a host may be away before somebody is told: a drain that waits for jobs, and 45 minutes for
+    DPF to flash a DPU."""
+
+
 class DpuControlSpec(CheckedSpec):
     """The DPF control plane of a region."""
 
@@ -96,6 +113,8 @@ class DpuControlSpec(CheckedSpec):
     where ``registry`` is a mirror without a login."""
     management_api: IpAddress
     """Address of the management cluster's API as DPUs reach it; DPF needs it to flash over Redfish."""
+    release: DpuReleaseSpec | None = None
+    """How DPUs are let go by the platform; people do it when it is left out (``docs/dpus-and-infiniband.md``)."""
     host_interface: InterfaceName = "eth0"
     """Name that golden images give the host's port on its DPU; load balancers of tenants announce through it."""
     ovn_central: IpAddress | None = None

@@ -15,6 +15,7 @@ from toolchain import paths
 
 CRDS = Path(os.environ.get("CRDS_DIR", paths.ROOT.parent / "shared" / "crds"))
 BUILT_IN = {
+    "admissionregistration.k8s.io/v1",
     "v1",
     "apps/v1",
     "batch/v1",

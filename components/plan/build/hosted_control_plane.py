@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from components.plan.build.control_planes import most_nodes_of
 from components.plan.build.data_stores import made_etcd
+from components.plan.build.dpu_release import has_dpus
 from components.plan.pools import PlacedCluster, clusters_of
 from components.render.control_plane import DataStore
 from components.render.hosted_control_plane import HostedControlPlaneInput
@@ -47,6 +48,7 @@ def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedCon
         bare_metal=region.bare_metal.backend,
         failure_domains=tuple(sorted(domains)),
         intents=tuple(environment.image_pins.intents[name] for name in sorted(intents)),
+        lets_dpus_go=region.dpus.release is not None and has_dpus(placed),
         windows=_windows(environment, placed),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from components.plan.build.charts import needed_charts
 from components.plan.build.data_stores import region_stores
+from components.plan.build.dpu_release import dpu_release
 from components.plan.build.dpus import dpu_platform, uses_dpf
 from components.plan.build.external_secrets import deliveries
 from components.plan.pools import clusters
@@ -42,6 +43,7 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionIn
         release=environment.versions.release,
         watched=_watched(environment),
         cluster_api=environment.versions.cluster_api,
+        dpu_release=dpu_release(environment) if dpf else None,
     )
     store = region.secrets.store
     found = () if store is None else external_secrets(store, deliveries(environment, made.render()))

@@ -77,6 +77,11 @@ class RolloutLimits:
         for fabric, members in sorted(on_fabric.items()):
             yield from self._excess(PER_FABRIC, f"fabric {fabric}", members, self._nodes_on[fabric])
 
+    def allowed_on_fabrics(self) -> dict[str, int]:
+        """Return how many nodes may be away on each fabric; nothing where no limit holds."""
+        amount = self._limits.max_unavailable_per_fabric
+        return {} if amount is None else {fabric: limit_of(amount, nodes) for fabric, nodes in self._nodes_on.items()}
+
     def _excess(self, limit: str, subject: str, rolling: Collection[str], nodes: int) -> Iterator[Excess]:
         amount: PercentOrCount | None = getattr(self._limits, limit)
         if amount is None:

@@ -1,0 +1,228 @@
+"""The program that lets DPUs go: it reads objects, asks `dpu_decision` and takes the steps that this says.
+
+`dpu_release` renders what runs it in a pod, with both modules and nothing else than Python's standard library.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import logging
+import ssl
+import sys
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from components.render.dpu_decision import AWAY, CYCLED, READY, Host, Verb, decide
+
+HOLD = "provisioning.dpu.nvidia.com/wait-for-external-nodeeffect"
+REBOOT = "provisioning.dpu.nvidia.com/dpunode-external-reboot-required"
+POWER = "reboot.metal3.io"
+_HARD = '{"mode":"hard","force":true}'
+"""Power cycle that Metal3 does on hosts without an image too, as it does none without ``force``."""
+_DPF, _METAL3, _CAPI = "provisioning.dpu.nvidia.com/v1alpha1", "metal3.io/v1alpha1", "cluster.x-k8s.io/v1beta2"
+_OWNER, _GROUP = "svc.dpu.nvidia.com/owned-by-dpudeployment", "cluster.x-k8s.io/deployment-name"
+_VPC = "jacquard.dev/vpc"
+_PAGE, _SECONDS, _CONFLICTS = 500, 30, (404, 409)
+_NAME_LIMIT = 48
+LOG = logging.getLogger("dpu-release")
+
+
+def stuck(found: Iterable[dict[str, Any]], now: dt.datetime, minutes: int) -> list[str]:
+    """Return the names of hosts (bodies of ``found``) that have been away for longer than ``minutes``."""
+    return [
+        body["metadata"]["name"]
+        for body in found
+        if (since := _notes(body).get(AWAY)) and now - dt.datetime.fromisoformat(since) > dt.timedelta(minutes=minutes)
+    ]
+
+
+class Region:
+    """The objects that tell of hosts and DPUs, read once."""
+
+    def __init__(self, api: Api, settings: dict[str, Any]) -> None:
+        self._api, self._deployments = api, settings["deployments"]
+        home = settings["namespace"]
+        wanted = {
+            item["metadata"]["name"]: (item["spec"]["dpus"]["bfb"], item["spec"]["dpus"]["flavor"])
+            for item in api.items("svc.dpu.nvidia.com/v1alpha1", "dpudeployments", home)
+        }
+        self._wanted = wanted
+        self._dpus = {item["spec"]["dpuNodeName"]: item for item in api.items(_DPF, "dpus", home)}
+        self._nodes = {item["metadata"]["name"]: item for item in api.items(_DPF, "dpunodes", home)}
+        self._holds = {item["spec"]["dpuNodeName"]: item for item in api.items(_DPF, "dpunodemaintenances", home)}
+        self.bodies: dict[str, dict[str, Any]] = {}
+        self._machines: dict[tuple[str, str], dict[str, Any]] = {}
+        self._groups: dict[tuple[str, str], dict[str, Any]] = {}
+        for namespace in settings["hosts"]:
+            self.bodies |= {item["metadata"]["name"]: item for item in api.items(_METAL3, "baremetalhosts", namespace)}
+        for namespace in settings["clusters"]:
+            for item in api.items(_CAPI, "machines", namespace):
+                self._machines[namespace, item["spec"]["infrastructureRef"]["name"]] = item
+            for item in api.items(_CAPI, "machinedeployments", namespace):
+                self._groups[namespace, item["metadata"]["name"]] = item
+
+    def hosts(self) -> Iterator[Host]:
+        """Yield the hosts that have a place for a DPU."""
+        for name, body in self.bodies.items():
+            if (node := self._nodes.get(node_name(name))) is not None and "deletionTimestamp" not in body["metadata"]:
+                yield self._host(name, body, node)
+
+    def _host(self, name: str, body: dict[str, Any], node: dict[str, Any]) -> Host:
+        notes, status, dpu = _notes(body), body.get("status") or {}, self._dpu(name)
+        consumer = body["spec"].get("consumerRef")
+        machine = self._machine(body)
+        group = ((machine or {}).get("metadata") or {}).get("labels", {}).get(_GROUP)
+        deployment, vpc = _deployment(dpu), (node["metadata"].get("labels") or {}).get(_VPC)
+        known = deployment in self._deployments and self._deployments[deployment] == vpc
+        flashed = dpu and (dpu["spec"].get("bfb"), dpu["spec"].get("dpuFlavor"))
+        state = (status.get("provisioning") or {}).get("state")
+        return Host(
+            name=name,
+            vpc=vpc,
+            group=f"{body['metadata']['namespace']}/{group}" if group else None,
+            claimed=consumer is not None,
+            going=machine is not None and "deletionTimestamp" in machine["metadata"],
+            yielding=bool(group) and whole(self._groups.get((body["metadata"]["namespace"], str(group)))),
+            available=consumer is None and state == "available" and not status.get("errorMessage"),
+            marked=READY in notes,
+            away=AWAY in notes,
+            asked=CYCLED in notes,
+            cycling=POWER in notes or (CYCLED in notes and not status.get("poweredOn")),
+            made=dpu is not None and "deletionTimestamp" not in dpu["metadata"],
+            ready=known and _works(dpu),
+            behind=known and deployment in self._wanted and flashed != self._wanted[deployment],
+            held=_notes(self._holds.get(node_name(name))).get(HOLD) == "true",
+            reboot=REBOOT in _notes(node),
+        )
+
+    def _dpu(self, host: str) -> dict[str, Any] | None:
+        return self._dpus.get(node_name(host))
+
+    def _machine(self, body: dict[str, Any]) -> dict[str, Any] | None:
+        consumer = body["spec"].get("consumerRef") or {}
+        return self._machines.get((body["metadata"]["namespace"], consumer.get("name", "")))
+
+    def take(self, verb: Verb, host: Host, now: dt.datetime) -> None:
+        """Do what ``verb`` says, if the object is still as it was read."""
+        body, dpu = self.bodies[host.name], self._dpu(host.name)
+        if verb in {Verb.MARK, Verb.GIVE_BACK}:
+            self._api.note(_METAL3, "baremetalhosts", body, {READY: _deployment(dpu), AWAY: None, CYCLED: None})
+        elif verb is Verb.TAKE:
+            self._api.note(_METAL3, "baremetalhosts", body, {READY: None, AWAY: now.isoformat(timespec="seconds")})
+        elif verb is Verb.CYCLE:
+            self._api.note(_METAL3, "baremetalhosts", body, {POWER: _HARD, CYCLED: "true"})
+        elif verb is Verb.DONE:  # in this order: if only the first is done, an empty host is power-cycled once more
+            self._api.note(_METAL3, "baremetalhosts", body, {CYCLED: None})
+            self._api.note(_DPF, "dpunodes", self._nodes[node_name(host.name)], {REBOOT: None})
+        elif verb is Verb.RELEASE:
+            self._api.note(_DPF, "dpunodemaintenances", self._holds[node_name(host.name)], {HOLD: "false"})
+        elif verb is Verb.EMPTY and (machine := self._machine(body)):
+            self._api.delete(_CAPI, "machines", machine)
+        elif verb is Verb.DELETE and dpu:
+            self._api.delete(_DPF, "dpus", dpu)
+
+
+def node_name(host: str) -> str:
+    """Return what the DPUNode of ``host`` is called, as the inventory names it."""
+    if len(host) <= _NAME_LIMIT:
+        return host
+    return f"{host[: _NAME_LIMIT - 9].rstrip('-.')}-{hashlib.sha256(host.encode()).hexdigest()[:8]}"
+
+
+def whole(group: dict[str, Any] | None) -> bool:
+    """Tell whether a MachineDeployment has all its machines, all as it says, and may replace them now."""
+    if group is None or "deletionTimestamp" in group["metadata"] or group["spec"].get("paused"):
+        return False
+    status, wanted = group.get("status") or {}, group["spec"].get("replicas")
+    counted = [status.get(f"{kind}Replicas", 0) for kind in ("ready", "available", "upToDate")]
+    seen = status.get("observedGeneration") == group["metadata"].get("generation")
+    return seen and [status.get("replicas"), *counted] == [wanted] * 4
+
+
+def _works(dpu: dict[str, Any] | None) -> bool:
+    status = (dpu or {}).get("status") or {}
+    said = status.get("operationalConditions") or ()
+    operational = any(item["type"] == "OperationalReady" and item["status"] == "True" for item in said)
+    here = dpu is not None and "deletionTimestamp" not in dpu["metadata"]
+    return here and status.get("phase") == "Ready" and operational
+
+
+def _deployment(dpu: dict[str, Any] | None) -> str:
+    """Return the name of the DPUDeployment of ``dpu``, which DPF writes as ``namespace_name``."""
+    return str((((dpu or {}).get("metadata") or {}).get("labels") or {}).get(_OWNER, "")).partition("_")[2]
+
+
+def _notes(body: dict[str, Any] | None) -> dict[str, str]:
+    return dict(((body or {}).get("metadata") or {}).get("annotations") or {})
+
+
+class Api:
+    """The API server of the management cluster, with the rights of one ServiceAccount."""
+
+    def __init__(self, server: str, account: Path) -> None:
+        self._server, self._token = server, (account / "token").read_text().strip()
+        self._context = ssl.create_default_context(cafile=str(account / "ca.crt"))
+
+    def items(self, version: str, plural: str, namespace: str) -> Iterator[dict[str, Any]]:
+        """Yield all objects of a kind in a namespace."""
+        token = ""
+        while True:
+            query = urllib.parse.urlencode({"limit": _PAGE, "continue": token})
+            answer = self._send("GET", f"/apis/{version}/namespaces/{namespace}/{plural}?{query}")
+            yield from answer.get("items") or ()
+            token = answer["metadata"].get("continue", "")
+            if not token:
+                return
+
+    def note(self, version: str, plural: str, body: dict[str, Any], notes: dict[str, str | None]) -> None:
+        """Write annotations of an object that nobody changed since it was read; None takes one away."""
+        metadata = {"annotations": notes, "resourceVersion": body["metadata"]["resourceVersion"]}
+        path = f"{_path(version, plural, body)}?fieldManager=jacquard-dpu-release"
+        self._send("PATCH", path, {"metadata": metadata})
+
+    def delete(self, version: str, plural: str, body: dict[str, Any]) -> None:
+        """Delete an object that nobody changed since it was read."""
+        same = {key: body["metadata"][key] for key in ("uid", "resourceVersion")}
+        self._send("DELETE", _path(version, plural, body), {"preconditions": same})
+
+    def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        kind = "merge-patch+json" if method == "PATCH" else "json"
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": f"application/{kind}"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self._server + path, data, headers, method=method)  # noqa: S310 - https only
+        with urllib.request.urlopen(request, timeout=_SECONDS, context=self._context) as answer:  # noqa: S310
+            return dict(json.load(answer))
+
+
+def _path(version: str, plural: str, body: dict[str, Any]) -> str:
+    return f"/apis/{version}/namespaces/{body['metadata']['namespace']}/{plural}/{body['metadata']['name']}"
+
+
+def main(server: str, account: str, settings_file: str) -> int:
+    """Take one step for each host that has one; return 1 when a host has been away for too long."""
+    settings, now = json.loads(Path(settings_file).read_text()), dt.datetime.now(dt.UTC)
+    region = Region(Api(server, Path(account)), settings)
+    for verb, host in decide(region.hosts(), settings["max_away"], settings["max_away_per_vpc"]):
+        try:
+            region.take(verb, host, now)
+        except urllib.error.HTTPError as error:
+            if error.code not in _CONFLICTS:
+                raise
+            LOG.info("%s: changed meanwhile", host.name)
+        else:
+            LOG.info("%s: %s", host.name, verb.value)
+    late = stuck(region.bodies.values(), now, settings["stuck_minutes"])
+    for name in late:
+        LOG.error("%s: away for more than %s minutes", name, settings["stuck_minutes"])
+    return 1 if late else 0
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    sys.exit(main(*sys.argv[1:]))

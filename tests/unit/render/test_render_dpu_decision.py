@@ -1,0 +1,177 @@
+"""Who is next when DPUs are let go: one step a host, few at once, and never under somebody's feet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.render.dpu_decision import Host, Step, Verb, decide
+
+WORKS: dict[str, Any] = {"marked": True, "ready": True}
+USED: dict[str, Any] = {**WORKS, "vpc": "acme", "claimed": True, "available": False, "group": "acme/train"}
+BEHIND: dict[str, Any] = {**USED, "behind": True}
+TAKEN: dict[str, Any] = {"away": True, "marked": False}
+
+
+def step(host: Host, most: int = 10, per_vpc: int = 10) -> Verb | None:
+    found = decide([host], most, per_vpc)
+    return found[0][0] if found else None
+
+
+@pytest.mark.parametrize(
+    ("told", "verb"),
+    [
+        # A new host, whose DPU comes before any machine.
+        ({"made": False}, None),
+        ({"held": True}, Verb.RELEASE),
+        ({"held": True, "available": False}, None),
+        ({}, None),
+        ({"reboot": True}, Verb.CYCLE),
+        ({"reboot": True, "asked": True, "cycling": True}, None),
+        ({"reboot": True, "asked": True}, Verb.DONE),
+        ({"ready": True}, Verb.MARK),
+        ({"ready": True, "behind": True}, Verb.MARK),
+        (WORKS, None),
+        # A free host whose DPU is to be another one, or broke.
+        ({**WORKS, "behind": True}, Verb.TAKE),
+        ({**WORKS, "ready": False}, Verb.TAKE),
+        ({"away": True, "ready": True, "behind": True}, Verb.DELETE),
+        ({"away": True, "behind": True, "made": False}, None),
+        ({"away": True, "ready": True}, Verb.MARK),
+        # A host with a machine.
+        (USED, None),
+        ({**USED, "marked": False}, Verb.MARK),
+        ({**USED, "ready": False}, None),
+        (BEHIND, None),
+        ({**BEHIND, "yielding": True}, Verb.TAKE),
+        ({**BEHIND, "yielding": True, "going": True}, None),
+        ({**USED, "held": True, "ready": False, "yielding": True}, Verb.TAKE),
+        ({**BEHIND, **TAKEN, "yielding": True}, Verb.EMPTY),
+        ({**BEHIND, **TAKEN, "yielding": True, "going": True}, None),
+        ({**BEHIND, **TAKEN}, Verb.GIVE_BACK),
+        ({**USED, **TAKEN, "yielding": True}, Verb.GIVE_BACK),
+        ({**USED, **TAKEN, "held": True, "ready": False}, None),
+    ],
+)
+def test_a_host_takes_the_step_that_is_next(told: dict[str, Any], verb: Verb | None) -> None:
+    assert step(Host(name="a", **told)) is verb
+
+
+def test_free_hosts_go_first_and_one_of_a_rollout_group_at_a_time() -> None:
+    may = {**BEHIND, "yielding": True}
+    hosts = [
+        Host(name="a", **may),
+        Host(name="b", **may),
+        Host(name="c", **{**may, "group": "acme/infer"}),
+        Host(name="d", **WORKS, behind=True, vpc="acme"),
+    ]
+
+    assert [host.name for _, host in decide(hosts, 10, 10)] == ["d", "a", "c"]
+    assert [host.name for _, host in decide(hosts, 2, 10)] == ["d", "a"]
+    assert [host.name for _, host in decide(hosts, 10, 1)] == ["d"]
+
+
+def test_a_group_that_loses_a_machine_already_loses_no_other() -> None:
+    hosts = [Host(name="a", **{**BEHIND, **TAKEN, "yielding": True}), Host(name="b", **BEHIND, yielding=True)]
+
+    assert [(verb, host.name) for verb, host in decide(hosts, 10, 10)] == [(Verb.EMPTY, "a")]
+
+
+FLAGS = ("claimed", "going", "yielding", "available", "marked", "away", "asked", "cycling", "made", "ready", "behind")
+REST = ("held", "reboot")
+UNDER_FEET = {Verb.DELETE, Verb.RELEASE, Verb.CYCLE, Verb.DONE}
+"""Steps that take the network or the power from a host, or let DPF do so."""
+
+
+def test_no_step_takes_the_network_from_a_host_that_is_used_or_may_be() -> None:
+    every = (dict(zip(FLAGS + REST, told, strict=True)) for told in product((False, True), repeat=len(FLAGS + REST)))
+    for told in every:
+        host = Host(name="a", **told)
+        found = {verb for verb, _ in decide([host], 10, 10)}
+        assert len(found) <= 1
+        if found & UNDER_FEET:
+            assert host.available
+            assert not host.claimed
+            assert not host.marked
+            assert not host.cycling
+        if Verb.EMPTY in found:
+            assert host.yielding
+            assert not host.marked
+        if Verb.MARK in found or Verb.GIVE_BACK in found:
+            assert host.ready
+
+
+class Simulated:
+    """Hosts, DPF, Metal3 and Cluster API, as far as steps and their answers go, at a pace that is drawn."""
+
+    def __init__(self, hosts: list[Host]) -> None:
+        self.hosts = {host.name: host for host in hosts}
+
+    def change(self, name: str, **told: Any) -> None:
+        self.hosts[name] = replace(self.hosts[name], **told)
+
+    def take(self, steps: list[Step]) -> None:
+        for verb, host in steps:
+            self.change(host.name, **self._answer(verb))
+
+    @staticmethod
+    def _answer(verb: Verb) -> dict[str, Any]:
+        return {
+            Verb.MARK: {"marked": True, "away": False, "asked": False},
+            Verb.GIVE_BACK: {"marked": True, "away": False, "asked": False},
+            Verb.TAKE: {"marked": False, "away": True},
+            Verb.EMPTY: {"going": True},
+            Verb.DELETE: {"made": False, "ready": False},
+            Verb.RELEASE: {"held": False, "behind": False},
+            Verb.CYCLE: {"asked": True, "cycling": True},
+            Verb.DONE: {"asked": False, "reboot": False, "ready": True},
+        }[verb]
+
+    def go_on(self, name: str) -> None:
+        """Let the controllers do for a host what is theirs next."""
+        host = self.hosts[name]
+        if host.going:
+            self.change(name, going=False, claimed=False, available=True, group=None)
+        elif not host.made:
+            self.change(name, made=True, held=True)
+        elif host.cycling:
+            self.change(name, cycling=False)
+        elif not host.ready and not host.held and not host.reboot:
+            self.change(name, reboot=True)
+
+
+def drawn(number: int, claimed: bool, vpc: str) -> Host:  # noqa: FBT001 - drawn
+    group = f"{vpc}/pool" if claimed else None
+    told = {"claimed": claimed, "available": not claimed, "group": group, "yielding": claimed}
+    return Host(name=f"h{number}", vpc=vpc, behind=True, **WORKS, **told)
+
+
+@given(
+    hosts=st.lists(st.tuples(st.booleans(), st.sampled_from(["acme", "globex"])), min_size=1, max_size=8),
+    most=st.integers(1, 4),
+    per_vpc=st.integers(1, 3),
+    pace=st.randoms(use_true_random=False),
+)
+def test_all_are_flashed_in_the_end_and_never_more_than_allowed_are_away(
+    hosts: list[tuple[bool, str]], most: int, per_vpc: int, pace: Any
+) -> None:
+    region = Simulated([drawn(number, *told) for number, told in enumerate(hosts)])
+    for round_ in range(40 * len(hosts)):
+        steps, slow = decide(region.hosts.values(), most, per_vpc), round_ < 10
+        pace.shuffle(steps)
+        region.take(steps[: pace.randint(0, len(steps))] if slow else steps)  # a run may end anywhere
+        for name in region.hosts:
+            if not slow or pace.random() < 0.7:
+                region.go_on(name)
+        away = Counter(host.vpc for host in region.hosts.values() if host.away)
+        assert away.total() <= most
+        assert max(away.values(), default=0) <= per_vpc
+
+    ends = {(host.marked, host.ready, host.behind, host.away) for host in region.hosts.values()}
+    assert ends == {(True, True, False, False)}
