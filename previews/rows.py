@@ -34,6 +34,7 @@ class Rows:
         hosts = {host.host: host for side in (base, head) for host in side.hosts}
         self._gpus = {name: _gpus(head, host) for name, host in hosts.items()}
         self._host_of = {name: host.host for host in hosts.values() for name in names_of(host)}
+        self._lets_dpus_go = head.region.dpus.release is not None
         self._vpc_of = {one.key: one.vpc for one in deployments(head, head.allocations.vpcs)}
         self._dpus: dict[str, list[str]] = defaultdict(list)
         for host, deployment in dpu_hosts(head).items():
@@ -62,13 +63,18 @@ class Rows:
             part=part.label,
             tenant=self.tenant_of(part),
             effect=effect,
-            when=row.when if row else When.AT_ONCE,
+            when=self._when(subject, row.when if row else When.AT_ONCE),
             count=count,
             gpus=gpus,
             forced_by=forced_by(changes),
             causes=self._causes.of(part.about, part.key, worst_ones),
             digest=changes_digest(changes),
         )
+
+    def _when(self, subject: Subject, when: When) -> When:
+        """Return when it happens here: what somebody lets go by hand the platform may let go itself."""
+        in_turn = when is When.BY_HAND and subject is Subject.DPUS and self._lets_dpus_go
+        return When.IN_TURN if in_turn else when
 
     def tenant_of(self, part: Part) -> str | None:
         """Return the tenant whose part it is; None for what all share."""

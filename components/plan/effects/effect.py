@@ -79,3 +79,5 @@ class When(StrEnum):
     """When the machine is started anew for another reason."""
     BY_HAND = "by hand"
     """When somebody outside does a further step, which the row names."""
+    IN_TURN = "in turn"
+    """When the platform lets the DPU go, few hosts at a time, once its host is empty (``dpus.release``)."""

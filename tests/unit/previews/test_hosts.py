@@ -50,6 +50,13 @@ def test_what_befalls_dpus_falls_on_the_hosts_that_they_are_in(tmp_path: Path) -
     assert sorted(found) == sorted(host for host, pool in groups.items() if pool.startswith("acme-train/"))
 
 
+def test_what_the_platform_lets_go_itself_happens_in_turn(tmp_path: Path) -> None:
+    release = ("region.yaml", "  management_api:", "  release: {}\n  management_api:")
+    found = touched(tmp_path, release, ("tenants/acme.yaml", "egress: public", "egress: none"))
+    assert "restarted, in turn" in found
+    assert "restarted, by hand" not in found
+
+
 def test_a_host_that_is_no_more_stays_on_the_map_where_it_was(tmp_path: Path) -> None:
     bench = edited(tmp_path, "laptop", [], ())
     text = (bench.folder / "inventory" / "hall-a.csv").read_text()
