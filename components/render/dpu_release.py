@@ -19,7 +19,7 @@ from components.render.manifest import Manifest
 from components.render.monitors import release_rules
 from components.render.namespaces import FREE_HOSTS
 from components.render.objects import SERVICES_PRIORITY, manifest
-from components.render.workloads import HARDENED, cron_job, role
+from components.render.workloads import cron_job, pod, role
 from components.specs.dpus import DpuReleaseSpec
 
 TOOL = "python"
@@ -34,7 +34,6 @@ _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 _SERVER = "https://kubernetes.default.svc"
 _EVERY_MINUTES = 2
 _RUN_SECONDS = 300
-_USER = 65532
 _DPF, _METAL3, _CAPI = "provisioning.dpu.nvidia.com", "metal3.io", "cluster.x-k8s.io"
 _ADMISSION = "admissionregistration.k8s.io/v1"
 
@@ -151,22 +150,9 @@ def _job(image: str) -> dict[str, Any]:
         "command": ["python3", "-m", f"{_PACKAGE.replace('/', '.')}.{PROGRAM[0].removesuffix('.py')}"],
         "args": [_SERVER, _ACCOUNT, f"{FOLDER}/{SETTINGS}"],
         "env": [{"name": "PYTHONDONTWRITEBYTECODE", "value": "1"}],
-        "securityContext": dict(HARDENED),
         "volumeMounts": [{"name": "program", "mountPath": FOLDER, "readOnly": True}],
     }
-    pod = {
-        "restartPolicy": "Never",
-        "serviceAccountName": NAME,
-        "priorityClassName": SERVICES_PRIORITY,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": _USER,
-            "runAsGroup": _USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
-        "containers": [container],
-        "volumes": [
-            {"name": "program", "configMap": {"name": NAME, "items": [*items, {"key": SETTINGS, "path": SETTINGS}]}}
-        ],
-    }
-    return {"backoffLimit": 0, "activeDeadlineSeconds": _RUN_SECONDS, "template": {"spec": pod}}
+    settings = {"name": NAME, "items": [*items, {"key": SETTINGS, "path": SETTINGS}]}
+    volumes = [{"name": "program", "configMap": settings}]
+    spec = pod(NAME, [container], priorityClassName=SERVICES_PRIORITY, volumes=volumes)
+    return {"backoffLimit": 0, "activeDeadlineSeconds": _RUN_SECONDS, "template": {"spec": spec}}
