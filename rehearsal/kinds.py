@@ -77,6 +77,8 @@ _HOSTED = {
     "remediation.medik8s.io/v1alpha1": "NodeHealthCheck!",
     "nodemaintenance.medik8s.io/v1beta1": "NodeMaintenance!",
     "kubeovn.io/v1": "IPPool! Subnet! Vpc!",
+    "source.toolkit.fluxcd.io/v1": "GitRepository",
+    "kustomize.toolkit.fluxcd.io/v1": "Kustomization",
     **_EVERYWHERE,
 }
 _PLURALS = {"NetworkAttachmentDefinition": "network-attachment-definitions"}

@@ -21,8 +21,8 @@ from rehearsal.region import MANAGEMENT
 FOLDER = Path(__file__).parent / "stages"
 API = "kwok.x-k8s.io/v1alpha1"
 FILES = {
-    True: ("hosts", "servers", "control_planes", "flux", "cluster_api", "dpus"),
-    False: ("nodes", "vms", "volumes", "gpus"),
+    True: ("hosts", "servers", "control_planes", "flux", "manifests", "cluster_api", "dpus"),
+    False: ("nodes", "vms", "volumes", "gpus", "manifests"),
 }
 """Files of the management cluster (True) and of hosted ones (False)."""
 DEFINITIONS = (

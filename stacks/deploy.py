@@ -19,6 +19,7 @@ from components.add_ons import AddOns, AddOnsArgs
 from components.cluster_access import ClusterAccess, ClusterAccessArgs
 from components.dns import ClusterDns, ClusterDnsArgs
 from components.external_secrets import ExternalSecrets, ExternalSecretsArgs
+from components.flux import Flux, FluxArgs
 from components.hosted_control_plane import HostedControlPlane, HostedControlPlaneArgs
 from components.inventory import Inventory, InventoryArgs
 from components.isolation import Isolation, IsolationArgs
@@ -30,6 +31,7 @@ from components.render.cluster_access import ClusterAccessInput
 from components.render.concept import Concept
 from components.render.dns import ClusterDnsInput
 from components.render.external_secrets import ExternalSecretsInput
+from components.render.flux import FluxInput
 from components.render.hosted_control_plane import HostedControlPlaneInput
 from components.render.inventory import InventoryInput
 from components.render.isolation import IsolationInput
@@ -62,6 +64,7 @@ _Inside: TypeAlias = (
     | StorageCatalogInput
     | VmOfferingInput
     | ClusterDnsInput
+    | FluxInput
 )
 
 
@@ -123,6 +126,7 @@ class Deployment:
                 | StorageCatalogInput()
                 | VmOfferingInput()
                 | ClusterDnsInput()
+                | FluxInput()
             ):
                 self._add_inside(concept)
             case OwnInput():
@@ -150,6 +154,8 @@ class Deployment:
                 VmOffering(name, VmOfferingArgs(offering=concept, clusters=clusters), after)
             case ClusterDnsInput():
                 ClusterDns(name, ClusterDnsArgs(dns=concept, clusters=clusters), after)
+            case FluxInput():
+                Flux(name, FluxArgs(flux=concept, clusters=clusters), after)
 
     def export(self) -> None:
         """Export what a person asks a stack for: small and plain, since nothing reads it but people."""

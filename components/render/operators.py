@@ -51,6 +51,8 @@ class Operator:
     """Arguments added to those of the chart's Deployment, for what the chart has no value for."""
     without: tuple[str, ...] = ()
     """Kinds, as ``<API group>/<Kind>``, that the chart insists on making and something else makes: Helm gets none."""
+    pods: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the pods of its Deployments, which manifests and charts that take no values have not."""
     tokenless: tuple[str, ...] = ()
     """Kinds of group ``apps`` whose pods ask no API and would get a token, which the chart has no value against."""
     awaited: bool = True
@@ -155,6 +157,8 @@ def patches(operator: Operator) -> list[dict[str, Any]]:
     """Return the patches of kustomize that give ``operator`` its flags, and leave out what something else makes."""
     found = [deleted(*kind.split("/")) for kind in operator.without]
     found += [_without_token(kind) for kind in operator.tokenless]
+    if operator.pods:
+        found.append(_with_pods(operator.pods))
     if operator.flags:
         path = "/spec/template/spec/containers/0/args/-"
         added = [{"op": "add", "path": path, "value": flag} for flag in operator.flags]
@@ -165,6 +169,13 @@ def patches(operator: Operator) -> list[dict[str, Any]]:
 def _patched(operator: Operator) -> list[dict[str, Any]]:
     found = patches(operator)
     return [{"kustomize": {"patches": found}}] if found else []
+
+
+def _with_pods(pods: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the patch that gives fields to the pods of all Deployments."""
+    of = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": ANY}
+    patch = {**of, "spec": {"template": {"spec": dict(pods)}}}
+    return {"target": {"group": "apps", "kind": "Deployment"}, "patch": json.dumps(patch)}
 
 
 def _without_token(kind: str) -> dict[str, Any]:

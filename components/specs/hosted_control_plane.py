@@ -19,6 +19,7 @@ from components.specs.base import (
     Spec,
     Text,
 )
+from components.specs.flux import FluxSpec
 from components.specs.kubelet import KubeletSpec
 from components.specs.node_pool import NodePoolSpec
 
@@ -84,6 +85,9 @@ class ClusterSpec(Spec):
     pod_priorities: tuple[DnsLabel, ...] = ()
     """Priorities of ``catalog/add_ons.yaml`` that pods of the cluster may name; Kubernetes has two more for the
     platform's own."""
+    flux: FluxSpec | None = None
+    """Git repository of the tenant's that a Flux inside the cluster applies; the cluster has no Flux when it is left
+    out."""
     max_pods: int | None = Field(default=None, ge=16, le=1024)
     """Most pods of a node, for nodes that join from now on; the instance type decides when it is left out."""
     site: Label | None = None

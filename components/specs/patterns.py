@@ -9,6 +9,7 @@ from components.specs import (
     base,
     cluster_api,
     dpus,
+    flux,
     intents,
     keys,
     kubelet,
@@ -54,6 +55,8 @@ PATTERN_RULES = {
     api_server.FEATURE_GATE: "must be a feature gate like InPlacePodVerticalScaling",
     api_server.CLAIM: "must be text without spaces, '=' and ','",
     cluster_api.RELEASE: "must be a release like v1.13.5",
+    flux.GIT_URL: "must be a URL of a host by its name, without a password, like"
+    " https://git.acme.example/platform/train or ssh://git@git.acme.example/train.git",
     kubelet.CPU_AMOUNT: 'must be CPUs like "2" or 500m',
     kubelet.SYSCTL: "must be a kernel parameter like net.core.somaxconn",
     vm_offering.DEVICE: "must be a resource in a domain like nvidia.com/AD102GL_L40S",

@@ -31,6 +31,7 @@ from rehearsal.operators import (
     references,
     releases,
     snapshots,
+    tenant_flux,
     virtual_machines,
     vm_fleets,
     volumes,
@@ -126,6 +127,7 @@ def round_of(parts: Parts) -> int:
         if cluster != MANAGEMENT:
             if management is not None:
                 _try(cluster, lambda cluster=cluster, view=view: agents.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
+                _try(cluster, lambda cluster=cluster, view=view: tenant_flux.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
             _try(cluster, lambda cluster=cluster, view=view: parts.programs.reconcile(cluster, view))  # type: ignore[misc]  # mypy cannot infer it
             for join in _IN_TENANTS:
                 _try(cluster, lambda join=join, view=view: join(view))  # type: ignore[misc]  # mypy cannot infer it

@@ -22,9 +22,7 @@ _APPLIED_BY = ("kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/
 
 def reconcile(view: View) -> None:
     """Move every Kustomization and every provider of Cluster API one step on."""
-    for one in view.all(KUSTOMIZE, "Kustomization"):
-        if not deleting(one) and dig(one, "spec", "suspend") is not True:
-            _attempt(view, one)
+    attempt(view)
     asking = [
         one
         for kind in PROVIDERS
@@ -38,8 +36,14 @@ def reconcile(view: View) -> None:
         _check(view, one, core=core)
 
 
+def attempt(view: View) -> None:
+    """Begin anew wherever the source has another revision than the one that was applied, or is being applied."""
+    for one in view.all(KUSTOMIZE, "Kustomization"):
+        if not deleting(one) and dig(one, "spec", "suspend") is not True:
+            _attempt(view, one)
+
+
 def _attempt(view: View, one: Object) -> None:
-    """Begin anew once the source has another revision than the one that was applied, or is being applied."""
     revision = dig(source_of(view, one, "sourceRef"), "status", "artifact", "revision")
     if revision and revision != dig(one, "status", "lastAttemptedRevision"):
         progressing = conditions(one, Ready=("Unknown", "Progressing", "Reconciliation in progress"))

@@ -55,7 +55,14 @@ _KUBECONFIG = Reference("spec.kubeConfig.secretRef", "v1", "Secret")
 
 _NAMESPACES = {"HelmRelease": ("storageNamespace", "targetNamespace"), "Kustomization": ("targetNamespace",)}
 """Fields with the namespaces that Flux' objects need in the cluster they install into, by kind."""
-SUBJECTS = (
+FLUX = (
+    Subject(
+        SOURCE,
+        "GitRepository",
+        (Reference("spec.secretRef", "v1", "Secret"),),
+        met=("Reconciling", "Progressing"),
+        unmet=("Ready", "AuthenticationFailed"),
+    ),
     Subject(
         HELM,
         "HelmRelease",
@@ -80,6 +87,9 @@ SUBJECTS = (
         met=("Reconciling", "Progressing"),
         unmet=("Ready", "ArtifactFailed"),
     ),
+)
+SUBJECTS = (
+    *FLUX,
     Subject(
         _IRONIC,
         "Ironic",
@@ -114,12 +124,12 @@ SUBJECTS = (
 )
 
 
-def report(view: View, hosted: Callable[[str], View | None]) -> None:
-    """Write for every object of the table whether what it refers to is there.
+def report(view: View, hosted: Callable[[str], View | None], subjects: tuple[Subject, ...] = SUBJECTS) -> None:
+    """Write for every object of ``subjects`` whether what it refers to is there.
 
     ``hosted`` returns the objects of a tenant's cluster by its name, or None where nobody answers.
     """
-    for subject in SUBJECTS:
+    for subject in subjects:
         for obj in view.all(subject.api_version, subject.kind):
             if deleting(obj) or dig(obj, "spec", "suspend") is True or reported(obj, subject.ready):
                 continue

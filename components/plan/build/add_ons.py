@@ -31,7 +31,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddO
             name=cluster.name,
             cluster=cluster.name,
             add_ons=chosen,
-            facts=_facts(environment, placed),
+            facts=facts(environment, placed),
             pins=environment.image_pins.charts_of(cluster.name),
             load_balancers=LoadBalancers(
                 vpc=numbers.load_balancers,
@@ -94,7 +94,8 @@ def _in_order(chosen: Iterable[AddOn]) -> Iterator[AddOn]:
         yield first
 
 
-def _facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
+def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
+    """Return a cluster as far as what is installed in it must know it."""
     cluster, lock = placed.cluster, environment.allocations
     kinds = [environment.instance_types.by_name[pool.instance_type] for pool in cluster.pools]
     return ClusterFacts(

@@ -8,7 +8,7 @@ from components.plan.build.add_ons import add_ons, brings_network
 from components.plan.build.dpus import uses_dpf
 from components.plan.build.fabrics import connected
 from components.plan.pools import DataPath, PlacedCluster, clusters, tenant_file
-from components.render import dns, infiniband, kamaji_etcd, kube_ovn, secret_store
+from components.render import dns, flux, infiniband, kamaji_etcd, kube_ovn, secret_store
 from components.render.backends import BORDERS, CONTROL_PLANES
 from components.render.dpus import HBN_CHART, OVN_CHART
 from components.render.region import kept_by_kamaji, region_operators
@@ -17,6 +17,8 @@ from components.render.vm_offering import VM_OPERATORS
 from components.specs.environment import Environment
 from components.specs.loader import REGION
 
+_PLAIN = (*VM_OPERATORS, flux.OPERATOR)
+"""Operators in tenants' clusters that are given no values."""
 DataPlace = tuple[str, DataPath]
 """File of the data, and path of a value in it."""
 
@@ -48,7 +50,7 @@ def needed_charts(environment: Environment) -> dict[str, DataPlace]:
 def without_values(environment: Environment) -> frozenset[str]:
     """Return the charts of operators that are given no values, so that manifests can bring them as well."""
     region = region_operators(environment.region, dpf=uses_dpf(environment))
-    every = (*region, *VM_OPERATORS)
+    every = (*region, *_PLAIN)
     return frozenset(one.chart for one in every) - {one.chart for one in every if one.values}
 
 
@@ -63,13 +65,14 @@ def installed_inside(environment: Environment, placed: PlacedCluster) -> Iterato
         yield infiniband.CHART, infiniband.NAMESPACE
     drivers = storage_drivers(tuple(spec for spec in environment.region.storage if spec.name in cluster.storage))
     machines = VM_OPERATORS if vms is not None and vms.cluster == cluster.name else ()
-    for operator in (*drivers, *machines):
+    handed_over = (flux.OPERATOR,) if cluster.flux else ()
+    for operator in (*drivers, *machines, *handed_over):
         yield operator.chart, operator.namespace
 
 
 def charts_inside(environment: Environment, placed: PlacedCluster) -> tuple[str, ...]:
     """Return the charts that are installed inside a cluster, each once; not those that manifests stand for."""
-    delivered = {one.name for one in environment.versions.manifests} & {one.chart for one in VM_OPERATORS}
+    delivered = {one.name for one in environment.versions.manifests} & {one.chart for one in _PLAIN}
     found = dict.fromkeys(chart for chart, _ in installed_inside(environment, placed))
     return tuple(chart for chart in found if chart not in delivered)
 
@@ -78,6 +81,8 @@ def _of_clusters(environment: Environment) -> Iterator[tuple[str, DataPlace]]:
     for placed in clusters(environment):
         if connected(environment, placed):
             yield infiniband.CHART, (placed.file, placed.path)
+        if placed.cluster.flux:
+            yield flux.OPERATOR.chart, (placed.file, (*placed.path, "flux"))
         for entry in add_ons(environment, placed):
             yield entry.chart, (placed.file, (*placed.path, "add_ons"))
 

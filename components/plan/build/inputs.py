@@ -10,6 +10,7 @@ from components.plan.build import (
     cluster_access,
     dns,
     external_secrets,
+    flux,
     hosted_control_plane,
     inventory,
     isolation,
@@ -44,6 +45,7 @@ _CLUSTER: _Makers[PlacedCluster] = (
     storage.of_cluster,
     vm_offering.of_cluster,
     dns.of_cluster,
+    flux.of_cluster,
 )
 """What makes the inputs of a slice's components, in the order they are applied."""
 

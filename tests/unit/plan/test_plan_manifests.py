@@ -11,14 +11,17 @@ from manifest_pins import by_charts
 from components.plan.build.manifests import everything
 from components.plan.checks import check
 from components.render.cluster_api import PROVIDERS
+from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from components.specs.loader import environments, load_environment
 
 
 def flux_objects(environment: Environment) -> Counter[tuple[str, str]]:
-    """Count the releases and Kustomizations that bring each chart or artefact, without those of Cluster API."""
+    """Count the releases and Kustomizations of the platform that bring each chart or artefact, but Cluster API's."""
     found: Counter[tuple[str, str]] = Counter()
     for item in everything(environment):
+        if item.cluster != MANAGEMENT:
+            continue
         spec = item.body.get("spec", {})
         source = spec.get("chartRef") or spec.get("sourceRef") or {}
         if item.kind in ("HelmRelease", "Kustomization") and source["name"] != PROVIDERS:

@@ -40,6 +40,7 @@ def test_what_comes_by_manifests_and_what_comes_by_tag_is_told_as_that() -> None
         "ironic-standalone-operator",
         "kubevirt-operator",
         "cdi-operator",
+        "flux",
     }
     assert {one.name.rpartition("/")[2]: one.version for one in tags.images if one.form == "providers"} == {
         "cluster-api": "v1.13.5",

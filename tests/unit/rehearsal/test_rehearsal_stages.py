@@ -34,7 +34,6 @@ def test_an_entry_for_several_kinds_becomes_one_stage_each() -> None:
     assert found == {
         "source-fetched-ocirepository": "OCIRepository",
         "source-fetched-helmrepository": "HelmRepository",
-        "source-fetched-gitrepository": "GitRepository",
         "source-fetched-bucket": "Bucket",
     }
 

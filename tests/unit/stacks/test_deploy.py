@@ -149,6 +149,13 @@ def test_components_wait_along_the_chain_of_gates(whole: list[Any]) -> None:
             "acme-train-train",
             "acme-train-infer",
         },
+        "Flux acme-train": {
+            "acme-train-kubeconfig",
+            "acme-train-system",
+            "acme-train-train",
+            "acme-train-infer",
+            "acme-train",
+        },
         "ClusterAccess acme-train": {
             "acme-train-kubeconfig",
             "acme-train-system",

@@ -1,0 +1,66 @@
+"""The repository that a cluster is handed over to: what is where, and what it says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from components.plan.build.manifests import everything
+from components.render.flux import FluxInput
+from components.render.manifest import MANAGEMENT, objects
+from components.specs.flux import FluxSpec
+from components.specs.loader import load_environment
+from toolchain import paths
+
+URL = "https://git.acme.example/platform/train"
+
+
+def specs(**said: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the specs of GitRepository and Kustomization of a repository of which the data say that."""
+    given = FluxInput(name="c1", cluster="c1", spec=FluxSpec(url=URL, **said), placement={})
+    *_, repository, applied = objects(given.render())
+    return repository.body["spec"], applied.body["spec"]
+
+
+def test_the_management_cluster_knows_nothing_of_a_repository() -> None:
+    environment = load_environment("eu-south-03a", paths.ROOT / "environments")
+    [placed] = [cluster for tenant in environment.tenants for cluster in tenant.clusters if cluster.flux]
+    assert placed.flux
+    assert placed.flux.secret
+
+    items = list(everything(environment))
+
+    told = [item for item in items if placed.flux.url in json.dumps(dict(item.body))]
+    assert [(item.cluster, item.kind) for item in told] == [(placed.name, "GitRepository")]
+    logins = [item for item in items if f'"{placed.flux.secret}"' in json.dumps(dict(item.body))]
+    assert {item.cluster for item in logins} == {placed.name}
+
+
+def test_what_flux_applies_names_no_other_namespace_and_no_other_cluster() -> None:
+    environment = load_environment("eu-south-03a", paths.ROOT / "environments")
+    found = [item for item in everything(environment) if item.cluster != MANAGEMENT and "toolkit" in item.api_version]
+
+    assert {item.kind for item in found} == {"GitRepository", "Kustomization"}
+    for item in found:
+        assert not {"kubeConfig", "serviceAccountName", "targetNamespace"} & item.body["spec"].keys()
+        assert "namespace" not in item.body["spec"].get("sourceRef", {})
+
+
+def test_a_range_of_versions_is_followed_as_well_as_a_branch() -> None:
+    repository, applied = specs(semver=">=1.0.0 <2.0.0", interval_minutes=1)
+
+    assert repository == {"url": URL, "ref": {"semver": ">=1.0.0 <2.0.0"}, "interval": "1m"}
+    assert (applied["path"], applied["interval"]) == ("./", "1m")
+
+
+def test_the_end_of_a_hand_over_is_not_the_end_of_what_the_tenant_runs() -> None:
+    given = FluxInput(name="c1", cluster="c1", spec=FluxSpec(url=URL, branch="main"), placement={})
+    place, *_, repository, applied = objects(given.render())
+
+    # Flux finalizes the two, and no pod of it runs in a cluster whose nodes have gone, or once Flux is deleted.
+    assert [(item.kind, item.retain) for item in (place, repository, applied)] == [
+        ("Namespace", True),
+        ("GitRepository", True),
+        ("Kustomization", True),
+    ]
+    assert applied.body["spec"]["deletionPolicy"] == "Orphan"
