@@ -210,6 +210,20 @@ def test_who_refers_to_it_is_counted_and_keys_are_put_together() -> None:
     )
 
 
+def test_nodes_for_the_controllers_of_dpus_are_asked_for_where_dpf_is_and_nowhere_else() -> None:
+    """DPF's controllers run on nodes with one label alone, and its chart's value moves none but the operator."""
+    asked, needed = set(), set()
+    for name in environments(ENVIRONMENTS):
+        items = rendered(load_environment(name, ENVIRONMENTS))
+        if any(item.kind == "DPFOperatorConfig" for item in items):
+            needed.add(name)
+        if Target("software", "", "", "node-role.kubernetes.io/control-plane") in given(items, TABLE):
+            asked.add(name)
+
+    assert asked == needed
+    assert set() < needed < set(environments(ENVIRONMENTS))
+
+
 def test_files_of_api_servers_have_the_keys_that_flags_name() -> None:
     chosen = with_every_file(laptop())
     files = {"login-authority", "webhook-kubeconfig", "audit-policy"}
