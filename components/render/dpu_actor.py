@@ -23,6 +23,8 @@ from components.render.dpu_decision import AWAY, CYCLED, READY, Host, Verb, deci
 HOLD = "provisioning.dpu.nvidia.com/wait-for-external-nodeeffect"
 REBOOT = "provisioning.dpu.nvidia.com/dpunode-external-reboot-required"
 POWER = "reboot.metal3.io"
+OUT_OF_SERVICE = "capm3.metal3.io/unhealthy"
+"""Annotation of a host that people work on: nothing is done with its power or its DPU."""
 _HARD = '{"mode":"hard","force":true}'
 """Power cycle that Metal3 does on hosts without an image too, as it does none without ``force``."""
 _DPF, _METAL3, _CAPI = "provisioning.dpu.nvidia.com/v1alpha1", "metal3.io/v1alpha1", "cluster.x-k8s.io/v1beta2"
@@ -34,11 +36,13 @@ LOG = logging.getLogger("dpu-release")
 
 
 def stuck(found: Iterable[dict[str, Any]], now: dt.datetime, minutes: int) -> list[str]:
-    """Return the names of hosts (bodies of ``found``) that have been away for longer than ``minutes``."""
+    """Return the names of hosts in service (bodies of ``found``) that have been away for longer than ``minutes``."""
     return [
         body["metadata"]["name"]
         for body in found
-        if (since := _notes(body).get(AWAY)) and now - dt.datetime.fromisoformat(since) > dt.timedelta(minutes=minutes)
+        if OUT_OF_SERVICE not in _notes(body)
+        and (since := _notes(body).get(AWAY))
+        and now - dt.datetime.fromisoformat(since) > dt.timedelta(minutes=minutes)
     ]
 
 
@@ -68,9 +72,10 @@ class Region:
                 self._groups[namespace, item["metadata"]["name"]] = item
 
     def hosts(self) -> Iterator[Host]:
-        """Yield the hosts that have a place for a DPU."""
+        """Yield the hosts in service that have a place for a DPU."""
         for name, body in self.bodies.items():
-            if (node := self._nodes.get(node_name(name))) is not None and "deletionTimestamp" not in body["metadata"]:
+            left_alone = "deletionTimestamp" in body["metadata"] or OUT_OF_SERVICE in _notes(body)
+            if (node := self._nodes.get(node_name(name))) is not None and not left_alone:
                 yield self._host(name, body, node)
 
     def _host(self, name: str, body: dict[str, Any], node: dict[str, Any]) -> Host:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from components.render.dpu_actor import REBOOT, Region, node_name, stuck, whole
+from components.render.dpu_actor import OUT_OF_SERVICE, REBOOT, Region, node_name, stuck, whole
 from components.render.dpu_decision import AWAY, CYCLED, READY, Verb, decide
 from components.render.inventory import names_of
 from components.specs.environment import Environment
@@ -203,6 +203,13 @@ def test_a_host_that_is_away_for_too_long_is_told(hours: int, late: list[str]) -
     since = (NOW - dt.timedelta(hours=hours)).isoformat(timespec="seconds")
 
     assert stuck([host(**{AWAY: since}), host()], NOW, 240) == late
+
+
+def test_nothing_is_done_with_a_host_that_people_work_on() -> None:
+    out = host(**{OUT_OF_SERVICE: "", AWAY: (NOW - dt.timedelta(days=2)).isoformat()})
+
+    assert run(Server(deployment(), dpu(), node(**{REBOOT: "true"}), out)) == []
+    assert stuck([out], NOW, 240) == []
 
 
 def test_a_host_finds_its_dpunode_by_the_name_that_the_inventory_gives_it(laptop: Environment) -> None:
