@@ -130,7 +130,8 @@ def name_rules(name: str, namespace: str) -> Manifest:
 def release_rules(name: str, namespace: str) -> Manifest:
     """Return what is alerted on of the CronJob ``name`` that lets DPUs go, by the series of kube-state-metrics."""
     of = f'namespace="{namespace}",cronjob="{name}"'
-    late = f"time() - kube_cronjob_status_last_successful_time{{{of}}} > {_RELEASE_SECONDS}"
+    since = f"(kube_cronjob_status_last_successful_time{{{of}}} or kube_cronjob_created{{{of}}})"
+    late = f"time() - {since} > {_RELEASE_SECONDS}"
     summary = "A host has been away for its DPU's sake for too long, or nothing lets DPUs go; the last Jobs say which."
     alerts = [_alert("DpuReleaseStuck", "warning", late, summary)]
     return _rules(name, "dpus", alerts, {}, namespace=namespace, labels={})
