@@ -64,6 +64,8 @@ class ControlPlanes:
     """Whether data stores that clusters share are made, or only named."""
     moves_data_stores: bool
     """Whether the state of a cluster can go from one data store to another."""
+    takes_addresses: bool
+    """Whether nodes can be told the address that they register with."""
     versions_by: str | None
     """Chart whose release bounds the version of a control plane; None where nothing but its image does."""
 
@@ -91,6 +93,8 @@ class BareMetal:
     """Returns the objects of one host."""
     patches: Callable[[Iterable[PlacedHost]], Iterable[tuple[str, Patch]]]
     """Returns, by a stable key, fields of objects that the backend's own controllers make for hosts."""
+    data_template: tuple[str, str] | None = None
+    """Version and kind of what tells a node what is its own, such as its address; None where nothing does."""
     lists_failure_domains: bool
     """Whether a cluster lists the failure domains that its machines may be in."""
     asks_certificates: bool
@@ -153,6 +157,7 @@ CONTROL_PLANES = {
         counts_konnectivity_agents=True,
         makes_shared_data_stores=True,
         moves_data_stores=True,
+        takes_addresses=True,
         versions_by=kamaji.CHART,
     ),
     ControlPlaneBackend.K0SMOTRON: ControlPlanes(
@@ -167,6 +172,7 @@ CONTROL_PLANES = {
         counts_konnectivity_agents=False,
         makes_shared_data_stores=False,
         moves_data_stores=False,
+        takes_addresses=False,
         versions_by=None,
     ),
 }
@@ -179,6 +185,7 @@ BARE_METAL = {
         providers=metal3.PROVIDERS,
         infrastructure=metal3.infrastructure,
         machine_template=metal3.MACHINE_TEMPLATE,
+        data_template=metal3.DATA_TEMPLATE,
         remediation=metal3.remediation,
         host=bare_metal_hosts.render,
         patches=bare_metal_hosts.patches,

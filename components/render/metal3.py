@@ -13,6 +13,7 @@ from components.specs.bare_metal import BareMetalSpec
 
 API = "infrastructure.cluster.x-k8s.io/v1beta2"
 MACHINE_TEMPLATE = (API, "Metal3MachineTemplate")
+DATA_TEMPLATE = (API, "Metal3DataTemplate")
 PROVIDERS = (
     Provider(
         role="ipam", name="metal3", namespace="metal3-ipam-system", release="metal3", flags=bare_metal_controllers.PACE
@@ -23,7 +24,12 @@ PROVIDERS = (
         namespace="capm3-system",
         release="metal3",
         # Upstream runs ten workers and calls more than one unsafe: two could claim one host.
-        flags={**bare_metal_controllers.PACE, "--metal3machine-concurrency": "1"},
+        flags={
+            **bare_metal_controllers.PACE,
+            "--metal3machine-concurrency": "1",
+            # By the names of hosts an address pool knows which address is whose (node_addresses).
+            "--enable-bmh-name-based-preallocation": "true",
+        },
     ),
 )
 

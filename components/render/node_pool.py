@@ -6,10 +6,10 @@ pointed at, and machines of the old one still find theirs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
-from components.render import join_service
+from components.render import join_service, metal3, node_addresses
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
 from components.render.join_service import HostIdentity
@@ -18,8 +18,10 @@ from components.render.node_templates import TemplateIntent
 from components.render.objects import LABEL_LIMIT, digest, fit, given, manifest, reference
 from components.render.pool_health import health_check, readiness
 from components.render.pool_rollout import drain_limit_seconds, drain_rules, rollout_section, window_text
+from components.render.template_revision_5 import data_name
 from components.render.template_revisions import REVISIONS, fingerprint
 from components.specs.bare_metal import BareMetalBackend
+from components.specs.base import Address
 from components.specs.catalog import BootMode
 from components.specs.instance_types import InstanceType
 from components.specs.intents import NodeIntent
@@ -72,6 +74,8 @@ class NodePoolInput:
     """When the tenant allows disruption."""
     burn_in: BurnInSpec | None = None
     """Who sets the condition of pools that ask for a burn-in."""
+    addresses: Mapping[str, Address] = field(default_factory=dict)
+    """Address of each host of the pool that has one, by host."""
 
     def render(self) -> tuple[Rendered, ...]:
         """Return the objects of one pool, in the order they are applied."""
@@ -79,6 +83,7 @@ class NodePoolInput:
         remediation = BARE_METAL[self.bare_metal].remediation(self.name, self.cluster, labels)
         diskless = any(group.intent.boot is BootMode.LIVE_ISO for group in self.groups)
         return (
+            *_addresses(self, labels),
             *(item for group in self.groups for item in _group(self, group)),
             *(join_service.access(self.name, self.cluster, labels) if diskless else ()),
             *remediation,
@@ -90,6 +95,16 @@ class NodePoolInput:
 def group_name(cluster: str, pool: str, failure_domain: str) -> str:
     """Return the name of a rollout group; it becomes a label value, so it is cut to fit one."""
     return fit(f"{cluster}-{pool}-{failure_domain}", LABEL_LIMIT)
+
+
+def _addresses(pool: NodePoolInput, labels: dict[str, str]) -> Iterator[Manifest]:
+    """Yield the addresses of the pool's hosts, and what hands them to nodes: once for groups that are alike."""
+    if pool.addresses:
+        yield node_addresses.render(pool.cluster, pool.spec.name, pool.addresses, labels)
+    told = (REVISIONS[group.intent.revision].build(_at(pool, group)).data for group in pool.groups)
+    for name, spec in {data_name(pool.cluster, pool.spec.name, data): data for data in told if data}.items():
+        api_version, kind = metal3.DATA_TEMPLATE
+        yield manifest(api_version, kind, name, namespace=pool.cluster, labels=labels, retain=True, spec=spec)
 
 
 def _group(pool: NodePoolInput, group: RolloutGroup) -> Iterator[Manifest]:

@@ -11,6 +11,7 @@ from components.specs.bare_metal import BareMetalBackend
 from components.specs.base import Registry
 from components.specs.catalog import BootMode
 from components.specs.intents import NodeIntent
+from components.specs.node_addresses import NodeNetwork
 from components.specs.region import ControlPlaneBackend
 
 
@@ -39,6 +40,8 @@ class TemplateIntent:
     """Fields of ``KubeletConfiguration`` that the cluster sets."""
     mirror: Registry | None = None
     """Registry that the node pulls all images through, without a scheme."""
+    network: NodeNetwork | None = None
+    """How the node has its address in its VPC."""
 
     @classmethod
     def of(cls, intent: NodeIntent, cluster: str, pool: str, failure_domain: str) -> TemplateIntent:
@@ -57,6 +60,7 @@ class TemplateIntent:
             max_pods=intent.max_pods,
             kubelet_configuration=intent.kubelet_configuration,
             mirror=intent.mirror,
+            network=intent.network,
         )
 
 
@@ -68,3 +72,5 @@ class NodeTemplates:
     """Spec of the bare-metal backend's machine template."""
     bootstrap: Json
     """``KubeadmConfigTemplate.spec``, or ``K0sWorkerConfigTemplate.spec`` where k0smotron hosts control planes."""
+    data: Json | None = None
+    """Spec of Metal3's data template, which tells a node what is its own; None where nothing is."""

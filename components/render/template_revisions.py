@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-from components.render import template_revision_1, template_revision_2, template_revision_3, template_revision_4
+from components.render import (
+    template_revision_1,
+    template_revision_2,
+    template_revision_3,
+    template_revision_4,
+    template_revision_5,
+)
 from components.render.node_templates import NodeTemplates, TemplateIntent
 from components.render.objects import digest
 from components.specs.intents import FINGERPRINT_DIGITS, NodeIntent
@@ -26,11 +32,14 @@ class Revision:
 
 KNOWS_MIRRORS = 4
 """First revision whose nodes may pull through a mirror."""
+KNOWS_ADDRESSES = 5
+"""First revision whose nodes may be given their address."""
 REVISIONS = {
     1: Revision(build=template_revision_1.build, intent=template_revision_1.INTENT),
     2: Revision(build=template_revision_2.build, intent=template_revision_2.INTENT),
     3: Revision(build=template_revision_3.build),
     KNOWS_MIRRORS: Revision(build=template_revision_4.build),
+    KNOWS_ADDRESSES: Revision(build=template_revision_5.build),
 }
 NEWEST = max(REVISIONS)
 """Revision that a new intent takes."""

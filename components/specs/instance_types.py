@@ -9,7 +9,7 @@ from typing import Self
 
 from pydantic import Field
 
-from components.specs.base import CheckedSpec, DataFile, Label, Misfit, Quantity, Spec, Text, bytes_of
+from components.specs.base import CheckedSpec, DataFile, InterfaceName, Label, Misfit, Quantity, Spec, Text, bytes_of
 from components.specs.root_device import RootDeviceSpec
 
 _MEMORY, _DISK = ("4Gi", "64Ti"), ("16Gi", "256Ti")
@@ -41,6 +41,9 @@ class DpuSpec(Spec):
     """Model of the DPU, such as ``bluefield-3``, for people."""
     host_functions: int = Field(ge=1, le=2)
     """Number of physical functions that the host sees."""
+    interface: InterfaceName | None = None
+    """Name of the first physical function as inspection of a host gives it, such as ``enp1s0f0np0``; required where
+    nodes are given their address in a VPC."""
     virtual_functions: int = Field(default=16, ge=1, le=126)
     """Number of virtual functions of one physical function; VMs and InfiniBand GUIDs are counted by them."""
 

@@ -52,6 +52,6 @@ RULE = Rule(
     description="A machine template is never edited: new content is a new template.",
     why="machines of one pool would differ without any rollout, and nothing would notice",
     severity=Severity.CRITICAL,
-    kinds=TEMPLATES | {"KubeadmConfigTemplate", "K0sWorkerConfigTemplate"},
+    kinds=TEMPLATES | {"KubeadmConfigTemplate", "K0sWorkerConfigTemplate", "Metal3DataTemplate"},
     find=find,
 )

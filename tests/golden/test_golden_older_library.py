@@ -183,6 +183,7 @@ CHANGED_SINCE = {
     "OCIRepository",
     "DPFOperatorConfig",
     "DPUServiceTemplate",
+    "InfrastructureProvider",  # how controllers are started
     "DPUServiceConfiguration",  # what DPUs run, and not what they are flashed from
 }
 """Kinds that make or move no node, and are written otherwise now."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from components.plan.build.node_addresses import addresses_of
 from components.plan.intents.nodes import intents_of
 from components.plan.pools import PlacedCluster, clusters_of, failure_domain
 from components.plan.rollout.repair import most_broken, startup_seconds
@@ -44,6 +45,7 @@ def pool_input(environment: Environment, placed: PlacedCluster, pool: NodePoolSp
         startup_seconds=startup_seconds(environment, pool, sum(group.size.most_nodes for group in groups)),
         window=placed.tenant.changes.window,
         burn_in=region.nodes.burn_in,
+        addresses=addresses_of(environment, pool_key(placed.cluster.name, pool.name)),
     )
 
 

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 
 from components.plan.intents.differences import At, Difference, differences
 from components.plan.intents.images import CHANNEL, choose_image, doca_fits, find_image
+from components.plan.intents.node_networks import wanted_network
 from components.plan.intents.succession import is_newer
 from components.plan.pools import DataPath, PlacedPool, pools
 from components.render.objects import given
-from components.render.template_revisions import KNOWS_MIRRORS, NEWEST
+from components.render.template_revisions import KNOWS_ADDRESSES, KNOWS_MIRRORS, NEWEST
 from components.specs.catalog import GoldenImage
 from components.specs.environment import Environment
 from components.specs.firmware import Firmware
@@ -45,6 +46,7 @@ def wanted_intent(
         kubelet_configuration={**given(maxPods=cluster.max_pods), **cluster.kubelet.configuration()},
         firmware=_firmware(environment, image),
         mirror=_mirror(region) if revision >= KNOWS_MIRRORS else None,
+        network=wanted_network(environment, placed, image.boot) if revision >= KNOWS_ADDRESSES else None,
         after=rollout.after,
     )
 
@@ -141,6 +143,7 @@ def _places(environment: Environment, placed: PlacedPool, image: GoldenImage) ->
         "kubelet_configuration": (placed.file, (*cluster, "kubelet")),
         "firmware": _firmware_at(environment, image, entry),
         "mirror": (REGION, ("registry", "mirror")),
+        "network": (REGION, ("nodes", "addresses")),
         "after": (placed.file, (*placed.path, "rollout", "after")),
     }
 

@@ -16,6 +16,7 @@ from components.plan.build.slices import SliceKind, slices
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
 from components.render.manifest import Manifest
+from components.render.metal3 import DATA_TEMPLATE
 from components.specs.environment import Environment
 
 Json = Mapping[str, Any]
@@ -44,10 +45,10 @@ class Template:
 
 
 def template_kinds(environment: Environment) -> tuple[tuple[str, str], ...]:
-    """Return version and kind of what the rollout groups of ``environment`` retain."""
+    """Return version and kind of what the rollout groups and pools of ``environment`` retain."""
     region = environment.region
     metal, control_planes = BARE_METAL[region.bare_metal.backend], CONTROL_PLANES[region.control_planes.backend]
-    return metal.machine_template, control_planes.bootstrap_template
+    return (*filter(None, [metal.machine_template, metal.data_template]), control_planes.bootstrap_template)
 
 
 def judged(environment: Environment, templates: Iterable[Json], users: Iterable[Json]) -> list[Template]:
@@ -59,7 +60,8 @@ def judged(environment: Environment, templates: Iterable[Json], users: Iterable[
         users: objects of `USERS`, read after the templates.
     """
     used: dict[tuple[str, str, str], set[str]] = {}
-    for body in users:
+    templates = [*templates]
+    for body in (*users, *templates):
         for key in _referred(body):
             used.setdefault(key, set()).add(f"{body['kind']} {body['metadata']['name']}")
     for item in _declared(environment):
@@ -68,10 +70,12 @@ def judged(environment: Environment, templates: Iterable[Json], users: Iterable[
 
 
 def _referred(body: Json) -> Iterator[tuple[str, str, str]]:
-    spec = body["spec"]["template"]["spec"]
+    spec = body.get("spec", {}).get("template", {}).get("spec", {})
     for reference in (spec.get("infrastructureRef"), (spec.get("bootstrap") or {}).get("configRef")):
         if reference:
             yield body["metadata"]["namespace"], reference["kind"], reference["name"]
+    if spec.get("dataTemplate"):
+        yield body["metadata"]["namespace"], DATA_TEMPLATE[1], spec["dataTemplate"]["name"]
 
 
 def _declared(environment: Environment) -> Iterator[Manifest]:
@@ -83,7 +87,8 @@ def _declared(environment: Environment) -> Iterator[Manifest]:
 def _is_ours(body: Json) -> bool:
     labels = body["metadata"].get("labels") or {}
     is_going = body["metadata"].get("deletionTimestamp") is not None
-    return labels.get(keys.MANAGED_BY) == keys.FIELD_MANAGER and keys.GROUP in labels and not is_going
+    of_pool = not labels.keys().isdisjoint((keys.GROUP, keys.POOL))
+    return labels.get(keys.MANAGED_BY) == keys.FIELD_MANAGER and of_pool and not is_going
 
 
 def _template(body: Json, used: Mapping[tuple[str, str, str], set[str]]) -> Template:

@@ -26,6 +26,7 @@ LABELS = {
     "jacquard.dev/image": "gpu-2026.9.1",
 }
 TEMPLATE = ("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3MachineTemplate")
+DATA = ("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3DataTemplate")
 BOOTSTRAP = ("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfigTemplate")
 
 
@@ -34,7 +35,7 @@ class FakeApi:
 
     def __init__(self, machine: tuple[str, str] = TEMPLATE, bootstrap: tuple[str, str] = BOOTSTRAP) -> None:
         self.templates = (machine, bootstrap)
-        self.objects: dict[str, list[Object]] = {kind: [] for _, kind in (*self.templates, *USERS)}
+        self.objects: dict[str, list[Object]] = {kind: [] for _, kind in (*self.templates, DATA, *USERS)}
         self.deleted: list[tuple[str, str, str]] = []
         self.refuses = ""
 
@@ -94,6 +95,18 @@ def test_what_nothing_names_is_deleted_as_it_was_read(invoke: Invoke, api: FakeA
         + ["laptop: 2 templates deleted, 4 in use"],
     )
     assert api.deleted == [(name, "uid-old", "7") for name in OLD]
+
+
+def test_what_tells_nodes_their_address_goes_after_the_last_template_that_names_it(
+    invoke: Invoke, api: FakeApi
+) -> None:
+    for name in ("data-unnamed", "data-named"):
+        api.add(DATA, name)
+    [old] = [body for body in api.objects[TEMPLATE[1]] if body["metadata"]["name"] == "old"]
+    old["spec"] = {"template": {"spec": {"dataTemplate": {"name": "data-named"}}}}
+
+    assert invoke("gc", "laptop").exit_code == 0
+    assert [name for name, *_ in api.deleted if "Data" in name] == ["Metal3DataTemplate acme-train/data-unnamed"]
 
 
 def test_templates_of_other_backends_go_as_well(

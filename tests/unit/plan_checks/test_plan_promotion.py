@@ -72,6 +72,19 @@ def test_nodes_pull_through_the_mirror_by_an_image_that_asks_it(laptop: Any) -> 
     assert after.node("acme-train/infer/a03").mirror is None
 
 
+def test_nodes_get_their_address_by_their_next_promotion(laptop: Any) -> None:
+    laptop.edit("region.yaml", "spares: 2%", "nodes: {addresses: {dns: [10.2.0.53]}}\nspares: 2%")
+    laptop.allocate()
+    before = laptop.load().image_pins
+    after = promote(laptop.load(), "acme-train/train", "gpu-2026.11.1")
+    network = after.node("acme-train/train/a01").network
+
+    assert before.node("acme-train/train/a01").network is None
+    assert network is not None
+    assert (network.interface, network.mtu_bytes, [*map(str, network.dns)]) == ("enp1s0f0np0", 9000, ["10.2.0.53"])
+    assert after.node("acme-train/infer/a03") == before.node("acme-train/infer/a03")
+
+
 def test_an_unknown_image_is_told_with_those_there_are(laptop: Any) -> None:
     environment = laptop.load()
     known = ", ".join(image.version for image in environment.images.images)

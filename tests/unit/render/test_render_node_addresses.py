@@ -1,0 +1,130 @@
+"""What hands a host's address to its DPU, to the node and to the kubelet: all say the same of each host."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any
+
+import pytest
+
+from components.plan.build.manifests import everything
+from components.render.inventory import dpu_name
+from components.render.manifest import Manifest
+from components.render.node_templates import TemplateIntent
+from components.render.template_revision_5 import data_name
+from components.render.template_revisions import KNOWS_ADDRESSES, REVISIONS
+from components.specs.bare_metal import BareMetalBackend
+from components.specs.catalog import BootMode
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from components.specs.node_addresses import NodeNetwork
+from components.specs.region import ControlPlaneBackend
+from toolchain import paths
+
+NETWORK = NodeNetwork(
+    interface="enp1s0f0np0", mtu_bytes=9158, dns=(IPv4Address("10.2.0.53"),), ntp=(IPv4Address("10.2.0.123"),)
+)
+INTENT = TemplateIntent(
+    control_plane=ControlPlaneBackend.KAMAJI,
+    bare_metal=BareMetalBackend.METAL3,
+    cluster="acme-train",
+    pool="train",
+    failure_domain="a01",
+    image_version="gpu-1",
+    image_url="https://images.cloud.example/gpu-1.raw",
+    image_sha256="0" * 64,
+    taints=(),
+    boot=BootMode.DISK,
+    max_pods=110,
+    mirror="mirror.example",
+    network=NETWORK,
+)
+
+
+@pytest.fixture(scope="module")
+def lab() -> Environment:
+    """Return environment lab, whose region gives addresses."""
+    return load_environment("lab", paths.ROOT / "environments")
+
+
+def of_kind(environment: Environment, kind: str) -> list[Manifest]:
+    return [item for item in everything(environment) if isinstance(item, Manifest) and item.kind == kind]
+
+
+def test_dpus_and_nodes_are_told_the_same_link_of_each_host(lab: Environment) -> None:
+    [links] = [item.body["spec"]["ipv4Network"] for item in of_kind(lab, "DPUServiceIPAM") if item.name != "loopback"]
+    told: dict[str, tuple[str, str]] = {}
+    for pool in of_kind(lab, "IPPool"):
+        gateways = {part["start"]: part["gateway"] for part in pool.body["spec"]["pools"]}
+        for claim, address in pool.body["spec"]["preAllocations"].items():
+            told[claim.removesuffix(f"-{pool.name}")] = (address, gateways[address])
+
+    assert told.keys() == lab.allocations.hosts.keys()
+    for host in lab.hosts:
+        if host.host in told:
+            link = IPv4Network(links["allocations"][dpu_name(host)])
+            assert told[host.host] == (str(link[2]), str(link[links["gatewayIndex"]]))
+
+
+def test_each_address_pool_has_the_hosts_of_its_pool_and_no_address_beside_theirs(lab: Environment) -> None:
+    for pool in of_kind(lab, "IPPool"):
+        spec, key = pool.body["spec"], f"{pool.namespace}/{pool.body['metadata']['labels']['jacquard.dev/pool']}"
+
+        hosts = {claim.removesuffix(f"-{pool.name}") for claim in spec["preAllocations"]}
+        assert hosts == {host for host, owner in lab.allocations.hosts.items() if owner == key}
+        assert [part["start"] for part in spec["pools"]] == [part["end"] for part in spec["pools"]]
+        assert sorted(part["start"] for part in spec["pools"]) == sorted(spec["preAllocations"].values())
+
+
+def test_a_pool_that_was_not_promoted_is_told_nothing_yet(lab: Environment) -> None:
+    named = {item.name: at(item, "dataTemplate") for item in of_kind(lab, "Metal3MachineTemplate")}
+    [data] = of_kind(lab, "Metal3DataTemplate")
+
+    assert {name: value for name, value in named.items() if value} == {
+        next(name for name in named if "-h100-" in name): {"name": data.name}
+    }
+
+
+def at(template: Manifest, key: str) -> Any:
+    return template.body["spec"]["template"]["spec"].get(key)
+
+
+def test_revision_5_is_revision_4_where_no_address_is_given() -> None:
+    silent = replace(INTENT, network=None)
+
+    assert REVISIONS[KNOWS_ADDRESSES].build(silent) == REVISIONS[4].build(silent) == REVISIONS[4].build(INTENT)
+
+
+def test_revision_5_hands_over_address_gateway_and_name_servers_and_tells_the_kubelet() -> None:
+    before, after = REVISIONS[4].build(INTENT), REVISIONS[5].build(INTENT)
+    assert after.data is not None
+    machine, bootstrap = after.machine["template"]["spec"], after.bootstrap["template"]["spec"]
+    [metadata] = after.data["metaData"]["ipAddressesFromPool"]
+    [network] = after.data["networkData"]["networks"]["ipv4"]
+    [link] = after.data["networkData"]["links"]["ethernets"]
+
+    name = data_name("acme-train", "train", after.data)
+    assert machine == {**before.machine["template"]["spec"], "dataTemplate": {"name": name}}
+    assert bootstrap["ntp"] == {"enabled": True, "servers": ["10.2.0.123"]}
+    registration = before.bootstrap["template"]["spec"]["joinConfiguration"]["nodeRegistration"]
+    assert bootstrap["joinConfiguration"]["nodeRegistration"]["kubeletExtraArgs"] == [
+        *registration["kubeletExtraArgs"],
+        {"name": "node-ip", "value": f"{{{{ ds.meta_data.{metadata['key']} }}}}"},
+    ]
+    assert (link["macAddress"], link["mtu"]) == ({"fromHostInterface": "enp1s0f0np0"}, 9000)
+    assert network["link"] == link["id"]
+    assert {metadata["name"], network["ipAddressFromIPPool"], network["routes"][0]["gateway"]["fromIPPool"]} == {
+        "acme-train-train"
+    }
+    assert after.data["networkData"]["services"] == {"dns": ["10.2.0.53"]}
+
+
+def test_groups_of_a_pool_have_one_data_template_and_pools_have_their_own() -> None:
+    built = {
+        (pool, domain): REVISIONS[5].build(replace(INTENT, pool=pool, failure_domain=domain)).data
+        for pool in ("train", "infer")
+        for domain in ("a01", "a02")
+    }
+
+    assert built["train", "a01"] == built["train", "a02"] != built["infer", "a01"] == built["infer", "a02"]
