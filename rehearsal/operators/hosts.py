@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from providers.kube.objects import dig
+from rehearsal.operators import node_data
 from rehearsal.operators.bare_metal import HOST
 from rehearsal.operators.references import Reference, missing
 from rehearsal.operators.view import Object, View, conditions, deleting, owned_by, owner, reported
@@ -109,7 +110,11 @@ def _choice(view: View, machine: Object, hosts: list[Object]) -> Object | None:
         return None
     domain = dig(machine, "spec", "failureDomain") or dig(capi, "spec", "failureDomain")
     near = [host for host in free if (host["metadata"].get("labels") or {}).get(_FAILURE_DOMAIN) == domain]
-    return (near or free)[0]
+    chosen = (near or free)[0]
+    why = node_data.lacking(view, machine, chosen)
+    if why and (patch := conditions(machine, Metal3DataReady=("False", "WaitingForMetal3Data", why))):
+        view.status(machine, patch)
+    return None if why else chosen
 
 
 def _is_free(host: Object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -9,7 +10,7 @@ from typing import Any
 from urllib.parse import urlparse
 
 from providers.kube.objects import dig
-from rehearsal.operators import ironcore
+from rehearsal.operators import ironcore, node_data
 from rehearsal.operators.bare_metal import HOST
 from rehearsal.operators.hosts import API, CLUSTER_LABEL, MACHINE
 from rehearsal.operators.view import Object, View, deleting, owner
@@ -17,6 +18,8 @@ from rehearsal.operators.view import Object, View, deleting, owner
 KUBEADM = ("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig")
 K0S_WORKER = ("bootstrap.cluster.x-k8s.io/v1beta2", "K0sWorkerConfig")
 _UUID = "metal3.io/uuid"
+_METADATA = re.compile(r"\{\{ *ds\.meta_data\.(\w+) *\}\}")
+"""What cloud-init replaces by a value of the node's metadata."""
 _METAL_HOSTNAME = "$${METAL_HOSTNAME}"
 """What IronCore's provider replaces by the machine's name in all that a node is given."""
 
@@ -35,6 +38,8 @@ class Booted:
     provider_id: str
     """What the infrastructure provider writes on a Node; empty: it writes nothing there."""
     labels: dict[str, str] = field(default_factory=dict)
+    metadata: dict[str, str] = field(default_factory=dict)
+    """Addresses in the metadata that the node is given, by key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +51,8 @@ class Joining:
     taints: list[dict[str, Any]]
     kubelet: str
     provider_id: str
+    address: str | None = None
+    """What the kubelet is told to register as its address; None: nothing."""
 
 
 def reconcile(view: View, hosted: Callable[[str], View | None]) -> None:
@@ -60,6 +67,8 @@ def reconcile(view: View, hosted: Callable[[str], View | None]) -> None:
         if cluster is None:
             continue
         node = _node(view, booted)
+        if node is None:
+            continue
         known = cluster.find("v1", "Node", node["metadata"]["name"])
         if known is None:
             cluster.create(node)
@@ -86,6 +95,7 @@ def _hosts(view: View) -> Iterator[Booted]:
             memory=f"{dig(host, 'status', 'hardware', 'ramMebibytes') or 1024}Mi",
             provider_id=machine["spec"]["providerID"],
             labels={_UUID: uid},
+            metadata=node_data.told(view, machine, host),
         )
 
 
@@ -110,12 +120,15 @@ def _servers(view: View) -> Iterator[Booted]:
         )
 
 
-def _node(view: View, booted: Booted) -> Object:
+def _node(view: View, booted: Booted) -> Object | None:
+    """Return what registers itself; None where a kubelet does not start, since its ``node-ip`` is no address."""
     namespace = booted.machine["metadata"].get("namespace")
     capi = view.find(*MACHINE, owner(booted.machine, "Machine"), namespace) or {}
     reference = dig(capi, "spec", "bootstrap", "configRef") or {}
     join, kind = (_k0s, K0S_WORKER) if reference.get("kind") == K0S_WORKER[1] else (_kubeadm, KUBEADM)
     joining = join(booted, capi, view.find(*kind, reference.get("name"), namespace) or {})
+    if joining.address == "":
+        return None
     resources = {"cpu": str(booted.cores), "memory": booted.memory, "pods": "250", "ephemeral-storage": "1Ti"}
     labels = {
         "kubernetes.io/hostname": joining.name,
@@ -131,7 +144,10 @@ def _node(view: View, booted: Booted) -> Object:
         "status": {
             "capacity": resources,
             "allocatable": resources,
-            "addresses": [{"type": "Hostname", "address": joining.name}],
+            "addresses": [
+                *([{"type": "InternalIP", "address": joining.address}] if joining.address else []),
+                {"type": "Hostname", "address": joining.name},
+            ],
             "nodeInfo": {
                 "architecture": "amd64",
                 "operatingSystem": "linux",
@@ -164,7 +180,13 @@ def _kubeadm(booted: Booted, capi: Object, config: Object) -> Joining:
         taints=registration.get("taints") or [],
         kubelet=dig(capi, "spec", "version") or "",
         provider_id=booted.provider_id or own,
+        address=_filled(arguments.get("node-ip"), booted.metadata),
     )
+
+
+def _filled(value: str | None, metadata: dict[str, str]) -> str | None:
+    """Return ``value`` as cloud-init fills it in: what the metadata does not have becomes nothing."""
+    return None if value is None else _METADATA.sub(lambda key: metadata.get(key[1], ""), value)
 
 
 def _k0s(booted: Booted, capi: Object, config: Object) -> Joining:

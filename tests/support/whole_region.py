@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from live_objects import obj
 
-from rehearsal.operators import bare_metal, control_planes, data_stores, external_secrets, hosts, installed, ironcore
+from rehearsal.operators import (
+    bare_metal,
+    control_planes,
+    data_stores,
+    external_secrets,
+    hosts,
+    installed,
+    ironcore,
+    node_data,
+)
 from rehearsal.operators.view import simulated_secret
 
 NS = "acme"
@@ -28,6 +38,15 @@ PUSHED = {
     "selector": {"secret": {"name": "copied"}},
     "data": [{"match": {"remoteRef": {"remoteKey": "login", "property": "password"}}}],
 }
+TOLD = {
+    "metaData": {"ipAddressesFromPool": [{"key": "node_ip", "name": "links"}]},
+    "networkData": {"links": {"ethernets": [{"id": "vpc", "macAddress": {"fromHostInterface": "port"}}]}},
+}
+ADDRESSES = {
+    "pools": [{"start": "10.65.0.2", "end": "10.65.0.2", "prefix": 30, "gateway": "10.65.0.1"}],
+    "preAllocations": {"free-links": "10.65.0.2"},
+}
+PORTS = {"hardware": {"nics": [{"name": "port"}]}, "provisioning": {"state": "available"}}
 
 
 def whole_region() -> list[dict[str, Any]]:
@@ -48,7 +67,7 @@ def whole_region() -> list[dict[str, Any]]:
         obj("cert-manager.io/v1", "Certificate", "ironic", issued, NS),
         obj(*bare_metal.IRONIC, "ironic", {"tls": tls}, NS),
         obj(*bare_metal.HOST, "h1", {"bmc": address}, NS, status={"provisioning": {"state": "registering"}}),
-        obj(*bare_metal.HOST, "free", {"bmc": address}, NS, status={"provisioning": {"state": "available"}}),
+        obj(*bare_metal.HOST, "free", {"bmc": address}, NS, status=copy.deepcopy(PORTS)),
         obj("kamaji.clastix.io/v1alpha1", "DataStore", "default", {"tlsConfig": {"ca": {"cert": KEY}}}, ""),
         obj(data_stores.DPF, "DPUCluster", "dpus", namespace=NS),
         obj(
@@ -65,7 +84,8 @@ def whole_region() -> list[dict[str, Any]]:
         obj(_CAPI, "Cluster", "acme", namespace=NS, status=started),
         obj(_CAPI, "Machine", "m1", claimed, NS),
         obj(WORKER, "KubeadmConfig", "m1", namespace=NS, metadata=OF_MACHINE),
-        obj(hosts.API, "Metal3DataTemplate", "data", namespace=NS),
+        obj(hosts.API, "Metal3DataTemplate", "data", TOLD, NS),
+        obj(*node_data.POOL, "links", copy.deepcopy(ADDRESSES), NS),
         obj(hosts.API, "Metal3Machine", "m1", {"dataTemplate": {"name": "data"}}, NS, metadata=OF_MACHINE),
         obj(external_secrets.API, "ClusterSecretStore", "vault", {"provider": {"fake": {"data": []}}}, ""),
         obj(external_secrets.API, "ExternalSecret", "copied", COPIED, NS),
