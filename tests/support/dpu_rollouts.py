@@ -49,7 +49,7 @@ DATA = {
     ),
     "mirror": (
         ("region.yaml", "mirror: registry.laptop", "mirror: elsewhere.laptop"),
-        ("mirror registry.laptop.cloud.example, the data say elsewhere.laptop.cloud.example (region.yaml:59)"),
+        ("mirror registry.laptop.cloud.example, the data say elsewhere.laptop.cloud.example (region.yaml:60)"),
     ),
 }
 """By field of an intent: an edit of the data, and what is told of it."""
