@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from providers.kube import ApiServer
-from rehearsal import attention, backends, crds, kwok, manager, processes, stages
+from rehearsal import attention, backends, crds, kwok, manager, processes, stages, webhooks
 from rehearsal.errors import RehearsalError
 from rehearsal.kinds import Kind, stand_ins
 from rehearsal.locks import held
@@ -98,6 +98,7 @@ def _filled(region: Region, cluster: str, content: list[dict[str, Any]]) -> Iter
         return
     api = ApiServer.from_kubeconfig(region.kubeconfig(cluster), user_agent="rehearsal")
     crds.install(api, [*crds.definitions(cluster), crds.stand_in(STAGE)])
+    webhooks.install(api, cluster)
     stages.install(api, content)
     yield
     attention.ensure(api, content, kwok.controller_log(region, cluster))
@@ -113,7 +114,7 @@ def _player(region: Region, cluster: str) -> str:
 def _digest(cluster: str, content: str) -> str:
     digest = hashlib.sha256(content.encode())
     digest.update(repr([os.environ.get(crds.VARIABLE), stand_ins(cluster)]).encode())
-    for path in crds.sources(cluster):
+    for path in (*crds.sources(cluster), webhooks.FILE):
         stat = path.stat()
         digest.update(f"{path} {stat.st_size} {stat.st_mtime_ns}".encode())
     return digest.hexdigest()

@@ -20,13 +20,17 @@ _VOLUMES = (
     Reference("spec.template.spec.volumes[].persistentVolumeClaim.claimName", "v1", "PersistentVolumeClaim"),
     Reference("spec.template.spec.volumes[].ephemeral.persistentVolumeClaim.claimName", "v1", "PersistentVolumeClaim"),
     Reference("spec.template.spec.volumes[].cloudInitNoCloud.secretRef", "v1", "Secret"),
+    Reference("spec.template.spec.accessCredentials[].sshPublicKey.source.secret.secretName", "v1", "Secret"),
 )
 _STOPPED = ("Halted", "Manual")
 
 
 def reconcile(view: View) -> None:
     """Move every virtual machine one step on."""
-    handlers = [dig(item, "spec", "workloads", "nodePlacement") or {} for item in view.all(API, "KubeVirt")]
+    deployed = [item for item in view.all(API, "KubeVirt") if dig(item, "status", "phase") == "Deployed"]
+    if not deployed:
+        return  # nobody runs that would see a machine
+    handlers = [dig(item, "spec", "workloads", "nodePlacement") or {} for item in deployed]
     for instance in view.all(API, "VirtualMachineInstance"):
         if not deleting(instance) and dig(instance, "status", "phase") == "Scheduling":
             _schedule(view, instance, handlers)
@@ -38,12 +42,13 @@ def reconcile(view: View) -> None:
 def _schedule(view: View, instance: Object, handlers: list[Object]) -> None:
     """Bind an instance to a node, as the scheduler does with its launcher pod: to one that a handler of KubeVirt is on.
 
-    Both must tolerate what the node is tainted with.
+    Both must tolerate what the node is tainted with, and the instance may name labels of nodes.
     """
+    own = {"nodeSelector": instance["spec"].get("nodeSelector")}
     nodes = [
         node["metadata"]["name"]
         for node in view.all("v1", "Node")
-        if _takes_work(node) and _tolerates(instance["spec"], node)
+        if _takes_work(node) and _tolerates(instance["spec"], node) and _placed(own, node)
         if all(_placed(handler, node) and _tolerates(handler, node) for handler in handlers)
     ]
     if nodes and not dig(instance, "status", "nodeName"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from providers.kube.objects import dig
 from rehearsal.operators.references import Reference, missing
 from rehearsal.operators.view import Object, View, deleting, owned_by
@@ -15,6 +17,9 @@ _DATA_VOLUME = (
     Reference("spec.pvc.storageClassName", *_STORAGE),
     Reference("spec.sourceRef", CDI, "DataSource", ready="Ready"),
     Reference("spec.source.pvc", "v1", "PersistentVolumeClaim"),
+    Reference("spec.source.snapshot", "snapshot.storage.k8s.io/v1", "VolumeSnapshot"),
+    *(Reference(f"spec.source.{kind}.secretRef", "v1", "Secret") for kind in ("http", "registry", "s3", "gcs")),
+    *(Reference(f"spec.source.{kind}.certConfigMap", "v1", "ConfigMap") for kind in ("http", "registry", "s3")),
 )
 _OF_ONE_NODE = ("topolvm.io",)
 """Drivers that refuse a volume which many nodes could write."""
@@ -28,6 +33,8 @@ def reconcile(view: View) -> None:
             _provision(view, claim)
     for volume in view.all("v1", "PersistentVolume"):
         _reclaim(view, volume)
+    if not any(dig(item, "status", "phase") == "Deployed" for item in view.all(CDI, "CDI")):
+        return  # nobody runs that would fill a disk
     for data in view.all(CDI, "DataVolume"):
         if not deleting(data):
             _import(view, data)
@@ -82,7 +89,7 @@ def _import(view: View, data: Object) -> None:
     if dig(data, "status", "phase") in _STARTED:
         return
     metadata, spec = data["metadata"], data["spec"]
-    lacking = missing(view, data, _DATA_VOLUME)
+    lacking = missing(view, data, _DATA_VOLUME) or _unfilled(view, data)
     wanted = spec.get("storage") or spec.get("pvc") or {}
     storage = wanted.get("storageClassName") or _default_class(view)
     if lacking or storage is None:
@@ -112,6 +119,34 @@ def _import(view: View, data: Object) -> None:
         )
     elif dig(claim, "status", "phase") == "Bound":
         view.status(data, {"phase": _STARTED[0], "claimName": metadata["name"], "progress": "N/A"})
+
+
+def _unfilled(view: View, data: Object) -> list[str]:
+    """Return in words that what a disk is cloned from is not filled yet itself, or larger than the disk."""
+    source = dig(data, "spec", "source", "pvc")
+    if ref := dig(data, "spec", "sourceRef"):
+        found = view.find(CDI, "DataSource", ref["name"], ref.get("namespace") or data["metadata"]["namespace"])
+        source = dig(found, "spec", "source", "pvc")
+    if not source:
+        return []
+    place = source["name"], source.get("namespace") or data["metadata"]["namespace"]
+    claim, filled = view.find("v1", "PersistentVolumeClaim", *place), view.find(CDI, "DataVolume", *place)
+    if filled is not None and dig(filled, "status", "phase") != "Succeeded":
+        return [f"DataVolume '{place[0]}' is not filled yet"]
+    wanted = dig(data, "spec", "storage") or dig(data, "spec", "pvc") or {}
+    size, least = (
+        dig(wanted, "resources", "requests", "storage"),
+        dig(claim, "spec", "resources", "requests", "storage"),
+    )
+    if _amount(size) < _amount(least):
+        return [f"target resources requests storage size is smaller than the source ({size} < {least})"]
+    return []
+
+
+def _amount(quantity: str | None) -> int:
+    """Return a quantity in whole binary units in bytes; what is written otherwise nobody compares."""
+    found = re.fullmatch(r"(\d+)([KMGTP])i", quantity or "")
+    return int(found[1]) << 10 * (1 + "KMGTP".index(found[2])) if found else 0
 
 
 def _resolve(view: View, source: Object) -> None:

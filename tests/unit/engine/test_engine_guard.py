@@ -220,6 +220,7 @@ def test_the_kinds_are_spelt_as_rendered_objects_are() -> None:
     assert kind_of(Manifest(body=body)) in effects_table().guarded
 
 
+_SEVEN = tuple(f"Claim a/{number}" for number in range(7))
 STORE = deleted("StorageClass", "fast", api_version="storage.k8s.io/v1", cluster="acme-train")
 
 
@@ -228,11 +229,8 @@ STORE = deleted("StorageClass", "fast", api_version="storage.k8s.io/v1", cluster
     [
         (("Claim a/b",), "delete StorageClass fast: it is in use by 1: Claim a/b"),
         (
-            tuple(f"Claim a/{number}" for number in range(7)),
-            (
-                "delete StorageClass fast: it is in use by 7: "
-                "Claim a/0, Claim a/1, Claim a/2, Claim a/3, Claim a/4 and 2 more"
-            ),
+            _SEVEN,
+            f"delete StorageClass fast: it is in use by 7: {', '.join(_SEVEN[:5])} and 2 more",
         ),
         (None, "delete StorageClass fast: nobody could look who uses it"),
     ],

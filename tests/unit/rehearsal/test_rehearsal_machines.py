@@ -10,6 +10,9 @@ from live_objects import obj
 from rehearsal.operators import virtual_machines, vm_fleets, volumes
 from rehearsal.operators.view import reported
 
+IMPORTER = obj(volumes.CDI, "CDI", "cdi", namespace="", status={"phase": "Deployed"})
+KUBEVIRT = obj(virtual_machines.API, "KubeVirt", "kubevirt", status={"phase": "Deployed"})
+
 
 def claim(**spec: Any) -> dict[str, Any]:
     whole = {"resources": {"requests": {"storage": "1Gi"}}, "accessModes": ["ReadWriteMany"], **spec}
@@ -67,7 +70,7 @@ def test_a_released_volume_is_deleted_only_when_its_class_says_so(objects: Any) 
 
 def test_an_import_waits_for_its_class_and_then_for_its_claim(objects: Any) -> None:
     spec = {"storage": {"storageClassName": "vast", "resources": {"requests": {"storage": "10Gi"}}}}
-    view = objects(obj(volumes.CDI, "DataVolume", "image", spec))
+    view = objects(obj(volumes.CDI, "DataVolume", "image", spec), IMPORTER)
     volumes.reconcile(view)
     status = view.get("DataVolume", "image", "ns")["status"]
     assert (status["phase"], status["conditions"][0]["message"]) == ("Pending", "StorageClass 'vast' not found")
@@ -86,7 +89,7 @@ def test_an_import_without_a_class_takes_the_default_one(objects: Any) -> None:
     default = {"storageclass.kubernetes.io/is-default-class": "true"}
     spec = {"storage": {"resources": {"requests": {"storage": "10Gi"}}}}
     view = objects(
-        obj(volumes.CDI, "DataVolume", "image", spec), storage_class("nfs"), storage_class("vast", **default)
+        obj(volumes.CDI, "DataVolume", "image", spec), storage_class("nfs"), storage_class("vast", **default), IMPORTER
     )
 
     volumes.reconcile(view)
@@ -98,7 +101,7 @@ def test_a_data_source_is_ready_when_its_image_is_imported(objects: Any) -> None
     source = obj(volumes.CDI, "DataSource", "ubuntu", {"source": {"pvc": {"name": "image", "namespace": "ns"}}})
     importing = obj(volumes.CDI, "DataVolume", "image", status={"phase": "ImportInProgress"})
     bound = obj("v1", "PersistentVolumeClaim", "image", status={"phase": "Bound"})
-    view = objects(source, importing, bound)
+    view = objects(source, importing, bound, IMPORTER)
 
     volumes.reconcile(view)
     assert not reported(view.get("DataSource", "ubuntu", "ns"), "Ready")
@@ -135,7 +138,7 @@ def printable(view: Any) -> str:
     ],
 )
 def test_a_vm_waits_for_its_parts(objects: Any, there: Any, status: str, why: str) -> None:
-    view = objects(vm(), *there)
+    view = objects(vm(), *there, KUBEVIRT)
 
     virtual_machines.reconcile(view)
 
@@ -145,7 +148,7 @@ def test_a_vm_waits_for_its_parts(objects: Any, there: Any, status: str, why: st
 
 
 def test_a_vm_follows_its_instance(objects: Any) -> None:
-    view = objects(vm(), SIZE, ROOT)
+    view = objects(vm(), SIZE, ROOT, KUBEVIRT)
 
     virtual_machines.reconcile(view)
     instance = view.get("VirtualMachineInstance", "login", "ns")
@@ -188,7 +191,9 @@ def test_a_vm_is_scheduled_only_where_a_handler_is(
         status={"phase": "Scheduling"},
     )
     view = objects(
-        instance, node, obj(virtual_machines.API, "KubeVirt", "k", {"workloads": {"nodePlacement": placement}})
+        instance,
+        node,
+        {**KUBEVIRT, "spec": {"workloads": {"nodePlacement": placement}}},
     )
 
     virtual_machines.reconcile(view)
@@ -199,7 +204,8 @@ def test_a_vm_is_scheduled_only_where_a_handler_is(
 def test_a_vm_is_scheduled_only_to_a_node_that_takes_work(objects: Any) -> None:
     ready = {"conditions": [{"type": "Ready", "status": "True"}]}
     cordoned = obj("v1", "Node", "n1", {"unschedulable": True}, namespace="", status=ready)
-    view = objects(obj(virtual_machines.API, "VirtualMachineInstance", "x", status={"phase": "Scheduling"}), cordoned)
+    instance = obj(virtual_machines.API, "VirtualMachineInstance", "x", status={"phase": "Scheduling"})
+    view = objects(instance, cordoned, KUBEVIRT)
     virtual_machines.reconcile(view)
     assert "nodeName" not in view.get("VirtualMachineInstance", "x", "ns")["status"]
 
@@ -207,6 +213,31 @@ def test_a_vm_is_scheduled_only_to_a_node_that_takes_work(objects: Any) -> None:
     virtual_machines.reconcile(view)
 
     assert view.get("VirtualMachineInstance", "x", "ns")["status"]["nodeName"] == "n2"
+
+
+def test_a_vm_runs_only_on_the_pool_that_it_names(objects: Any) -> None:
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    node = obj("v1", "Node", "n1", namespace="", metadata={"labels": {"pool": "vms"}}, status=ready)
+    for pool, there in (("train", False), ("vms", True)):
+        wants = {"nodeSelector": {"pool": pool}}
+        instance = obj(virtual_machines.API, "VirtualMachineInstance", "x", wants, status={"phase": "Scheduling"})
+        view = objects(instance, node, KUBEVIRT)
+
+        virtual_machines.reconcile(view)
+
+        assert ("nodeName" in view.get("VirtualMachineInstance", "x", "ns")["status"]) is there
+
+
+def test_nobody_starts_a_vm_or_fills_a_disk_before_the_operators_are_there(objects: Any) -> None:
+    starting = {**KUBEVIRT, "status": {"phase": "Deploying"}}
+    spec = {"storage": {"storageClassName": "vast", "resources": {"requests": {"storage": "1Gi"}}}}
+    view = objects(vm(), SIZE, ROOT, starting, obj(volumes.CDI, "DataVolume", "image", spec), storage_class())
+
+    virtual_machines.reconcile(view)
+    volumes.reconcile(view)
+
+    assert list(view.all(virtual_machines.API, "VirtualMachineInstance")) == []
+    assert list(view.all("v1", "PersistentVolumeClaim")) == []
 
 
 def fleet(replicas: int, generation: int = 1, run: str = "Always") -> dict[str, Any]:

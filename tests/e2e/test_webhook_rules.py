@@ -1,0 +1,160 @@
+"""What webhooks of KubeVirt and CDI refuse, asked of a real API server that has the rehearsal's rules in place."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from api_server import LocalApiServer
+from environment_data import ENVIRONMENTS
+from local_region import wait_until
+
+from components.plan.build import vm_offering
+from components.plan.pools import clusters
+from components.render.manifest import Manifest
+from components.specs.loader import environments, load_environment
+from providers.kube import ApiError, ApiServer
+from rehearsal import crds, webhooks
+
+pytestmark = pytest.mark.e2e
+
+TENANT = "acme-train"
+KINDS = (
+    "DataVolume",
+    "VirtualMachine",
+    "VirtualMachinePool",
+    "VirtualMachineClusterInstancetype",
+)
+Spoil = Callable[[dict[str, Any]], Any]
+
+
+def rendered() -> list[Manifest]:
+    """Return what the rules judge, of all environments."""
+    every = [load_environment(name, ENVIRONMENTS) for name in environments(ENVIRONMENTS)]
+    offered = [one for env in every for placed in clusters(env) for one in vm_offering.of_cluster(env, placed)]
+    return [item for one in offered for item in one.render() if item.kind in KINDS]
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
+    server = LocalApiServer(tmp_path_factory.mktemp("webhooks") / "server", kinds=())
+    try:
+        crds.install(server.api, [crd for crd in crds.definitions(TENANT) if crd["spec"]["names"]["kind"] in KINDS])
+        server.namespace("virtual-machines")
+        webhooks.install(server.api, TENANT)
+        nothing = of("DataVolume") | {"spec": {"storage": {}}}
+        wait_until(lambda: said(server.api, nothing) != "", timeout_seconds=60, what="the rules are in force")
+        yield server.api
+    finally:
+        server.stop()
+
+
+def of(kind: str, **changed: Any) -> dict[str, Any]:
+    body = copy.deepcopy(next(item for item in rendered() if item.kind == kind).body)
+    return {**body, "metadata": {**body["metadata"], **changed}}
+
+
+def said(api: ApiServer, body: dict[str, Any]) -> str:
+    """Return why an object is refused; nothing if it is not."""
+    try:
+        api.apply(body, field_manager="test", force=True, dry_run=True)
+    except ApiError as error:
+        return error.message
+    return ""
+
+
+def test_all_that_is_rendered_is_let_in(api: ApiServer) -> None:
+    found = [(item.key, why) for item in rendered() if (why := said(api, item.body))]
+
+    assert len(rendered()) > len(KINDS)
+    assert found == []
+
+
+def run_twice(body: dict[str, Any]) -> None:
+    body["spec"]["running"] = True
+
+
+def run_never(body: dict[str, Any]) -> None:
+    del body["spec"]["runStrategy"]
+
+
+def run_somehow(body: dict[str, Any]) -> None:
+    body["spec"]["runStrategy"] = "Sometimes"
+
+
+def unmount(body: dict[str, Any]) -> None:
+    body["spec"]["template"]["spec"]["volumes"].pop(0)
+
+
+def make_for_nobody(body: dict[str, Any]) -> None:
+    body["spec"]["dataVolumeTemplates"] = [{"metadata": {"name": "nobodys"}, "spec": {}}]
+
+
+def tell_too_much(body: dict[str, Any]) -> None:
+    volumes = body["spec"]["template"]["spec"]["volumes"]
+    next(one for one in volumes if "cloudInitNoCloud" in one)["cloudInitNoCloud"] = {"userData": "#" * 2049}
+
+
+def from_nowhere(body: dict[str, Any]) -> None:
+    body["spec"]["source"] = {}
+
+
+def from_two(body: dict[str, Any]) -> None:
+    body["spec"]["source"] = {"blank": {}, "upload": {}}
+
+
+def by_name_too(body: dict[str, Any]) -> None:
+    body["spec"]["sourceRef"] = {"kind": "DataSource", "name": "debian"}
+
+
+def of_two_shapes(body: dict[str, Any]) -> None:
+    body["spec"]["pvc"] = {}
+
+
+def overcommit(body: dict[str, Any]) -> None:
+    body["spec"]["memory"] |= {"overcommitPercent": 10, "hugepages": {"pageSize": "2Mi"}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "spoil", "why"),
+    [
+        ("VirtualMachine", run_twice, "mutually exclusive"),
+        ("VirtualMachine", run_never, "mutually exclusive"),
+        ("VirtualMachine", run_somehow, "Invalid RunStrategy"),
+        ("VirtualMachine", unmount, "each disk needs a volume"),
+        ("VirtualMachine", make_for_nobody, "must be referenced"),
+        ("VirtualMachine", tell_too_much, "2048 byte limit"),
+        ("DataVolume", from_nowhere, "exactly one source"),
+        ("DataVolume", from_two, "exactly one source"),
+        ("DataVolume", by_name_too, "either Source or SourceRef"),
+        ("DataVolume", of_two_shapes, "one of pvc and storage"),
+        ("VirtualMachineClusterInstancetype", overcommit, "not be requested together"),
+    ],
+)
+def test_what_a_webhook_refuses_is_refused(api: ApiServer, kind: str, spoil: Spoil, why: str) -> None:
+    body = of(kind)
+    spoil(body)
+
+    assert why in said(api, body)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "why"),
+    [
+        ("DataVolume", ("spec", "storage", "resources", "requests", "storage"), "Cannot update DataVolume Spec"),
+        ("DataVolume", ("spec", "storage", "storageClassName"), "Cannot update DataVolume Spec"),
+        ("VirtualMachinePool", ("spec", "selector", "matchLabels", "also"), "selector is immutable"),
+    ],
+)
+def test_what_never_changes_is_refused_once_it_is_there(api: ApiServer, kind: str, path: Any, why: str) -> None:
+    body = of(kind, name=f"{kind.lower()}-{path[-1].lower()}")
+    api.apply(body, field_manager="test", force=True)
+    *way, last = path
+    inner = body
+    for one in way:
+        inner = inner[one]
+    inner[last] = "7Gi"
+
+    assert why in said(api, body)
