@@ -41,6 +41,7 @@ from components.plan.rules import (
     storage,
     storage_walls,
     vm_snapshots,
+    vm_orders,
     vms,
 )
 from components.specs.environment import Environment
@@ -190,6 +191,7 @@ DATA: tuple[Rule, ...] = (
     vms.vm_placement,
     vms.vm_room,
     vms.vm_fleets,
+    vm_orders.single_machines,
     vms.vm_root_disks,
     vms.vm_gpu_selectors,
     vms.vm_sizes,

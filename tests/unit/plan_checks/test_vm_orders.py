@@ -1,0 +1,51 @@
+"""A thousand VMs as data: one by one they are too many objects of one stack, and as a fleet they are one."""
+
+from __future__ import annotations
+
+import pytest
+from environment_data import ENVIRONMENTS
+
+from components.plan.rules.vm_orders import MOST_OBJECTS, single_machines
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from components.specs.vm_offering import VirtualMachineSpec
+
+
+def ordering(*orders: VirtualMachineSpec) -> Environment:
+    laptop = load_environment("laptop", ENVIRONMENTS)
+    [acme] = (tenant for tenant in laptop.tenants if tenant.vms)
+    assert acme.vms
+    changed = acme.model_copy(update={"vms": acme.vms.model_copy(update={"platform": (), "instances": orders})})
+    return laptop.model_copy(update={"tenants": (changed,)})
+
+
+def vms(count: int) -> list[VirtualMachineSpec]:
+    return [VirtualMachineSpec(name=f"vm-{number}", size="cpu-4", image="debian-13") for number in range(count)]
+
+
+def test_a_thousand_vms_one_by_one_are_refused_and_told_to_be_a_fleet() -> None:
+    [told] = single_machines(ordering(*vms(1000)))
+
+    assert told.text == (
+        "1000 VMs one by one and what is theirs come to 1000 objects of one stack, and 240 are the most;"
+        " make VMs that are alike one entry with count: a fleet is one object"
+    )
+    assert told.path == "vms.instances"
+
+
+def test_a_thousand_vms_of_a_fleet_are_one_object() -> None:
+    fleet = VirtualMachineSpec(name="desk", size="cpu-4", image="debian-13", count=1000)
+
+    assert list(single_machines(ordering(fleet))) == []
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_lasting_volumes_and_addresses_count_and_scratch_volumes_do_not(*, public: bool) -> None:
+    home = {"name": "home", "size": "1Gi", "storage_class": "shared-nfs"}
+    plain = {"name": "desk", "size": "cpu-4", "image": "debian-13", "public_ip": public}
+    scratch = VirtualMachineSpec.model_validate({**plain, "volumes": [{**home, "scratch": True}]})
+    lasting = VirtualMachineSpec.model_validate({**plain, "volumes": [home]})
+    others = vms(MOST_OBJECTS - 1 - public)
+
+    assert list(single_machines(ordering(*others, scratch))) == []
+    assert len(list(single_machines(ordering(*others, lasting)))) == 1
