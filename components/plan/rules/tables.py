@@ -40,8 +40,8 @@ from components.plan.rules import (
     sites,
     storage,
     storage_walls,
-    vm_snapshots,
     vm_orders,
+    vm_snapshots,
     vms,
 )
 from components.specs.environment import Environment
