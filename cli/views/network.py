@@ -49,6 +49,9 @@ def _vpc(vpc: VpcNetwork) -> Iterator[Text]:
         yield Text("  partitions   " + _pairs(vpc.pkeys))
     if vpc.dpus:
         yield Text("  DPUs of its hosts   " + "   ".join(map(_share, vpc.dpus)))
+    if vpc.addresses:
+        named = [f"{host} {address}" for host, address in vpc.addresses.items()]
+        yield Text(f"  addresses of its hosts   {listed(named, _NAMED)}")
 
 
 def _pairs(values: Mapping[str, str]) -> str:

@@ -43,13 +43,22 @@ def title(case: Case) -> str:
 def assert_told(case: Case, report: str) -> None:
     """Fail when ``report`` is not that of ``case``; an update moves the lines that it names."""
     told, reviewed = report + "\n", case["report"]
-    if os.environ.get(UPDATE) and told != reviewed and _PLACE.sub("", told) == _PLACE.sub("", reviewed):
-        path: Path = case["corpus"]
-        text = path.read_text(encoding="utf-8")
-        at = text.index(_indented(reviewed), text.index(case["name"]))
-        path.write_text(text[:at] + text[at:].replace(_indented(reviewed), _indented(told), 1), encoding="utf-8")
+    if is_moved(told, reviewed):
+        move(case["corpus"], case["name"], _indented(reviewed), _indented(told))
         reviewed = told
     assert told == reviewed
+
+
+def is_moved(told: str, reviewed: str) -> bool:
+    """Tell whether an update is asked for, and two reports differ in nothing but lines that they name."""
+    return bool(os.environ.get(UPDATE)) and told != reviewed and _PLACE.sub("", told) == _PLACE.sub("", reviewed)
+
+
+def move(path: Path, name: str, old: str, new: str) -> None:
+    """Write ``new`` for the first ``old`` behind the title of the case called ``name``."""
+    text = path.read_text(encoding="utf-8")
+    at = text.index(old, text.index(name))
+    path.write_text(text[:at] + text[at:].replace(old, new, 1), encoding="utf-8")
 
 
 def _indented(report: str) -> str:

@@ -70,6 +70,8 @@ class VpcNetwork(Spec):
     clusters: tuple[ClusterNetwork, ...]
     dpus: tuple[DpuShare, ...]
     """Where the DPUs of its hosts are; empty where DPUs do not isolate the VPC."""
+    addresses: dict[str, Address]
+    """Address of each host that is given one, by host; the one before it is that of its DPU, and its gateway."""
 
 
 class DpuShard(Spec):
@@ -130,7 +132,7 @@ def network(environment: Environment) -> RegionNetwork:
 
 
 def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
-    hosts = _hosts(environment)
+    hosts, given = _hosts(environment), environment.allocations.addresses
     for placed in vpcs(environment):
         spec, numbers, border = placed.vpc.spec, placed.vpc.numbers, BORDERS[placed.vpc.spec.isolation]
         yield VpcNetwork(
@@ -146,6 +148,7 @@ def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
             pkeys={fabric: f"{pkey:#x}" for fabric, pkey in numbers.pkeys.items()},
             clusters=tuple(_clusters(environment, placed)),
             dpus=tuple(_shares(placed, hosts)) if border.on_dpus else (),
+            addresses={host: one for host, one in given.items() if one in numbers.hosts},
         )
 
 

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 from cli.errors import ExitCode
+from components.specs.loader import load_environment
 from toolchain import paths
 
 Invoke = Callable[..., Any]
@@ -44,6 +45,15 @@ def test_a_vpc_is_told_with_its_numbers_and_places(everywhere: Invoke) -> None:
         "  DPUs of its hosts   a2 21 by links 0-23   b1 306 by links 24-331   d2 5 by links 332-339\n"
     ) in text
     assert "fabrics.ib-east-1.pkeys      0x10-0x7f0 " in text
+
+
+def test_hosts_of_a_vpc_are_told_with_their_addresses(everywhere: Invoke) -> None:
+    shown = everywhere("show", "lab", "network")
+    [vpc] = json.loads(everywhere("show", "lab", "network", "--format", "json").stdout)["vpcs"]
+    lock = load_environment("lab", paths.ROOT / "environments").allocations
+
+    assert vpc["addresses"] == {host: str(address) for host, address in lock.addresses.items()}
+    assert f"  addresses of its hosts   a01-u01 {vpc['addresses']['a01-u01']}" in shown.stdout
 
 
 def test_a_vpc_that_no_evpn_tells_apart_has_no_vni(everywhere: Invoke) -> None:
