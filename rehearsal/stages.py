@@ -21,7 +21,7 @@ from rehearsal.region import MANAGEMENT
 FOLDER = Path(__file__).parent / "stages"
 API = "kwok.x-k8s.io/v1alpha1"
 FILES = {
-    True: ("hosts", "servers", "control_planes", "flux", "manifests", "cluster_api", "dpus"),
+    True: ("hosts", "servers", "control_planes", "flux", "manifests", "cluster_api", "dpus", "nodes"),
     False: ("nodes", "vms", "volumes", "gpus", "manifests"),
 }
 """Files of the management cluster (True) and of hosted ones (False)."""

@@ -25,6 +25,7 @@ from rehearsal.operators import (
     ironcore,
     kustomizations,
     load_balancers,
+    management_nodes,
     nodes,
     platform,
     programs,
@@ -107,6 +108,7 @@ def round_of(parts: Parts) -> int:
             secret = management.find("v1", "Secret", f"{cluster}-kubeconfig", cluster)
             return servers.views.get(cluster) if secret and cluster != MANAGEMENT else None
 
+        _try(MANAGEMENT, lambda: management_nodes.reconcile(management))
         _try(MANAGEMENT, lambda: platform.reconcile(servers.folder, servers.views))
         _try(MANAGEMENT, lambda: external_secrets.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: certificates.reconcile(management))

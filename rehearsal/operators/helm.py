@@ -1,8 +1,9 @@
-"""What Flux' helm-controller does with releases in tenants' clusters whose charts are here: the real helm renders them.
+"""What Flux' helm-controller does with releases whose charts are here: the real helm renders them.
 
 Such a release has the controller's finalizer, which tells everybody else to leave it alone. All other releases are
 simulated: a stage says that they are installed, and `agents` plays what acts on nodes. Not applied are webhooks, which
-nothing would answer, and hooks; kinds stay when a release goes, since the region had them before.
+nothing would answer, and hooks; kinds stay when a release goes, since the region had them before. Where a release does
+not say ``disableWait``, as in the management cluster, it is ready once its pods run.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from providers.kube.objects import dig
 from rehearsal import crds
 from rehearsal.charts import KIND, Charts, HelmError
 from rehearsal.operators.helm_records import KEPT, Place, Record, history, record, records
+from rehearsal.operators.helm_watch import FIELD_MANAGER, Drift, unready
 from rehearsal.operators.installed import HELM, Chart, fetched
 from rehearsal.operators.view import LOG, Object, View, conditions, deleting, reported
 
@@ -21,7 +23,6 @@ RELEASE = (HELM, "HelmRelease")
 FLUX_NAME, FLUX_NAMESPACE = "helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace"
 """Labels that Flux puts on what it installs."""
 FINALIZER = "finalizers.fluxcd.io"
-FIELD_MANAGER = "helm-controller"
 _HELM_NAME, _HELM_NAMESPACE = "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"
 _WEBHOOKS = {"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
 _AGAIN_SECONDS = 10.0
@@ -34,7 +35,7 @@ def is_real(release: Object) -> bool:
 
 
 def is_from_helm(obj: Object) -> bool:
-    """Tell whether an object in a tenant's cluster is part of a chart."""
+    """Tell whether an object is part of a chart."""
     return _HELM_NAME in (obj["metadata"].get("annotations") or {})
 
 
@@ -46,9 +47,12 @@ class Controller:
         self._charts = charts
         self._not_before: dict[str, float] = {}
         self._told: set[str] = set()
+        self._applied: dict[str, tuple[int, list[Object]]] = {}
+        """Revision and objects of releases whose pods are waited for, by attempt."""
+        self._drift = Drift()
 
     def reconcile(self, management: View, hosted: Callable[[str], View | None]) -> None:
-        """Bring all releases in tenants' clusters one step on.
+        """Bring all releases one step on.
 
         Args:
             management: The cluster with the releases.
@@ -57,9 +61,7 @@ class Controller:
         for release in management.all(*RELEASE):
             spec, metadata = release["spec"], release["metadata"]
             secret = dig(spec, "kubeConfig", "secretRef", "name")
-            if not secret:
-                continue
-            there = hosted(secret.removesuffix("-kubeconfig"))
+            there = hosted(secret.removesuffix("-kubeconfig")) if secret else management
             chart = fetched(management, release)
             here = chart is not None and self._is_here(release, chart)
             if is_real(release) and (deleting(release) or (chart is not None and not here)):
@@ -71,8 +73,11 @@ class Controller:
                 continue
             elif not is_real(release):
                 _finalizer(management, release, on=True)
-            elif there is not None and spec.get("suspend") is not True and _due(release, chart):
-                self._install(management, release, there, chart)
+            elif there is not None and spec.get("suspend") is not True:
+                if _due(release, chart):
+                    self._install(management, release, there, chart)
+                elif reported(release, "Ready"):
+                    self._drift.put_right(release, there)
 
     def _is_here(self, release: Object, chart: Chart) -> bool:
         """Tell whether helm can render what a release installs."""
@@ -89,35 +94,64 @@ class Controller:
     def _install(self, management: View, release: Object, there: View, chart: Chart) -> None:
         metadata, place = release["metadata"], Place.of(release)
         attempt = f"{metadata['uid']} {metadata['generation']} {chart.digest}"
-        if self._charts is None or self._not_before.get(attempt, 0.0) > time.monotonic():
+        if self._not_before.get(attempt, 0.0) > time.monotonic():
             return
+        begun = attempt in self._applied
+        if not begun:
+            revision, bodies, refused = self._apply(release, there, chart)
+            if refused:
+                self._not_before[attempt] = time.monotonic() + _AGAIN_SECONDS
+                _say(management, release, "False", f"{_action(revision).title()}Failed", "; ".join(refused))
+                return
+            self._applied[attempt] = revision, bodies
+        revision, bodies = self._applied[attempt]
+        waits = not dig(release, "spec", _action(revision), "disableWait")
+        lacking = unready(there, bodies, place) if waits else []
+        if lacking or (waits and not begun):  # what was listed in this round was listed before
+            doing = f"Running '{_action(revision)}' action: {', '.join(lacking)}"
+            _say(management, release, "Unknown", "Progressing", doing)
+            return
+        del self._applied[attempt]
+        management.status(release, _status(release, chart, bodies, revision))
+
+    def _apply(self, release: Object, there: View, chart: Chart) -> tuple[int, list[Object], list[str]]:
+        """Apply what helm renders, and take away what it no longer has.
+
+        Return the number of the revision, its objects but for kinds, and what helm or the cluster says against them:
+        then nothing is recorded.
+        """
+        place, values = Place.of(release), release["spec"].get("values") or {}
         before = records(there, place)
+        revision = before[0].revision + 1 if before else 1
+        if self._charts is None:
+            return revision, [], ["helm is not built"]
         try:
-            values = release["spec"].get("values") or {}
             objects = self._charts.template(
                 chart.name, chart.version, place.name, place.namespace, values, there.kubernetes()
             )
         except HelmError as error:
-            refused = [str(error)]
-        else:
-            bodies = [_marked(body, metadata, place) for body in objects if body["kind"] not in _WEBHOOKS]
-            refused = [why for body in bodies if (why := there.install(body, place.namespace, FIELD_MANAGER))]
-        if refused:
-            self._not_before[attempt] = time.monotonic() + _AGAIN_SECONDS
-            failed = conditions(
-                release, Ready=("False", f"{'Upgrade' if before else 'Install'}Failed", "; ".join(refused))
-            )
-            if failed:
-                management.status(release, failed)
-            return
-        kept = {_key(body) for body in bodies}
-        for body in before[0].objects if before else ():
-            if _key(body) not in kept:
-                _delete(there, body)
+            return revision, [], [str(error)]
+        bodies = [_marked(body, release["metadata"], place) for body in objects if not _left_out(body, release, there)]
+        refused = [why for body in bodies if (why := there.install(body, place.namespace, FIELD_MANAGER))]
         bodies = [body for body in bodies if body["kind"] != KIND]
-        revision = before[0].revision + 1 if before else 1
-        _recorded(there, before, record(place, chart, revision, values, bodies))
-        management.status(release, _status(release, chart, bodies, revision))
+        if not refused:
+            kept = {_key(body) for body in bodies}
+            for body in before[0].objects if before else ():
+                if _key(body) not in kept:
+                    _delete(there, body)
+            _recorded(there, before, record(place, chart, revision, values, bodies))
+        return revision, bodies, refused
+
+
+def _left_out(body: Object, release: Object, there: View) -> bool:
+    """Tell whether an object of a chart is not applied.
+
+    In the management cluster that goes for kinds which are there: half of what its releases cost is that the API server
+    takes in the schemas, and the region brings its kinds before (published ones with ``CRDS_DIR``).
+    """
+    if body["kind"] == KIND and "kubeConfig" not in release["spec"]:
+        return there.find(body["apiVersion"], KIND, body["metadata"]["name"]) is not None
+    return body["kind"] in _WEBHOOKS
 
 
 def _due(release: Object, chart: Chart) -> bool:
@@ -167,6 +201,16 @@ def _marked(body: Object, metadata: Object, place: Place) -> Object:
     }
 
 
+def _action(revision: int) -> str:
+    return "upgrade" if revision > 1 else "install"
+
+
+def _say(management: View, release: Object, status: str, reason: str, message: str) -> None:
+    told = conditions(release, Ready=(status, reason, message))
+    if told:
+        management.status(release, told)
+
+
 def _finalizer(management: View, release: Object, *, on: bool) -> None:
     others = [name for name in release["metadata"].get("finalizers") or () if name != FINALIZER]
     management.patch(release, {"metadata": {"finalizers": [*others, *([FINALIZER] if on else [])]}})
@@ -174,7 +218,7 @@ def _finalizer(management: View, release: Object, *, on: bool) -> None:
 
 def _status(release: Object, chart: Chart, bodies: list[Object], revision: int) -> Object:
     place, generation = Place.of(release), release["metadata"]["generation"]
-    action = "Upgrade" if revision > 1 else "Install"
+    action = _action(revision).title()
     what = f"{place.namespace}/{place.name}.v{revision} with chart {chart.name}@{chart.revision}"
     done = ("True", f"{action}Succeeded", f"Helm {action.lower()} succeeded for release {what}")
     return {

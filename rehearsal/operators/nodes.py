@@ -130,36 +130,41 @@ def _node(view: View, booted: Booted) -> Object | None:
     if joining.address == "":
         return None
     resources = {"cpu": str(booted.cores), "memory": booted.memory, "pods": "250", "ephemeral-storage": "1Ti"}
-    labels = {
-        "kubernetes.io/hostname": joining.name,
-        "kubernetes.io/os": "linux",
-        "kubernetes.io/arch": "amd64",
-        **joining.labels,
-    }
+    node = registered(joining.name, joining.labels, resources, joining.kubelet, booted.uid)
+    node["spec"] = {"providerID": joining.provider_id, "taints": joining.taints}
+    node["status"]["nodeInfo"]["osImage"] = booted.image
+    if joining.address:
+        node["status"]["addresses"].insert(0, {"type": "InternalIP", "address": joining.address})
+    return node
+
+
+def registered(name: str, labels: dict[str, str], resources: dict[str, str], kubelet: str, uid: str) -> Object:
+    """Return the Node that a kubelet of a version makes of its machine, kept alive by kwok."""
+    known = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": joining.name, "labels": labels, "annotations": {"kwok.x-k8s.io/node": "fake"}},
-        "spec": {"providerID": joining.provider_id, "taints": joining.taints},
+        "metadata": {
+            "name": name,
+            "labels": {**known, **labels},
+            "annotations": {"kwok.x-k8s.io/node": "fake"},
+        },
         "status": {
             "capacity": resources,
             "allocatable": resources,
-            "addresses": [
-                *([{"type": "InternalIP", "address": joining.address}] if joining.address else []),
-                {"type": "Hostname", "address": joining.name},
-            ],
+            "addresses": [{"type": "Hostname", "address": name}],
             "nodeInfo": {
                 "architecture": "amd64",
                 "operatingSystem": "linux",
-                "osImage": booted.image,
-                "kubeletVersion": joining.kubelet,
+                "osImage": "",
+                "kubeletVersion": kubelet,
                 # No image was booted: what would be read off one is left open.
                 "kubeProxyVersion": "",
                 "containerRuntimeVersion": "",
                 "kernelVersion": "",
-                "machineID": booted.uid,
-                "systemUUID": booted.uid,
-                "bootID": booted.uid,
+                "machineID": uid,
+                "systemUUID": uid,
+                "bootID": uid,
             },
         },
     }

@@ -20,6 +20,8 @@ PULL_LOGIN = "kubernetes.io/dockerconfigjson"
 """Type of a Secret that an API server takes with JSON only."""
 PULL_LOGIN_KEY = ".dockerconfigjson"
 """The one key of such a Secret."""
+_BY_SERVER = {"generation", "managedFields", "resourceVersion"}
+"""Metadata that follow from others."""
 LOG = logging.getLogger("operators")
 
 
@@ -69,6 +71,17 @@ class View:
             return f"{body['kind']} {body['metadata']['name']}: {error}"
         self.changes += 1
         return ""
+
+    def differs(self, live: Object, body: Object, namespace: str, field_manager: str) -> bool:
+        """Tell whether `install` with the same arguments would change ``live``, or be refused."""
+        body = {**body, "metadata": {**_placed(live, namespace), **body["metadata"]}}
+        try:
+            after = self.api.apply(body, field_manager=field_manager, force=True, dry_run=True)
+        except Unreachable:
+            raise
+        except ApiError:
+            return True
+        return _content(after) != _content(live)
 
     def kubernetes(self) -> str:
         """Return the version of Kubernetes that the API server tells."""
@@ -206,6 +219,16 @@ def simulated_secret(name: str, namespace: str, keys: Iterable[str], of_type: st
         "type": of_type or "Opaque",
         "data": dict.fromkeys(keys, base64.b64encode(value).decode()),
     }
+
+
+def _placed(live: Object, namespace: str) -> Object:
+    return {"namespace": namespace} if live["metadata"].get("namespace") else {}
+
+
+def _content(obj: Object) -> Object:
+    """Return what of an object people and controllers decide."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _BY_SERVER}
+    return {**obj, "metadata": metadata, "status": None}
 
 
 def _version(obj: Object) -> str:

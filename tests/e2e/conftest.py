@@ -21,6 +21,7 @@ _FIRST = (
     "test_region",
     "test_region_policies",  # takes the region that is up
     "test_load_balancers",  # the same
+    "test_helm_releases",  # the same
     "test_survives_faults",  # ends with none
     "test_objectset",
     "test_windows",

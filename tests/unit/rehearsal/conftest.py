@@ -18,6 +18,8 @@ class Objects:
         self.store: dict[tuple[str, str, str], dict[str, Any]] = {}
         self.refused: set[str] = set()
         """Names of objects that are refused when they are installed."""
+        self.compared: list[str] = []
+        """Names of objects that were compared with what a release has."""
         self.installed: list[tuple[str, str, str]] = []
         """Kind, namespace and field manager of each."""
         for obj in objects:
@@ -38,6 +40,7 @@ class Objects:
         obj = copy.deepcopy(body)
         obj["metadata"].setdefault("uid", f"uid-{next(self._numbers)}")
         obj["metadata"].setdefault("generation", 1)
+        obj["metadata"].setdefault("resourceVersion", str(next(self._numbers)))
         self.store.setdefault(self._key(obj), obj)
 
     def apply(self, body: dict[str, Any]) -> None:
@@ -50,6 +53,18 @@ class Objects:
         self.installed.append((body["kind"], body["metadata"].get("namespace", namespace), field_manager))
         self.apply(body)
         return ""
+
+    def differs(self, live: dict[str, Any], body: dict[str, Any], *_: str) -> bool:
+        self.compared.append(body["metadata"]["name"])
+        after = copy.deepcopy(live)
+        self._merge(after, copy.deepcopy(body))
+        return after != live
+
+    def edit(self, kind: str, name: str, namespace: str, patch: dict[str, Any]) -> None:
+        """Do what somebody does by hand."""
+        obj = self.store[kind, namespace, name]
+        self._merge(obj, patch)
+        obj["metadata"]["resourceVersion"] = str(next(self._numbers))
 
     def kubernetes(self) -> str:
         return "v1.36.3"

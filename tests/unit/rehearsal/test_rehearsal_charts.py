@@ -67,6 +67,12 @@ def test_a_chart_is_here_in_its_own_version_and_that_of_its_module(module: Path)
     assert (found.has("metallb", "7.0.1"), found.has("cilium", "7.0.0")) == (False, False)
 
 
+def test_a_chart_that_is_whole_only_once_it_is_packaged_is_here_in_no_version(module: Path) -> None:
+    [carried] = charts.known()["cluster-api-operator"]
+
+    assert not Charts(module / "copies").has("cluster-api-operator", carried.version)
+
+
 def test_of_a_chart_that_is_here_in_two_releases_the_one_that_is_asked_for_is_rendered(module: Path) -> None:
     """A promotion goes from the one to the other, and back."""
     (module / "answer").write_text(ANSWER)

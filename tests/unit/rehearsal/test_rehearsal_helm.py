@@ -1,4 +1,4 @@
-"""Helm's releases in tenants' clusters: the real helm renders what is here, and the rest is left to simulation."""
+"""Helm's releases: the real helm renders what is here, and the rest is left to simulation."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from live_objects import obj
 
 from rehearsal import stages
 from rehearsal.charts import Charts, HelmError
-from rehearsal.operators.helm import FIELD_MANAGER, FINALIZER, RELEASE, Controller, is_from_helm, is_real
+from rehearsal.operators import helm_watch
+from rehearsal.operators.helm import FINALIZER, RELEASE, Controller, is_from_helm, is_real
 from rehearsal.operators.helm_records import Place
+from rehearsal.operators.helm_watch import FIELD_MANAGER
 
 SOURCE = "source.toolkit.fluxcd.io/v1"
 DIGEST, REVISION = "sha256:0123456789abcdef", "0.16.1+0123456789ab"
@@ -48,6 +50,8 @@ def release(*, waits: bool = True, finalizer: bool = True, **more: Any) -> Any:
         "targetNamespace": "metallb-system",
         "storageNamespace": "metallb-system",
         "kubeConfig": {"secretRef": {"name": "acme-kubeconfig"}},
+        "install": {"disableWait": True},
+        "upgrade": {"disableWait": True},
         "values": {"speaker": {"tolerations": []}},
         **more.pop("spec", {}),
     }
@@ -62,6 +66,12 @@ def kubeconfig() -> Any:
 
 def deployment(name: str = "controller") -> Any:
     return obj("apps/v1", "Deployment", name, {"replicas": 1}, namespace="metallb-system")
+
+
+def definition(name: str, **more: Any) -> Any:
+    versions = [{"name": "v1", "storage": True}]
+    spec = {"group": "metallb.io", "names": {"kind": "Pool"}, "versions": versions, **more}
+    return obj("apiextensions.k8s.io/v1", "CustomResourceDefinition", name, spec, namespace="")
 
 
 def here(view: Any) -> Callable[[str], Any]:
@@ -192,6 +202,65 @@ def test_what_is_installed_is_left_alone_until_values_or_the_chart_change(object
     assert [one["metadata"]["name"] for one in view.all("apps/v1", "Deployment")] == ["controller"]
 
 
+def in_management(**more: Any) -> Any:
+    """Return a release in the management cluster, whose pods are waited for."""
+    found = release(**more)
+    for field in ("kubeConfig", "storageNamespace", "install", "upgrade"):
+        del found["spec"][field]
+    return found
+
+
+def test_a_release_of_the_management_cluster_is_ready_once_its_pods_run_there(objects: Any) -> None:
+    management, charts = objects(in_management(), source()), Rendered(deployment())
+    controller = Controller(charts)
+
+    controller.reconcile(management, here(objects()))
+    controller.reconcile(management, here(objects()))
+
+    assert ready(management) == ("Unknown", "Progressing", "Running 'install' action: Deployment controller")
+    live = management.get("Deployment", "controller", "metallb-system")
+    live["status"] = {"observedGeneration": 1, "updatedReplicas": 1, "availableReplicas": 1}
+    controller.reconcile(management, here(objects()))
+    assert ready(management)[:2] == ("True", "InstallSucceeded")
+    assert len(charts.asked) == 1
+    assert [(namespace, name) for _, namespace, name in secrets(management)] == [("acme", "sh.helm.release.v1.lb.v1")]
+
+
+def test_kinds_that_the_management_cluster_has_are_left_to_it_and_others_are_brought(objects: Any) -> None:
+    brought = [definition("pools.metallb.io", scope="Cluster"), definition("peers.metallb.io", scope="Cluster")]
+    management = objects(in_management(), source(), definition("pools.metallb.io", scope="Namespaced"))
+
+    Controller(Rendered(*brought)).reconcile(management, here(objects()))
+
+    scopes = {name: body["spec"]["scope"] for (kind, _, name), body in management.store.items() if "Custom" in kind}
+    assert scopes == {"pools.metallb.io": "Namespaced", "peers.metallb.io": "Cluster"}
+
+
+def test_a_release_that_goes_while_its_pods_are_waited_for_leaves_nothing(objects: Any) -> None:
+    management = objects(in_management(), source())
+    controller = Controller(Rendered(deployment()))
+    controller.reconcile(management, here(objects()))
+
+    management.get("HelmRelease", "metallb", "acme")["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    controller.reconcile(management, here(objects()))
+
+    assert {kind for kind, *_ in management.store} == {"HelmRelease", "OCIRepository"}
+    assert not is_real(management.get("HelmRelease", "metallb", "acme"))
+
+
+def test_what_is_installed_is_looked_after(objects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(helm_watch, "_PAUSE_SECONDS", 0.0)
+    view, management = objects(), objects(release(spec={"driftDetection": {"mode": "enabled"}}), source())
+    controller = Controller(Rendered(deployment()))
+    for _ in range(2):
+        controller.reconcile(management, here(view))
+    view.edit("Deployment", "controller", "metallb-system", {"spec": {"replicas": 7}})
+
+    controller.reconcile(management, here(view))
+
+    assert view.get("Deployment", "controller", "metallb-system")["spec"]["replicas"] == 1
+
+
 def upgraded(controller: Controller, management: Any, view: Any, times: int) -> None:
     """Install, and let the source have another chart so many times."""
     for number in range(times + 1):
@@ -256,13 +325,7 @@ def test_what_helm_or_the_cluster_refuses_is_said_and_tried_again_later(objects:
 
 
 def test_an_uninstallation_leaves_kinds_and_what_is_not_the_releases(objects: Any) -> None:
-    kind = obj(
-        "apiextensions.k8s.io/v1",
-        "CustomResourceDefinition",
-        "pools.metallb.io",
-        {"group": "metallb.io", "names": {"kind": "Pool"}, "versions": [{"name": "v1", "storage": True}]},
-        namespace="",
-    )
+    kind = definition("pools.metallb.io")
     view, management = objects(deployment("own")), objects(release(), source(), kubeconfig())
     controller = Controller(Rendered(kind, deployment()))
     controller.reconcile(management, here(view))
