@@ -78,8 +78,14 @@ class DpuPlatform:
             asns=self.networks.asn,
             mtu_bytes=self.control.mtu_bytes,
             uplink_mtu_bytes=self.control.uplink_mtu_bytes,
-            release=self.hbn_chart.version,
+            release=self._hbn_release,
         )
+
+    @property
+    def _hbn_release(self) -> str:
+        """Return the release of HBN, with which its image's tag begins: its chart has versions of its own."""
+        tag = self.hbn_image.tag if self.hbn_image else None
+        return tag.partition("-")[0] if tag else self.hbn_chart.version
 
     @property
     def clusters(self) -> tuple[DpuClusterSpec, ...]:

@@ -170,5 +170,16 @@ def test_hbn_runs_what_its_chart_names_where_the_catalogue_has_no_image(inputs_o
     assert "values" not in template.body["spec"]["helmChart"]
 
 
+def test_settings_of_hbn_name_the_release_of_its_image_not_the_version_of_its_chart(inputs_of: Any) -> None:
+    [region] = inputs_of(RegionInput)
+    image = region.platform.hbn_image.model_copy(update={"tag": "3.4.0-doca3.4.0"})
+    untagged = image.model_copy(update={"tag": None})
+
+    releases = [replace(region.platform, hbn_image=one).fabric.release for one in (image, untagged, None)]
+
+    chart = region.platform.hbn_chart.version
+    assert releases == ["3.4.0", chart, chart]
+
+
 def resources(item: Manifest) -> dict[str, Any]:
     return dict(item.body["spec"]["serviceConfiguration"]["helmChart"]["values"]["resources"])
