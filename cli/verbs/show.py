@@ -100,6 +100,10 @@ def show(
             " api:CLUSTER, storage, internet, management, or an address.",
         ),
     ] = None,
+    port: Annotated[
+        str | None,
+        typer.Option("--port", metavar="PORT", help="With --path: of what and to which port: tcp/443, udp/53 or icmp."),
+    ] = None,
     live: Annotated[bool, typer.Option("--live", help="With uniformity: ask the clusters, too.")] = False,
     platform: Annotated[
         bool, typer.Option("--platform", help="With images: charts, providers and images of the platform's own.")
@@ -124,7 +128,7 @@ def show(
     what blocks, and newer releases of charts.
     """
     spec = data.comparable(environment) if path in _COMPARABLE else data.load(environment)
-    refuse_contradictions(environment, path, svg, example, between, border=border, live=live, platform=platform)
+    refuse_contradictions(environment, path, svg, example, between, port, border=border, live=live, platform=platform)
     refuse_format(environment, path, output)
     match path:
         case "capacity":
@@ -134,7 +138,7 @@ def show(
         case "map":
             sys.stdout.write(_drawn(spec, svg) or region_map(spec))
         case "network":
-            _show_network(spec, output, svg, between, border=border)
+            _show_network(spec, output, svg, (*between, port) if between else None, border=border)
         case "offerings":
             _show_offerings(spec, output, example)
         case "prerequisites":
@@ -192,7 +196,12 @@ def _show_images(environment: Environment, output: ShowFormat, today: dt.date, *
 
 
 def _show_network(
-    environment: Environment, output: ShowFormat, svg: Path | None, between: tuple[str, str] | None, *, border: bool
+    environment: Environment,
+    output: ShowFormat,
+    svg: Path | None,
+    between: tuple[str, str, str | None] | None,
+    *,
+    border: bool,
 ) -> None:
     if between is not None:
         _show_path(environment, output, *between)
@@ -209,9 +218,9 @@ def _show_network(
         sys.stdout.write(f"\n{plural(len(found.vpcs), 'VPC')} drawn in {svg}\n")
 
 
-def _show_path(environment: Environment, output: ShowFormat, source: str, target: str) -> None:
+def _show_path(environment: Environment, output: ShowFormat, source: str, target: str, port: str | None) -> None:
     try:
-        found = paths.path(environment, source, target)
+        found = paths.path(environment, source, target, port)
     except (paths.NoVpcError, UnknownEndError) as error:
         msg = f"--path: {error}"
         raise Stop(msg, ExitCode.BAD_DATA) from None

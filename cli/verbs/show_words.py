@@ -42,6 +42,7 @@ def refuse_contradictions(
     svg: Path | None,
     example: str | None,
     between: tuple[str, str] | None,
+    port: str | None,
     *,
     border: bool,
     live: bool,
@@ -57,6 +58,9 @@ def refuse_contradictions(
         raise Stop(msg, ExitCode.BAD_DATA)
     if between is not None and (path != NETWORK or svg is not None):
         msg = f"--path tells the way between two; say: jacquard show {environment} {NETWORK} --path {' '.join(between)}"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    if port is not None and between is None:
+        msg = f"--port is of a path; say: jacquard show {environment} {NETWORK} --path FROM TO --port {port}"
         raise Stop(msg, ExitCode.BAD_DATA)
     if example is not None and path != OFFERINGS:
         msg = f"--example orders what is offered; say: jacquard show {environment} {OFFERINGS} --example {example}"

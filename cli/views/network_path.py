@@ -8,7 +8,8 @@ from itertools import groupby
 from rich.text import Text
 
 from components.plan.report.endpoints import Endpoint
-from components.plan.report.paths import Keeper, Path
+from components.plan.report.path_steps import Keeper
+from components.plan.report.paths import Path
 from components.specs.problems import listed
 
 _KEEPERS = {

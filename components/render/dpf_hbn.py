@@ -95,6 +95,7 @@ def _vrf(vpc: Vpc, platform: DpuPlatform, deployment: str) -> Vrf:
         target=numbers.route_target,
         host_pool=_host_pool(deployment),
         verdicts=verdicts(reach(vpc, platform.networks)),
+        filters_received=vpc.group is not None,
         announced=announced(vpc),
         imported=imported(vpc, platform.networks),
     )

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from components.render.packets import Rule
 from components.specs.base import Network
 from components.specs.ranges import NumberRange
 
@@ -20,6 +21,8 @@ UPLINKS = ("p0_if", "p1_if")
 HOST_INTERFACE = "pf0hpf_if"
 """Name of the DPU's side of the host's physical function."""
 _LOOPBACK = "{{ ipaddresses.ip_lo.ip }}"
+_SENT, _RECEIVED = "inbound", "outbound"
+"""What hosts send and receive, as the DPU sees it."""
 _ON = {"enable": "on"}
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./,-]*")
 _WORDS = {"on", "off", "yes", "no", "true", "false", "null", "y", "n"}
@@ -50,8 +53,10 @@ class Vrf:
     target: int
     """Number that makes the VRF's route target together with the ASN."""
     host_pool: str
-    verdicts: tuple[tuple[Network, bool], ...]
-    """Whether hosts may reach a destination: the first network that it is in decides."""
+    verdicts: tuple[Rule, ...]
+    """What becomes of packets: the first rule that is about one decides."""
+    filters_received: bool
+    """Whether the rules are about what hosts receive, too; if not, only about what they send."""
     announced: tuple[Network, ...]
     """Prefixes that hosts may announce routes in."""
     imported: tuple[str, ...]
@@ -69,7 +74,7 @@ def startup(fabric: Fabric, vrf: Vrf | None) -> str:
     settings = _underlay(fabric)
     if vrf is not None:
         settings["interface"][HOST_INTERFACE] = _host_interface(fabric, vrf)
-        settings["acl"] = {vrf.name: {"type": "ipv4", "rule": _rules(vrf)}}
+        settings["acl"] = {acl: {"type": "ipv4", "rule": _rules(vrf, way)} for acl, way in _filters(vrf).items()}
         settings["vrf"][vrf.name] = _tenant(fabric, vrf)
         settings["router"]["policy"] = {"prefix-list": {vrf.name: {"rule": _routes(vrf.announced)}}}
     return f"- header:\n{yaml_block(header, 4)}- set:\n{yaml_block(settings, 4)}"
@@ -123,15 +128,28 @@ def _host_interface(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
         "type": "swp",
         "link": {"mtu": fabric.mtu_bytes},
         "ip": {"vrf": vrf.name, "address": {"{{ ipaddresses.ip_host.cidr }}": {}}},
-        "acl": {vrf.name: {"inbound": {}}},
+        "acl": {acl: {way: {}} for acl, way in _filters(vrf).items()},
     }
 
 
-def _rules(vrf: Vrf) -> dict[str, Any]:
+def _filters(vrf: Vrf) -> dict[str, str]:
+    """Return the access lists of the host's port, by name, with whether packets come in by it or go out."""
+    return {vrf.name: _SENT, **({f"{vrf.name}-received": _RECEIVED} if vrf.filters_received else {})}
+
+
+def _rules(vrf: Vrf, way: str) -> dict[str, Any]:
     return {
-        str(10 * number): {"match": {"ip": {"dest-ip": str(prefix)}}, "action": {"permit" if may else "deny": {}}}
-        for number, (prefix, may) in enumerate(vrf.verdicts, start=1)
+        str(10 * number): {"match": {"ip": _match(rule, way)}, "action": {"permit" if rule.permits else "deny": {}}}
+        for number, rule in enumerate(vrf.verdicts, start=1)
     }
+
+
+def _match(rule: Rule, way: str) -> dict[str, Any]:
+    far, near = ("dest", "source") if way == _SENT else ("source", "dest")
+    ports = {f"{near}-port": rule.ports.near, f"{far}-port": rule.ports.far}
+    named: dict[str, Any] = {key: {str(port): {}} for key, port in ports.items() if port is not None}
+    protocol = {} if rule.ports.protocol is None else {"protocol": str(rule.ports.protocol)}
+    return {f"{far}-ip": str(rule.network), **protocol, **({str(rule.ports.protocol): named} if named else {})}
 
 
 def _routes(announced: tuple[Network, ...]) -> dict[str, Any]:

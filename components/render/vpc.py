@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
+from components.render.packets import Rule, opened
 from components.specs.base import Address, Network
 from components.specs.locks import VpcAllocation
 from components.specs.region import NetworksSpec
+from components.specs.security_groups import SecurityGroupSpec, SecurityRuleSpec
 from components.specs.tenant_network import Egress, Ingress, VpcSpec
 from components.specs.versions import Chart
 
@@ -38,6 +41,8 @@ class Vpc:
     """Links to hosts whose addresses are given beforehand, by DPU cluster and by what DPF calls the host's DPU."""
     peers: tuple[Peer, ...] = ()
     """VPCs whose routes it has beside its own, in the order of the data."""
+    group: SecurityGroupSpec | None = None
+    """What alone crosses its edge to peers and the internet; None where nothing bounds it."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Releases of charts that are pinned for the cluster of which the VPC is seen, by chart."""
 
@@ -52,12 +57,14 @@ class Reach:
     """Networks of the region that no tenant may see."""
     inside: tuple[Network, ...]
     """Prefixes of the VPC itself, the region's storage, and what every VPC reaches behind the border."""
-    peers: tuple[Network, ...]
-    """Prefixes of VPCs that are peered with it."""
+    peers: tuple[Rule, ...]
+    """What crosses its edge to VPCs that are peered with it, and back."""
     others: Network
     """Network of all tenants, in which prefixes of the VPC itself lie: whatever else leads there, it is another's."""
     outside: bool
     """Whether everything else may be reached too."""
+    crossing: tuple[Rule, ...] | None
+    """What of everything else; None where all of it."""
 
 
 def announced(vpc: Vpc) -> tuple[Network, ...]:
@@ -104,21 +111,49 @@ def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
             networks.storage,
             *(networks.border.networks if networks.border else ()),
         ),
-        peers=tuple(prefix for peer in vpc.peers for prefix in peer.numbers.prefixes.values()),
+        peers=tuple(_with_peers(vpc)),
         others=networks.tenants,
         outside=vpc.spec.egress is Egress.PUBLIC,
+        crossing=None if vpc.group is None else tuple(_crossing(vpc.group)),
     )
 
 
-def verdicts(allowed: Reach, *, apart: bool = True) -> tuple[tuple[Network, bool], ...]:
-    """Return the same as an ordered list: whether a destination may be reached, by the first network that it is in.
+def _with_peers(vpc: Vpc) -> Iterator[Rule]:
+    """Yield what crosses the edge of ``vpc`` to its peers: everything, or what its group has of them."""
+    prefixes = {peer.vpc: tuple(peer.numbers.prefixes.values()) for peer in vpc.peers}
+    if vpc.group is None:
+        for network in chain.from_iterable(prefixes.values()):
+            yield Rule(network=network, permits=True)
+        return
+    for inward, rule in _rules(vpc.group):
+        if rule.peer is not None:
+            yield from opened(rule, prefixes.get(rule.peer, ()), inward=inward)
+
+
+def _crossing(group: SecurityGroupSpec) -> Iterator[Rule]:
+    for inward, rule in _rules(group):
+        if rule.cidr is not None:
+            yield from opened(rule, (rule.cidr,), inward=inward)
+
+
+def _rules(group: SecurityGroupSpec) -> Iterator[tuple[bool, SecurityRuleSpec]]:
+    """Yield the rules of ``group``, each with whether it is about connections into the VPC."""
+    yield from ((True, rule) for rule in group.ingress)
+    yield from ((False, rule) for rule in group.egress)
+
+
+def verdicts(allowed: Reach, *, apart: bool = True) -> tuple[Rule, ...]:
+    """Return the same as an ordered list: the first rule that is about a packet decides.
 
     Without ``apart`` nothing is said of other tenants, as by backends whose rules are for pods alone.
     """
+    others = (Rule(network=allowed.others, permits=False),) if allowed.outside and apart else ()
     return (
-        *((one, True) for one in allowed.permit),
-        *((one, False) for one in allowed.deny),
-        *((one, True) for one in (*allowed.inside, *allowed.peers)),
-        *(((allowed.others, False),) if allowed.outside and apart else ()),
-        (ANYWHERE, allowed.outside),
+        *(Rule(network=one, permits=True) for one in allowed.permit),
+        *(Rule(network=one, permits=False) for one in allowed.deny),
+        *(Rule(network=one, permits=True) for one in allowed.inside),
+        *allowed.peers,
+        *others,
+        *((allowed.crossing or ()) if allowed.outside else ()),
+        Rule(network=ANYWHERE, permits=allowed.outside and allowed.crossing is None),
     )

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from components.specs.base import DataFile, DnsLabel, Label, Quantity, ShortName, Spec, Text
 from components.specs.hosted_control_plane import ClusterSpec
+from components.specs.security_groups import SecurityGroupSpec
 from components.specs.tenant_network import VpcSpec
 from components.specs.times import WindowSpec
 from components.specs.vm_offering import VmsSpec
@@ -100,6 +101,8 @@ class TenantSpec(DataFile):
     """Upper limits of what the tenant may use."""
     vpcs: tuple[VpcSpec, ...] = Field(min_length=1)
     """Private networks of the tenant."""
+    security_groups: tuple[SecurityGroupSpec, ...] = ()
+    """Rules about what crosses the edges of VPCs; a VPC names its own."""
     clusters: tuple[ClusterSpec, ...] = Field(min_length=1)
     """Kubernetes clusters of the tenant."""
     vms: VmsSpec | None = None

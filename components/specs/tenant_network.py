@@ -68,5 +68,8 @@ class VpcSpec(Spec):
     """Whether nodes and pods of the VPC reach the internet."""
     fabrics: tuple[DnsLabel, ...] = ()
     """Fabrics of ``region.yaml`` on which the VPC has a partition."""
+    security_group: ShortName | None = None
+    """Group of ``security_groups`` that says what crosses the edge of the VPC; all that its other fields let through
+    crosses when it is left out."""
     peers: tuple[PeerSpec, ...] = ()
     """VPCs whose prefixes hosts and pods of this one reach, and the other way round. Each names this VPC too."""

@@ -9,35 +9,22 @@ from dataclasses import replace
 from ipaddress import IPv4Address
 
 import pytest
-from drawn_regions import BORDERS, NAMES, PEERINGS, PLAIN, TENANTS, Wish, region
+from drawn_regions import BORDERS, NAMES, PEERINGS, PLAIN, PORTS, TENANTS, Wish, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rendered_network import OUTSIDE, End, RenderedNetwork
+from judged_region import judge
+from rendered_network import OUTSIDE, End
 
-from components.plan.build import tenant_network
-from components.plan.pools import clusters
-from components.plan.report.border import contract
-from components.plan.report.endpoints import endpoint
+from components.plan.report.endpoints import endpoint, ports
 from components.plan.report.paths import Region
 from components.render.manifest import Manifest
+from components.render.packets import ALL
 from components.render.tenant_network import on_dpus
 from components.specs.border import BorderSpec
 from components.specs.environment import Environment
 
 PAIRS = 20
 """Pairs of ends that are judged in each region."""
-
-
-def judge(environment: Environment, change: Callable[[Manifest], Manifest] = lambda item: item) -> RenderedNetwork:
-    """Return the judge of what is rendered of ``environment``, each object changed by ``change``."""
-    placed = list(clusters(environment))
-    concepts = [one for tenant in environment.tenants for one in tenant_network.of_tenant(environment, tenant)]
-    concepts += [one for item in placed for one in tenant_network.of_cluster(environment, item)]
-    return RenderedNetwork(
-        (change(item) for concept in concepts for item in concept.render()),
-        contract(environment).model_dump(mode="json"),
-        {item.cluster.name: item.cluster.vpc for item in placed},
-    )
 
 
 def ends(environment: Environment) -> dict[str, End]:
@@ -68,11 +55,14 @@ def disagreements(environment: Environment, drawn: random.Random, pairs: int) ->
         pair = [drawn.choice(inside), drawn.choice(list(every))]
         drawn.shuffle(pair)
         source, target = pair
-        answer = told.path(points[source], points[target])
-        judged = rendered.reaches(every[source], every[target])
+        port = drawn.choice((None, *PORTS))
+        protocol, number = port or ("other", 1)
+        asked = ALL if port is None else ports(f"{protocol}/{number}".removesuffix("/0"))
+        answer = told.path(points[source], points[target], asked)
+        judged = rendered.reaches(every[source], every[target], (protocol, number))
         if answer.reached != judged:
             steps = [(step.way.value, step.device, step.rule) for step in answer.steps]
-            found.append(f"{source} -> {target}: rendered {judged}, told {steps}")
+            found.append(f"{source} -> {target} {port}: rendered {judged}, told {steps}")
     return found
 
 
@@ -114,8 +104,10 @@ def test_a_vpc_on_dpus_reaches_the_prefixes_of_its_peers_and_of_nobody_else(
     peered = {(vpc.name, peer.vpc) for tenant in environment.tenants for vpc in tenant.vpcs for peer in vpc.peers}
 
     pairs = [(one, other) for one in private for other in private if one.vpc != other.vpc]
-    wrong = [pair for pair in pairs if rendered.reaches(*pair) != ((pair[0].vpc, pair[1].vpc) in peered)]
-    assert wrong == []
+    assert [pair for pair in pairs if rendered.reaches(*pair) and (pair[0].vpc, pair[1].vpc) not in peered] == []
+    grouped = {vpc.name for tenant in environment.tenants for vpc in tenant.vpcs if vpc.security_group}
+    bare = [pair for pair in pairs if (pair[0].vpc, pair[1].vpc) in peered and not grouped & {pair[0].vpc, pair[1].vpc}]
+    assert [pair for pair in bare if not rendered.reaches(*pair)] == []
 
 
 def test_a_peer_of_a_peer_is_no_peer() -> None:

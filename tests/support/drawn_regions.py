@@ -17,6 +17,7 @@ from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec
 from components.specs.loader import load_environment
 from components.specs.locks import AllocationsLock, ImagesLock
+from components.specs.security_groups import SecurityGroupSpec, SecurityRuleSpec
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import Egress, Ingress, Isolation, PeerSpec
 
@@ -33,6 +34,7 @@ FABRIC = FabricSpec.model_validate(
         "max_hosts": 1000,
     }
 )
+_WAYS = ("ingress", "egress")
 NAMES = ("ant", "bee", "cat", "dog")
 _EMPTY: dict[str, Any] = {
     "allocations": AllocationsLock(schema_version=2),
@@ -54,6 +56,8 @@ class Wish:
     """VMs with a public address."""
     nodes: int
     fabric: bool
+    group: SecurityGroupSpec | None = None
+    """Rules of its VPC, where HBN isolates it; those about others who are no peers are left out."""
 
 
 PLAIN = Wish(
@@ -65,6 +69,23 @@ PLAIN = Wish(
     nodes=1,
     fabric=True,
 )
+PORTS = (("tcp", 22), ("tcp", 443), ("udp", 53), ("icmp", 0))
+"""Protocols and ports that rules and questions are about."""
+RULES = st.builds(
+    lambda far_end, asked, every: SecurityRuleSpec.model_validate(
+        {**far_end, "protocol": asked[0], "ports": () if every or not asked[1] else (asked[1],)}
+    ),
+    far_end=st.sampled_from(({"cidr": "0.0.0.0/0"}, {"cidr": "198.51.0.0/16"}, *({"peer": name} for name in NAMES))),
+    asked=st.sampled_from((*PORTS, ("any", 0))),
+    every=st.booleans(),
+)
+_SIDE = st.lists(RULES, max_size=3).map(tuple)
+GROUPS = st.builds(
+    SecurityGroupSpec,
+    name=st.just("edge"),
+    ingress=st.lists(RULES, max_size=3).map(tuple),
+    egress=st.lists(RULES, max_size=3).map(tuple),
+)
 WISHES = st.builds(
     Wish,
     isolation=st.sampled_from(list(Isolation)),
@@ -74,6 +95,7 @@ WISHES = st.builds(
     public=st.integers(0, 2),
     nodes=st.integers(1, 3),
     fabric=st.booleans(),
+    group=st.none() | GROUPS,
 )
 PEERINGS = st.sets(st.sampled_from(list(combinations(NAMES, 2))))
 """Pairs of tenants who both want their VPCs peered, where HBN isolates both."""
@@ -116,8 +138,14 @@ def _tenant(name: str, wish: Wish, peers: tuple[PeerSpec, ...]) -> TenantSpec:
     model = next(one for one in _laptop().tenants if one.vms and one.vms.platform)
     vpc, cluster, vms = model.vpcs[0], model.clusters[0], model.vms
     assert vms is not None
+    named = {peer.vpc for peer in peers}
+    group = wish.group if wish.isolation is Isolation.DPF_HBN else None
+    if group is not None:
+        kept = {key: tuple(one for one in getattr(group, key) if one.cidr or one.peer in named) for key in _WAYS}
+        group = group.model_copy(update=kept)
     network = {
         "name": name,
+        "security_group": group and group.name,
         "pods": wish.pods,
         "ingress": wish.ingress,
         "egress": wish.egress,
@@ -133,6 +161,7 @@ def _tenant(name: str, wish: Wish, peers: tuple[PeerSpec, ...]) -> TenantSpec:
         update={
             "tenant": name,
             "vpcs": (vpc.model_copy(update=network),),
+            "security_groups": () if group is None else (group,),
             "clusters": (cluster.model_copy(update={"name": f"{name}-one", "vpc": name, "pools": (pool,)}),),
             "vms": vms.model_copy(update={"cluster": f"{name}-one", "platform": machines}),
         }

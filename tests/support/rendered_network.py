@@ -1,6 +1,7 @@
 """Who reaches whom, judged from rendered objects and the border's contract alone, by what upstream does with them.
 
-- *HBN* (NVUE, FRR): of an access list the first rule that matches a packet decides, and nothing is remembered. A VRF
+- *HBN* (NVUE, FRR): of an access list the first rule that matches a packet decides, and nothing is remembered; a port
+  has one for what its host sends, and may have one for what it receives. A VRF
   has the routes whose route targets it imports; the longest prefix wins. A host announces what its list of prefixes
   permits.
 - *Kube-OVN*: a rule of a subnet drops new connections of pods that match all its terms; with ``natOutgoing`` pods have
@@ -25,6 +26,8 @@ from network_policies import Judge, Pod
 from components.render.manifest import Manifest
 
 OUTSIDE = IPv4Address("8.8.8.8")
+EPHEMERAL = 50_000
+"""Port that connections are opened from, which no rule names."""
 Json = Mapping[str, Any]
 _TERM = re.compile(r"ip4\.dst (==|!=) \{([^}]*)\}")
 
@@ -41,16 +44,42 @@ class End:
 
 
 @dataclass(frozen=True)
+class _Packet:
+    source: IPv4Address
+    dest: IPv4Address
+    protocol: str = "other"
+    source_port: int = 0
+    dest_port: int = 0
+
+    def matches(self, match: Json) -> bool:
+        """Tell whether all that ``match`` of an access list asks for is so."""
+        rest = dict(match)
+        for end, address in (("source", self.source), ("dest", self.dest)):
+            if address not in IPv4Network(rest.pop(f"{end}-ip", "0.0.0.0/0")):
+                return False
+        if rest.pop("protocol", self.protocol) != self.protocol:
+            return False
+        asked = rest.pop(self.protocol, {})
+        assert not rest, match
+        ports = {"source-port": self.source_port, "dest-port": self.dest_port}
+        return all(str(ports[end]) in listed for end, listed in asked.items())
+
+
+@dataclass(frozen=True)
 class _Vrf:
-    rules: list[tuple[IPv4Network, bool]]
+    sent: list[tuple[Json, bool]]
+    received: list[tuple[Json, bool]]
     imports: set[str]
     exports: set[str]
     links: IPv4Network
     permitted: list[tuple[IPv4Network, int]]
     """Prefixes that hosts may announce, with the length of the longest."""
 
-    def passes(self, address: IPv4Address) -> bool:
-        return next(verdict for network, verdict in self.rules if address in network)
+    def sends(self, packet: _Packet) -> bool:
+        return next(verdict for match, verdict in self.sent if packet.matches(match))
+
+    def takes(self, packet: _Packet) -> bool:
+        return next((verdict for match, verdict in self.received if packet.matches(match)), not self.received)
 
     def originates(self, address: IPv4Address) -> bool:
         """Tell whether it has a route to ``address`` of its own: a link, or what a host announces by itself."""
@@ -68,7 +97,7 @@ class RenderedNetwork:
 
     def __init__(self, objects: Iterable[Manifest], contract: Json, vpc_of: Mapping[str, str]) -> None:
         found = list(objects)
-        self._vrfs = dict(_vrfs(found))
+        self.vrfs = dict(_vrfs(found))
         self._ovn = {
             item.body["spec"]["vpcName"]: item.body["spec"]["externallyRouted"]
             for item in found
@@ -83,29 +112,40 @@ class RenderedNetwork:
         self._border = {one["vpc"]: one for one in contract["vpcs"]}
         self._drops = [IPv4Network(one["prefix"]) for one in contract["drops"]]
 
-    def reaches(self, source: End, target: End) -> bool:
-        """Tell whether a connection from ``source`` to ``target`` opens: packets go there, and answers come back."""
+    def reaches(self, source: End, target: End, port: tuple[str, int] = ("other", 1)) -> bool:
+        """Tell whether a connection from ``source`` to ``port`` of ``target`` opens: there, and back with answers."""
         source = replace(source, address=source.sends_as or source.address)
-        seen = self._translated(source, target)
-        return self._goes(source, target, answer=False) and self._goes(target, seen, answer=True)
+        seen, (protocol, number) = self._translated(source, target), port
+        there = _Packet(seen.address, target.address, protocol, EPHEMERAL, number)
+        back = _Packet(target.address, seen.address, protocol, number, EPHEMERAL)
+        return (
+            self._goes(source, target, replace(there, source=source.address), answer=False)
+            and self._taken(target, there)
+            and self._goes(target, seen, back, answer=True)
+            and self._taken(source, replace(back, dest=source.address))
+        )
 
-    def _goes(self, source: End, target: End, *, answer: bool) -> bool:
-        if not self._sent(source, target, answer=answer):
+    def _taken(self, target: End, packet: _Packet) -> bool:
+        """Tell whether what filters ``target`` lets it receive ``packet``, once addresses are those inside."""
+        return target.vpc not in self.vrfs or self.vrfs[target.vpc].takes(packet)
+
+    def _goes(self, source: End, target: End, packet: _Packet, *, answer: bool) -> bool:
+        if not self._sent(source, target, packet, answer=answer):
             return False
         if source.vpc and source.vpc == target.vpc:
             # Public addresses that hosts may not announce are found behind the default route, where none leads back.
-            return source.vpc not in self._vrfs or self._route(source.vpc, target.address) == source.vpc
-        if source.vpc in self._vrfs and target.vpc and self._route(source.vpc, target.address) == target.vpc:
+            return source.vpc not in self.vrfs or self._route(source.vpc, target.address) == source.vpc
+        if source.vpc in self.vrfs and target.vpc and self._route(source.vpc, target.address) == target.vpc:
             return True  # by a route target that both have: no border is between them
         if not self._carried(source, target):
             return False
         seen = self._translated(source, target)
         return not target.vpc or self._received(seen, target, answer=answer)
 
-    def _sent(self, source: End, target: End, *, answer: bool) -> bool:
+    def _sent(self, source: End, target: End, packet: _Packet, *, answer: bool) -> bool:
         """Tell whether what filters ``source`` lets its packet out."""
-        if source.vpc in self._vrfs:
-            return self._vrfs[source.vpc].passes(target.address)
+        if source.vpc in self.vrfs:
+            return self.vrfs[source.vpc].sends(packet)
         if answer or source.on_host or source.vpc is None:
             return True
         if source.vpc in self._subnets:
@@ -116,17 +156,17 @@ class RenderedNetwork:
 
     def _carried(self, source: End, target: End) -> bool:
         """Tell whether a packet that left a VPC, or never was in one, gets as far as the other end's network."""
-        if source.vpc in self._vrfs:
+        if source.vpc in self.vrfs:
             return self._route(source.vpc, target.address) == "border" and not self._dropped(target.address)
         if source.vpc in self._ovn:
             return bool(self._ovn[source.vpc])
         tenant = source.vpc is not None and self._translated(source, target) is source
-        return not (tenant and target.vpc in self._vrfs and self._dropped(target.address))
+        return not (tenant and target.vpc in self.vrfs and self._dropped(target.address))
 
     def _received(self, source: End, target: End, *, answer: bool) -> bool:
         """Tell whether a packet from outside gets into the VPC of ``target``."""
         assert target.vpc
-        if target.vpc in self._vrfs:
+        if target.vpc in self.vrfs:
             return self._into_vrf(source, target.vpc, target.address)
         if answer or (target.on_host and target.vpc not in self._ovn):
             return True
@@ -135,7 +175,7 @@ class RenderedNetwork:
         return not self._subnets[target.vpc]["natOutgoing"] if target.vpc in self._subnets else False
 
     def _into_vrf(self, source: End, vpc: str, address: IPv4Address) -> bool:
-        contract, vrf = self._border[vpc], self._vrfs[vpc]
+        contract, vrf = self._border[vpc], self.vrfs[vpc]
         if contract["imports"] not in vrf.exports or not vrf.originates(address):
             return False
         taken = [one for one in contract["accepts"] if address in IPv4Network(one["prefix"])]
@@ -143,8 +183,8 @@ class RenderedNetwork:
 
     def _route(self, vpc: str, address: IPv4Address) -> str | None:
         """Return where the longest route of a VRF leads: a VPC, the border, or nowhere."""
-        vrf, found = self._vrfs[vpc], list[tuple[int, str]]()
-        for name, other in self._vrfs.items():
+        vrf, found = self.vrfs[vpc], list[tuple[int, str]]()
+        for name, other in self.vrfs.items():
             if other.exports & vrf.imports and other.originates(address):
                 found.append((32, name))
         for one in self._border[vpc]["announces"]:
@@ -158,7 +198,7 @@ class RenderedNetwork:
         if source.vpc is None or source.vpc == target.vpc:
             return source
         masked = source.vpc in self._ovn or (source.vpc in self._subnets and not source.on_host)
-        if source.vpc in self._vrfs and self._border[source.vpc]["translates"]:
+        if source.vpc in self.vrfs and self._border[source.vpc]["translates"]:
             served = [one for one in self._border[source.vpc]["announces"] if not one["prefix"].endswith("/0")]
             inside = any(target.address in IPv4Network(one["prefix"]) for one in served)
             masked = not inside and not self._dropped(target.address)
@@ -191,14 +231,11 @@ def _vrf(loaded: Json, links: IPv4Network) -> tuple[str, _Vrf]:
     [name] = set(loaded["vrf"]) - {"default"}
     bgp, port = loaded["vrf"][name]["router"]["bgp"], loaded["interface"]["pf0hpf_if"]
     assert port["ip"]["vrf"] == name
-    [acl] = [key for key, ways in port["acl"].items() if "inbound" in ways]
     family = bgp["peer-group"]["host"]["address-family"]["ipv4-unicast"]
     listed = loaded["router"]["policy"]["prefix-list"][family["policy"]["inbound"]["prefix-list"]]["rule"]
     return name, _Vrf(
-        rules=[
-            (IPv4Network(rule["match"]["ip"]["dest-ip"]), "permit" in rule["action"])
-            for _, rule in _in_order(loaded["acl"][acl]["rule"])
-        ],
+        sent=_rules(loaded, "inbound"),
+        received=_rules(loaded, "outbound"),
         imports=set(bgp["route-import"]["from-evpn"]["route-target"]),
         exports=set(bgp["route-export"]["to-evpn"]["route-target"]),
         links=links,
@@ -209,6 +246,16 @@ def _vrf(loaded: Json, links: IPv4Network) -> tuple[str, _Vrf]:
             for prefix, lengths in rule["match"].items()
         ],
     )
+
+
+def _rules(loaded: Json, way: str) -> list[tuple[Json, bool]]:
+    """Return the rules for packets that go that way through the host's port, in order."""
+    bound = [name for name, ways in loaded["interface"]["pf0hpf_if"]["acl"].items() if way in ways]
+    return [
+        (rule["match"]["ip"], "permit" in rule["action"])
+        for name in bound
+        for _, rule in _in_order(loaded["acl"][name]["rule"])
+    ]
 
 
 def _in_order(rules: Json) -> list[tuple[str, Any]]:

@@ -87,5 +87,6 @@ def _vpc(environment: Environment, tenant: TenantSpec, vpc: VpcSpec, cluster: st
             Peer(vpc=name, tenant=owner, numbers=environment.allocations.vpcs[name])
             for owner, name in agreed(environment, tenant, vpc)
         ),
+        group=next((group for group in tenant.security_groups if group.name == vpc.security_group), None),
         pins=environment.image_pins.charts_of(cluster) if cluster else {},
     )

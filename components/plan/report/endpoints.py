@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from components.plan.build.tenant_network import vpcs
 from components.plan.pools import clusters, pools
+from components.render.packets import Ports
 from components.render.vpc import ANYWHERE
 from components.specs.base import Address, Network, Spec
 from components.specs.environment import Environment
 from components.specs.keys import vm_key
 from components.specs.problems import listed, suggestion
+from components.specs.security_groups import Protocol
 
 SHARED = ("management", "bmc", "boot", "storage", "dpu_loopbacks")
 """Networks of the region that are ends by their own name."""
 INTERNET, PUBLIC = "internet", "public"
 _MAX_LISTED = 8
+_PORT = re.compile(r"icmp|(?P<protocol>tcp|udp)/(?P<port>[0-9]{1,5})")
 
 
 class UnknownEndError(LookupError):
@@ -36,6 +40,19 @@ class Endpoint(Spec):
     """VPC that it is in."""
     cluster: str | None = None
     """Cluster whose control plane it is."""
+
+
+def ports(text: str) -> Ports:
+    """Return what ``text`` asks of, as the one sees it who opens a connection: ``tcp/443``, ``udp/53`` or ``icmp``.
+
+    Raises:
+        UnknownEndError: it is none of them.
+    """
+    match = _PORT.fullmatch(text)
+    if match is None or int(match["port"] or 1) not in range(1, 65_536):
+        msg = f"'{text}' is no port; write tcp/443, udp/53 or icmp"
+        raise UnknownEndError(msg)
+    return Ports(protocol=Protocol(match["protocol"] or text), far=int(match["port"]) if match["port"] else None)
 
 
 def endpoint(environment: Environment, name: str) -> Endpoint:

@@ -63,6 +63,8 @@ class VpcNetwork(Spec):
     """Prefixes of hosts, pods, services and load balancers."""
     egress: Egress
     ingress: Ingress
+    security_group: str | None
+    """Group of rules that says what crosses its edge; None where nothing bounds it."""
     peers: dict[str, str]
     """Route targets of the VPCs that it is peered with, by tenant and name, ``TENANT/VPC``."""
     pkeys: dict[str, str]
@@ -144,6 +146,7 @@ def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
             prefixes=numbers.prefixes,
             egress=spec.egress,
             ingress=spec.ingress,
+            security_group=spec.security_group,
             peers={f"{peer.tenant}/{peer.vpc}": peer.numbers.evpn_target for peer in placed.vpc.peers},
             pkeys={fabric: f"{pkey:#x}" for fabric, pkey in numbers.pkeys.items()},
             clusters=tuple(_clusters(environment, placed)),

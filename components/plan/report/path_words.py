@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from components.render.packets import Rule
 from components.render.vpc import Vpc
 from components.specs.base import Network
 from components.specs.region import NetworksSpec
+from components.specs.tenant_network import Egress
 
 
-def why(vpc: Vpc, network: Network, plan: NetworksSpec) -> str:
-    """Return why a rule of ``vpc`` names ``network``; one that is none of those below stands for everything else."""
-    return _names(vpc, plan).get(network, f"egress: {vpc.spec.egress}")
+def why(vpc: Vpc, rule: Rule, plan: NetworksSpec) -> str:
+    """Return why ``vpc`` has ``rule``; one of a network that is none of those below is about everything else."""
+    outside = vpc.spec.egress is Egress.PUBLIC
+    rest = f"security group {vpc.group.name}" if vpc.group and outside else f"egress: {vpc.spec.egress}"
+    return _names(vpc, plan).get(rule.network, rest)
+
+
+def about(rule: Rule) -> str:
+    """Return what packets ``rule`` is about: a network, with the protocol and the port of one end."""
+    ports = rule.ports
+    port = f" port {ports.near} here" if ports.near else f" port {ports.far} there" if ports.far else ""
+    return f"{rule.network}" + (f", {ports.protocol}{port}" if ports.protocol else "")
 
 
 def _names(vpc: Vpc, plan: NetworksSpec) -> dict[Network, str]:
@@ -24,4 +35,4 @@ def _names(vpc: Vpc, plan: NetworksSpec) -> dict[Network, str]:
             names[network] = f"networks.{key}, which no tenant sees"
     names[plan.storage] = "storage"
     names |= dict.fromkeys(plan.border.networks if plan.border else (), "behind the border, for every VPC")
-    return names | {plan.tenants: "other tenants"}
+    return names | {plan.tenants: "other tenants" if vpc.group is None else "what its security group has not of peers"}

@@ -7,48 +7,20 @@ itself there; Kubernetes' policies, Kube-OVN and OVN let answers pass.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import StrEnum
 
 from components.plan.build.tenant_network import enforced_by, vpcs
 from components.plan.report.border import BorderContract, BorderVpc, contract
-from components.plan.report.endpoints import INTERNET, PUBLIC, Endpoint, endpoint
-from components.plan.report.path_words import why
+from components.plan.report.endpoints import INTERNET, PUBLIC, Endpoint, endpoint, ports
+from components.plan.report.path_steps import Keeper, Step, Verdict, Way
+from components.plan.report.path_words import about, why
 from components.render.backends import BORDERS, Filter
+from components.render.packets import ALL, Ports, Rule
 from components.render.vpc import ANYWHERE, Peer, Vpc, reach, verdicts
 from components.specs.base import Spec
 from components.specs.environment import Environment
 from components.specs.tenant_network import Egress, Ingress
 
 FORMAT = 1
-
-
-class Keeper(StrEnum):
-    """Who sees to a step."""
-
-    RENDERED = "rendered"
-    """Objects that Jacquard renders see to it."""
-    BORDER = "border"
-    """Routers outside see to it, by their contract."""
-    NOBODY = "nobody"
-    """Nothing here decides, whatever the network in between may do."""
-
-
-class Way(StrEnum):
-    """Direction of a packet."""
-
-    THERE = "there"
-    BACK = "back"
-
-
-class Step(Spec):
-    """One decision on the way of a packet."""
-
-    way: Way
-    device: str
-    rule: str
-    passes: bool
-    kept_by: Keeper
 
 
 class Path(Spec):
@@ -72,23 +44,18 @@ class NoVpcError(LookupError):
     """Neither end is in a VPC, so that nothing of Jacquard is between them; the text says so."""
 
 
-def path(environment: Environment, source: str, target: str) -> Path:
+def path(environment: Environment, source: str, target: str, port: str | None = None) -> Path:
     """Return whether ``source`` may open a connection to ``target``; both as `endpoint` takes them.
+
+    ``port`` is as `ports` takes it; without it, it is one that no rule names.
 
     Raises:
         KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
         NoVpcError: nothing here is between the two.
         UnknownEndError: one of them stands for nothing.
     """
-    return Region(environment).path(endpoint(environment, source), endpoint(environment, target))
-
-
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    device: str
-    rule: str
-    passes: bool
-    kept_by: Keeper = Keeper.RENDERED
+    asked = ALL if port is None else ports(port)
+    return Region(environment).path(endpoint(environment, source), endpoint(environment, target), asked)
 
 
 class Region:
@@ -102,8 +69,8 @@ class Region:
         self._contract: BorderContract = contract(environment)
         self._border = {one.vpc: one for one in self._contract.vpcs}
 
-    def path(self, source: Endpoint, target: Endpoint) -> Path:
-        """Return whether ``source`` may open a connection to ``target``.
+    def path(self, source: Endpoint, target: Endpoint, asked: Ports = ALL) -> Path:
+        """Return whether ``source`` may open a connection to ``target``: to the far port of ``asked``.
 
         Raises:
             NoVpcError: nothing here is between the two.
@@ -113,7 +80,7 @@ class Region:
             raise NoVpcError(msg)
         sender = self._sender(source)
         seen = self._seen(sender, target)
-        ways = ((Way.THERE, self._there(sender, target)), (Way.BACK, self._back(target, seen)))
+        ways = ((Way.THERE, self._there(sender, target, asked)), (Way.BACK, self._back(target, seen, asked)))
         steps: list[Step] = []
         for way, found in ways:
             for one in found:
@@ -152,41 +119,41 @@ class Region:
         elsewhere = {"address": ANYWHERE, "where": INTERNET, "vpc": None}
         return source.model_copy(update=elsewhere) if translated or masked else source
 
-    def _there(self, source: Endpoint, target: Endpoint) -> Iterator[_Verdict]:
+    def _there(self, source: Endpoint, target: Endpoint, asked: Ports) -> Iterator[Verdict]:
         if source.vpc and source.vpc == target.vpc and self._announced(target):
-            yield from self._leaves(self._vpcs[source.vpc], source, target)
+            yield from self._leaves(self._vpcs[source.vpc], source, target, asked)
             yield from self._within(self._vpcs[source.vpc])
             return
         if source.vpc:
-            yield from self._leaves(self._vpcs[source.vpc], source, target)
+            yield from self._leaves(self._vpcs[source.vpc], source, target, asked)
             if peer := self._peer(source, target):
                 yield _by_peering(source.vpc, peer)
+                yield from self._receives(self._vpcs[peer.vpc], source, asked.turned)
                 return
             yield from self._crosses(self._vpcs[source.vpc], target)
         if target.vpc:
-            yield from self._enters(self._vpcs[target.vpc], self._seen(source, target), target)
+            yield from self._enters(self._vpcs[target.vpc], self._seen(source, target), target, asked.turned)
         if target.where == "api":
-            yield _Verdict(
-                "management cluster", "policies open the API of a control plane to all but BMCs", passes=True
-            )
+            yield Verdict("management cluster", "policies open the API of a control plane to all but BMCs", passes=True)
 
-    def _back(self, target: Endpoint, seen: Endpoint) -> Iterator[_Verdict]:
+    def _back(self, target: Endpoint, seen: Endpoint, asked: Ports) -> Iterator[Verdict]:
         """Yield what answers meet where nothing remembers their connection: the way there, turned round, on DPUs."""
         stateless = [end for end in (target, seen) if end.vpc and end.vpc in self._border]
         if target.vpc and target.vpc == seen.vpc:
             if stateless:
-                yield from self._leaves(self._vpcs[target.vpc], target, seen)
+                yield from self._leaves(self._vpcs[target.vpc], target, seen, asked.turned)
             return
         if target in stateless and target.vpc:
-            yield from self._leaves(self._vpcs[target.vpc], target, seen)
+            yield from self._leaves(self._vpcs[target.vpc], target, seen, asked.turned)
             if peer := self._peer(target, seen):
                 yield _by_peering(target.vpc, peer)
+                yield from self._receives(self._vpcs[peer.vpc], target, asked)
                 return
             yield from self._crosses(self._vpcs[target.vpc], seen)
         if seen in stateless and seen.vpc:
-            yield from self._enters(self._vpcs[seen.vpc], target, seen)
+            yield from self._enters(self._vpcs[seen.vpc], target, seen, asked)
 
-    def _leaves(self, vpc: Vpc, source: Endpoint, target: Endpoint) -> Iterator[_Verdict]:
+    def _leaves(self, vpc: Vpc, source: Endpoint, target: Endpoint, asked: Ports) -> Iterator[Verdict]:
         """Yield what filters packets of ``source`` in ``vpc``."""
         border, name = BORDERS[vpc.spec.isolation], vpc.spec.name
         if border.filters is Filter.NOTHING:
@@ -194,12 +161,21 @@ class Region:
         if border.filters is Filter.PODS and source.where == "hosts":
             yield self._unfiltered(vpc)
             return
-        rules = verdicts(reach(vpc, self._plan), apart=border.filters is Filter.HOSTS)
         device = f"DPU of the host in {name}" if border.filters is Filter.HOSTS else f"nodes of {name}"
-        network, passes = next(one for one in rules if target.address.subnet_of(one[0]))
-        yield _Verdict(
-            device, f"{'permits' if passes else 'denies'} {network}: {why(vpc, network, self._plan)}", passes
-        )
+        rule = self._first_rule(vpc, target, asked)
+        words = f"{'permits' if rule.permits else 'denies'} {about(rule)}: {why(vpc, rule, self._plan)}"
+        yield Verdict(device, words, rule.permits)
+
+    def _receives(self, vpc: Vpc, source: Endpoint, asked: Ports) -> Iterator[Verdict]:
+        """Yield what a security group lets in of ``source``: the rules for what hosts send, turned round."""
+        if vpc.group is not None:
+            rule = self._first_rule(vpc, source, asked)
+            words = f"{'lets in' if rule.permits else 'keeps out'} {about(rule)}: {why(vpc, rule, self._plan)}"
+            yield Verdict(f"DPU of the host in {vpc.spec.name}", words, rule.permits)
+
+    def _first_rule(self, vpc: Vpc, other: Endpoint, asked: Ports) -> Rule:
+        apart = BORDERS[vpc.spec.isolation].filters is Filter.HOSTS
+        return next(one for one in verdicts(reach(vpc, self._plan), apart=apart) if one.decides(other.address, asked))
 
     def _announced(self, target: Endpoint) -> bool:
         """Tell whether ``target`` is in a route of its own VPC, as all but public addresses that stay out are."""
@@ -211,12 +187,12 @@ class Region:
         peers = self._vpcs[source.vpc].peers if source.vpc and self._announced(target) else ()
         return next((peer for peer in peers if peer.vpc == target.vpc), None)
 
-    def _within(self, vpc: Vpc) -> Iterator[_Verdict]:
+    def _within(self, vpc: Vpc) -> Iterator[Verdict]:
         border = self._border.get(vpc.spec.name)
         how = f"routes of route target {border.imports}" if border else f"one network by {vpc.spec.isolation}"
-        yield _Verdict(f"VPC {vpc.spec.name}", how, passes=True)
+        yield Verdict(f"VPC {vpc.spec.name}", how, passes=True)
 
-    def _crosses(self, vpc: Vpc, target: Endpoint) -> Iterator[_Verdict]:
+    def _crosses(self, vpc: Vpc, target: Endpoint) -> Iterator[Verdict]:
         """Yield what leads packets out of ``vpc`` to ``target``."""
         border, name = self._border.get(vpc.spec.name), vpc.spec.name
         if border is not None:
@@ -224,68 +200,69 @@ class Region:
         elif BORDERS[vpc.spec.isolation].on_dpus:
             outside = vpc.spec.egress is Egress.PUBLIC
             rule = f"egress: {vpc.spec.egress}: {'routed outside' if outside else 'no route'}, no network excepted"
-            yield _Verdict(f"logical router of {name}", rule, outside)
+            yield Verdict(f"logical router of {name}", rule, outside)
         else:
             rule = f"{vpc.spec.isolation} has no route of its own: packets have addresses of nodes, or go as they are"
-            yield _Verdict("network of the region", rule, passes=True, kept_by=Keeper.NOBODY)
+            yield Verdict("network of the region", rule, passes=True, kept_by=Keeper.NOBODY)
 
-    def _by_border(self, border: BorderVpc, target: Endpoint) -> Iterator[_Verdict]:
+    def _by_border(self, border: BorderVpc, target: Endpoint) -> Iterator[Verdict]:
         routes = [one for one in border.announces if target.address.subnet_of(one.prefix)]
         if not routes:
-            yield _Verdict(f"VRF {border.vpc}", f"no route to {target.address} is announced into it", passes=False)
+            yield Verdict(f"VRF {border.vpc}", f"no route to {target.address} is announced into it", passes=False)
             return
         route = max(routes, key=lambda one: one.prefix.prefixlen)
         words = f"route {route.prefix} by route target {route.route_target}: {route.why}"
-        yield _Verdict(f"VRF {border.vpc}", words, passes=True)
+        yield Verdict(f"VRF {border.vpc}", words, passes=True)
         dropped = next((one for one in self._contract.drops if target.address.subnet_of(one.prefix)), None)
         rule = f"drops {dropped.prefix}: {dropped.why}" if dropped else f"leads to {target.address}"
-        yield _Verdict("border", rule, dropped is None, Keeper.BORDER)
+        yield Verdict("border", rule, dropped is None, Keeper.BORDER)
 
-    def _enters(self, vpc: Vpc, source: Endpoint, target: Endpoint) -> Iterator[_Verdict]:
+    def _enters(self, vpc: Vpc, source: Endpoint, target: Endpoint, asked: Ports) -> Iterator[Verdict]:
         """Yield what leads packets of ``source`` into ``vpc``, and filters them there."""
         border, isolation = self._border.get(vpc.spec.name), BORDERS[vpc.spec.isolation]
         if border is not None:
             yield self._into(border, source, target)
+            yield from self._receives(vpc, source, asked)
         elif isolation.filters is Filter.PODS and target.where == "hosts":
             yield self._unfiltered(vpc)
         elif isolation.routed_inside:
             words = "leads there, if whoever runs it lets it"
-            yield _Verdict("network of the region", words, passes=True, kept_by=Keeper.NOBODY)
+            yield Verdict("network of the region", words, passes=True, kept_by=Keeper.NOBODY)
             yield self._policy(vpc, source)
         else:
             words = f"nobody outside has a route into {vpc.spec.isolation}"
-            yield _Verdict(f"VPC {vpc.spec.name}", words, passes=False)
+            yield Verdict(f"VPC {vpc.spec.name}", words, passes=False)
 
-    def _unfiltered(self, vpc: Vpc) -> _Verdict:
+    def _unfiltered(self, vpc: Vpc) -> Verdict:
         words = f"{vpc.spec.isolation} filters no host"
-        return _Verdict(f"nodes of {vpc.spec.name}", words, passes=True, kept_by=Keeper.NOBODY)
+        return Verdict(f"nodes of {vpc.spec.name}", words, passes=True, kept_by=Keeper.NOBODY)
 
-    def _into(self, border: BorderVpc, source: Endpoint, target: Endpoint) -> _Verdict:
+    def _into(self, border: BorderVpc, source: Endpoint, target: Endpoint) -> Verdict:
         dropped = next((one for one in self._contract.drops if target.address.subnet_of(one.prefix)), None)
         if dropped and source.vpc:
             words = f"drops {dropped.prefix}: {dropped.why}"
-            return _Verdict("border", words, passes=False, kept_by=Keeper.BORDER)
+            return Verdict("border", words, passes=False, kept_by=Keeper.BORDER)
         taken = [one for one in border.accepts if target.address.subnet_of(one.prefix)]
         if not taken:
-            return _Verdict("border", f"has no route to {target.address} of VRF {border.vpc}", passes=False)
+            return Verdict("border", f"has no route to {target.address} of VRF {border.vpc}", passes=False)
         if source.where == INTERNET and not taken[0].outside:
             words = f"announces no route to {taken[0].prefix} ({taken[0].why}) to the internet"
-            return _Verdict("border", words, passes=False, kept_by=Keeper.BORDER)
+            return Verdict("border", words, passes=False, kept_by=Keeper.BORDER)
         words = f"has route {taken[0].prefix} ({taken[0].why}) by route target {border.imports}"
-        return _Verdict("border", words, passes=True, kept_by=Keeper.BORDER)
+        return Verdict("border", words, passes=True, kept_by=Keeper.BORDER)
 
-    def _policy(self, vpc: Vpc, source: Endpoint) -> _Verdict:
+    def _policy(self, vpc: Vpc, source: Endpoint) -> Verdict:
         """Return what the policy for namespace ``default`` says of who comes from outside."""
         allowed, device = reach(vpc, self._plan), f"nodes of {vpc.spec.name}"
         denied = next((one for one in allowed.deny if source.address.subnet_of(one)), None)
         if vpc.spec.ingress is Ingress.PUBLIC:
             rule = f"ingress: public, and {denied} excepted" if denied else "ingress: public"
-            return _Verdict(device, rule, denied is None)
+            return Verdict(device, rule, denied is None)
         inside = next((one for one in allowed.inside if source.address.subnet_of(one)), None)
         rule = f"ingress: none, and {inside} excepted" if inside else "ingress: none"
-        return _Verdict(device, rule, inside is not None)
+        return Verdict(device, rule, inside is not None)
 
 
-def _by_peering(vpc: str, peer: Peer) -> _Verdict:
+def _by_peering(vpc: str, peer: Peer) -> Verdict:
     words = f"peering with {peer.tenant}/{peer.vpc}: routes of route target {peer.numbers.evpn_target}"
-    return _Verdict(f"VRF {vpc}", words, passes=True)
+    return Verdict(f"VRF {vpc}", words, passes=True)

@@ -190,6 +190,8 @@ def list_duplicates(environment: Environment) -> Iterator[Problem]:
         yield from _twice(environment, "taint", taints, "remove one")
     for tenant in environment.tenants:
         file = tenant_file(tenant)
+        groups = _entries(file, ("security_groups",), "name", tenant.security_groups)
+        yield from _twice(environment, "security group", groups)
         contract = _entries(file, ("contract",), "instance_type", tenant.contract)
         yield from _twice(environment, "contract for", contract, "make one of them")
         for index, vpc in enumerate(tenant.vpcs):

@@ -1,4 +1,4 @@
-"""Where a peering is shown: in texts, data and the picture of networks, by a path, and to those who run the border."""
+"""Where peerings and security groups are shown: networks in text, data and picture, paths, and what the border does."""
 
 from __future__ import annotations
 
@@ -88,3 +88,40 @@ def test_the_border_is_told_that_peers_pass_it_by(everywhere: Invoke) -> None:
     assert {vpc["vpc"]: vpc["peers"] for vpc in data["vpcs"] if vpc["peers"]}["ember-serve"] == {
         "ember/ember-train": TARGETS["ember/ember-train"]
     }
+
+
+@pytest.mark.parametrize(("port", "reached"), [("tcp/443", True), ("tcp/22", False), ("icmp", False), (None, False)])
+def test_a_path_to_a_port_is_judged_by_the_security_group(
+    everywhere: Invoke, port: str | None, *, reached: bool
+) -> None:
+    options = ("--path", "pod:halcyon-train", "internet", *(("--port", port) if port else ()))
+    found = json.loads(everywhere("show", REGION, "network", *options, "--format", "json").stdout)
+
+    assert found["reached"] is reached
+    deciding = "permits 0.0.0.0/0, tcp port 443 there" if reached else "denies 0.0.0.0/0"
+    assert found["steps"][0]["rule"] == f"{deciding}: security group edge"
+
+
+def test_the_group_of_a_vpc_is_shown(everywhere: Invoke) -> None:
+    assert "  security group   edge\n" in everywhere("show", REGION, "network").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ("--path", "internet", "pod:halcyon-train", "--port", "443"),
+            "'443' is no port; write tcp/443, udp/53 or icmp",
+        ),
+        (("--path", "internet", "pod:halcyon-train", "--port", "tcp/0"), "'tcp/0' is no port"),
+        (
+            ("--port", "tcp/443"),
+            "--port is of a path; say: jacquard show us-east-04a network --path FROM TO --port tcp/443",
+        ),
+    ],
+)
+def test_a_port_that_means_nothing_is_refused(everywhere: Invoke, options: tuple[str, ...], told: str) -> None:
+    found = everywhere("show", REGION, "network", *options)
+
+    assert found.exit_code == 2
+    assert told in found.stderr

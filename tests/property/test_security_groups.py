@@ -1,0 +1,104 @@
+"""Security groups: rendered rules let through what the data say, answers included, and a path says the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+
+from drawn_regions import BORDERS, GROUPS, NAMES, PEERINGS, PLAIN, PORTS, region
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from judged_region import judge
+from rendered_network import OUTSIDE, End, RenderedNetwork
+
+from components.plan.report.endpoints import endpoint, ports
+from components.plan.report.paths import Region
+from components.render.packets import Ports
+from components.specs.border import BorderSpec
+from components.specs.environment import Environment
+from components.specs.security_groups import Protocol, SecurityGroupSpec
+
+Groups = dict[str, SecurityGroupSpec | None]
+TWO = NAMES[:2]
+DRAWN = st.dictionaries(st.sampled_from(NAMES[:3]), st.none() | GROUPS, min_size=2)
+
+
+def grouped(groups: Groups, border: BorderSpec | None, peerings: set[tuple[str, str]]) -> Environment:
+    return region({name: replace(PLAIN, group=one) for name, one in groups.items()}, border, peerings=peerings)
+
+
+def pods(environment: Environment) -> dict[str, End]:
+    return {name: End(address=one.pods[5], vpc=name) for name, one in environment.allocations.vpcs.items()}
+
+
+@given(DRAWN, BORDERS, PEERINGS)
+@settings(max_examples=60)
+def test_a_path_with_a_port_says_what_rendered_rules_do(
+    groups: Groups, border: BorderSpec | None, peerings: set[tuple[str, str]]
+) -> None:
+    environment = grouped(groups, border, peerings)
+    told, rendered, inside = Region(environment), judge(environment), pods(environment)
+    public = {key.partition("-")[0]: address for key, address in environment.allocations.public_ips.items()}
+    vms = [End(address=public[name], vpc=name, sends_as=pod.address) for name, pod in inside.items()]
+    points = {end: endpoint(environment, str(end.address)) for end in (End(address=OUTSIDE), *inside.values(), *vms)}
+
+    wrong = [
+        (str(one.address), str(other.address), port)
+        for one, other in permutations(points, 2)
+        for port in (PORTS if one.vpc or other.vpc else ())
+        if rendered.reaches(one, other, port) != told.path(points[one], points[other], _asked(port)).reached
+    ]
+    assert wrong == []
+
+
+def _asked(port: tuple[str, int]) -> Ports:
+    return ports(f"{port[0]}/{port[1]}".removesuffix("/0"))
+
+
+@given(st.fixed_dictionaries(dict.fromkeys(TWO, st.none() | GROUPS)))
+@settings(max_examples=100)
+def test_peers_open_to_each_other_what_the_groups_of_both_let_through(groups: Groups) -> None:
+    environment = grouped(groups, None, {(TWO[0], TWO[1])})
+    rendered, inside = judge(environment), pods(environment)
+
+    for one, other in permutations(TWO):
+        for port in PORTS:
+            meant = _lets(groups[one], other, port, "egress") and _lets(groups[other], one, port, "ingress")
+            assert rendered.reaches(inside[one], inside[other], port) == meant
+
+
+def _lets(group: SecurityGroupSpec | None, peer: str, port: tuple[str, int], way: str) -> bool:
+    """Tell whether ``group`` is for connections to ``port``; a rule without ports is for both ways."""
+    if group is None:
+        return True
+    protocols, sides = {Protocol.ANY, Protocol(port[0])}, {"ingress": group.ingress, "egress": group.egress}
+    return any(
+        rule.peer == peer and rule.protocol in protocols and (not rule.ports or (side == way and port[1] in rule.ports))
+        for side, rules in sides.items()
+        for rule in rules
+    )
+
+
+@given(GROUPS)
+@settings(max_examples=50)
+def test_what_a_host_may_not_send_it_does_not_receive(group: SecurityGroupSpec) -> None:
+    environment = grouped(dict.fromkeys(TWO, group), None, set())
+
+    assert {name: _turned(rendered_rules) for name, rendered_rules in _lists(judge(environment), "sent")} == dict(
+        _lists(judge(environment), "received")
+    )
+
+
+def _lists(network: RenderedNetwork, which: str) -> list[tuple[str, list[tuple[dict[str, object], bool]]]]:
+    return [(name, getattr(vrf, which)) for name, vrf in network.vrfs.items()]
+
+
+def _turned(rules: list[tuple[dict[str, object], bool]]) -> list[tuple[object, bool]]:
+    return [(_swapped(match), verdict) for match, verdict in rules]
+
+
+def _swapped(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    names = {"dest-ip": "source-ip", "source-ip": "dest-ip", "dest-port": "source-port", "source-port": "dest-port"}
+    return {names.get(key, key): _swapped(inner) for key, inner in value.items()}

@@ -1,0 +1,25 @@
+"""The judge of what is rendered of a region: who reaches whom by its objects and the border's contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rendered_network import RenderedNetwork
+
+from components.plan.build import tenant_network
+from components.plan.pools import clusters
+from components.plan.report.border import contract
+from components.render.manifest import Manifest
+from components.specs.environment import Environment
+
+
+def judge(environment: Environment, change: Callable[[Manifest], Manifest] = lambda item: item) -> RenderedNetwork:
+    """Return the judge of what is rendered of ``environment``, each object changed by ``change``."""
+    placed = list(clusters(environment))
+    concepts = [one for tenant in environment.tenants for one in tenant_network.of_tenant(environment, tenant)]
+    concepts += [one for item in placed for one in tenant_network.of_cluster(environment, item)]
+    return RenderedNetwork(
+        (change(item) for concept in concepts for item in concept.render()),
+        contract(environment).model_dump(mode="json"),
+        {item.cluster.name: item.cluster.vpc for item in placed},
+    )
