@@ -28,6 +28,9 @@ def tables(found: Offerings) -> Iterator[RenderableType]:
     yield _nodes(found)
     yield ""
     yield _storage(found)
+    if found.checkpoints:
+        yield ""
+        yield _checkpoints(found)
     if found.vm_sizes:
         yield ""
         first = found.vm_sizes[0].size
@@ -96,4 +99,15 @@ def _storage(found: Offerings) -> Table:
         name = f"{entry.storage_class} (default)" if entry.default else entry.storage_class
         taken = f"every {entry.snapshots.every}, kept {entry.snapshots.keep}" if entry.snapshots else "-"
         table.add_row(name, entry.driver, f"{shared}, {kept}", taken, listed(entry.clusters, _NAMED) or "-")
+    return table
+
+
+def _checkpoints(found: Offerings) -> Table:
+    """Return the pairs of classes for checkpoints, clusters with one pair in one row."""
+    pairs: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for entry in found.checkpoints:
+        pairs.setdefault((entry.written_to, entry.kept_in), []).append(entry.cluster)
+    table = _table("checkpoints are written to", "and kept in", "offered in")
+    for (written_to, kept_in), names in pairs.items():
+        table.add_row(listed(written_to), Text(listed(kept_in), "" if kept_in else "yellow"), listed(names, _NAMED))
     return table

@@ -85,6 +85,17 @@ class StorageOffer(Spec):
     clusters: tuple[str, ...]
 
 
+class CheckpointOffer(Spec):
+    """Where jobs of a cluster write a checkpoint at the speed of a node's own disks, and where it is kept."""
+
+    cluster: str
+    written_to: tuple[str, ...]
+    """Storage classes on the disks of the node, whose volumes go with it."""
+    kept_in: tuple[str, ...]
+    """Storage classes that outlive nodes and that many of them can read, the default first; empty where nothing keeps
+    it."""
+
+
 class Offerings(Spec):
     """Everything that ``jacquard show ENV offerings`` says; catalogues keep their order."""
 
@@ -94,6 +105,7 @@ class Offerings(Spec):
     vm_images: tuple[ImageOffer, ...]
     nodes: tuple[NodeOffer, ...]
     storage: tuple[StorageOffer, ...]
+    checkpoints: tuple[CheckpointOffer, ...]
 
 
 def offerings(environment: Environment) -> Offerings:
@@ -104,6 +116,7 @@ def offerings(environment: Environment) -> Offerings:
         vm_images=tuple(_images(environment)),
         nodes=tuple(_nodes(environment)),
         storage=tuple(_storage(environment)),
+        checkpoints=tuple(_checkpoints(environment)),
     )
 
 
@@ -216,3 +229,14 @@ def _storage(environment: Environment) -> Iterator[StorageOffer]:
             snapshots=entry.snapshots if isinstance(entry, VastClassSpec) else None,
             clusters=names,
         )
+
+
+def _checkpoints(environment: Environment) -> Iterator[CheckpointOffer]:
+    """Yield the clusters whose jobs have classes on a node's own disks."""
+    for placed in clusters(environment):
+        offered = [entry for entry in environment.region.storage if entry.name in placed.cluster.storage]
+        local = tuple(entry.name for entry in offered if isinstance(entry, TopolvmClassSpec))
+        if local:
+            kept = sorted((entry for entry in offered if entry.SHARED), key=lambda entry: not entry.default)
+            names = tuple(entry.name for entry in kept)
+            yield CheckpointOffer(cluster=placed.cluster.name, written_to=local, kept_in=names)

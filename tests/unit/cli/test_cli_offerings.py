@@ -41,6 +41,21 @@ def test_each_thing_that_can_be_ordered_has_a_row(invoke: Invoke) -> None:
     assert found[-1] == ["a manifest that orders one: jacquard show laptop offerings --example cpu-4"]
 
 
+def test_checkpoints_have_a_class_to_be_written_to_and_one_to_be_kept_in(everywhere: Invoke) -> None:
+    found = rows(everywhere("show", "eu-south-03a", "offerings").stdout)
+
+    assert ["local", "shared-nfs", "tessera-render, vireo-train"] in found
+    assert all("checkpoints" not in row[0] for row in rows(everywhere("show", "lab", "offerings").stdout) if row)
+
+
+def test_a_checkpoint_that_nothing_keeps_is_told(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
+    local = "storage:\n  - {name: local, driver: topolvm, device_class: nvme, default: true}\n"
+    edit(data_folder / "laptop" / "region.yaml", "storage:\n", local)
+    edit(data_folder / "laptop" / "tenants" / "globex.yaml", "storage: [shared-vast]", "storage: [local]")
+
+    assert ["local", "none", "globex-lab"] in rows(invoke("show", "laptop", "offerings").stdout)
+
+
 def test_room_is_what_nodes_in_service_hold(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
     def room() -> dict[str, Any]:
         [size, *_] = json.loads(invoke("show", "laptop", "offerings", "--format", "json").stdout)["vm_sizes"]
