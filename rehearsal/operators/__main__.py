@@ -16,8 +16,10 @@ from rehearsal.operators import (
     bare_metal,
     certificates,
     control_planes,
+    cron_jobs,
     data_stores,
     dns,
+    dpu_flashes,
     dpus,
     external_secrets,
     helm,
@@ -27,7 +29,9 @@ from rehearsal.operators import (
     load_balancers,
     management_nodes,
     nodes,
+    people,
     platform,
+    power,
     programs,
     references,
     releases,
@@ -95,6 +99,7 @@ class Parts:
         self.servers = Servers(region)
         self.helm = helm.Controller(Charts.found(region.folder / "charts"))
         self.programs = programs.Programs(region)
+        self.cron_jobs = cron_jobs.CronJobs(region)
 
 
 def round_of(parts: Parts) -> int:
@@ -116,10 +121,14 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, lambda: control_planes.reconcile(management, servers.kubeconfig))
         _try(MANAGEMENT, lambda: load_balancers.reconcile(management))
         _try(MANAGEMENT, lambda: bare_metal.reconcile(management))
+        _try(MANAGEMENT, lambda: power.reconcile(management))
         _try(MANAGEMENT, lambda: hosts.reconcile(management))
         _try(MANAGEMENT, lambda: ironcore.reconcile(management))
         _try(MANAGEMENT, lambda: nodes.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: dpus.reconcile(management))
+        _try(MANAGEMENT, lambda: dpu_flashes.reconcile(management))
+        _try(MANAGEMENT, lambda: people.reconcile(management))
+        _try(MANAGEMENT, lambda: parts.cron_jobs.reconcile(management))
         _try(MANAGEMENT, lambda: parts.helm.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: dns.reconcile(servers.folder, management, hosted))
         _try(MANAGEMENT, lambda: kustomizations.reconcile(management))

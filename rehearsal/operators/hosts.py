@@ -51,9 +51,11 @@ def reconcile(view: View) -> None:
             _release(view, machine, claimed.get(key))
         elif key in claimed:
             _follow(view, machine, claimed[key])
-        elif (host := _choice(view, machine, hosts)) is not None:
-            hosts.remove(host)
-            _claim(view, machine, host)
+        else:
+            # Upstream picks by chance and comes back when its claim is refused: in the end one is claimed that may be.
+            claim = (host for host in _choices(view, machine, hosts) if _claim(view, machine, host))
+            if (host := next(claim, None)) is not None:
+                hosts.remove(host)
 
 
 def selects(selector: Object, labels: dict[str, str]) -> bool:
@@ -84,15 +86,15 @@ def _consumer(host: Object) -> tuple[str, str] | None:
     return consumer.get("namespace") or host["metadata"].get("namespace", ""), consumer["name"]
 
 
-def _choice(view: View, machine: Object, hosts: list[Object]) -> Object | None:
-    """Return the host to claim, or None: there is none, or something has to happen first."""
+def _choices(view: View, machine: Object, hosts: list[Object]) -> list[Object]:
+    """Return the hosts to choose from: none when there is none, or when something has to happen first."""
     namespace = machine["metadata"].get("namespace", "")
     capi = view.find(*MACHINE, owner(machine, "Machine"), namespace)
     if capi is None or not dig(capi, "spec", "bootstrap", "dataSecretName"):
-        return None
+        return []
     cluster = view.find(*CLUSTER, capi["spec"]["clusterName"], namespace)
     if not dig(cluster, "status", "initialization", "infrastructureProvisioned"):
-        return None
+        return []
     lacking = missing(view, machine, _DATA_TEMPLATE)
     selector = dig(machine, "spec", "hostSelector") or {}
     free = [
@@ -107,14 +109,14 @@ def _choice(view: View, machine: Object, hosts: list[Object]) -> Object | None:
         patch = conditions(machine, AssociateBareMetalHost=("False", "AssociateBareMetalHostFailed", why))
         if patch:
             view.status(machine, patch)
-        return None
+        return []
     domain = dig(machine, "spec", "failureDomain") or dig(capi, "spec", "failureDomain")
     near = [host for host in free if (host["metadata"].get("labels") or {}).get(_FAILURE_DOMAIN) == domain]
-    chosen = (near or free)[0]
-    why = node_data.lacking(view, machine, chosen)
+    choices = near or free
+    why = node_data.lacking(view, machine, choices[0])
     if why and (patch := conditions(machine, Metal3DataReady=("False", "WaitingForMetal3Data", why))):
         view.status(machine, patch)
-    return None if why else chosen
+    return [] if why else choices
 
 
 def _is_free(host: Object) -> bool:
@@ -129,7 +131,8 @@ def _is_free(host: Object) -> bool:
     )
 
 
-def _claim(view: View, machine: Object, host: Object) -> None:
+def _claim(view: View, machine: Object, host: Object) -> bool:
+    """Claim a host, and return whether the API server lets it be claimed."""
     metadata = machine["metadata"]
     image = dict(dig(machine, "spec", "image") or {})
     if "diskFormat" in image:
@@ -149,7 +152,7 @@ def _claim(view: View, machine: Object, host: Object) -> None:
     if mode := dig(machine, "spec", "automatedCleaningMode"):
         spec["automatedCleaningMode"] = mode
     labels = {CLUSTER_LABEL: (metadata.get("labels") or {}).get(CLUSTER_LABEL)}
-    view.patch(host, {"metadata": {"labels": labels}, "spec": spec})
+    return view.patch(host, {"metadata": {"labels": labels}, "spec": spec})
 
 
 def _follow(view: View, machine: Object, host: Object) -> None:

@@ -91,19 +91,23 @@ class View:
         """Return a token of a pod's ServiceAccount, as a kubelet asks for it: worth nothing once the pod is gone."""
         metadata, account = pod["metadata"], dig(pod, "spec", "serviceAccountName") or "default"
         bound = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"]}
+        return self.account_token(metadata["namespace"], account, seconds=_TOKEN_SECONDS, boundObjectRef=bound)
+
+    def account_token(self, namespace: str, account: str, *, seconds: int, **more: Any) -> str:
+        """Return a token of a ServiceAccount for so many seconds, with ``more`` of the spec of its TokenRequest."""
         body = {
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",
-            "spec": {"boundObjectRef": bound, "expirationSeconds": _TOKEN_SECONDS},
+            "spec": {"expirationSeconds": seconds, **more},
         }
-        path = f"/api/v1/namespaces/{metadata['namespace']}/serviceaccounts/{account}/token"
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
         return str(self.api.request("POST", path, body=body)["status"]["token"])
 
-    def patch(self, obj: Object, patch: Object, subresource: str | None = None) -> None:
-        """Merge into an object that nobody has changed since it was listed."""
+    def patch(self, obj: Object, patch: Object, subresource: str | None = None) -> bool:
+        """Merge into an object that nobody has changed since it was listed, and return whether that was done."""
         guarded = {**patch, "metadata": {**patch.get("metadata", {}), "resourceVersion": _version(obj)}}
         ref = ObjectRef.of(obj)
-        self._change(
+        return self._change(
             "patch", obj, lambda: self.api.patch(ref, guarded, subresource=subresource, field_manager=FIELD_MANAGER)
         )
 
@@ -134,7 +138,7 @@ class View:
         for item in answer.get("items") or ():
             yield {"apiVersion": api_version, "kind": kind, **item}
 
-    def _change(self, verb: str, obj: Object, send: Any) -> None:
+    def _change(self, verb: str, obj: Object, send: Any) -> bool:
         metadata = obj["metadata"]
         name = f"{obj['kind']} {metadata.get('namespace', '')}/{metadata['name']}"
         try:
@@ -144,9 +148,10 @@ class View:
         except ApiError as error:
             level = logging.DEBUG if error.status == CONFLICT or error.not_found else logging.WARNING
             LOG.log(level, "%s %s: %s", verb, name, error)
-            return
+            return False
         self.changes += 1
         LOG.info("%s %s", verb, name)
+        return True
 
 
 def deleting(obj: Object) -> bool:

@@ -17,7 +17,7 @@ class Objects:
         self._numbers = itertools.count(1)
         self.store: dict[tuple[str, str, str], dict[str, Any]] = {}
         self.refused: set[str] = set()
-        """Names of objects that are refused when they are installed."""
+        """Names of objects that are refused when they are installed or changed."""
         self.compared: list[str] = []
         """Names of objects that were compared with what a release has."""
         self.installed: list[tuple[str, str, str]] = []
@@ -72,8 +72,11 @@ class Objects:
     def token(self, pod: dict[str, Any]) -> str:
         return f"token of {pod['metadata']['name']}"
 
-    def patch(self, obj: dict[str, Any], patch: dict[str, Any]) -> None:
+    def patch(self, obj: dict[str, Any], patch: dict[str, Any]) -> bool:
+        if obj["metadata"]["name"] in self.refused:
+            return False
         self._merge(self.store[self._key(obj)], copy.deepcopy(patch))
+        return True
 
     def status(self, obj: dict[str, Any], patch: dict[str, Any]) -> None:
         self.patch(obj, {"status": patch})

@@ -1,0 +1,112 @@
+"""DPUs are promoted in waves and nobody touches anything: a program empties, flashes and opens their hosts.
+
+The tests run in the order of the file on one region: each leaves it as the next one expects it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from local_region import ENVIRONMENT, LocalRegion, wait_until
+
+from components.render.dpu_decision import AWAY, READY
+from providers.kube import ApiError, ApiServer, ObjectRef
+
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
+
+CLUSTER_API, METAL3, DPF = "cluster.x-k8s.io/v1beta2", "metal3.io/v1alpha1", "provisioning.dpu.nvidia.com/v1alpha1"
+WAVE_SECONDS = 900
+"""Longest that a wave may take: each of its hosts is drained, wiped, flashed and booted in turn."""
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
+    """Laptop, which lets its DPUs go by itself; gone at the end whatever happened."""
+    local = LocalRegion(tmp_path_factory.mktemp("dpus"))
+    release = "  release: {max_away: 4, max_away_per_vpc: 2}\n  management_api:"
+    local.edit(f"{ENVIRONMENT}/region.yaml", "  management_api:", release)
+    try:
+        yield local
+    finally:
+        local.kill_what_still_runs()
+        local.jacquard("down", ENVIRONMENT)
+
+
+def up(region: LocalRegion) -> None:
+    """Apply the data, and wait until the region is as they say."""
+    result = region.jacquard("up", ENVIRONMENT)
+    assert result.code == 0, result.text
+
+
+def hosts(region: LocalRegion) -> list[dict[str, Any]]:
+    return list(region.api().list(METAL3, "BareMetalHost"))
+
+
+def noted(body: dict[str, Any], key: str) -> bool:
+    return key in (body["metadata"].get("annotations") or {})
+
+
+def flashed(region: LocalRegion) -> dict[str, set[str]]:
+    """Return by DPUDeployment the flavors that its DPUs were flashed with."""
+    return {one["deployment"]: set(one["flavors"]) for one in region.status()["dpu_deployments"]}
+
+
+def settled(region: LocalRegion, *deployments: str) -> bool:
+    found = {one["deployment"] for one in region.status()["dpu_deployments"] if one["settled"]}
+    return set(deployments) <= found
+
+
+def evidence(region: LocalRegion) -> str:
+    """Return a file with what the region is like now."""
+    file = Path(region.environments).parent / "evidence.json"
+    file.write_text(region.jacquard("status", ENVIRONMENT, "--format", "json").stdout, encoding="utf-8")
+    return str(file)
+
+
+def tried(api: ApiServer, ref: ObjectRef, patch: dict[str, Any]) -> None:
+    """Send a patch that changes nothing, though it is judged as if it did."""
+    query = {"dryRun": "All", "fieldManager": "test"}
+    api.request("PATCH", api.path(ref, None), query=query, body=patch, content_type="application/merge-patch+json")
+
+
+def test_each_host_that_is_claimed_has_a_dpu_that_was_let_go_first(region: LocalRegion) -> None:
+    up(region)
+
+    used = [body for body in hosts(region) if body["spec"].get("consumerRef")]
+    assert used
+    assert [body["metadata"]["name"] for body in used if not noted(body, READY)] == []
+    assert settled(region, "acme", "globex", "unassigned")
+    assert region.api().list(DPF, "DPUNodeMaintenance") == []
+
+
+def test_no_cluster_claims_a_host_whose_dpu_is_not_ready(region: LocalRegion) -> None:
+    api = region.api()
+    spare = next(body for body in hosts(region) if not body["spec"].get("consumerRef") and noted(body, READY))
+    ref = ObjectRef.of({"apiVersion": METAL3, "kind": "BareMetalHost", **spare})
+    claim = {"spec": {"consumerRef": {"kind": "Metal3Machine", "name": "nobody"}}}
+
+    closed = {"metadata": {"annotations": {READY: None}}, **claim}
+    with pytest.raises(ApiError, match="the DPU of this host is not ready in its VPC"):
+        tried(api, ref, closed)
+    tried(api, ref, claim)
+
+
+def test_the_waves_of_a_promotion_are_flashed_and_nobody_touches_anything(region: LocalRegion) -> None:
+    before = flashed(region)
+    region.edit("catalog/instance_types.yaml", "virtual_functions: 16", "virtual_functions: 32")
+
+    for wave, deployment in (("1", "unassigned"), ("2", "globex"), ("3", "acme")):
+        proof = [] if wave == "1" else ["--evidence", evidence(region)]
+        told = region.jacquard("promote", ENVIRONMENT, "dpus", "--wave", wave, *proof)
+        assert told.code == 0, told.text
+        up(region)
+        wait_until(partial(settled, region, deployment), timeout_seconds=WAVE_SECONDS, what=f"DPUs of {deployment}")
+        assert flashed(region)[deployment].isdisjoint(before[deployment])
+
+    up(region)
+    assert [body["metadata"]["name"] for body in hosts(region) if noted(body, AWAY)] == []
+    assert not [body for body in hosts(region) if body["spec"].get("consumerRef") and not noted(body, READY)]
