@@ -14,6 +14,7 @@ CONSEQUENCES: Mapping[Gift | None, str] = {
     Gift.GPUS: "no pod gets a GPU",
     Gift.NODE_PROBLEMS: "a GPU that fell off the bus and a link that went down are told by nobody",
     Gift.LOAD_BALANCERS: "Services of type LoadBalancer wait for an address for ever",
+    Gift.MONITORING: "what goes wrong with add-ons and nodes is told by nobody",
     Gift.METRICS: "kubectl top and autoscaling by CPU have no figures",
     None: "what needs it cannot be installed",
 }

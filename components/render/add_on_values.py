@@ -61,7 +61,7 @@ def _gpus(facts: ClusterFacts) -> dict[str, Any]:
         # GPUs are split on request only.
         "migManager": {"enabled": False},
         "draDriver": {"computeDomains": {"enabled": facts.nvlink_racks}},
-        # Nothing in the cluster serves its kind.
+        # Nothing serves its kind but an add-on that gives monitoring.
         "dcgmExporter": {"serviceMonitor": {"enabled": False}},
     }
 
@@ -102,6 +102,24 @@ def _cert_manager(facts: ClusterFacts) -> dict[str, Any]:
     }
 
 
+def _monitoring(facts: ClusterFacts) -> dict[str, Any]:
+    placed = facts.placement
+    # Monitors and rules of others are no part of this release.
+    every = {f"{what}SelectorNilUsesHelmValues": False for what in ("podMonitor", "serviceMonitor", "rule")}
+    # The control plane is not in the cluster, and kube-proxy listens on its node alone.
+    elsewhere = ("kubeControllerManager", "kubeScheduler", "kubeEtcd", "kubeProxy")
+    return {
+        **{part: {"enabled": False} for part in elsewhere},
+        # Hooks, which fail as long as no node is ready; what they make the operator's own certificate comes from.
+        "prometheusOperator": {**placed, "admissionWebhooks": {"enabled": False}, "tls": {"enabled": False}},
+        "prometheus": {"prometheusSpec": {**placed, **every}},
+        "alertmanager": {"alertmanagerSpec": placed},
+        "grafana": placed,
+        "kube-state-metrics": placed,
+        "prometheus-node-exporter": {"tolerations": EVERY_NODE},
+    }
+
+
 def _kueue(facts: ClusterFacts) -> dict[str, Any]:
     return {"controllerManager": {**facts.placement, "manager": {"priorityClassName": SERVICE}}}
 
@@ -119,6 +137,7 @@ VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
     "metrics-server": _metrics,
     METALLB: _metallb,
     "cert-manager": _cert_manager,
+    "kube-prometheus-stack": _monitoring,
     "kueue": _kueue,
     "slurm-operator": _slurm,
 }

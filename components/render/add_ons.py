@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from components.render.add_on_monitors import MONITORED, alerts, monitoring_of
 from components.render.add_on_values import METALLB, VALUES
 from components.render.cluster_facts import ClusterFacts
 from components.render.load_balancers import LoadBalancers, pools
@@ -19,7 +20,7 @@ from components.specs.versions import Chart
 
 _THERE = ("kube-system",)
 """Namespaces that each cluster has anyway."""
-_AWAITED = (Gift.NETWORK, Gift.LOAD_BALANCERS)
+_AWAITED = (Gift.NETWORK, Gift.MONITORING, Gift.LOAD_BALANCERS)
 """What nothing works without, and what objects of its own kinds follow."""
 
 
@@ -53,17 +54,17 @@ class AddOnsInput:
                 if entry.chart == METALLB
                 for item in pools(self.cluster, entry.namespace, self.load_balancers)
             ),
+            *alerts(self.cluster, self.add_ons, gpus=self.facts.gpus),
         )
 
 
 def operators(add_ons: tuple[AddOn, ...], facts: ClusterFacts) -> Iterator[Operator]:
-    """Yield what each of ``add_ons`` installs."""
+    """Yield what each of ``add_ons`` installs; what brings monitors waits for their kinds."""
+    monitoring = monitoring_of(add_ons)
     for entry in add_ons:
-        values = VALUES.get(entry.chart)
-        yield Operator(
-            chart=entry.chart,
-            namespace=entry.namespace,
-            name=entry.name,
-            values=values(facts) if values else {},
-            depends_on=entry.needs,
-        )
+        values = VALUES[entry.chart](facts) if entry.chart in VALUES else {}
+        needs = entry.needs
+        if monitoring and entry.chart in MONITORED:
+            values = {**values, **MONITORED[entry.chart](monitoring.namespace)}
+            needs = tuple(dict.fromkeys((*needs, monitoring.name)))
+        yield Operator(chart=entry.chart, namespace=entry.namespace, name=entry.name, values=values, depends_on=needs)

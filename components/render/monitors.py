@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.render import labels as keys
-from components.render.manifest import Manifest
+from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import manifest
 
 API_GROUP = "monitoring.coreos.com/v1"
@@ -88,43 +88,44 @@ def rules(cluster: str, labels: Mapping[str, str], *, etcd: bool) -> Manifest:
     """Return what is alerted on; ``etcd`` when the cluster has one that is watched with it."""
     alerts = [*_api_server(cluster), *(_etcd(cluster) if etcd else ())]
     named = {"cluster": cluster, "tenant": labels[keys.TENANT]}
-    return _rules(f"{cluster}-control-plane", "control-plane", alerts, named, namespace=cluster, labels=labels)
+    return prometheus_rule(f"{cluster}-control-plane", "control-plane", alerts, named, namespace=cluster, labels=labels)
 
 
 def etcd_rules(name: str, namespace: str, data_store: str) -> Manifest:
     """Return what is alerted on of an etcd that clusters share, whose series say ``data_store`` as their cluster."""
-    return _rules(name, "data-store", _etcd(data_store), {"cluster": data_store}, namespace=namespace, labels={})
+    named = {"cluster": data_store}
+    return prometheus_rule(name, "data-store", _etcd(data_store), named, namespace=namespace, labels={})
 
 
 def secret_rules(name: str, namespace: str) -> Manifest:
     """Return what is alerted on of External Secrets Operator, by the conditions that its own series tell."""
     failed = '{__name__=~"(external|push)secret_status_condition",condition="Ready",status="False"} == 1'
     alerts = [
-        _alert("SecretsOperatorDown", "warning", f'absent(up{{job="{name}"}} == 1)', "No Secret is copied or renewed."),
-        _alert("SecretNotCopied", "warning", failed, "A Secret stays as it was last written, or was never there."),
+        alert("SecretsOperatorDown", "warning", f'absent(up{{job="{name}"}} == 1)', "No Secret is copied or renewed."),
+        alert("SecretNotCopied", "warning", failed, "A Secret stays as it was last written, or was never there."),
     ]
-    return _rules(name, "secrets", alerts, {}, namespace=namespace, labels={})
+    return prometheus_rule(name, "secrets", alerts, {}, namespace=namespace, labels={})
 
 
 def name_rules(name: str, namespace: str) -> Manifest:
     """Return what is alerted on of all that write names, job ``name``, each by the namespace that it runs in."""
     of = f'{{job="{name}"}}'
     alerts = [
-        _alert("NamesNotWritten", "warning", f"up{of} == 0", "Names of this namespace stay as they are."),
-        _alert(
+        alert("NamesNotWritten", "warning", f"up{of} == 0", "Names of this namespace stay as they are."),
+        alert(
             "NamesOld",
             "warning",
             f"time() - external_dns_controller_last_sync_timestamp_seconds{of} > {_OLD_SECONDS}",
             "The name server takes no update, or cannot be reached.",
         ),
-        _alert(
+        alert(
             "NamesUnread",
             "warning",
             f"external_dns_registry_endpoints_total{of} == 0",
             "The name server gives no transfer of the zone: names are written, and never taken away.",
         ),
     ]
-    return _rules(name, "names", alerts, {}, namespace=namespace, labels={})
+    return prometheus_rule(name, "names", alerts, {}, namespace=namespace, labels={})
 
 
 def release_rules(name: str, namespace: str) -> Manifest:
@@ -133,11 +134,11 @@ def release_rules(name: str, namespace: str) -> Manifest:
     since = f"(kube_cronjob_status_last_successful_time{{{of}}} or kube_cronjob_created{{{of}}})"
     late = f"time() - {since} > {_RELEASE_SECONDS}"
     summary = "A host has been away for its DPU's sake for too long, or nothing lets DPUs go; the last Jobs say which."
-    alerts = [_alert("DpuReleaseStuck", "warning", late, summary)]
-    return _rules(name, "dpus", alerts, {}, namespace=namespace, labels={})
+    alerts = [alert("DpuReleaseStuck", "warning", late, summary)]
+    return prometheus_rule(name, "dpus", alerts, {}, namespace=namespace, labels={})
 
 
-def _rules(
+def prometheus_rule(
     name: str,
     group: str,
     alerts: list[dict[str, Any]],
@@ -145,10 +146,12 @@ def _rules(
     *,
     namespace: str,
     labels: Mapping[str, str],
+    there: str = MANAGEMENT,
 ) -> Manifest:
+    """Return the PrometheusRule ``name`` of ``alerts``, which all say what is ``named``, in the cluster ``there``."""
     told = [{**alert, "labels": {**alert["labels"], **named}} for alert in alerts]
     spec = {"groups": [{"name": group, "rules": told}]}
-    return manifest(API_GROUP, "PrometheusRule", name, namespace=namespace, labels=labels, spec=spec)
+    return manifest(API_GROUP, "PrometheusRule", name, namespace=namespace, labels=labels, cluster=there, spec=spec)
 
 
 def _api_server(cluster: str) -> list[dict[str, Any]]:
@@ -158,19 +161,19 @@ def _api_server(cluster: str) -> list[dict[str, Any]]:
     )
     buckets = f"sum by (le) (rate(apiserver_request_sli_duration_seconds_bucket{{{of},{_MUTATING}}}[5m]))"
     return [
-        _alert(
+        alert(
             "ControlPlaneDown",
             "critical",
             f"absent(up{{{of}}} == 1)",
             "No API server of the cluster answers: nodes and pods go on, nothing can be changed or repaired.",
         ),
-        _alert(
+        alert(
             "ControlPlaneFails",
             "warning",
             f"{failed} > {_FAILED_PERCENT / 100}",
             f"More than {_FAILED_PERCENT} % of requests fail inside the API server.",
         ),
-        _alert(
+        alert(
             "ControlPlaneSlow",
             "warning",
             f"histogram_quantile(0.99, {buckets}) > {_SLOW_SECONDS}",
@@ -183,8 +186,8 @@ def _etcd(cluster: str) -> list[dict[str, Any]]:
     of = f'job="etcd",cluster="{cluster}"'
     used = f"etcd_mvcc_db_total_size_in_bytes{{{of}}} / etcd_server_quota_backend_bytes{{{of}}}"
     return [
-        _alert("EtcdWithoutLeader", "critical", f"min(etcd_server_has_leader{{{of}}}) == 0", "A member has no leader."),
-        _alert(
+        alert("EtcdWithoutLeader", "critical", f"min(etcd_server_has_leader{{{of}}}) == 0", "A member has no leader."),
+        alert(
             "EtcdNearlyFull",
             "warning",
             f"max({used}) > {_FULL_PERCENT / 100}",
@@ -193,7 +196,8 @@ def _etcd(cluster: str) -> list[dict[str, Any]]:
     ]
 
 
-def _alert(name: str, severity: str, expression: str, summary: str) -> dict[str, Any]:
+def alert(name: str, severity: str, expression: str, summary: str) -> dict[str, Any]:
+    """Return an alert that tells ``summary`` once ``expression`` has held for ten minutes."""
     return {
         "alert": name,
         "expr": expression,

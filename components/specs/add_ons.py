@@ -21,6 +21,8 @@ class Gift(StrEnum):
     """Nodes report trouble of kernel, GPUs and links as conditions and events."""
     LOAD_BALANCERS = "load-balancers"
     """Services of type LoadBalancer get addresses of the VPC, and VMs their public ones."""
+    MONITORING = "monitoring"
+    """Prometheus of the tenant's, which watches the other add-ons and tells of what goes wrong with them."""
     METRICS = "metrics"
     """Pods and nodes have figures for ``kubectl top`` and horizontal autoscaling."""
 

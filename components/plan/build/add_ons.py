@@ -19,6 +19,7 @@ from components.specs.instance_types import Scale
 from components.specs.node_pool import PoolRole
 
 DEFAULT = "default"
+_FIRST = (Gift.NETWORK, Gift.MONITORING)
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddOnsInput]:
@@ -84,8 +85,8 @@ def has_gpus(environment: Environment, placed: PlacedCluster) -> bool:
 
 
 def _in_order(chosen: Iterable[AddOn]) -> Iterator[AddOn]:
-    """Yield add-ons so that each follows what it needs, the network first."""
-    left = sorted(chosen, key=lambda entry: entry.gives is not Gift.NETWORK)
+    """Yield add-ons so that each follows what it needs, the network first, and then what brings kinds of monitors."""
+    left = sorted(chosen, key=lambda entry: _FIRST.index(entry.gives) if entry.gives in _FIRST else len(_FIRST))
     while left:
         names = {entry.name for entry in left}
         # A cycle is a problem of the catalogue, which is told elsewhere.

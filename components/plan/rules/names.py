@@ -176,14 +176,10 @@ def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
 def list_duplicates(environment: Environment) -> Iterator[Problem]:
     """Report what a tenant orders twice in one list, and images of its own that are called like the catalogue's."""
     for placed in clusters(environment):
-        cluster = placed.cluster
-        listing = _items(placed.file, (*placed.path, "storage"), cluster.storage)
-        yield from _twice(environment, "storage class", listing, "remove one")
-        listing = _items(placed.file, (*placed.path, "pod_priorities"), cluster.pod_priorities)
-        yield from _twice(environment, "pod priority", listing, "remove one")
-        if isinstance(cluster.add_ons, tuple):
-            listing = _items(placed.file, (*placed.path, "add_ons"), cluster.add_ons)
-            yield from _twice(environment, "add-on", listing, "remove one")
+        for what, key in (("storage class", "storage"), ("pod priority", "pod_priorities"), ("add-on", "add_ons")):
+            listed = getattr(placed.cluster, key)
+            if isinstance(listed, tuple):
+                yield from _twice(environment, what, _items(placed.file, (*placed.path, key), listed), "remove one")
     for pool in pools(environment):
         path = (*pool.path, "taints")
         taints = _items(pool.file, path, (f"{taint.key}:{taint.effect}" for taint in pool.pool.taints))

@@ -1,0 +1,69 @@
+"""What watches add-ons where a cluster has a monitoring of its own, and that nothing does elsewhere."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from components.plan.build.add_ons import of_cluster
+from components.plan.pools import clusters
+from components.render.add_ons import AddOnsInput
+from components.render.manifest import Manifest
+from components.specs.environment import Environment
+
+WATCHED = {"gpus", "metallb", "node-problems", "metrics-server", "cert-manager"}
+"""Default add-ons whose charts bring monitors."""
+
+
+def items(environment: Environment, *without: str) -> tuple[Manifest, ...]:
+    """Return what the add-ons of acme-train are once it asks for monitoring, and leaves something out."""
+    [placed] = [placed for placed in clusters(environment) if placed.cluster.name == "acme-train"]
+    reasons = dict.fromkeys(without, "not wanted")
+    asked = placed.cluster.model_copy(update={"add_ons": ("default", "monitoring"), "without_add_ons": reasons})
+    [given] = of_cluster(environment, replace(placed, cluster=asked))
+    return given.render()
+
+
+def test_nothing_waits_for_monitors_where_nobody_has_their_kinds(inputs_of: Any) -> None:
+    plain = inputs_of(AddOnsInput)[0].render()
+
+    assert [item for item in plain if item.kind == "PrometheusRule"] == []
+    assert 'erviceMonitor": {"enabled": true' not in json.dumps([dict(item.body) for item in plain])
+
+
+def test_what_brings_monitors_waits_for_their_kinds_and_the_network_does_not(laptop: Environment) -> None:
+    made = items(laptop)
+    waits = {item.name for item in made if {"name": "monitoring"} in item.body.get("spec", {}).get("dependsOn", ())}
+    releases = [item for item in made if item.kind == "HelmRelease"]
+
+    assert waits == WATCHED
+    assert [item.name for item in releases][:2] == ["cilium", "monitoring"]
+    assert [item.name for item in releases if item.readiness] == ["cilium", "monitoring", "metallb"]
+    assert made[-1].kind == "PrometheusRule"
+
+
+@pytest.mark.parametrize(
+    ("without", "alerts"),
+    [
+        ((), ["GpuLost", "NodeProblem", "NetworkAgentsDown", "LoadBalancerAddressesShort", "StorageAgentsDown"]),
+        (("node-problems", "metallb"), ["NetworkAgentsDown", "StorageAgentsDown"]),
+    ],
+)
+def test_an_alert_is_about_what_the_cluster_has(
+    laptop: Environment, without: tuple[str, ...], alerts: list[str]
+) -> None:
+    *_, rule = items(laptop, *without)
+
+    assert [one["alert"] for group in rule.body["spec"]["groups"] for one in group["rules"]] == alerts
+    assert (rule.cluster, rule.namespace) == ("acme-train", "monitoring")
+
+
+def test_hooks_of_the_monitoring_wait_for_no_pod(laptop: Environment) -> None:
+    release = next(item for item in items(laptop) if item.name == "monitoring" and item.kind == "HelmRelease")
+    operator = release.body["spec"]["values"]["prometheusOperator"]
+
+    # Its own certificate is what the hooks make.
+    assert (operator["admissionWebhooks"], operator["tls"]) == ({"enabled": False}, {"enabled": False})
