@@ -52,7 +52,7 @@ class Joining:
     kubelet: str
     provider_id: str
     address: str | None = None
-    """What the kubelet is told to register as its address; None: nothing."""
+    """Address that the kubelet is told to register with, empty where cloud-init found none; None where it chooses."""
 
 
 def reconcile(view: View, hosted: Callable[[str], View | None]) -> None:
