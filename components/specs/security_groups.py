@@ -14,10 +14,13 @@ class Protocol(StrEnum):
     """Protocol of packets."""
 
     TCP = "tcp"
+    """Connections of TCP, which have ports."""
     UDP = "udp"
+    """Packets of UDP, which have ports."""
     ICMP = "icmp"
+    """Messages about the network, such as the answers to ping."""
     ANY = "any"
-    """Every protocol."""
+    """Packets of every protocol."""
 
 
 class SecurityRuleSpec(CheckedSpec):
