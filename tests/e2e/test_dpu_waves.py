@@ -5,6 +5,7 @@ The tests run in the order of the file on one region: each leaves it as the next
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -21,13 +22,16 @@ pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 CLUSTER_API, METAL3, DPF = "cluster.x-k8s.io/v1beta2", "metal3.io/v1alpha1", "provisioning.dpu.nvidia.com/v1alpha1"
 WAVE_SECONDS = 900
 """Longest that a wave may take: each of its hosts is drained, wiped, flashed and booted in turn."""
+MOST, MOST_PER_VPC = 6, 4
+CLUSTERS = ("acme-train", "globex-lab")
+"""Clusters of the region, of which each is alone in its VPC."""
 
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """Laptop, which lets its DPUs go by itself; gone at the end whatever happened."""
     local = LocalRegion(tmp_path_factory.mktemp("dpus"))
-    release = "  release: {max_away: 4, max_away_per_vpc: 2}\n  management_api:"
+    release = f"  release: {{max_away: {MOST}, max_away_per_vpc: {MOST_PER_VPC}}}\n  management_api:"
     local.edit(f"{ENVIRONMENT}/region.yaml", "  management_api:", release)
     try:
         yield local
@@ -56,6 +60,10 @@ def flashed(region: LocalRegion) -> dict[str, set[str]]:
 
 
 def settled(region: LocalRegion, *deployments: str) -> bool:
+    """Return whether the DPUs of these are flashed; whenever somebody looks, few hosts are away."""
+    away = Counter(body["metadata"]["namespace"] for body in hosts(region) if noted(body, AWAY))
+    assert away.total() <= MOST
+    assert all(away[cluster] <= MOST_PER_VPC for cluster in CLUSTERS)
     found = {one["deployment"] for one in region.status()["dpu_deployments"] if one["settled"]}
     return set(deployments) <= found
 
