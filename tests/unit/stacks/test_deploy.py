@@ -163,6 +163,13 @@ def test_components_wait_along_the_chain_of_gates(whole: list[Any]) -> None:
             "acme-train-infer",
             "acme-train",
         },
+        "ClusterDns acme-train": {
+            "acme-train-kubeconfig",
+            "acme-train-system",
+            "acme-train-train",
+            "acme-train-infer",
+            "acme-train",
+        },
         "StorageCatalog acme-train": {
             "acme-train-kubeconfig",
             "acme-train-system",

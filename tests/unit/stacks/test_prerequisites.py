@@ -205,9 +205,10 @@ def test_a_real_region_is_not_applied_without_what_it_is_given(through: Any) -> 
         through(Cluster(*SPACES))
 
     lines = str(error.value).splitlines()
-    assert lines[0] == "waiting: stack laptop needs 4 things that are not there yet"
+    assert lines[0] == "waiting: stack laptop needs 5 things that are not there yet"
     assert "    StorageClass in cluster management: local-nvme" in lines
     assert "    Secret in acme-train of cluster management: bmc-a01, bmc-a02, bmc-a03, bmc-a04" in lines
+    assert "    Secret in external-dns of cluster management: dns-key" in lines
     assert lines[-1] == "resume with: pulumi up -s laptop"
     assert through(Cluster(*SPACES, *of(MANAGEMENT))) == []
 
