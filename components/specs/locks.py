@@ -107,7 +107,7 @@ class VpcAllocation(Spec):
     @property
     def prefixes(self) -> dict[str, Network]:
         """Return the VPC's prefixes by their key, in the order that people read them."""
-        return {"hosts": self.hosts, "pods": self.pods, "services": self.services, "load_balancers": self.load_balancers}
+        return {key: getattr(self, key) for key in ("hosts", "pods", "services", "load_balancers")}
 
 
 class ClusterAllocation(Spec):
