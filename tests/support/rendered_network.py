@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
@@ -29,6 +30,7 @@ OUTSIDE = IPv4Address("8.8.8.8")
 EPHEMERAL = 50_000
 """Port that connections are opened from, which no rule names."""
 Json = Mapping[str, Any]
+_network = cache(IPv4Network)
 _TERM = re.compile(r"ip4\.dst (==|!=) \{([^}]*)\}")
 
 
@@ -55,7 +57,7 @@ class _Packet:
         """Tell whether all that ``match`` of an access list asks for is so."""
         rest = dict(match)
         for end, address in (("source", self.source), ("dest", self.dest)):
-            if address not in IPv4Network(rest.pop(f"{end}-ip", "0.0.0.0/0")):
+            if address not in _network(rest.pop(f"{end}-ip", "0.0.0.0/0")):
                 return False
         if rest.pop("protocol", self.protocol) != self.protocol:
             return False
