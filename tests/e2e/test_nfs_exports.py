@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from environment_data import ENVIRONMENTS
-from nfs_server import network, read, serving, tool
+from nfs_server import network, read, serving, tools
 
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import slices
@@ -37,7 +37,7 @@ def asked(name: str) -> tuple[IPv4Address, dict[str, tuple[IPv4Network, ...]]]:
 
 
 def test_hosts_of_a_tenant_read_its_export_and_no_other(tmp_path: Path) -> None:
-    tool("nfs-cat")
+    tools()
     address, exports = asked("eu-south-03a")
     with ExitStack() as stack:
         server = stack.enter_context(network(address))

@@ -15,7 +15,6 @@ from ipaddress import IPv4Network
 import pytest
 import yaml
 from drawn_regions import BORDER, PLAIN, region
-from frr import debian_frr
 from frr_configuration import (
     BorderVrf,
     Dpu,
@@ -113,10 +112,10 @@ def told(environment: Environment) -> dict[str, str]:
 @pytest.fixture(scope="module", params=FORMS.values(), ids=FORMS)
 def fabric(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fabric]:
     border, peerings = request.param
-    environment, frr = region(WISHES, border, peerings=peerings), debian_frr()
+    environment = region(WISHES, border, peerings=peerings)
     texts = told(environment)
     places = tuple(place(environment, number, texts) for number in range(len(PLACES)))
-    with lab(tmp_path_factory.mktemp("fabric"), frr) as machine:
+    with lab(tmp_path_factory.mktemp("fabric")) as machine:
         yield wired(environment, places, machine)
 
 

@@ -1,13 +1,7 @@
-"""A real NFS server and hosts of tenants, each in a network of its own: NFS-Ganesha and libnfs, all in user space.
-
-Neither is part of the toolchain: Debian's packages nfs-ganesha, nfs-ganesha-vfs and libnfs-utils have both.
-``NFS_TOOLS`` names a folder where they were unpacked and not installed.
-"""
+"""A real NFS server and hosts of tenants, each in a network of its own: NFS-Ganesha and libnfs, all in user space."""
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -16,21 +10,19 @@ from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
 import pytest
+from debian import Unpacked, unpacked
 
-_ROOT = Path(os.environ.get("NFS_TOOLS", "/"))
-_LIBRARIES = sorted({str(path.parent) for path in _ROOT.glob("usr/lib/**/*.so*")}) if "NFS_TOOLS" in os.environ else []
+_GANESHA = ("nfs-ganesha", "nfs-ganesha-vfs", "libntirpc4.3", "liburcu8", "libwbclient0", "libnfsidmap1")
+_CLIENT = ("libnfs-utils", "libnfs13")
 _UP_SECONDS = 30
 _STARTED = "NFS SERVER INITIALIZED"
 Exports = Mapping[str, tuple[IPv4Network, ...]]
 """Networks that may mount, by exported path."""
 
 
-def tool(name: str) -> str:
-    """Return the path of a program; a test that asks for one that is not there is skipped."""
-    found = shutil.which(name, path=f"{_ROOT}/usr/bin:{os.environ['PATH']}")
-    if found is None:
-        pytest.skip(f"no {name}; install nfs-ganesha, nfs-ganesha-vfs and libnfs-utils, or set NFS_TOOLS")
-    return found
+def tools() -> Unpacked:
+    """Return server and client; a test that asks for them is skipped where they cannot be had."""
+    return unpacked("nfs", (*_GANESHA, *_CLIENT))
 
 
 class Network:
@@ -48,8 +40,10 @@ class Network:
         return ["nsenter", f"--target={self._process.pid}", "--net", *words]
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run a program in it, with the libraries of `tool`."""
-        return subprocess.run(self.command(*words), capture_output=True, text=True, check=False, env=environment())
+        """Run a program in it, with the libraries of `tools`."""
+        return subprocess.run(
+            self.command(*words), capture_output=True, text=True, check=False, env=tools().environment
+        )
 
     def ip(self, text: str) -> None:
         """Configure it by one command of iproute2."""
@@ -87,11 +81,11 @@ def network(address: IPv4Address) -> Iterator[Network]:
 @contextmanager
 def serving(server: Network, exports: Exports, folder: Path) -> Iterator[None]:
     """Serve ``exports`` at the address of ``server``; each holds a file ``owner`` with its own path."""
-    program, log = tool("ganesha.nfsd"), folder / "log"
+    program, log = str(tools().path("usr/bin/ganesha.nfsd")), folder / "log"
     (folder / "config").write_text("\n".join(_config(server.address, exports, folder)))
     words = (program, "-F", "-L", str(log), "-f", str(folder / "config"), "-p", str(folder / "pid"))
     with ExitStack() as stack:
-        running = subprocess.Popen(server.command(*words), env=environment())
+        running = subprocess.Popen(server.command(*words), env=tools().environment)
         stack.callback(running.wait)
         stack.callback(running.terminate)
         deadline = time.monotonic() + _UP_SECONDS
@@ -104,19 +98,13 @@ def serving(server: Network, exports: Exports, folder: Path) -> Iterator[None]:
 
 def read(host: Network, server: Network, path: str) -> tuple[str, str]:
     """Return what ``host`` reads of a file at ``server``, and what is said against it."""
-    done = host.run(tool("nfs-cat"), f"nfs://{server.address}{path}?version=4")
+    done = host.run(str(tools().path("usr/bin/nfs-cat")), f"nfs://{server.address}{path}?version=4")
     return done.stdout, done.stderr
-
-
-def environment() -> dict[str, str]:
-    """Return the variables that programs of `tool` need."""
-    return {**os.environ, **({"LD_LIBRARY_PATH": ":".join(_LIBRARIES)} if _LIBRARIES else {})}
 
 
 def _config(address: IPv4Address, exports: Exports, folder: Path) -> Iterator[str]:
     """Yield what exports(5) says, in Ganesha's words; without NFSv3 it needs no port mapper."""
-    plugins = next((str(path.parent) for path in _ROOT.glob("usr/lib/*/ganesha/libfsalvfs.so")), "")
-    where = f'Plugins_Dir = "{plugins}";' if plugins else ""
+    where = f'Plugins_Dir = "{tools().path("usr/lib/*/ganesha/libfsalvfs.so").parent}";'
     without = "".join(f"Enable_{name} = false; " for name in ("UDP", "NLM", "RQUOTA"))
     yield f"NFS_CORE_PARAM {{ Protocols = 4; {without}Bind_addr = {address}; {where} }}"
     yield f"NFSv4 {{ Graceless = true; Only_Numeric_Owners = true; UseGetpwnam = true; RecoveryRoot = {folder}; }}"

@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from frr import Frr
+from debian import Unpacked, unpacked
 from patience import Patience
 
 # Daemons look their own user up, who is nobody here, and each machine has namespaces and sockets of its own in /run.
 _BOOT = """mount -t tmpfs tmpfs /run && mkdir -p /run/netns && mount --bind {passwd} /etc/passwd &&
 mount --bind {group} /etc/group && ip link set lo up && echo up && exec sleep infinity"""
 _END = b"\0\0\0"
+_PACKAGES = ("frr", "libyang2", "libjson-c5", "libc-ares2", "libcap2")
+"""FRR and the libraries that a small Debian lacks."""
 _Seen = TypeVar("_Seen")
 
 
@@ -34,7 +36,7 @@ class Router:
         frr: what runs on it.
     """
 
-    def __init__(self, name: str, folder: Path, frr: Frr) -> None:
+    def __init__(self, name: str, folder: Path, frr: Unpacked) -> None:
         self.name, self._folder, self._frr = name, folder / name, frr
         self._folder.mkdir()
         (self._folder / "passwd").write_text("root:x:0:0::/:/bin/sh\nfrr:x:0:0::/:/bin/sh\n")
@@ -88,7 +90,7 @@ class Router:
             (self._folder / f"{daemon}.conf").write_text(_own(daemon, configuration))
             files = ("-f", str(self._folder / f"{daemon}.conf"), "-i", f"/run/{daemon}.pid")
             sockets = ("--vty_socket", "/run", "-z", "/run/zserv")
-            command = (*self._inside, str(self._frr.daemon(daemon)), *files, *options, *sockets)
+            command = (*self._inside, str(self._frr.path(f"usr/lib/frr/{daemon}")), *files, *options, *sockets)
             with (self._folder / f"{daemon}.log").open("wb") as log:
                 process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=self._frr.environment)
             self._started.append(process)
@@ -132,9 +134,9 @@ def _own(daemon: str, configuration: str) -> str:
 
 
 @contextmanager
-def lab(folder: Path, frr: Frr) -> Iterator[Callable[[str], Router]]:
-    """Yield what makes a machine of a name; all of them end with the block."""
-    made: list[Router] = []
+def lab(folder: Path) -> Iterator[Callable[[str], Router]]:
+    """Yield what makes a machine of a name in ``folder``; all of them end with the block."""
+    frr, made = unpacked("frr", _PACKAGES), list[Router]()
 
     def machine(name: str) -> Router:
         made.append(Router(name, folder, frr))

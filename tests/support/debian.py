@@ -1,0 +1,62 @@
+"""Programs of Debian's packages for tests, taken apart into a folder that all clones share: nothing is installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from toolchain import paths
+
+
+@dataclass(frozen=True)
+class Unpacked:
+    """Packages that were taken apart."""
+
+    root: Path
+
+    def path(self, pattern: str) -> Path:
+        """Return the one file or folder that ``pattern`` names below the root."""
+        [found] = self.root.glob(pattern)
+        return found
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return the variables by which programs find the libraries that came with them."""
+        libraries = sorted(
+            {str(path.parent) for part in ("lib", "usr/lib") for path in self.root.glob(f"{part}/**/*.so*")}
+        )
+        return {**os.environ, "LD_LIBRARY_PATH": ":".join(libraries)}
+
+
+def unpacked(name: str, packages: Iterable[str]) -> Unpacked:
+    """Return ``packages``, fetched once as ``name``; the test is skipped where they cannot be had."""
+    root = paths.cache() / "debian" / name
+    if not root.exists():
+        if not (shutil.which("apt-get") and shutil.which("dpkg")):
+            pytest.skip(f"NO {name.upper()}: it comes from Debian's packages, and this is no Debian")
+        root.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=root.parent) as folder:
+            _fetch(Path(folder), name, packages)
+            if not root.exists():  # somebody else's is as good
+                (Path(folder) / "root").rename(root)
+    return Unpacked(root)
+
+
+def _fetch(work: Path, name: str, packages: Iterable[str]) -> None:
+    for part in ("lists/partial", "archives/partial"):
+        (work / part).mkdir(parents=True)
+    # apt's own lists may be missing or old, and are not ours to change.
+    own = ("-qq", "-o", f"Dir::State::Lists={work}/lists", "-o", f"Dir::Cache={work}", "-o", "APT::Sandbox::User=root")
+    for command in (("apt-get", *own, "update"), ("apt-get", *own, "download", *packages)):
+        done = subprocess.run(command, cwd=work, capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"NO {name.upper()}: its packages cannot be fetched: {' '.join(done.stderr.split())[-300:]}")
+    for package in sorted(work.glob("*.deb")):
+        subprocess.run(("dpkg", "-x", package, work / "root"), check=True)
