@@ -1,0 +1,300 @@
+"""VMs in a tenant's own API server: what they wait for, what an edit does to them, and what is not taken from them.
+
+The tests run in the order of the file on one region. Whoever orders through the API is in a namespace of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from local_region import ENVIRONMENT, LocalRegion, wait_until
+from region_contents import applied, declared
+from region_steps import edited
+
+from cli.errors import ExitCode
+from components.specs.loader import load_environment
+from providers.kube import ApiServer, ObjectRef
+from providers.kube.objects import dig
+
+pytestmark = pytest.mark.e2e
+
+CLUSTER, SPACE = "acme-train", "looms"
+TENANT, REGION = f"{ENVIRONMENT}/tenants/acme.yaml", f"{ENVIRONMENT}/region.yaml"
+VM = ("kubevirt.io/v1", "VirtualMachine")
+DISK = ("cdi.kubevirt.io/v1beta1", "DataVolume")
+SUM = "5b4e89ad7035fb700922256a720110a1766e2df71e0c6f63480ddd088fe4a614"
+OWN = f"""  own_images:
+    - {{name: weaver, version: weaver-1, size: 8Gi, http: {{url: "https://images.acme.example/weaver", sha256: {SUM}}}}}
+  image_storage_class:"""
+ORDER = """  instances:
+    - name: loom
+      size: cpu-16
+      image: weaver
+      pool: system
+      public_ip: true
+      volumes:
+        - {name: patterns, size: 200Gi, storage_class: shared-vast}
+        - {name: yarn, size: 1Ti, storage_class: shared-nfs}
+        - {name: cache, size: 50Gi, storage_class: shared-vast, scratch: true}
+        - {name: spool, size: 20Gi, storage_class: shared-nfs, scratch: true}
+  platform:
+"""
+SPARE = "  - {name: spare-nfs, driver: nfs, server: 10.2.0.10, share: /export/<tenant>}\n"
+OFFERED = "storage: [shared-nfs, shared-vast"
+
+
+@pytest.fixture(scope="module")
+def ordered(region: LocalRegion) -> LocalRegion:
+    """The region, up, with a VM that its tenant ordered: an image of its own, four volumes, a public address."""
+    region.edit(REGION, "storage:\n  - {name: shared-nfs", f"storage:\n{SPARE}  - {{name: shared-nfs")
+    region.edit(TENANT, OFFERED, f"{OFFERED}, spare-nfs")
+    region.edit(TENANT, "  image_storage_class:", OWN)
+    region.edit(TENANT, "  platform:\n", ORDER)
+    edited(region, "allocate", ENVIRONMENT)
+    outcome = region.jacquard("up", ENVIRONMENT)
+    assert outcome.code == 0, outcome.text
+    region.api(CLUSTER).apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}, field_manager="x")
+    return region
+
+
+@pytest.fixture
+def api(ordered: LocalRegion) -> ApiServer:
+    return ordered.api(CLUSTER)
+
+
+def machine(api: ApiServer, name: str, namespace: str) -> dict[str, Any]:
+    return api.get(ObjectRef(*VM, name, namespace)) or {}
+
+
+def state(api: ApiServer, name: str, namespace: str) -> tuple[str, str]:
+    """Return what KubeVirt's controller says of a VM, and why."""
+    body = machine(api, name, namespace)
+    told = {one["type"]: one.get("message", "") for one in dig(body, "status", "conditions") or ()}
+    return str(dig(body, "status", "printableStatus")), told.get("Ready", "")
+
+
+def running(api: ApiServer, name: str, namespace: str) -> bool:
+    return state(api, name, namespace)[0] == "Running"
+
+
+def runs(api: ApiServer, name: str, namespace: str) -> None:
+    wait_until(lambda: running(api, name, namespace), timeout_seconds=90, what=f"VM {name} runs")
+
+
+def test_an_order_with_an_own_image_and_four_volumes_runs_at_its_address(ordered: LocalRegion, api: ApiServer) -> None:
+    address = load_environment(ENVIRONMENT, ordered.environments).allocations.public_ips[f"{CLUSTER}/loom"]
+
+    runs(api, "loom", "virtual-machines")
+
+    disks = {one["metadata"]["name"]: one["status"]["phase"] for one in api.list(*DISK, namespace="virtual-machines")}
+    assert {disks[f"loom-{name}"] for name in ("patterns", "yarn", "cache", "spool")} == {"Succeeded"}
+    assert disks["weaver-1-500gi"] == "Succeeded"
+    service = ObjectRef("v1", "Service", "loom", "virtual-machines")
+    wait_until(
+        lambda: (
+            [one["ip"] for one in dig(api.get(service), "status", "loadBalancer", "ingress") or ()] == [str(address)]
+        ),
+        timeout_seconds=60,
+        what=f"the VM has address {address}",
+    )
+
+
+@pytest.fixture
+def parts(ordered: LocalRegion) -> dict[str, list[dict[str, Any]]]:
+    """Return that VM and what it needs, each under a name of its own, for another namespace of the same cluster."""
+    text = json.dumps([item.body for item in declared(ordered) if item.cluster == CLUSTER])
+    machines = [body for body in json.loads(text) if body["kind"] == VM[1]]
+    [size] = [body["spec"]["instancetype"]["name"] for body in machines if body["metadata"]["name"] == "loom"]
+    for old, new in (("virtual-machines", SPACE), (size, "loom-size"), ("shared-vast", "loom-class")):
+        text = text.replace(f'"{old}"', f'"{new}"')
+    bodies = json.loads(text)
+
+    def named(kind: str, *names: str) -> list[dict[str, Any]]:
+        found = [body for body in bodies if body["kind"] == kind and body["metadata"]["name"] in names]
+        assert len(found) == len(names), (kind, names)
+        return found
+
+    [vm] = named(VM[1], "loom")
+    vm["spec"]["template"]["spec"]["nodeSelector"] = {"loom-pool": "here"}
+    return {
+        "vm": [vm],
+        "size": named("VirtualMachineClusterInstancetype", "loom-size"),
+        "claims": named("DataVolume", "loom-patterns", "loom-yarn"),
+        "image": named("DataVolume", "weaver-1-500gi"),
+        "class": named("StorageClass", "loom-class"),
+    }
+
+
+def test_it_runs_only_once_size_claims_image_class_and_pool_are_there(api: ApiServer, parts: Any) -> None:
+    def add(*names: str) -> None:
+        for name in names:
+            for body in parts[name]:
+                api.apply(body, field_manager="somebody", force=True)
+
+    def waits(printable: str, *why: str) -> None:
+        def reached() -> bool:
+            found = state(api, "loom", SPACE)
+            return found[0] == printable and all(word in found[1] for word in why)
+
+        wait_until(reached, timeout_seconds=60, what=f"the VM says {printable} {why}, says {state(api, 'loom', SPACE)}")
+
+    add("vm")
+    waits("Stopped", "VirtualMachineClusterInstancetype 'loom-size' not found")
+    add("size")
+    waits(
+        "ErrorPvcNotFound", "DataVolume 'loom-patterns' not found", "PersistentVolumeClaim 'weaver-1-500gi' not found"
+    )
+    add("claims")
+    waits("ErrorPvcNotFound", "PersistentVolumeClaim 'weaver-1-500gi' not found")
+    add("image")
+    image = ObjectRef(*DISK, "weaver-1-500gi", SPACE)
+    wait_until(
+        lambda: "StorageClass 'loom-class' not found" in str(api.get(image)),
+        timeout_seconds=60,
+        what="the image says that its class is not there",
+    )
+    waits("ErrorPvcNotFound")
+    add("class")
+    waits("Starting")  # on no node
+    [node, *_] = api.list("v1", "Node", label_selector="node-restriction.kubernetes.io/pool=system")
+    api.patch(ObjectRef.of(node), {"metadata": {"labels": {"loom-pool": "here"}}}, field_manager="somebody")
+    runs(api, "loom", SPACE)
+
+
+def put_back(region: LocalRegion, *edits: tuple[str, str, str]) -> None:
+    for file, old, new in reversed(edits):
+        region.edit(file, new, old)
+
+
+IMMUTABLE = {
+    "size of a volume": ((TENANT, "patterns, size: 200Gi", "patterns, size: 300Gi"), "Cannot update DataVolume Spec"),
+    "class of a volume": (
+        (TENANT, "size: 200Gi, storage_class: shared-vast", "size: 200Gi, storage_class: spare-nfs"),
+        "Cannot update DataVolume Spec",
+    ),
+    "build of an image under its version": ((TENANT, SUM, SUM[::-1]), "Cannot update DataVolume Spec"),
+    "reclaim of a class": (
+        (REGION, "name: spare-nfs, driver: nfs", "name: spare-nfs, reclaim: Retain, driver: nfs"),
+        "reclaimPolicy",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", IMMUTABLE)
+def test_what_never_changes_is_refused_by_the_preview(ordered: LocalRegion, what: str) -> None:
+    change, why = IMMUTABLE[what]
+    ordered.edit(*change)
+
+    preview = ordered.jacquard("preview", ENVIRONMENT)
+    put_back(ordered, change)
+
+    assert preview.code == ExitCode.FAILED, preview.text
+    assert why in preview.text
+
+
+def test_an_up_that_would_change_it_changes_nothing(ordered: LocalRegion) -> None:
+    before, (change, why) = applied(ordered), IMMUTABLE["size of a volume"]
+    ordered.edit(*change)
+
+    outcome = ordered.jacquard("up", ENVIRONMENT)
+    put_back(ordered, change)
+
+    assert outcome.code == ExitCode.FAILED, outcome.text
+    assert why in outcome.text
+    assert applied(ordered) == before
+
+
+@pytest.fixture(scope="module")
+def through_the_api(ordered: LocalRegion) -> Iterator[dict[str, Any]]:
+    """What people made through the API: a VM as it is offered, with a disk of its own, and a claim."""
+    api = ordered.api(CLUSTER)
+    example = ordered.jacquard("show", ENVIRONMENT, "offerings", "--example", "cpu-4", "--format", "json").stdout
+    order = json.loads(example.replace("workstation", "desk"))
+    order["metadata"]["namespace"] = SPACE
+    order["spec"]["template"]["spec"].pop("accessCredentials")  # nobody gives its Secret here
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "cloth", "namespace": SPACE},
+        "spec": {
+            "storageClassName": "spare-nfs",
+            "accessModes": ["ReadWriteMany"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    for body in (order, claim):
+        api.apply(body, field_manager="somebody", force=True)
+    runs(api, "desk", SPACE)
+    yield order
+    for body in (order, claim):
+        api.delete(ObjectRef.of(body))
+
+
+def as_it_is(api: ApiServer, kind: tuple[str, str], name: str) -> tuple[Any, ...]:
+    body = api.get(ObjectRef(*kind, name, SPACE)) or {}
+    metadata = body["metadata"]
+    return metadata["uid"], metadata["generation"], metadata.get("labels"), metadata.get("annotations"), body["spec"]
+
+
+def of_the_platform(region: LocalRegion) -> dict[str, Any]:
+    return {name: found for name, found in applied(region).items() if f" {SPACE}/" not in name}
+
+
+@pytest.mark.usefixtures("through_the_api")
+def test_what_somebody_uses_is_not_taken_away_and_its_users_are_named(ordered: LocalRegion, api: ApiServer) -> None:
+    edits = (
+        (TENANT, "images: [ubuntu-24-04, debian-13]", "images: [debian-13]"),
+        (TENANT, "      image: ubuntu-24-04\n", "      image: debian-13\n"),
+        (TENANT, f"{OFFERED}, spare-nfs", OFFERED),
+    )
+    source = {"source": {"pvc": {"name": "ubuntu-24-04-3-20261015-500gi", "namespace": "virtual-machines"}}}
+    metadata = {"name": "mine", "namespace": SPACE}
+    mine = {"apiVersion": DISK[0], "kind": "DataSource", "metadata": metadata, "spec": source}
+    api.apply(mine, field_manager="somebody")
+    before = of_the_platform(ordered)
+    for one in edits:
+        ordered.edit(*one)
+
+    outcome = ordered.jacquard("preview", ENVIRONMENT, "--format", "json")
+    refused = ordered.jacquard("up", ENVIRONMENT)
+    put_back(ordered, *edits)
+
+    assert outcome.code == ExitCode.HELD, outcome.text
+    objects = json.loads(outcome.stdout)["stacks"][0]["held"]["objects"]
+    assert {one["object"]: (one["reason"], one["users"]) for one in objects} == {
+        "DataSource virtual-machines/ubuntu-24-04": ("it is in use", [f"VirtualMachine {SPACE}/desk"]),
+        "DataVolume virtual-machines/ubuntu-24-04-3-20261015-500gi": ("it is in use", [f"DataSource {SPACE}/mine"]),
+        "StorageClass spare-nfs": ("it is in use", [f"PersistentVolumeClaim {SPACE}/cloth"]),
+    }
+    assert refused.code == ExitCode.HELD, refused.text
+    assert f"it is in use by 1: VirtualMachine {SPACE}/desk" in refused.stderr
+    assert of_the_platform(ordered) == before
+
+
+@pytest.mark.usefixtures("through_the_api")
+def test_another_version_of_an_image_and_a_changed_size_leave_vms_as_they_are(
+    ordered: LocalRegion, api: ApiServer
+) -> None:
+    before = [as_it_is(api, VM, "desk"), as_it_is(api, DISK, "desk-root")]
+    [old] = [machine(api, "bastion", "virtual-machines")]
+    size, catalog = before[0][-1]["instancetype"]["name"], "catalog/vm_offerings.yaml"
+    ordered.edit(catalog, "version: ubuntu-24.04.3-20261015", "version: ubuntu-24.04.4-20261201")
+    ordered.edit(catalog, "75490355f9aada1e6777dd2d656824f68a07be5aabf4fbe7c8a8fecf9d3bc600", SUM[::-1])
+    ordered.edit(catalog, "name: cpu-4, cpus: 4, memory: 16Gi", "name: cpu-4, cpus: 4, memory: 20Gi")
+    api.delete(ObjectRef(DISK[0], "DataSource", "mine", SPACE))
+
+    outcome = ordered.jacquard("up", ENVIRONMENT)
+
+    assert outcome.code == 0, outcome.text
+    assert [as_it_is(api, VM, "desk"), as_it_is(api, DISK, "desk-root")] == before
+    new = machine(api, "bastion", "virtual-machines")
+    assert new["metadata"]["uid"] == old["metadata"]["uid"]
+    assert new["spec"]["instancetype"]["name"] != old["spec"]["instancetype"]["name"] == size
+    there = ObjectRef("instancetype.kubevirt.io/v1beta1", "VirtualMachineClusterInstancetype", size)
+    assert api.get(there) is not None, "those that ordered the former size start anew with it"
+    source = api.get(ObjectRef(DISK[0], "DataSource", "ubuntu-24-04", "virtual-machines"))
+    assert dig(source, "spec", "source", "pvc", "name") == "ubuntu-24-04-4-20261201-500gi"
+    runs(api, "desk", SPACE)
