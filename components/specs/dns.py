@@ -29,7 +29,7 @@ class DnsSpec(Spec):
     """Who takes names of a region: a zone of a name server that is updated by RFC 2136."""
 
     zone: Zone
-    """Zone that the name server takes updates of, such as ``us-east-04a.cloud.example``. Services of a cluster have
+    """Zone that the name server takes updates of, such as ``hall.cloud.example``. Services of a cluster have
     names below ``<cluster>.<zone>``, control planes below ``control_planes.domain``, which is within the zone."""
     server: IpAddress
     """Address of the zone's primary name server, over TCP."""

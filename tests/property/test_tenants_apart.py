@@ -18,6 +18,7 @@ from components.render.manifest import objects
 from components.specs.border import BorderSpec
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
+from components.specs.problems import SpecError
 
 Pairs = set[tuple[str, str]]
 Range = tuple[str, int, int]
@@ -125,8 +126,12 @@ def test_a_peering_takes_no_number_and_changes_the_two_that_want_it_alone(
 def test_tenants_that_come_and_go_share_no_number(history: list[dict[str, Wish]], border: BorderSpec | None) -> None:
     now = None
     for wishes in history:
-        now = region(wishes, border, now)
-        assert shared(now) == []
+        try:
+            now = region(wishes, border, now)
+        except SpecError as refused:  # a cluster that grows keeps its GUIDs, and others have what is behind them
+            if not all("the numbers behind its own are taken" in one.text for one in refused.problems):
+                raise
+        assert now is None or shared(now) == []
 
 
 def test_a_number_that_two_have_is_seen() -> None:

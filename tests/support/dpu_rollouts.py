@@ -45,11 +45,11 @@ DATA = {
     ),
     "mtu_bytes": (
         ("region.yaml", "management_api: 10.0.0.10", "management_api: 10.0.0.10\n  mtu_bytes: 8000"),
-        "mtu_bytes 9000, the data say 8000 (region.yaml:45)",
+        "mtu_bytes 9000, the data say 8000 (region.yaml:48)",
     ),
     "mirror": (
         ("region.yaml", "mirror: registry.laptop", "mirror: elsewhere.laptop"),
-        ("mirror registry.laptop.cloud.example, the data say elsewhere.laptop.cloud.example (region.yaml:60)"),
+        ("mirror registry.laptop.cloud.example, the data say elsewhere.laptop.cloud.example (region.yaml:63)"),
     ),
 }
 """By field of an intent: an edit of the data, and what is told of it."""

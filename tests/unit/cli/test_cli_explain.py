@@ -52,7 +52,7 @@ def test_all_rules_as_a_list_and_as_data(invoke: Invoke) -> None:
     ("name", "told"),
     [
         ("unpined-image", "error: rule 'unpined-image' is unknown; did you mean 'unpinned-image'?\n"),
-        ("nonsense", "error: rule 'nonsense' is unknown; jacquard explain lists all\n"),
+        ("qqq", "error: rule 'qqq' is unknown; jacquard explain lists all\n"),
     ],
 )
 def test_an_unknown_name(name: str, told: str, invoke: Invoke) -> None:

@@ -225,7 +225,7 @@ def test_upgrades_are_a_table_and_what_to_do(invoke: Invoke) -> None:
     ]
     assert lines[-2:] == [
         "globex-lab to v1.36.1",
-        "  write version: v1.36.1 in tenants/globex.yaml:19, then jacquard promote laptop globex-lab --to v1.36.1",
+        "  write version: v1.36.1 in tenants/globex.yaml:20, then jacquard promote laptop globex-lab --to v1.36.1",
     ]
 
 

@@ -46,7 +46,7 @@ def test_no_controller_for_the_way_hosts_boot_is_a_problem() -> None:
     [problem] = attempt(changed(region, tenants=(ANT,))).problems
 
     assert problem.text == (
-        "no bare-metal controller has room for its 3 hosts, which boot by network-boot (region.yaml:34: none); add one"
+        "no bare-metal controller has room for its 3 hosts, which boot by network-boot (region.yaml:37: none); add one"
         " there"
     )
 
@@ -79,7 +79,7 @@ def test_a_cluster_with_hosts_does_not_change_controllers_because_its_own_is_gon
     [problem] = found.problems
     assert (problem.place, problem.path) == ("tenants/ant.yaml", "clusters[0]")
     assert problem.text == (
-        "its 3 hosts are on bare-metal controller 'm-1', which region.yaml:34 does not list; add it there again: a host"
+        "its 3 hosts are on bare-metal controller 'm-1', which region.yaml:37 does not list; add it there again: a host"
         " changes controllers only while no cluster has it"
     )
 

@@ -94,7 +94,7 @@ def test_a_shortage_counts_what_is_out_of_service() -> None:
         "30 h100-ib-8 nodes wanted, 9 can be given: rack a1 has 4 of which 1 is a spare and 2 are out of service, rack"
         " a2 has 4 of which 1 is a spare and 1 is out of service, rack a10 has 4 of which 1 is a spare, rack b1 has 4"
         " of which 1 is a spare (inventory/hall-a.csv, inventory/hall-b.csv, out_of_service.yaml; spares: 2% in"
-        " region.yaml:59); lower nodes to 9, lower spares, or add a rack"
+        " region.yaml:62); lower nodes to 9, lower spares, or add a rack"
     )
 
 

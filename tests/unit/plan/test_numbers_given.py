@@ -243,7 +243,7 @@ def test_no_controller_with_room_is_told_with_the_load_of_each() -> None:
     assert (problem.place, problem.path, problem.text) == (
         "tenants/eel.yaml",
         "clusters[0]",
-        "no bare-metal controller has room for its 4 hosts (region.yaml:34: m-1 2 of 3, m-2 0 of 3); add one there",
+        "no bare-metal controller has room for its 4 hosts (region.yaml:37: m-1 2 of 3, m-2 0 of 3); add one there",
     )
 
 

@@ -63,7 +63,7 @@ def test_a_host_changes_its_cluster_in_two_changes_never_in_one(laptop: Any) -> 
         allocate(laptop.load())
     assert str(short.value) == (
         "environments/laptop: 1 problem\n"
-        "  tenants/globex.yaml:23  clusters[0].pools[0].nodes: 4 h100-ib-8 nodes wanted, 0 can be given: rack a01 has"
+        "  tenants/globex.yaml:24  clusters[0].pools[0].nodes: 4 h100-ib-8 nodes wanted, 0 can be given: rack a01 has"
         " 8, all in other pools, rack a02 has 8, all in other pools, rack a03 has 8, all in other pools"
         " (inventory/hall-a.csv); remove the pool or add a rack; 7 that other clusters give up can be taken once that"
         " is applied and allocated"

@@ -108,5 +108,5 @@ def test_another_instance_type_of_a_pool_is_its_tenants_edit(laptop: Any) -> Non
 
     report = laptop.report()
 
-    assert "tenants/globex.yaml:23  clusters[0].pools[0].instance_type: 4 nodes run on h100-ib-8" in report
+    assert "tenants/globex.yaml:24  clusters[0].pools[0].instance_type: 4 nodes run on h100-ib-8" in report
     assert "hall-a.csv:" not in report

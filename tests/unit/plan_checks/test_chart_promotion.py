@@ -148,7 +148,7 @@ def test_a_chart_with_canary_tenants_does_not_move_everywhere_at_once(three: Any
 
     [problem] = caught.value.problems
     assert problem.text == (
-        "globex-eval, globex-lab first, alone (canary_tenants, region.yaml:59); move it in 2 waves (--plan shows them):"
+        "globex-eval, globex-lab first, alone (canary_tenants, region.yaml:62); move it in 2 waves (--plan shows them):"
         f" jacquard promote laptop {PROMOTED} --to {NEW} --wave 1"
     )
 

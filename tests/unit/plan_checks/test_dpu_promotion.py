@@ -208,8 +208,8 @@ def test_a_finished_rollout_goes_back_once(laptop: Any) -> None:
         (
             "bfb-2.9.2",
             (
-                "environments/laptop: 2 problems\n  region.yaml:39  dpus.image: DOCA 2.9.2 does not work with images in"
-                " use: gpu-2026.10.2 (3.1.0), gpu-2026.11.1 (3.2.0), cpu-2026.10.2 (3.1.0)\n  region.yaml:39 "
+                "environments/laptop: 2 problems\n  region.yaml:42  dpus.image: DOCA 2.9.2 does not work with images in"
+                " use: gpu-2026.10.2 (3.1.0), gpu-2026.11.1 (3.2.0), cpu-2026.10.2 (3.1.0)\n  region.yaml:42 "
                 " dpus.image: the region names DPU image bfb-3.2.0; write bfb-2.9.2 here first"
             ),
         ),
@@ -257,6 +257,6 @@ def test_a_region_whose_vpcs_need_no_dpu_has_none_to_promote(laptop: Any) -> Non
         Promotion(laptop.load(), DPUS, "data")
 
     assert str(caught.value) == (
-        "environments/laptop: 1 problem\n  region.yaml:39  dpus.image: no VPC of this region is isolated by its DPUs,"
+        "environments/laptop: 1 problem\n  region.yaml:42  dpus.image: no VPC of this region is isolated by its DPUs,"
         " so that DPF runs none that could be promoted"
     )

@@ -115,7 +115,7 @@ def test_an_older_image_is_no_way_forward(laptop: Any) -> None:
     with pytest.raises(SpecError) as caught:
         promote(laptop.load(), "globex-lab/lab", "gpu-2026.10.2")
     assert str(caught.value) == (
-        "environments/laptop: 1 problem\n  tenants/globex.yaml:23  clusters[0].pools[0].image: gpu-2026.10.2 is older"
+        "environments/laptop: 1 problem\n  tenants/globex.yaml:24  clusters[0].pools[0].image: gpu-2026.10.2 is older"
         " than gpu-2026.11.1, which the pool runs; write image: gpu-2026.10.2 for this pool to go there on purpose"
     )
 
@@ -164,7 +164,7 @@ def test_another_line_is_entered_on_purpose(laptop: Any) -> None:
     with pytest.raises(SpecError) as caught:
         promote(laptop.load(), "globex-lab/lab", "hgx-2026.11.1")
     assert str(caught.value) == (
-        "environments/laptop: 1 problem\n  tenants/globex.yaml:23  clusters[0].pools[0].image: hgx-2026.11.1 is of line"
+        "environments/laptop: 1 problem\n  tenants/globex.yaml:24  clusters[0].pools[0].image: hgx-2026.11.1 is of line"
         " hgx, the pool runs gpu-2026.11.1 of gpu; write image: hgx-2026.11.1 for this pool to go there on purpose"
     )
     laptop.edit("tenants/globex.yaml", "nodes: 4}\n    storage", "nodes: 4, image: hgx-2026.11.1}\n    storage")

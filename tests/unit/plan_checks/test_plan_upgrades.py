@@ -100,7 +100,7 @@ def test_a_promotion_to_what_runs_changes_nothing(laptop: Any) -> None:
             "globex-lab",
             "v1.36.1",
             (
-                "  tenants/globex.yaml:19  clusters[0].version: this cluster names version v1.35.2; write v1.36.1 here"
+                "  tenants/globex.yaml:20  clusters[0].version: this cluster names version v1.35.2; write v1.36.1 here"
                 " first"
             ),
         ),
@@ -186,7 +186,7 @@ def test_upgrades_say_the_next_version_whether_images_are_ready_and_what_to_do(l
     assert (acme.version, acme.next, acme.blocks) == ("v1.35.2", "v1.36.1", ())
     assert acme.images == {"system": "cpu-2026.11.3", "train": "gpu-2026.11.3", "infer": "gpu-2026.11.3"}
     assert globex.do == (
-        "write version: v1.36.1 in tenants/globex.yaml:19, then jacquard promote laptop globex-lab --to v1.36.1"
+        "write version: v1.36.1 in tenants/globex.yaml:20, then jacquard promote laptop globex-lab --to v1.36.1"
     )
 
 

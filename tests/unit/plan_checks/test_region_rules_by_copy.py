@@ -102,7 +102,7 @@ def test_whole_racks_are_counted_with_the_spares_inside_them(laptop: Any) -> Non
     assert most_hosts(environment)["globex-lab"] == 16
     [problem] = contracts.contracted_nodes(environment)
     assert problem.text == (
-        "4 h100-ib-8 are contracted, the pools up to tenants/globex.yaml:23 come to 14; make the pools smaller by"
+        "4 h100-ib-8 are contracted, the pools up to tenants/globex.yaml:24 come to 14; make the pools smaller by"
         " 10, since no more can be promised without racks to come"
     )
 
