@@ -124,19 +124,19 @@ def wired(environment: Environment, places: tuple[Place, ...], machine: Callable
     leaf, border, loopbacks = machine("leaf"), machine("border"), environment.region.networks.dpu_loopbacks
     vrfs, ends = border_vrfs(contract(environment).model_dump(mode="json")), [str(loopbacks[-2]), str(loopbacks[-3])]
     border.link("uplink", leaf, "border")
-    border.run("ip", "address", "add", f"{ends[0]}/32", "dev", "lo")
+    border.ip(f"address add {ends[0]}/32 dev lo")
     for vrf in vrfs:
         border.add_vrf(vrf.name, vrf.vni, ends[0])
     border.start(border_configuration(BORDER_ASN, ends[0], vrfs))
     dpus: list[Router] = []
     for number, at in enumerate(places):
         dpu, host = machine(f"dpu{number}"), machine(f"host{number}")
-        dpu.run("ip", "address", "add", f"{at.loopback}/32", "dev", "lo")
+        dpu.ip(f"address add {at.loopback}/32 dev lo")
         dpu.add_vrf(at.vpc, at.dpu.vni, at.loopback)
         for port in at.dpu.settings["vrf"]["default"]["router"]["bgp"]["neighbor"]:
             dpu.link(port, leaf, f"{dpu.name}-{port}")
         host.link("dpu", dpu, HOST_INTERFACE)
-        host.run("ip", "address", "add", f"{at.link[2]}/{at.link.prefixlen}", "dev", "dpu")
+        host.ip(f"address add {at.link[2]}/{at.link.prefixlen} dev dpu")
         dpu.move(HOST_INTERFACE, at.vpc, at.address)
         dpu.start(at.dpu.configuration())
         asn = environment.allocations.vpcs[at.vpc].asn

@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 
-import pytest
 from debian import Unpacked, unpacked
+from namespaces import Namespace
+from patience import Patience
 
 _GANESHA = ("nfs-ganesha", "nfs-ganesha-vfs", "libntirpc4.3", "liburcu8", "libwbclient0", "libnfsidmap1")
 _CLIENT = ("libnfs-utils", "libnfs13")
@@ -25,57 +26,25 @@ def tools() -> Unpacked:
     return unpacked("nfs", (*_GANESHA, *_CLIENT))
 
 
-class Network:
-    """A network namespace, which lives as long as its process."""
+class Network(Namespace):
+    """The network of whoever has ``address``."""
 
     def __init__(self, address: IPv4Address) -> None:
         self.address = address
-        keeper = ["unshare", "--net", "sh", "-c", "echo; exec sleep infinity"]
-        self._process = subprocess.Popen(keeper, stdout=subprocess.PIPE)
-        assert self._process.stdout
-        self._process.stdout.readline()  # before that, a program would run in the network that we are in
-
-    def command(self, *words: str) -> list[str]:
-        """Return the command that runs ``words`` in it."""
-        return ["nsenter", f"--target={self._process.pid}", "--net", *words]
-
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run a program in it, with the libraries of `tools`."""
-        return subprocess.run(
-            self.command(*words), capture_output=True, text=True, check=False, env=tools().environment
-        )
-
-    def ip(self, text: str) -> None:
-        """Configure it by one command of iproute2."""
-        done = self.run("ip", *text.split())
-        assert done.returncode == 0, f"ip {text}: {done.stderr}"
+        super().__init__(f"ip address add {address}/32 dev lo")
 
     def connect(self, other: Network, name: str) -> None:
         """Lay a cable to ``other``, over which each reaches the other's address alone."""
-        self.ip(f"link add {name} type veth peer name cable netns {other._process.pid}")
-        self.ip(f"link set {name} up")
+        self.link(name, other, "cable")
         self.ip(f"route add {other.address}/32 dev {name} src {self.address}")
-        other.ip("link set cable up")
         other.ip(f"route add {self.address}/32 dev cable src {other.address}")
-
-    def close(self) -> None:
-        """Let go of it."""
-        self._process.terminate()
-        self._process.communicate()
 
 
 @contextmanager
 def network(address: IPv4Address) -> Iterator[Network]:
-    """Give a network of its own to whoever has ``address``; where none can be made the test is skipped."""
-    if subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode:
-        pytest.skip("no network namespaces without root")
-    made = Network(address)
-    try:
-        made.ip("link set lo up")
-        made.ip(f"address add {address}/32 dev lo")
+    """Give a network of its own to whoever has ``address``."""
+    with closing(Network(address)) as made:
         yield made
-    finally:
-        made.close()
 
 
 @contextmanager
@@ -88,17 +57,18 @@ def serving(server: Network, exports: Exports, folder: Path) -> Iterator[None]:
         running = subprocess.Popen(server.command(*words), env=tools().environment)
         stack.callback(running.wait)
         stack.callback(running.terminate)
-        deadline = time.monotonic() + _UP_SECONDS
+        patience = Patience(_UP_SECONDS)
         while not (log.exists() and _STARTED in log.read_text()):
             assert running.poll() is None, log.read_text() if log.exists() else "it ended without a log"
-            assert time.monotonic() < deadline, log.read_text()
+            assert not patience.is_over(), log.read_text()
             time.sleep(0.1)
         yield
 
 
 def read(host: Network, server: Network, path: str) -> tuple[str, str]:
     """Return what ``host`` reads of a file at ``server``, and what is said against it."""
-    done = host.run(str(tools().path("usr/bin/nfs-cat")), f"nfs://{server.address}{path}?version=4")
+    words = (str(tools().path("usr/bin/nfs-cat")), f"nfs://{server.address}{path}?version=4")
+    done = host.run(*words, environment=tools().environment)
     return done.stdout, done.stderr
 
 

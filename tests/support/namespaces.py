@@ -1,0 +1,54 @@
+"""Machines that are namespaces of this one, each with a network of its own."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+
+import pytest
+
+
+class Namespace:
+    """A network that lives as long as its process; where none can be made the test is skipped.
+
+    Args:
+        setup: commands of a shell that runs in it first.
+        mounts: whether mounts are its own, too.
+    """
+
+    def __init__(self, setup: str = "true", *, mounts: bool = False) -> None:
+        own = ("--net", "--mount") if mounts else ("--net",)
+        boot = f"{setup} && ip link set lo up && echo up && exec sleep infinity"
+        self._keeper = subprocess.Popen(
+            ("unshare", *own, "sh", "-c", boot), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        self.pid = str(self._keeper.pid)
+        self._inside = ("nsenter", f"--target={self.pid}", *own)
+        assert self._keeper.stdout is not None
+        if (said := self._keeper.stdout.readline()) != b"up\n":
+            self.close()
+            pytest.skip(f"NO NAMESPACES: a network is made by root alone: {said.decode().strip()}")
+
+    def command(self, *words: str) -> tuple[str, ...]:
+        """Return the command that runs ``words`` in it."""
+        return (*self._inside, *words)
+
+    def run(self, *words: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        """Run a program in it."""
+        return subprocess.run(self.command(*words), capture_output=True, text=True, check=False, env=environment)
+
+    def ip(self, text: str, vrf: str | None = None) -> None:
+        """Configure it, or one of its VRFs, by one command of iproute2."""
+        done = self.run("ip", *(("-n", vrf) if vrf else ()), *text.split())
+        assert done.returncode == 0, f"ip {text}: {done.stderr}"
+
+    def link(self, port: str, other: Namespace, other_port: str) -> None:
+        """Lay a cable between two ports."""
+        self.ip(f"link add name {port} type veth peer name {other_port} netns {other.pid}")
+        self.ip(f"link set {port} up")
+        other.ip(f"link set {other_port} up")
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._keeper.terminate()
+        self._keeper.communicate()
