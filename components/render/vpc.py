@@ -46,6 +46,11 @@ class Vpc:
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Releases of charts that are pinned for the cluster of which the VPC is seen, by chart."""
 
+    @property
+    def peer_targets(self) -> dict[str, str]:
+        """Return the route target of each VPC that it is peered with, by ``TENANT/VPC``."""
+        return {f"{peer.tenant}/{peer.vpc}": peer.numbers.evpn_target for peer in self.peers}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
@@ -82,7 +87,7 @@ def imported(vpc: Vpc, networks: NetworksSpec) -> tuple[str, ...]:
 
     A permit is no route: without one of these, or a VRF of the VPC on the border, nothing leads out of the VPC.
     """
-    peers, targets = tuple(peer.numbers.evpn_target for peer in vpc.peers), border_targets(networks)
+    peers, targets = tuple(vpc.peer_targets.values()), border_targets(networks)
     if targets is None:
         return peers
     services, internet = targets

@@ -52,6 +52,8 @@ Vni = Annotated[int, Field(ge=1, le=16_777_215)]
 Asn = Annotated[int, Field(ge=1, le=4_294_967_295)]
 Pkey = Annotated[int, Field(ge=1, le=LAST_PKEY)]
 """Partition key of InfiniBand."""
+PREFIXES = ("hosts", "pods", "services", "load_balancers")
+"""Keys of a VPC's prefixes, in the order that people read them."""
 
 
 UNDO = "restore the file with git checkout, since only commands write it"
@@ -106,8 +108,8 @@ class VpcAllocation(Spec):
 
     @property
     def prefixes(self) -> dict[str, Network]:
-        """Return the VPC's prefixes by their key, in the order that people read them."""
-        return {key: getattr(self, key) for key in ("hosts", "pods", "services", "load_balancers")}
+        """Return the VPC's prefixes by their key (`PREFIXES`)."""
+        return {key: getattr(self, key) for key in PREFIXES}
 
 
 class ClusterAllocation(Spec):

@@ -150,7 +150,7 @@ def _vpc(placed: PlacedVpc, plan: NetworksSpec) -> BorderVpc:
         imports=numbers.evpn_target,
         announces=tuple(_announces(placed, plan)),
         accepts=tuple(_accepts(placed)),
-        peers={f"{peer.tenant}/{peer.vpc}": peer.numbers.evpn_target for peer in placed.vpc.peers},
+        peers=placed.vpc.peer_targets,
         translates=allowed.outside and plan.tenants.is_private,
     )
 

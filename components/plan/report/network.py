@@ -147,7 +147,7 @@ def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
             egress=spec.egress,
             ingress=spec.ingress,
             security_group=spec.security_group,
-            peers={f"{peer.tenant}/{peer.vpc}": peer.numbers.evpn_target for peer in placed.vpc.peers},
+            peers=placed.vpc.peer_targets,
             pkeys={fabric: f"{pkey:#x}" for fabric, pkey in numbers.pkeys.items()},
             clusters=tuple(_clusters(environment, placed)),
             dpus=tuple(_shares(placed, hosts)) if border.on_dpus else (),

@@ -8,6 +8,7 @@ from components.plan.pools import DataPath, problem, tenant_file
 from components.plan.rules.networks import region_networks
 from components.render.backends import BORDERS
 from components.specs.environment import Environment
+from components.specs.locks import PREFIXES
 from components.specs.problems import Problem, listed, suggestion
 from components.specs.security_groups import SecurityGroupSpec, SecurityRuleSpec
 from components.specs.tenant import TenantSpec
@@ -15,8 +16,6 @@ from components.specs.tenant_network import Egress, Isolation, VpcSpec
 
 MOST_RULES = 200
 """Most rules of a group, counted by port and peer's prefix: NICo's default, beyond which it refuses one."""
-_PREFIXES = 4
-"""Prefixes of a VPC, for each of which a rule about a peer stands."""
 
 
 def references(environment: Environment) -> Iterator[Problem]:
@@ -70,11 +69,11 @@ def size(environment: Environment) -> Iterator[Problem]:
     for tenant in environment.tenants:
         for index, group in enumerate(tenant.security_groups):
             rules = (*group.ingress, *group.egress)
-            count = sum(max(1, len(rule.ports)) * (_PREFIXES if rule.peer else 1) for rule in rules)
+            count = sum(max(1, len(rule.ports)) * (len(PREFIXES) if rule.peer else 1) for rule in rules)
             if count > MOST_RULES:
                 text = (
-                    f"{group.name} has {count} rules, counted by port and by the {_PREFIXES} prefixes of a peer, and a"
-                    f" group may have at most {MOST_RULES}; list fewer ports, or leave ports out"
+                    f"{group.name} has {count} rules, counted by port and by the {len(PREFIXES)} prefixes of a peer,"
+                    f" and a group may have at most {MOST_RULES}; list fewer ports, or leave ports out"
                 )
                 yield problem(environment, tenant_file(tenant), ("security_groups", index), text)
 
