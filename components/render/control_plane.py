@@ -15,7 +15,7 @@ from components.specs.base import Address, Domain, KubernetesVersion
 from components.specs.data_stores import DataStoreSpec
 from components.specs.hosted_control_plane import ClusterSpec, Events
 from components.specs.intents import NodeIntent
-from components.specs.locks import VpcAllocation
+from components.specs.vpc_allocation import VpcAllocation
 
 API_PORT = 6443
 ADDRESS_POOL = "control-plane-vips"

@@ -18,7 +18,7 @@ from components.render.nvue import HOST_INTERFACE, Vrf
 from components.render.objects import given, manifest
 from components.render.vpc import Vpc, announced, imported, reach, verdicts
 from components.specs.dpus import DpuClusterSpec, DpuControlSpec
-from components.specs.locks import VpcAllocation
+from components.specs.vpc_allocation import VpcAllocation
 
 POINT_TO_POINT = 30
 """Prefix length of the link between DPU and host: the DPU's address, the host's, and the two ends."""

@@ -24,8 +24,8 @@ _PEER = "neighbour"
 class LoadBalancers:
     """Addresses of one cluster, and how its nodes announce them."""
 
-    vpc: Network
-    """Prefix of the VPC for load balancers."""
+    vpc: tuple[Network, ...]
+    """Prefixes of the VPC for load balancers; a new one comes last, so that addresses that are free go first."""
     public: tuple[Address, ...]
     """Public addresses of the platform's VMs."""
     asn: int
@@ -40,7 +40,7 @@ def pools(cluster: str, namespace: str, given: LoadBalancers) -> tuple[Manifest,
     peer = {"myASN": given.asn, "dynamicASN": "external", "interface": given.interface}
     return (
         manifest("metallb.io/v1beta2", "BGPPeer", _PEER, **place, spec=peer),
-        *_pool(VPC_POOL, [str(given.vpc)], place),
+        *_pool(VPC_POOL, map(str, given.vpc), place),
         *(_pool(PUBLIC_POOL, (f"{address}/32" for address in given.public), place, **only_vms) if given.public else ()),
     )
 

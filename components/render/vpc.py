@@ -8,13 +8,15 @@ from itertools import chain
 
 from components.render.packets import Rule, opened
 from components.specs.base import Address, Network
-from components.specs.locks import VpcAllocation
 from components.specs.region import NetworksSpec
 from components.specs.security_groups import SecurityGroupSpec, SecurityRuleSpec
 from components.specs.tenant_network import Egress, Ingress, VpcSpec
 from components.specs.versions import Chart
+from components.specs.vpc_allocation import VpcAllocation
 
 ANYWHERE = Network("0.0.0.0/0")
+ANNOUNCED = ("pods", "services", "load_balancers")
+"""Kinds of prefixes inside which hosts announce routes; of their own addresses the DPUs know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +80,10 @@ def announced(vpc: Vpc) -> tuple[Network, ...]:
     With ``ingress: public`` those are the VPC's public addresses too, one by one: the network that they are taken from
     has those of other tenants. They come last, so that a new one moves no other.
     """
-    numbers, public = vpc.numbers, vpc.public_addresses if vpc.spec.ingress is Ingress.PUBLIC else ()
-    return (numbers.pods, numbers.services, numbers.load_balancers, *(Network(f"{one}/32") for one in public))
+    first = tuple(getattr(vpc.numbers, kind) for kind in ANNOUNCED)
+    more = (prefix for kind in ANNOUNCED for prefix in vpc.numbers.of_kind(kind) if prefix not in first)
+    public = vpc.public_addresses if vpc.spec.ingress is Ingress.PUBLIC else ()
+    return (*first, *more, *(Network(f"{one}/32") for one in public))
 
 
 def imported(vpc: Vpc, networks: NetworksSpec) -> tuple[str, ...]:

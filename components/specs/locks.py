@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -24,13 +24,11 @@ from components.specs.base import (
     KubernetesVersion,
     Label,
     Misfit,
-    Network,
     ShortName,
     Spec,
 )
 from components.specs.border import RouteTarget
-from components.specs.dpus import DpuClusterName
-from components.specs.fabric import LAST_PKEY, GuidRange
+from components.specs.fabric import GuidRange
 from components.specs.intents import ChartIntent, DpuIntent, Intent, IntentName, NodeIntent
 from components.specs.keys import (
     ChartKey,
@@ -45,16 +43,8 @@ from components.specs.keys import (
 )
 from components.specs.ranges import Numbers
 from components.specs.region import ControlPlaneBackend
-from components.specs.tenant_network import Isolation
 from components.specs.versions import Chart
-
-Vni = Annotated[int, Field(ge=1, le=16_777_215)]
-Asn = Annotated[int, Field(ge=1, le=4_294_967_295)]
-Pkey = Annotated[int, Field(ge=1, le=LAST_PKEY)]
-"""Partition key of InfiniBand."""
-PREFIXES = ("hosts", "pods", "services", "load_balancers")
-"""Keys of a VPC's prefixes, in the order that people read them."""
-
+from components.specs.vpc_allocation import Asn, Pkey, Vni, VpcAllocation
 
 UNDO = "restore the file with git checkout, since only commands write it"
 """Remedy for a lock file that no command wrote so."""
@@ -71,45 +61,6 @@ class LockFile(DataFile):
     digest: str | None = Field(default=None, pattern=OCI_DIGEST)
     """Digest over all the file says, ``sha256:`` and 64 hex digits. Two branches that both change the file conflict in
     this line, and a hand edit is seen."""
-
-
-class VpcAllocation(Spec):
-    """Numbers of one VPC."""
-
-    tenant: ShortName
-    """Tenant that has the numbers: another tenant's VPC of the same name gets numbers of its own."""
-    isolation: Isolation | None = None
-    """What keeps other tenants out of the VPC; it changes only while no node runs in it. None where a file of an older
-    format had a VPC that its tenant did not."""
-    vni: Vni
-    """Virtual network identifier of the VPC, taken from ``networks.vni`` and unique in the region."""
-    asn: Asn
-    """BGP number of the VPC, taken from the beginning of ``networks.asn``."""
-    route_target: RouteTarget
-    """Number of the VPC's EVPN route target; it is the VNI where the region has no ``networks.route_targets``."""
-    hosts: Cidr
-    """Prefix for addresses of hosts, taken from ``networks.tenants``."""
-    pods: Cidr
-    """Prefix for addresses of pods, taken from ``networks.tenants``."""
-    services: Cidr
-    """Prefix for ClusterIPs, taken from ``networks.tenants``."""
-    load_balancers: Cidr
-    """Prefix for load balancers inside the VPC, taken from ``networks.tenants``."""
-    pkeys: dict[DnsLabel, Pkey] = Field(default_factory=dict)
-    """Partition key of the VPC on each InfiniBand fabric, by fabric."""
-    links: dict[DpuClusterName, tuple[Numbers, ...]] = Field(default_factory=dict)
-    """Links between DPUs and hosts by DPU cluster, counted from 0 in ``hosts``; empty where the region lists no DPU
-    clusters."""
-
-    @property
-    def evpn_target(self) -> str:
-        """Return the EVPN route target of the VPC's routes, ``<asn>:<number>``."""
-        return f"{self.asn}:{self.route_target}"
-
-    @property
-    def prefixes(self) -> dict[str, Network]:
-        """Return the VPC's prefixes by their key (`PREFIXES`)."""
-        return {key: getattr(self, key) for key in PREFIXES}
 
 
 class ClusterAllocation(Spec):

@@ -38,6 +38,24 @@ class Ingress(StrEnum):
     """Traffic from outside reaches nothing of the VPC."""
 
 
+class PrefixKind(StrEnum):
+    """What a VPC may have more prefixes for. Services have one: a cluster keeps the range that it began with."""
+
+    LOAD_BALANCERS = "load_balancers"
+    """The prefix is for load balancers inside the VPC."""
+
+
+class MorePrefixSpec(Spec):
+    """A prefix of a VPC beside the first of its kind. Adding one moves nothing that was given."""
+
+    name: ShortName
+    """Name of the prefix, unique in its VPC."""
+    kind: PrefixKind
+    """What the prefix is for."""
+    size: PrefixLength
+    """Size of the prefix; it stays once the prefix is given."""
+
+
 class PeerSpec(Spec):
     """The word of a VPC's tenant that another VPC may exchange packets with it; it counts once both say so."""
 
@@ -73,3 +91,9 @@ class VpcSpec(Spec):
     crosses when it is left out."""
     peers: tuple[PeerSpec, ...] = ()
     """VPCs whose prefixes hosts and pods of this one reach, and the other way round. Each names this VPC too."""
+    more_prefixes: tuple[MorePrefixSpec, ...] = ()
+    """Prefixes beside the four above, for a VPC that outgrows one of them."""
+
+    def sizes(self, kind: PrefixKind) -> tuple[int, ...]:
+        """Return the sizes of the prefixes for ``kind``, the first one first."""
+        return getattr(self, kind), *(more.size for more in self.more_prefixes if more.kind is kind)

@@ -39,6 +39,8 @@ def ends(environment: Environment) -> dict[str, End]:
         found += [End(address=one, vpc=name, sends_as=numbers.pods[7]) for one in _public(environment, name)]
         found += [End(address=one[5], vpc=name) for one in (numbers.pods, numbers.services, numbers.load_balancers)]
         found.append(End(address=numbers.hosts[6], vpc=name, on_host=True))
+        more = numbers.more_prefixes.values()
+        found += [End(address=one.prefix[6], vpc=name, on_host=one.kind == "hosts") for one in more]
     return {str(end.address): end for end in found}
 
 

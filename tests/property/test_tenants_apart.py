@@ -32,6 +32,8 @@ def ranges(environment: Environment) -> Iterator[tuple[str, Range]]:
         tenant = vpc["tenant"]
         for key in ("hosts", "pods", "services", "load_balancers"):
             yield tenant, _addresses("address", vpc[key])
+        for more in vpc["more_prefixes"].values():
+            yield tenant, _addresses("address", more["prefix"])
         for key in ("vni", "asn"):
             yield tenant, (key, vpc[key], vpc[key])
         target = (vpc["asn"] << 32) + vpc["route_target"]

@@ -19,7 +19,7 @@ from components.specs.loader import load_environment
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.security_groups import SecurityGroupSpec, SecurityRuleSpec
 from components.specs.tenant import TenantSpec
-from components.specs.tenant_network import Egress, Ingress, Isolation, PeerSpec
+from components.specs.tenant_network import Egress, Ingress, Isolation, MorePrefixSpec, PeerSpec, PrefixKind
 
 BORDER = BorderSpec.model_validate(
     {"asn": 64496, "services": 100, "internet": 200, "networks": ("10.6.0.0/24", "10.7.0.0/28")}
@@ -56,6 +56,8 @@ class Wish:
     """VMs with a public address."""
     nodes: int
     fabric: bool
+    more: tuple[PrefixKind, ...] = ()
+    """What its VPC has a further prefix for, one each."""
     group: SecurityGroupSpec | None = None
     """Rules of its VPC, where HBN isolates it; those about others who are no peers are left out."""
 
@@ -95,6 +97,7 @@ WISHES = st.builds(
     public=st.integers(0, 2),
     nodes=st.integers(1, 3),
     fabric=st.booleans(),
+    more=st.lists(st.sampled_from(list(PrefixKind)), max_size=2).map(tuple),
     group=st.none() | GROUPS,
 )
 PEERINGS = st.sets(st.sampled_from(list(combinations(NAMES, 2))))
@@ -152,6 +155,10 @@ def _tenant(name: str, wish: Wish, peers: tuple[PeerSpec, ...]) -> TenantSpec:
         "isolation": wish.isolation,
         "peers": peers,
         "fabrics": (FABRIC.name,) if wish.fabric else (),
+        "more_prefixes": tuple(
+            MorePrefixSpec.model_validate({"name": f"more-{index}", "kind": kind, "size": "/26"})
+            for index, kind in enumerate(wish.more)
+        ),
     }
     pool = next(one for one in cluster.pools if one.instance_type.startswith("h100"))
     pool = pool.model_copy(update={"nodes": wish.nodes, "labels": {}})

@@ -19,10 +19,10 @@ from components.specs.dpus import ONLY, DpuClusterSpec
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.keys import cluster_of
-from components.specs.locks import VpcAllocation
 from components.specs.natural import natural
 from components.specs.problems import Problem
 from components.specs.ranges import NumberRange
+from components.specs.vpc_allocation import VpcAllocation
 
 LINKS_AT_ONCE = 4
 """Number of links that a cluster gets together; fewer would make long lists of them."""

@@ -17,7 +17,8 @@ from components.plan.pools import DataPath
 from components.specs.base import Address, Network
 from components.specs.environment import Environment
 from components.specs.fabric import GuidNumbers
-from components.specs.locks import ClusterAllocation, Freed, VpcAllocation
+from components.specs.locks import ClusterAllocation, Freed
+from components.specs.vpc_allocation import MorePrefix, VpcAllocation
 
 ADDRESS_BITS = 32
 PREFIXES = ("pods", "services", "hosts", "load_balancers")
@@ -84,7 +85,7 @@ SORTS = {
     "vnis": Sort(range="vni", entry=VpcAllocation, keys=("vni",)),
     "asns": Sort(range="asn", entry=VpcAllocation, keys=("asn",)),
     "route_targets": Sort(range="route_targets", entry=VpcAllocation, keys=("route_target",)),
-    "prefixes": Sort(range="tenants", entry=VpcAllocation, keys=PREFIXES, value=_network),
+    "prefixes": Sort(range="tenants", entry=VpcAllocation, keys=(*PREFIXES, "more_prefixes"), value=_network),
     "pkeys": Sort(range="pkeys", by_fabric=True, entry=VpcAllocation, keys=("pkeys",), form="#x"),
     "vips": Sort(range="control_plane_vips", entry=ClusterAllocation, keys=("vip",), block=hosts_of, value=_address),
     "guids": Sort(range="guids", by_fabric=True, entry=ClusterAllocation, keys=("guids",), value=_guids),
@@ -204,8 +205,9 @@ def numbers_of(entry: VpcAllocation | ClusterAllocation) -> Given:
             if not isinstance(value, dict):
                 yield Kind(section), (key,), as_block(value)
                 continue
-            for fabric, number in value.items():
-                yield Kind(section, fabric), (key, fabric), as_block(number)
+            for name, item in value.items():
+                number = item.prefix if isinstance(item, MorePrefix) else item
+                yield Kind(section, name if sort.by_fabric else ""), (key, name), as_block(number)
 
 
 def freed_numbers(freed: Freed) -> Given:

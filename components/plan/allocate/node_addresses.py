@@ -17,9 +17,9 @@ from components.specs.base import Address, Network
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
 from components.specs.loader import ALLOCATIONS
-from components.specs.locks import VpcAllocation
 from components.specs.natural import natural
 from components.specs.problems import Problem
+from components.specs.vpc_allocation import VpcAllocation
 
 _PER_LINK = 1 << (ADDRESS_BITS - POINT_TO_POINT)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from components.plan.allocate.controllers import Controllers
@@ -34,16 +34,17 @@ from components.plan.allocate.ledger import (
 from components.plan.allocate.numbers import Block, as_block
 from components.plan.build.fabrics import infiniband
 from components.plan.pools import DataPath, PlacedCluster, clusters, most_nodes, problem, tenant_file, vms_of
-from components.specs.base import Address
+from components.specs.base import Address, Network
 from components.specs.environment import Environment
 from components.specs.fabric import GuidNumbers
 from components.specs.keys import cluster_of, holder_key, vm_key
 from components.specs.loader import REGION
-from components.specs.locks import ClusterAllocation, Freed, VpcAllocation
+from components.specs.locks import ClusterAllocation, Freed
 from components.specs.natural import natural
 from components.specs.problems import Problem, dotted
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import VpcSpec
+from components.specs.vpc_allocation import MorePrefix, VpcAllocation
 
 MAX_HOLDERS_SHOWN = 3
 
@@ -95,6 +96,10 @@ class _Numbering:
             want = _Want(holder_key(tenant.tenant, name), tenant_file(tenant), ("vpcs", index))
             given = self._partitions(want, vpc, vpcs[name]) if name in vpcs else self._vpc(want, tenant, vpc)
             vpcs |= {name: given} if given else {}
+        for name, (tenant, index, vpc) in self._vpcs.items():
+            if name in vpcs and vpc.more_prefixes:
+                want = _Want(holder_key(tenant.tenant, name), tenant_file(tenant), ("vpcs", index))
+                vpcs[name] = self._more_prefixes(want, vpc, vpcs[name])
         for name, placed in self._clusters.items():
             given_cluster = self._cluster(placed, control_planes.get(name))
             control_planes |= {name: given_cluster} if given_cluster else {}
@@ -121,9 +126,19 @@ class _Numbering:
             stay = {fabric: number for fabric, number in old.pkeys.items() if fabric in partitions}
             for fabric in old.pkeys.keys() - stay.keys():
                 self._ledger.free(holder, pkeys(fabric), as_block(old.pkeys[fabric]))
-            kept[name] = old.model_copy(update={"pkeys": stay, "isolation": wanted[2].isolation})
+            more = self._kept_more(holder, wanted[2], old)
+            changes = {"pkeys": stay, "more_prefixes": more, "isolation": wanted[2].isolation}
+            kept[name] = old.model_copy(update=changes)
             self._ledger.keep(numbers_of(kept[name]))
         return kept
+
+    def _kept_more(self, holder: str, vpc: VpcSpec, old: VpcAllocation) -> dict[str, MorePrefix]:
+        """Return the prefixes that ``vpc`` still names, and free the others."""
+        named = {more.name for more in vpc.more_prefixes}
+        for name, more in old.more_prefixes.items():
+            if name not in named:
+                self._ledger.free(holder, VPC_PREFIXES, as_block(more.prefix))
+        return {name: more for name, more in old.more_prefixes.items() if name in named}
 
     def _kept_clusters(self) -> dict[str, ClusterAllocation]:
         kept = {}
@@ -160,14 +175,27 @@ class _Numbering:
             "pkeys": self._pkeys(want, vpc, {}),
         }
         for key in PREFIXES:
-            length: int = getattr(vpc, key)
-            numbers[key] = self._take(want, f"/{length}", VPC_PREFIXES, key, size=1 << (ADDRESS_BITS - length))
+            numbers[key] = self._prefix(want, getattr(vpc, key), (key,))
         numbers["route_target"] = numbers["vni"]
         if self._environment.region.networks.route_targets is not None:
             numbers["route_target"] = self._take(want, "route target", ROUTE_TARGETS)
         if None in numbers.values():
             return None
         return VpcAllocation(tenant=tenant.tenant, isolation=vpc.isolation, **numbers)
+
+    def _more_prefixes(self, want: _Want, vpc: VpcSpec, old: VpcAllocation) -> VpcAllocation:
+        """Return ``old`` with prefixes that ``vpc`` names and that it has not."""
+        given = dict(old.more_prefixes)
+        for index, more in enumerate(vpc.more_prefixes):
+            if more.name not in given:
+                prefix = self._prefix(want, more.size, ("more_prefixes", index, "size"))
+                given |= {more.name: MorePrefix(kind=more.kind, prefix=prefix)} if prefix else {}
+        return old.model_copy(update={"more_prefixes": given})
+
+    def _prefix(self, want: _Want, length: int, at: DataPath) -> Network | None:
+        here = replace(want, path=(*want.path, *at))
+        found: Network | None = self._take(here, f"/{length}", VPC_PREFIXES, size=1 << (ADDRESS_BITS - length))
+        return found
 
     def _partitions(self, want: _Want, vpc: VpcSpec, old: VpcAllocation) -> VpcAllocation:
         """Return ``old`` with a PKey on fabrics that are new to the VPC."""

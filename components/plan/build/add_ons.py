@@ -35,7 +35,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddO
             facts=facts(environment, placed),
             pins=environment.image_pins.charts_of(cluster.name),
             load_balancers=LoadBalancers(
-                vpc=numbers.load_balancers,
+                vpc=numbers.of_kind("load_balancers"),
                 public=public_addresses(environment, placed.tenant, cluster.vpc),
                 asn=numbers.asn,
                 interface=environment.region.dpus.host_interface,

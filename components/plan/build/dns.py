@@ -25,7 +25,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Clus
         cluster=name,
         region=environment.region.region,
         dns=dns,
-        addresses=(environment.allocations.vpcs[vpc].load_balancers, *map(Network, public)),
+        addresses=(*environment.allocations.vpcs[vpc].of_kind("load_balancers"), *map(Network, public)),
     )
 
 

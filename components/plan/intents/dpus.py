@@ -21,7 +21,7 @@ from components.specs.environment import Environment
 from components.specs.intents import DpuIntent
 from components.specs.keys import DPUS, cluster_of, dpu_key
 from components.specs.loader import IMAGES, INSTANCE_TYPES, REGION
-from components.specs.locks import VpcAllocation
+from components.specs.vpc_allocation import VpcAllocation
 
 _OF_IMAGE = ("url", "sha256", "bsp", "doca", "uefi", "atf")
 """Fields of an intent that are the image's own."""

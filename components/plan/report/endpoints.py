@@ -14,6 +14,7 @@ from components.specs.environment import Environment
 from components.specs.keys import vm_key
 from components.specs.problems import listed, suggestion
 from components.specs.security_groups import Protocol
+from components.specs.vpc_allocation import PREFIXES
 
 SHARED = ("management", "bmc", "boot", "storage", "dpu_loopbacks")
 """Networks of the region that are ends by their own name."""
@@ -102,8 +103,8 @@ def _at(environment: Environment, name: str, address: Network) -> Endpoint:
     """Return whose ``address`` is; one that nobody has is of the internet, unless a range of the region has it."""
     plan = environment.region.networks
     for placed in vpcs(environment):
-        for where, prefix in placed.vpc.numbers.prefixes.items():
-            if address.subnet_of(prefix):
+        for where in PREFIXES:
+            if any(address.subnet_of(prefix) for prefix in placed.vpc.numbers.of_kind(where)):
                 return Endpoint(name=name, address=address, where=where, vpc=placed.vpc.spec.name)
         if _only(address) in placed.vpc.public_addresses:
             return Endpoint(name=name, address=address, where=PUBLIC, vpc=placed.vpc.spec.name)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from components.plan.report.moved_charts import moved_charts
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of, parts_of
 from components.specs.lock_text import entry_text
-from components.specs.locks import ClusterAllocation, VpcAllocation
+from components.specs.locks import ClusterAllocation
 from components.specs.natural import naturally
 from components.specs.problems import listed
+from components.specs.vpc_allocation import VpcAllocation
 
 MAX_HOSTS_NAMED = 5
 _WHY = {
@@ -110,7 +111,7 @@ def _counted(hosts: list[str]) -> str:
 
 def _numbers(old: _Entry, new: _Entry) -> Iterator[str]:
     """Yield the values of an entry that differ, each with why."""
-    was: Mapping[str, object] = dict(old or {})
-    for key, value in dict(new or {}).items():
+    was, now = (entry.model_dump(mode="json") if entry else {} for entry in (old, new))
+    for key, value in now.items():
         if old and was[key] != value:
             yield f"{key} {entry_text(was[key])} -> {entry_text(value)}, {_WHY.get(key, 'as its data say')}"

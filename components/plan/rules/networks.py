@@ -18,6 +18,7 @@ from components.specs.problems import Problem, dotted
 from components.specs.storage import NfsClassSpec
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import Isolation, VpcSpec
+from components.specs.vpc_allocation import PREFIXES, VpcAllocation
 
 SINGLE_NETWORKS = ("management", "bmc", "boot", "storage", "control_plane_vips", "dpu_loopbacks", "tenants")
 MAX_VNI = 16_777_215
@@ -213,12 +214,20 @@ def vpc_sizes(environment: Environment) -> Iterator[Problem]:
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
             given = environment.allocations.vpcs.get(vpc.name)
-            for key, network in given.prefixes.items() if given and given.tenant == tenant.tenant else ():
-                wanted: int = getattr(vpc, key)
+            for path, wanted, network in _sizes(vpc, given) if given and given.tenant == tenant.tenant else ():
                 if wanted != network.prefixlen:
                     there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
                     text = (
                         f"/{wanted} wanted, {network} is given ({there}), and a VPC keeps its prefixes; if git diff"
                         f" shows an edit of that file restore it, else write /{network.prefixlen}, or move to a new VPC"
                     )
-                    yield problem(environment, tenant_file(tenant), ("vpcs", index, key), text)
+                    yield problem(environment, tenant_file(tenant), ("vpcs", index, *path), text)
+
+
+def _sizes(vpc: VpcSpec, given: VpcAllocation) -> Iterator[tuple[DataPath, int, Network]]:
+    """Yield where the size of each prefix of ``vpc`` stands, the size, and what is given."""
+    for key in PREFIXES:
+        yield (key,), getattr(vpc, key), getattr(given, key)
+    for index, more in enumerate(vpc.more_prefixes):
+        if more.name in given.more_prefixes:
+            yield ("more_prefixes", index, "size"), more.size, given.more_prefixes[more.name].prefix

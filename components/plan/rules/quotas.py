@@ -14,6 +14,7 @@ from components.specs.environment import Environment
 from components.specs.loader import REGION
 from components.specs.problems import Problem, listed, suggestion
 from components.specs.tenant import TenantSpec
+from components.specs.tenant_network import PrefixKind
 
 
 def quota_classes(environment: Environment) -> Iterator[Problem]:
@@ -57,12 +58,13 @@ def load_balancers(environment: Environment) -> Iterator[Problem]:
     """Report more load balancers than the prefixes of a tenant's VPCs have addresses."""
     for tenant in environment.tenants:
         quota = tenant.quotas.load_balancers
-        room = sum(2 ** (ADDRESS_BITS - vpc.load_balancers) for vpc in tenant.vpcs)
+        sizes = (size for vpc in tenant.vpcs for size in vpc.sizes(PrefixKind.LOAD_BALANCERS))
+        room = sum(2 ** (ADDRESS_BITS - size) for size in sizes)
         if quota is not None and quota > room:
             there = place(environment, tenant_file(tenant), ("vpcs", 0, "load_balancers"))
             text = (
                 f"{quota} are more than the addresses of load_balancers in the VPCs ({room}, {there}); lower it, or add"
-                " a VPC with a wider prefix"
+                " one to more_prefixes of a VPC"
             )
             yield problem(environment, tenant_file(tenant), ("quotas", "load_balancers"), text)
 

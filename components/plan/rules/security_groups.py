@@ -8,11 +8,11 @@ from components.plan.pools import DataPath, problem, tenant_file
 from components.plan.rules.networks import region_networks
 from components.render.backends import BORDERS
 from components.specs.environment import Environment
-from components.specs.locks import PREFIXES
 from components.specs.problems import Problem, listed, suggestion
 from components.specs.security_groups import SecurityGroupSpec, SecurityRuleSpec
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import Egress, Isolation, VpcSpec
+from components.specs.vpc_allocation import PREFIXES
 
 MOST_RULES = 200
 """Most rules of a group, counted by port and peer's prefix: NICo's default, beyond which it refuses one."""
@@ -66,13 +66,15 @@ def networks(environment: Environment) -> Iterator[Problem]:
 
 def size(environment: Environment) -> Iterator[Problem]:
     """Report groups of more rules than a DPU should have."""
+    vpcs = (vpc for tenant in environment.tenants for vpc in tenant.vpcs)
+    prefixes = {vpc.name: len(PREFIXES) + len(vpc.more_prefixes) for vpc in vpcs}
     for tenant in environment.tenants:
         for index, group in enumerate(tenant.security_groups):
             rules = (*group.ingress, *group.egress)
-            count = sum(max(1, len(rule.ports)) * (len(PREFIXES) if rule.peer else 1) for rule in rules)
+            count = sum(max(1, len(rule.ports)) * prefixes.get(rule.peer or "", 1) for rule in rules)
             if count > MOST_RULES:
                 text = (
-                    f"{group.name} has {count} rules, counted by port and by the {len(PREFIXES)} prefixes of a peer,"
+                    f"{group.name} has {count} rules, counted by port and by prefix of a peer,"
                     f" and a group may have at most {MOST_RULES}; list fewer ports, or leave ports out"
                 )
                 yield problem(environment, tenant_file(tenant), ("security_groups", index), text)

@@ -9,12 +9,15 @@ from components.plan.allocate.allocation import allocate, attempt
 from components.plan.allocate.ledger import SORTS
 from components.plan.allocate.releases import release_quarantine
 from components.specs.bare_metal import BootMethod, ControllerSpec
+from components.specs.base import Network
 from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec, GuidNumbers
 from components.specs.locks import ClusterAllocation, Freed
 from components.specs.problems import SpecError
 from components.specs.ranges import NumberRange
 from components.specs.region import NetworksSpec
+from components.specs.tenant import TenantSpec
+from components.specs.tenant_network import MorePrefixSpec
 
 ANT, BEE = tenant("ant", nodes(2), fabrics=("ib",)), tenant("bee", nodes(1))
 CAT, DOG = tenant("cat", nodes(1)), tenant("dog", nodes(1))
@@ -55,6 +58,29 @@ def test_a_region_with_route_targets_of_its_own_gives_these() -> None:
     both = allocated(region, tenants=(ANT, BEE))
     assert {name: vpc.route_target for name, vpc in both.allocations.vpcs.items()} == {"ant": 500, "bee": 501}
     assert allocated(both, tenants=(BEE,)).allocations.quarantine["ant/ant"].route_targets == (500,)
+
+
+def _with_more(*more: dict[str, object]) -> TenantSpec:
+    specs = tuple(MorePrefixSpec.model_validate(one) for one in more)
+    return changed(ANT, vpcs=(changed(ANT.vpcs[0], more_prefixes=specs),))
+
+
+def test_more_prefixes_come_last_are_kept_by_name_and_leave_into_quarantine() -> None:
+    burst = {"name": "burst", "kind": "load_balancers", "size": "/27"}
+    demos = {"name": "demos", "kind": "load_balancers", "size": "/28"}
+    region = allocated(small_region(), tenants=(_with_more(burst), BEE))
+
+    # Behind the prefixes of the other tenant, too.
+    assert region.allocations.vpcs["ant"].prefixes["load_balancers/burst"] == Network("10.64.33.64/27")
+    both = allocated(region, tenants=(_with_more(demos, burst), BEE))
+    assert {name: str(more.prefix) for name, more in both.allocations.vpcs["ant"].more_prefixes.items()} == {
+        "burst": "10.64.33.64/27",
+        "demos": "10.64.33.96/28",
+    }
+    one = allocated(both, tenants=(_with_more(demos), BEE))
+    assert [*one.allocations.vpcs["ant"].more_prefixes] == ["demos"]
+    assert one.allocations.quarantine["ant/ant"].prefixes == (Network("10.64.33.64/27"),)
+    assert allocated(one, tenants=(_with_more(demos, burst), BEE)).allocations.quarantine == {}
 
 
 def test_what_is_freed_is_in_quarantine_and_nobody_else_gets_it() -> None:

@@ -217,7 +217,7 @@ def test_services_get_addresses_of_the_vpc_and_only_vms_public_ones(inputs_of: A
 
     assert found == {
         ("BGPPeer", "neighbour"): {"myASN": acme.load_balancers.asn, "dynamicASN": "external", "interface": "eth0"},
-        ("IPAddressPool", "vpc"): {"addresses": [str(acme.load_balancers.vpc)]},
+        ("IPAddressPool", "vpc"): {"addresses": [str(prefix) for prefix in acme.load_balancers.vpc]},
         ("BGPAdvertisement", "vpc"): {"ipAddressPools": ["vpc"], "peers": ["neighbour"]},
         ("IPAddressPool", "public"): {
             "addresses": [f"{address}/32" for address in acme.load_balancers.public],

@@ -9,15 +9,9 @@ import pytest
 
 from components.specs.loader import load_environment
 from components.specs.lock_text import digest_of, entries_digest, lock_text, paired, sealed
-from components.specs.locks import (
-    AllocationsLock,
-    ClusterAllocation,
-    Freed,
-    GroupAllocation,
-    ImagesLock,
-    VpcAllocation,
-)
+from components.specs.locks import AllocationsLock, ClusterAllocation, Freed, GroupAllocation, ImagesLock
 from components.specs.store import write_locks
+from components.specs.vpc_allocation import VpcAllocation
 
 _TRAPS = ("no", "null", "true", "1e5", "0755", "10")
 """Names that are valid for a pool, a VPC or a host and that YAML reads as something else."""

@@ -1,0 +1,77 @@
+"""What the lock file says of a VPC: its numbers, and its prefixes by what they are for."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from components.specs.base import Cidr, DnsLabel, Network, ShortName, Spec
+from components.specs.border import RouteTarget
+from components.specs.dpus import DpuClusterName
+from components.specs.fabric import LAST_PKEY
+from components.specs.ranges import Numbers
+from components.specs.tenant_network import Isolation, PrefixKind
+
+Vni = Annotated[int, Field(ge=1, le=16_777_215)]
+Asn = Annotated[int, Field(ge=1, le=4_294_967_295)]
+Pkey = Annotated[int, Field(ge=1, le=LAST_PKEY)]
+"""Partition key of InfiniBand."""
+PREFIXES = ("hosts", "pods", "services", "load_balancers")
+"""Keys of a VPC's prefixes, in the order that people read them."""
+
+
+class MorePrefix(Spec):
+    """A prefix that a VPC got beside the first of its kind."""
+
+    kind: PrefixKind
+    """What the prefix is for."""
+    prefix: Cidr
+    """Prefix itself, taken from ``networks.tenants``."""
+
+
+class VpcAllocation(Spec):
+    """Numbers of one VPC."""
+
+    tenant: ShortName
+    """Tenant that has the numbers: another tenant's VPC of the same name gets numbers of its own."""
+    isolation: Isolation | None = None
+    """What keeps other tenants out of the VPC; it changes only while no node runs in it. None where a file of an older
+    format had a VPC that its tenant did not."""
+    vni: Vni
+    """Virtual network identifier of the VPC, taken from ``networks.vni`` and unique in the region."""
+    asn: Asn
+    """BGP number of the VPC, taken from the beginning of ``networks.asn``."""
+    route_target: RouteTarget
+    """Number of the VPC's EVPN route target; it is the VNI where the region has no ``networks.route_targets``."""
+    hosts: Cidr
+    """Prefix for addresses of hosts, taken from ``networks.tenants``."""
+    pods: Cidr
+    """Prefix for addresses of pods, taken from ``networks.tenants``."""
+    services: Cidr
+    """Prefix for ClusterIPs, taken from ``networks.tenants``."""
+    load_balancers: Cidr
+    """Prefix for load balancers inside the VPC, taken from ``networks.tenants``."""
+    pkeys: dict[DnsLabel, Pkey] = Field(default_factory=dict)
+    """Partition key of the VPC on each InfiniBand fabric, by fabric."""
+    links: dict[DpuClusterName, tuple[Numbers, ...]] = Field(default_factory=dict)
+    """Links between DPUs and hosts by DPU cluster, counted from 0 in ``hosts``; empty where the region lists no DPU
+    clusters."""
+
+    more_prefixes: dict[ShortName, MorePrefix] = Field(default_factory=dict)
+    """Prefixes beside the first of their kind, by name, in the order in which they were given."""
+
+    @property
+    def evpn_target(self) -> str:
+        """Return the EVPN route target of the VPC's routes, ``<asn>:<number>``."""
+        return f"{self.asn}:{self.route_target}"
+
+    @property
+    def prefixes(self) -> dict[str, Network]:
+        """Return all prefixes of the VPC: the first by their kind (`PREFIXES`), others by ``kind/name``."""
+        first = {kind: getattr(self, kind) for kind in PREFIXES}
+        return first | {f"{more.kind}/{name}": more.prefix for name, more in self.more_prefixes.items()}
+
+    def of_kind(self, kind: str) -> tuple[Network, ...]:
+        """Return the prefixes for ``kind`` (one of `PREFIXES`), the first one first."""
+        return getattr(self, kind), *(more.prefix for more in self.more_prefixes.values() if more.kind == kind)
