@@ -130,6 +130,10 @@ class VmCatalog(DataFile):
     images: tuple[VmImageSpec, ...] = Field(min_length=1)
     """Operating systems that tenants may be offered."""
 
+    def sizes_by_name(self) -> dict[str, VmSizeSpec]:
+        """Return the sizes by their names."""
+        return {size.name: size for size in self.sizes}
+
 
 class VolumeSpec(Spec):
     """An extra volume of a VM, which outlives the VM unless it is scratch."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from api_server import LocalApiServer
 from driven_standin import DrivenStandIn
-from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
+from local_region import LocalRegion, gone_at_the_end
 from plug_ins_told import by_whose
 
 from toolchain.engine import choose
@@ -51,8 +51,7 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
 def running(region: LocalRegion) -> LocalRegion:
     """The region, up: brought up here when a test runs alone."""
     if not region.is_up():
-        outcome = region.jacquard("up", ENVIRONMENT)
-        assert outcome.code == 0, outcome.text
+        region.up()
     return region
 
 

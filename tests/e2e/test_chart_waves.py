@@ -50,12 +50,6 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
         local.jacquard("down", ENVIRONMENT)
 
 
-def up(region: LocalRegion) -> None:
-    """Apply the data, and wait until the region is as they say."""
-    result = region.jacquard("up", ENVIRONMENT)
-    assert result.code == 0, result.text
-
-
 def promote(region: LocalRegion, *options: str) -> str:
     """Return what a promotion of the chart says, whether it is done or refused."""
     return region.jacquard("promote", ENVIRONMENT, PROMOTED, *options).text
@@ -107,7 +101,7 @@ def machines(region: LocalRegion) -> set[str]:
 
 
 def test_a_release_that_is_offered_is_installed_nowhere(region: LocalRegion) -> None:
-    up(region)
+    region.up()
 
     assert installed(region) == dict.fromkeys(CLUSTERS, OLD_DIGEST)
     runs_at_last(region, at(OLD, "1", CLUSTERS))
@@ -119,7 +113,7 @@ def test_the_first_wave_reaches_the_clusters_of_the_canary_tenant_alone(region: 
     assert f"2 clusters moved to {NEW}, 1 to go" in promote(region, "--wave", "1")
     assert "apply it first" in promote(region, "--wave", "2", "--evidence", evidence(region))
 
-    up(region)
+    region.up()
 
     assert installed(region) == {cluster: NEW_DIGEST if cluster in CANARIES else OLD_DIGEST for cluster in CLUSTERS}
     runs_at_last(region, at(NEW, "2", CANARIES) | at(OLD, "1", CLUSTERS - CANARIES))
@@ -131,7 +125,7 @@ def test_the_second_wave_follows_with_evidence_of_the_first(region: LocalRegion)
     assert "nothing shows that wave 1 is settled" in promote(region, "--wave", "2")
     assert f"1 cluster moved to {NEW}" in promote(region, "--wave", "2", "--evidence", evidence(region))
 
-    up(region)
+    region.up()
 
     assert installed(region) == dict.fromkeys(CLUSTERS, NEW_DIGEST)
     runs_at_last(region, at(NEW, "2", CLUSTERS))
@@ -142,7 +136,7 @@ def test_the_chart_goes_back_to_what_it_was(region: LocalRegion) -> None:
     before = machines(region)
     assert f"3 clusters moved to {OLD}" in promote(region, "--rollback")
 
-    up(region)
+    region.up()
 
     assert installed(region) == dict.fromkeys(CLUSTERS, OLD_DIGEST)
     runs_at_last(region, at(OLD, "3", CLUSTERS))

@@ -40,12 +40,6 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
         local.jacquard("down", ENVIRONMENT)
 
 
-def up(region: LocalRegion) -> None:
-    """Apply the data, and wait until the region is as they say."""
-    result = region.jacquard("up", ENVIRONMENT)
-    assert result.code == 0, result.text
-
-
 def hosts(region: LocalRegion) -> list[dict[str, Any]]:
     return list(region.api().list(METAL3, "BareMetalHost"))
 
@@ -82,7 +76,7 @@ def tried(api: ApiServer, ref: ObjectRef, patch: dict[str, Any]) -> None:
 
 
 def test_each_host_that_is_claimed_has_a_dpu_that_was_let_go_first(region: LocalRegion) -> None:
-    up(region)
+    region.up()
 
     used = [body for body in hosts(region) if body["spec"].get("consumerRef")]
     assert used
@@ -111,10 +105,10 @@ def test_the_waves_of_a_promotion_are_flashed_and_nobody_touches_anything(region
         proof = [] if wave == "1" else ["--evidence", evidence(region)]
         told = region.jacquard("promote", ENVIRONMENT, "dpus", "--wave", wave, *proof)
         assert told.code == 0, told.text
-        up(region)
+        region.up()
         wait_until(partial(settled, region, deployment), timeout_seconds=WAVE_SECONDS, what=f"DPUs of {deployment}")
         assert flashed(region)[deployment].isdisjoint(before[deployment])
 
-    up(region)
+    region.up()
     assert [body["metadata"]["name"] for body in hosts(region) if noted(body, AWAY)] == []
     assert not [body for body in hosts(region) if body["spec"].get("consumerRef") and not noted(body, READY)]

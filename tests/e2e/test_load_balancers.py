@@ -79,8 +79,7 @@ def test_without_the_add_on_a_load_balancer_waits_and_with_it_has_an_address_of_
     assert (addresses(api), controllers(running)) == ([], {ACME})
 
     running.edit(TENANT, ADD_ONS, ADD_ONS.replace("]", ", metallb]"))
-    outcome = running.jacquard("up", ENVIRONMENT)
-    assert outcome.code == 0, outcome.text
+    running.up()
     address = await_address(api)
     assert belongs_to(running, address) == ["globex"]
     assert address != await_address(acme)

@@ -260,8 +260,7 @@ def test_an_image_bump_replaces_exactly_the_machines_of_its_pool(region: LocalRe
     assert set(planned) <= {"create", "update", "delete"}
     assert groups
 
-    outcome = region.jacquard("up", ENVIRONMENT)
-    assert outcome.code == 0, outcome.text
+    region.up()
 
     after = {pool: machines(region, pool) for pool in (BUMPED, *OTHERS)}
     assert {pool: after[pool] for pool in OTHERS} == {pool: before[pool] for pool in OTHERS}

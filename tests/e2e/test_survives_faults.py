@@ -58,8 +58,7 @@ def test_after_all_parts_of_a_cluster_were_killed_it_moves_again_at_other_ports(
     before = port_of(running)
     wait_until(lambda: ports.is_free(before), timeout_seconds=20, what="the API server has gone")
     with socket.create_server(("127.0.0.1", before)):
-        outcome = running.jacquard("up", ENVIRONMENT)
-    assert outcome.code == 0, outcome.text
+        running.up()
     assert port_of(running) != before
 
     log = running.home / "regions" / ENVIRONMENT / "logs" / "management" / "kwok-controller.log"
@@ -107,8 +106,7 @@ def test_up_after_the_program_and_then_the_api_server_were_killed(region: LocalR
     os.kill(server, signal.SIGKILL)
     assert "Traceback" not in region.end_of(struck).text
 
-    outcome = region.jacquard("up", ENVIRONMENT)
-    assert outcome.code == 0, outcome.text
+    region.up()
     assert region.status()["settled"] is True
 
 

@@ -54,8 +54,7 @@ def ordered(region: LocalRegion) -> LocalRegion:
     region.edit(TENANT, "  image_storage_class:", OWN)
     region.edit(TENANT, "  platform:\n", ORDER)
     edited(region, "allocate", ENVIRONMENT)
-    outcome = region.jacquard("up", ENVIRONMENT)
-    assert outcome.code == 0, outcome.text
+    region.up()
     region.api(CLUSTER).apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}, field_manager="x")
     return region
 

@@ -103,6 +103,11 @@ class LocalRegion:
     def jacquard(self, *arguments: str) -> Outcome:
         return self.run(JACQUARD, *arguments)
 
+    def up(self) -> None:
+        """Apply the data, and wait until the region is as they say."""
+        outcome = self.jacquard("up", self.environment)
+        assert outcome.code == 0, outcome.text
+
     def pulumi(self, *arguments: str) -> Outcome:
         """Run ``pulumi`` as a user does after ``eval "$(jacquard env laptop)"``."""
         line = f'eval "$({JACQUARD} env {self.environment})" && exec pulumi "$@"'

@@ -37,7 +37,7 @@ def public_addresses(environment: Environment, tenant: TenantSpec, vpc: str) -> 
 
 def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> VmOfferingInput:
     cluster, catalog, lock = placed.cluster, environment.vm_catalog, environment.allocations
-    sizes = {size.name: size for size in catalog.sizes}
+    sizes = catalog.sizes_by_name()
     images: dict[str, VmImage] = {image.name: image for image in catalog.images}
     images |= {image.name: image for image in vms.own_images}
     classes = {spec.name: spec for spec in environment.region.storage if spec.name in cluster.storage}

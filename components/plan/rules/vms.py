@@ -52,7 +52,7 @@ def vm_user_data(environment: Environment) -> Iterator[Problem]:
 
 def vm_migration(environment: Environment) -> Iterator[Problem]:
     """Report volumes that hold VMs to their node although these may leave it by migration alone."""
-    sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    sizes = environment.vm_catalog.sizes_by_name()
     classes = {entry.name: entry for entry in environment.region.storage}
     for tenant in environment.tenants:
         for path, vm in vms_of(tenant):
@@ -71,7 +71,7 @@ def vm_migration(environment: Environment) -> Iterator[Problem]:
 
 def vm_roots(environment: Environment) -> Iterator[Problem]:
     """Report roots smaller than the golden volume that they are cloned from, which CDI refuses to clone."""
-    sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    sizes = environment.vm_catalog.sizes_by_name()
     for tenant in environment.tenants:
         for path, vm in vms_of(tenant):
             golden = sizes[vm.size].root_disk if vm.size in sizes else None
@@ -85,7 +85,7 @@ def vm_roots(environment: Environment) -> Iterator[Problem]:
 
 def vm_placement(environment: Environment) -> Iterator[Problem]:
     """Report VMs that fit on no node of the pool that they name."""
-    sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    sizes = environment.vm_catalog.sizes_by_name()
     for tenant, vms, cluster in _homes(environment):
         chosen = {pool.name: pool for pool in vm_pools(environment, vms, cluster)}
         for path, vm in vms_of(tenant):
@@ -139,7 +139,7 @@ def vm_fleets(environment: Environment) -> Iterator[Problem]:
 def vm_root_disks(environment: Environment) -> Iterator[Problem]:
     """Report VM images that do not fit on the root disk of a size they are offered with."""
     images = {image.name: image for image in environment.vm_catalog.images}
-    sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    sizes = environment.vm_catalog.sizes_by_name()
     for tenant in environment.tenants:
         if not tenant.vms:
             continue
@@ -175,7 +175,7 @@ def vm_gpu_selectors(environment: Environment) -> Iterator[Problem]:
 
 def vm_sizes(environment: Environment) -> Iterator[Problem]:
     """Report VM sizes that no node for VMs of the cluster could hold, or that want another GPU."""
-    sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    sizes = environment.vm_catalog.sizes_by_name()
     for tenant, vms, cluster in _homes(environment):
         if any(pool.instance_type not in environment.instance_types.by_name for pool in cluster.pools):
             continue
@@ -195,7 +195,7 @@ def vm_sizes(environment: Environment) -> Iterator[Problem]:
 
 def vm_gpus(environment: Environment) -> Iterator[Problem]:
     """Report VM sizes with GPUs that no pool for VMs has to give: the image of its nodes keeps them for containers."""
-    sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    sizes = environment.vm_catalog.sizes_by_name()
     for tenant, vms, cluster in _homes(environment):
         chosen = vm_pools(environment, vms, cluster)
         for index, name in enumerate(vms.offerings):
@@ -234,7 +234,7 @@ def _homes(environment: Environment) -> Iterator[tuple[TenantSpec, VmsSpec, Clus
 
 def vm_endings(environment: Environment) -> Iterator[Problem]:
     """Report a cluster that retires with VMs in it, and a pool without which VMs would have no node."""
-    sizes = {size.name: size for size in environment.vm_catalog.sizes}
+    sizes = environment.vm_catalog.sizes_by_name()
     for tenant in environment.tenants:
         for index, cluster in enumerate(tenant.clusters):
             if not tenant.vms or cluster.name != tenant.vms.cluster:

@@ -228,31 +228,6 @@ def test_every_namespace_has_a_wall_and_a_level(name: str) -> None:
     assert {levels[cluster] for cluster in control_planes(name)} == {"baseline"}
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_quota_has_room_for_what_a_control_plane_asks_for_while_it_is_made_anew(name: str) -> None:
-    environment = load_environment(name, ENVIRONMENTS)
-    quotas = {body["metadata"]["namespace"]: body["spec"]["hard"] for body in of(name, "ResourceQuota")}
-    planes = [
-        item.body
-        for part in slices(environment)
-        for item in objects(manifests(environment, part))
-        if item.kind == "KamajiControlPlane"
-    ]
-    for plane in planes:
-        spec, quota = plane["spec"], quotas[plane["metadata"]["namespace"]]
-        containers = (*(spec[part] for part in ("apiServer", "controllerManager", "scheduler")), konnectivity(spec))
-        parts = [container["resources"]["requests"] for container in containers]
-        cpu = 2 * spec["replicas"] * sum(int(one["cpu"].removesuffix("m")) for one in parts)
-        memory = 2 * spec["replicas"] * sum(int(one["memory"].removesuffix("Mi")) for one in parts)
-        assert cpu < 1000 * int(quota["requests.cpu"])
-        assert memory < int(quota["requests.memory"].removesuffix("Mi"))
-        assert int(quota["pods"]) > 2 * spec["replicas"]
-
-
-def konnectivity(spec: Any) -> Any:
-    return spec["addons"]["konnectivity"]["server"]
-
-
 def rows() -> Iterator[str]:
     """Yield who reaches whom in the laptop region, where pods are never met by address."""
     name, tenant, other = "laptop", "acme-train", "globex-lab"

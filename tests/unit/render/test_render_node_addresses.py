@@ -7,39 +7,23 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 import pytest
+from node_intents import INTENT
 
 from components.plan.build.manifests import everything
 from components.render.inventory import dpu_name
 from components.render.manifest import Manifest
-from components.render.node_templates import TemplateIntent
 from components.render.template_revision_5 import data_name
 from components.render.template_revisions import KNOWS_ADDRESSES, REVISIONS
-from components.specs.bare_metal import BareMetalBackend
-from components.specs.catalog import BootMode
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from components.specs.node_addresses import NodeNetwork
-from components.specs.region import ControlPlaneBackend
 from toolchain import paths
 
 NETWORK = NodeNetwork(
     interface="enp1s0f0np0", mtu_bytes=9158, dns=(IPv4Address("10.2.0.53"),), ntp=(IPv4Address("10.2.0.123"),)
 )
-INTENT = TemplateIntent(
-    control_plane=ControlPlaneBackend.KAMAJI,
-    bare_metal=BareMetalBackend.METAL3,
-    cluster="acme-train",
-    pool="train",
-    failure_domain="a01",
-    image_version="gpu-1",
-    image_url="https://images.cloud.example/gpu-1.raw",
-    image_sha256="0" * 64,
-    taints=(),
-    boot=BootMode.DISK,
-    max_pods=110,
-    mirror="mirror.example",
-    network=NETWORK,
-)
+ADDRESSED = replace(INTENT, network=NETWORK)
+"""Nodes that are told their addresses."""
 
 
 @pytest.fixture(scope="module")
@@ -91,13 +75,11 @@ def at(template: Manifest, key: str) -> Any:
 
 
 def test_revision_5_is_revision_4_where_no_address_is_given() -> None:
-    silent = replace(INTENT, network=None)
-
-    assert REVISIONS[KNOWS_ADDRESSES].build(silent) == REVISIONS[4].build(silent) == REVISIONS[4].build(INTENT)
+    assert REVISIONS[KNOWS_ADDRESSES].build(INTENT) == REVISIONS[4].build(INTENT) == REVISIONS[4].build(ADDRESSED)
 
 
 def test_revision_5_hands_over_address_gateway_and_name_servers_and_tells_the_kubelet() -> None:
-    before, after = REVISIONS[4].build(INTENT), REVISIONS[5].build(INTENT)
+    before, after = REVISIONS[4].build(ADDRESSED), REVISIONS[5].build(ADDRESSED)
     assert after.data is not None
     machine, bootstrap = after.machine["template"]["spec"], after.bootstrap["template"]["spec"]
     [metadata] = after.data["metaData"]["ipAddressesFromPool"]
@@ -122,7 +104,7 @@ def test_revision_5_hands_over_address_gateway_and_name_servers_and_tells_the_ku
 
 def test_groups_of_a_pool_have_one_data_template_and_pools_have_their_own() -> None:
     built = {
-        (pool, domain): REVISIONS[5].build(replace(INTENT, pool=pool, failure_domain=domain)).data
+        (pool, domain): REVISIONS[5].build(replace(ADDRESSED, pool=pool, failure_domain=domain)).data
         for pool in ("train", "infer")
         for domain in ("a01", "a02")
     }

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 import pytest
+from node_intents import INTENT
 
 from components.render.node_templates import TemplateIntent
 from components.render.template_revision_3 import MANAGED, profile
@@ -18,19 +19,6 @@ from components.specs.intents import NodeIntent
 from components.specs.kubelet import KubeletSpec
 from components.specs.region import ControlPlaneBackend
 
-INTENT = TemplateIntent(
-    control_plane=ControlPlaneBackend.KAMAJI,
-    bare_metal=BareMetalBackend.METAL3,
-    cluster="acme-train",
-    pool="train",
-    failure_domain="a01",
-    image_version="gpu-1",
-    image_url="https://images.cloud.example/gpu-1.raw",
-    image_sha256="0" * 64,
-    taints=(("workload", "training", "NoSchedule"), ("spare", "", "NoExecute")),
-    boot=BootMode.DISK,
-    max_pods=110,
-)
 ISO = replace(INTENT, boot=BootMode.LIVE_ISO, image_url="https://images.cloud.example/gpu-1.iso")
 BACKENDS = [(plane, metal) for plane in ControlPlaneBackend for metal in BareMetalBackend]
 

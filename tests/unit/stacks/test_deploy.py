@@ -24,7 +24,6 @@ from components.specs.loader import environments, load_environment
 from policies.facts import PROVIDER, Context, Fact
 from policies.judging import Judge
 from policies.rules import RULES
-from stacks.bootstrap import deploy_clusters
 from stacks.deploy import Deployment
 from toolchain import paths
 
@@ -291,16 +290,3 @@ def test_a_stack_of_one_slice_needs_no_other(run: Run, environment: Environment)
     for piece in slices(environment):
         objects = {item.name for item in run(deploy(environment, piece)) if item.type.startswith("kubernetes:")}
         assert len(objects) == len([item for item in manifests(environment, piece) if isinstance(item, Manifest)])
-
-
-def test_a_rehearsal_makes_every_cluster_by_a_command_of_its_own(run: Run, environment: Environment) -> None:
-    registered = run(lambda: deploy_clusters(environment), stack="laptop.bootstrap")
-
-    assert {item.name: (item.inputs["create"], item.inputs["delete"]) for item in registered} == {
-        f"laptop-{cluster}": (
-            f".venv/bin/python -P -m rehearsal up laptop --cluster {cluster}",
-            f".venv/bin/python -P -m rehearsal down laptop --cluster {cluster}",
-        )
-        for cluster in ("management", "acme-train", "globex-lab")
-    }
-    assert {item.dependencies for item in registered} == {frozenset()}

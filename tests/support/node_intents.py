@@ -1,0 +1,23 @@
+"""What the nodes of a pool are, for tests of what is written of it."""
+
+from __future__ import annotations
+
+from components.render.node_templates import TemplateIntent
+from components.specs.bare_metal import BareMetalBackend
+from components.specs.catalog import BootMode
+from components.specs.region import ControlPlaneBackend
+
+INTENT = TemplateIntent(
+    control_plane=ControlPlaneBackend.KAMAJI,
+    bare_metal=BareMetalBackend.METAL3,
+    cluster="acme-train",
+    pool="train",
+    failure_domain="a01",
+    image_version="gpu-1",
+    image_url="https://images.cloud.example/gpu-1.raw",
+    image_sha256="0" * 64,
+    taints=(("workload", "training", "NoSchedule"), ("spare", "", "NoExecute")),
+    boot=BootMode.DISK,
+    max_pods=110,
+)
+"""Nodes with taints, which boot from their disk and have no addresses of the region's."""
