@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from chart_rollouts import VERSIONS, offered, ruled, with_third_cluster
 from helm_charts import CHARTS
-from local_region import ENVIRONMENT, LocalRegion, wait_until
+from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_until
 from workbench import Workbench
 
 from components.specs.loader import load_environment
@@ -43,11 +43,8 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     bench.edit(VERSIONS, pinned.digest, OLD_DIGEST)
     offered(bench, CHART, NEW)
     ruled(bench, "canary_tenants: [globex]")
-    try:
+    with gone_at_the_end(local):
         yield local
-    finally:
-        local.kill_what_still_runs()
-        local.jacquard("down", ENVIRONMENT)
 
 
 def promote(region: LocalRegion, *options: str) -> str:

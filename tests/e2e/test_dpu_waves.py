@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, wait_until
+from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_while_it_moves
 
 from components.render.dpu_decision import AWAY, READY
 from providers.kube import ApiError, ApiServer, ObjectRef
@@ -20,8 +20,8 @@ from providers.kube import ApiError, ApiServer, ObjectRef
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 CLUSTER_API, METAL3, DPF = "cluster.x-k8s.io/v1beta2", "metal3.io/v1alpha1", "provisioning.dpu.nvidia.com/v1alpha1"
-WAVE_SECONDS = 900
-"""Longest that a wave may take: each of its hosts is drained, wiped, flashed and booted in turn."""
+STILL_SECONDS = 180
+"""Longest that no host may get any further: the next is emptied, wiped, flashed and booted as one comes back."""
 MOST, MOST_PER_VPC = 6, 4
 CLUSTERS = ("acme-train", "globex-lab")
 """Clusters of the region, of which each is alone in its VPC."""
@@ -33,11 +33,8 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     local = LocalRegion(tmp_path_factory.mktemp("dpus"))
     release = f"  release: {{max_away: {MOST}, max_away_per_vpc: {MOST_PER_VPC}}}\n  management_api:"
     local.edit(f"{ENVIRONMENT}/region.yaml", "  management_api:", release)
-    try:
+    with gone_at_the_end(local):
         yield local
-    finally:
-        local.kill_what_still_runs()
-        local.jacquard("down", ENVIRONMENT)
 
 
 def hosts(region: LocalRegion) -> list[dict[str, Any]]:
@@ -53,13 +50,12 @@ def flashed(region: LocalRegion) -> dict[str, set[str]]:
     return {one["deployment"]: set(one["flavors"]) for one in region.status()["dpu_deployments"]}
 
 
-def settled(region: LocalRegion, *deployments: str) -> bool:
-    """Return whether the DPUs of these are flashed; whenever somebody looks, few hosts are away."""
+def state(region: LocalRegion) -> dict[str, Any]:
+    """Return by DPUDeployment what its DPUs are; whenever somebody looks, few hosts are away."""
     away = Counter(body["metadata"]["namespace"] for body in hosts(region) if noted(body, AWAY))
     assert away.total() <= MOST
     assert all(away[cluster] <= MOST_PER_VPC for cluster in CLUSTERS)
-    found = {one["deployment"] for one in region.status()["dpu_deployments"] if one["settled"]}
-    return set(deployments) <= found
+    return {one["deployment"]: one for one in region.status()["dpu_deployments"]}
 
 
 def evidence(region: LocalRegion) -> str:
@@ -81,7 +77,8 @@ def test_each_host_that_is_claimed_has_a_dpu_that_was_let_go_first(region: Local
     used = [body for body in hosts(region) if body["spec"].get("consumerRef")]
     assert used
     assert [body["metadata"]["name"] for body in used if not noted(body, READY)] == []
-    assert settled(region, "acme", "globex", "unassigned")
+    found = state(region)
+    assert {name for name, one in found.items() if one["settled"]} == {"acme", "globex", "unassigned"}
     assert region.api().list(DPF, "DPUNodeMaintenance") == []
 
 
@@ -106,7 +103,12 @@ def test_the_waves_of_a_promotion_are_flashed_and_nobody_touches_anything(region
         told = region.jacquard("promote", ENVIRONMENT, "dpus", "--wave", wave, *proof)
         assert told.code == 0, told.text
         region.up()
-        wait_until(partial(settled, region, deployment), timeout_seconds=WAVE_SECONDS, what=f"DPUs of {deployment}")
+        wait_while_it_moves(
+            partial(state, region),
+            lambda found, deployment=deployment: found[deployment]["settled"],
+            still_seconds=STILL_SECONDS,
+            what=f"DPUs of {deployment} are flashed",
+        )
         assert flashed(region)[deployment].isdisjoint(before[deployment])
 
     region.up()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from local_region import LocalRegion, processes_of
+from local_region import LocalRegion, gone_at_the_end, processes_of
 from second_region import ENVIRONMENT, NODES, second_region
 
 from providers.kube import ObjectRef
@@ -50,11 +50,8 @@ Machines = dict[str, set[str]]
 def second(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """The region, with its data written; gone at the end whatever happened."""
     local = second_region(tmp_path_factory.mktemp("second"))
-    try:
+    with gone_at_the_end(local):
         yield local
-    finally:
-        local.kill_what_still_runs()
-        local.jacquard("down", ENVIRONMENT)
 
 
 def up(second: LocalRegion) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from local_region import ENVIRONMENT, LocalRegion, left_behind
+from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, left_behind
 
 from providers.kube import ObjectRef
 
@@ -56,11 +56,8 @@ def sliced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     local = LocalRegion(tmp_path_factory.mktemp("sliced"))
     local.variables["JACQUARD_PARALLELISM"] = "2"
     local.edit(f"{ENVIRONMENT}/region.yaml", "stacks: whole", "stacks: sliced")
-    try:
+    with gone_at_the_end(local):
         yield local
-    finally:
-        local.kill_what_still_runs()
-        local.jacquard("down", ENVIRONMENT)
 
 
 def labels(sliced: LocalRegion, cluster: str) -> set[str | None]:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from environment_data import copy_data
 from outcome import Outcome
@@ -32,6 +32,7 @@ JACQUARD = str(Path(sys.executable).parent / "jacquard")
 _LOG_LINES = 20
 """Lines of each log that a failure shows."""
 UP = (JACQUARD, "up", ENVIRONMENT)
+State = TypeVar("State")
 
 
 class LocalRegion:
@@ -159,6 +160,19 @@ def wait_until(
             raise AssertionError(message)
         assert not patience.is_over(), f"{what}: not reached within {timeout_seconds:.0f} s of a free machine"
         time.sleep(0.5)
+
+
+def wait_while_it_moves(
+    state: Callable[[], State], reached: Callable[[State], bool], *, still_seconds: float, what: str
+) -> None:
+    """Wait for a state of the region as long as that changes at all: what is slow ends, what stands still fails."""
+    last, patience = state(), Patience(still_seconds)
+    while not reached(last):
+        assert not patience.is_over(), f"{what}: nothing moved within {still_seconds:.0f} s of a free machine: {last}"
+        time.sleep(0.5)
+        now = state()
+        if now != last:
+            last, patience = now, Patience(still_seconds)
 
 
 def left_behind(region: LocalRegion) -> list[str]:

@@ -6,6 +6,7 @@ import os
 import time
 
 import pytest
+from local_region import wait_while_it_moves
 from patience import Patience, slowdown
 
 
@@ -43,3 +44,18 @@ def test_how_many_want_a_processor_is_at_least_one(machine: dict[str, float]) ->
     assert slowdown() == 1.0
     machine["load"] = 5.0
     assert slowdown() == 2.5
+
+
+def test_what_moves_is_waited_for_and_what_stands_still_is_not(
+    machine: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sleep(seconds: float) -> None:
+        machine["clock"] += seconds
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    steps = iter(range(100))
+
+    wait_while_it_moves(lambda: next(steps), lambda step: step == 99, still_seconds=10, what="all steps")
+    assert machine["clock"] > 10
+    with pytest.raises(AssertionError, match=r"^no step: nothing moved within 10 s of a free machine: 7"):
+        wait_while_it_moves(lambda: 7, lambda step: step == 99, still_seconds=10, what="no step")
