@@ -9,6 +9,8 @@ no routes but those to the VPC's own addresses, its public ones only with ``ingr
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from components.render import dpu_services
 from components.render import labels as keys
 from components.render.dpu_services import Range
@@ -17,6 +19,7 @@ from components.render.manifest import Json, Manifest
 from components.render.nvue import HOST_INTERFACE, Vrf
 from components.render.objects import given, manifest
 from components.render.vpc import Vpc, announced, imported, reach, verdicts
+from components.specs.base import Network
 from components.specs.dpus import DpuClusterSpec, DpuControlSpec
 from components.specs.vpc_allocation import VpcAllocation
 
@@ -36,7 +39,7 @@ def clusters_with(
     numbers: VpcAllocation, control: DpuControlSpec, clusters: tuple[DpuClusterSpec, ...]
 ) -> tuple[DpuClusterSpec, ...]:
     """Return those of ``clusters`` that have hosts of the VPC with ``numbers``: all of a region that lists none."""
-    return tuple(at for at in clusters if not control.clusters or at.name in numbers.links)
+    return tuple(at for at in clusters if not control.clusters or at.name in numbers.linked)
 
 
 def _in_cluster(vpc: Vpc, platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Manifest, ...]:
@@ -46,8 +49,8 @@ def _in_cluster(vpc: Vpc, platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Ma
             platform,
             at,
             _host_pool(name),
-            vpc.numbers.hosts,
-            _links(vpc.numbers, at),
+            _around(vpc.numbers.of_kind("hosts")),
+            sorted(_links(vpc.numbers, at)),
             _pool(vpc, at),
             dpu_services.deployment_nodes(name),
         ),
@@ -77,13 +80,27 @@ def _pool(vpc: Vpc, at: DpuClusterSpec) -> Json:
     return {"prefixSize": POINT_TO_POINT, "gatewayIndex": GATEWAY_INDEX, **given(allocations=given_links)}
 
 
-def _links(numbers: VpcAllocation, at: DpuClusterSpec) -> list[Range]:
-    """Return the addresses of links that DPUs of ``at`` have to hosts: all where the region lists no DPU clusters."""
-    first, each = numbers.hosts.network_address, 1 << (numbers.hosts.max_prefixlen - POINT_TO_POINT)
-    listed = numbers.links.get(at.name)
-    if listed is None:
-        return [dpu_services.whole(numbers.hosts)]
-    return [(first + each * part.first, first + each * (part.last + 1) - 1) for part in listed]
+def _around(prefixes: Sequence[Network]) -> Network:
+    """Return the smallest network that has ``prefixes`` in it.
+
+    HBN asks for one pool by name, and DPF lets its network become wider, never smaller
+    (DPF:internal/dpuservicechain/webhooks/dpuserviceipam_webhook.go). What is not the VPC's in it is excluded: no DPU
+    gets a link that lies wholly there, and the others keep theirs (NVIPAM:pkg/ipam-controller/controllers/cidrpool).
+    """
+    found = prefixes[0]
+    while not all(prefix.subnet_of(found) for prefix in prefixes):
+        found = found.supernet()
+    return found
+
+
+def _links(numbers: VpcAllocation, at: DpuClusterSpec) -> Iterator[Range]:
+    """Yield the addresses of links that DPUs of ``at`` have to hosts: all where the region lists no DPU clusters."""
+    for prefix, links in numbers.host_links.items():
+        first, each = prefix.network_address, 1 << (prefix.max_prefixlen - POINT_TO_POINT)
+        if not numbers.linked:
+            yield dpu_services.whole(prefix)
+        for part in links.get(at.name, ()):
+            yield first + each * part.first, first + each * (part.last + 1) - 1
 
 
 def _vrf(vpc: Vpc, platform: DpuPlatform, deployment: str) -> Vrf:

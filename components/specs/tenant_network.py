@@ -41,6 +41,8 @@ class Ingress(StrEnum):
 class PrefixKind(StrEnum):
     """What a VPC may have more prefixes for. Services have one: a cluster keeps the range that it began with."""
 
+    HOSTS = "hosts"
+    """The prefix is for addresses of hosts, on HBN: more links between hosts and their DPUs."""
     LOAD_BALANCERS = "load_balancers"
     """The prefix is for load balancers inside the VPC."""
 

@@ -17,6 +17,8 @@ Vni = Annotated[int, Field(ge=1, le=16_777_215)]
 Asn = Annotated[int, Field(ge=1, le=4_294_967_295)]
 Pkey = Annotated[int, Field(ge=1, le=LAST_PKEY)]
 """Partition key of InfiniBand."""
+Links = dict[DpuClusterName, tuple[Numbers, ...]]
+"""Links by DPU cluster, counted from 0 in their prefix."""
 PREFIXES = ("hosts", "pods", "services", "load_balancers")
 """Keys of a VPC's prefixes, in the order that people read them."""
 
@@ -28,6 +30,8 @@ class MorePrefix(Spec):
     """What the prefix is for."""
     prefix: Cidr
     """Prefix itself, taken from ``networks.tenants``."""
+    links: Links = Field(default_factory=dict)
+    """Links between DPUs and hosts by DPU cluster, counted from 0 in the prefix; empty where it is not for hosts."""
 
 
 class VpcAllocation(Spec):
@@ -54,7 +58,7 @@ class VpcAllocation(Spec):
     """Prefix for load balancers inside the VPC, taken from ``networks.tenants``."""
     pkeys: dict[DnsLabel, Pkey] = Field(default_factory=dict)
     """Partition key of the VPC on each InfiniBand fabric, by fabric."""
-    links: dict[DpuClusterName, tuple[Numbers, ...]] = Field(default_factory=dict)
+    links: Links = Field(default_factory=dict)
     """Links between DPUs and hosts by DPU cluster, counted from 0 in ``hosts``; empty where the region lists no DPU
     clusters."""
 
@@ -71,6 +75,17 @@ class VpcAllocation(Spec):
         """Return all prefixes of the VPC: the first by their kind (`PREFIXES`), others by ``kind/name``."""
         first = {kind: getattr(self, kind) for kind in PREFIXES}
         return first | {f"{more.kind}/{name}": more.prefix for name, more in self.more_prefixes.items()}
+
+    @property
+    def host_links(self) -> dict[Network, Links]:
+        """Return the links by DPU cluster that each prefix for hosts has, the first one first."""
+        more = {one.prefix: one.links for one in self.more_prefixes.values() if one.kind is PrefixKind.HOSTS}
+        return {self.hosts: self.links} | more
+
+    @property
+    def linked(self) -> frozenset[str]:
+        """Return the DPU clusters that have links; there are none where the region lists no DPU clusters."""
+        return frozenset(at for links in self.host_links.values() for at in links)
 
     def of_kind(self, kind: str) -> tuple[Network, ...]:
         """Return the prefixes for ``kind`` (one of `PREFIXES`), the first one first."""

@@ -73,7 +73,8 @@ class _Vrf:
     received: list[tuple[Json, bool]]
     imports: set[str]
     exports: set[str]
-    links: IPv4Network
+    links: Json
+    """Pool that DPUs take links to their hosts from, in the words of DPF."""
     permitted: list[tuple[IPv4Network, int]]
     """Prefixes that hosts may announce, with the length of the longest."""
 
@@ -85,7 +86,10 @@ class _Vrf:
 
     def originates(self, address: IPv4Address) -> bool:
         """Tell whether it has a route to ``address`` of its own: a link, or what a host announces by itself."""
-        return address in self.links or any(address in prefix and longest == 32 for prefix, longest in self.permitted)
+        excluded = self.links.get("excludeRanges", [])
+        out = any(IPv4Address(one["startIP"]) <= address <= IPv4Address(one["endIP"]) for one in excluded)
+        link = address in IPv4Network(self.links["network"]) and not out
+        return link or any(address in prefix and longest == 32 for prefix, longest in self.permitted)
 
 
 class RenderedNetwork:
@@ -214,11 +218,7 @@ class RenderedNetwork:
 def _vrfs(objects: Iterable[Manifest]) -> Iterator[tuple[str, _Vrf]]:
     """Yield the VRF of each VPC on HBN; all DPU clusters must say the same of it."""
     found = list(objects)
-    links = {
-        item.name: IPv4Network(item.body["spec"]["ipv4Network"]["network"])
-        for item in found
-        if item.kind == "DPUServiceIPAM"
-    }
+    links = {item.name: item.body["spec"]["ipv4Network"] for item in found if item.kind == "DPUServiceIPAM"}
     for item in found:
         if item.kind != "DPUServiceConfiguration" or "serviceConfiguration" not in item.body["spec"]:
             continue
@@ -229,7 +229,7 @@ def _vrfs(objects: Iterable[Manifest]) -> Iterator[tuple[str, _Vrf]]:
         yield _vrf(loaded, links[pool])
 
 
-def _vrf(loaded: Json, links: IPv4Network) -> tuple[str, _Vrf]:
+def _vrf(loaded: Json, links: Json) -> tuple[str, _Vrf]:
     [name] = set(loaded["vrf"]) - {"default"}
     bgp, port = loaded["vrf"][name]["router"]["bgp"], loaded["interface"]["pf0hpf_if"]
     assert port["ip"]["vrf"] == name

@@ -15,20 +15,21 @@ from components.plan.allocate.ledger import ADDRESS_BITS
 from components.plan.pools import clusters, problem, tenant_file
 from components.render.backends import BORDERS
 from components.render.dpf_hbn import POINT_TO_POINT
+from components.specs.base import Address, Network
 from components.specs.dpus import ONLY, DpuClusterSpec
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.keys import cluster_of
 from components.specs.natural import natural
-from components.specs.problems import Problem
+from components.specs.problems import Problem, listed
 from components.specs.ranges import NumberRange
-from components.specs.vpc_allocation import VpcAllocation
+from components.specs.vpc_allocation import Links, VpcAllocation
 
 LINKS_AT_ONCE = 4
 """Number of links that a cluster gets together; fewer would make long lists of them."""
+PER_LINK = 1 << (ADDRESS_BITS - POINT_TO_POINT)
+"""Addresses of a link."""
 _ANY_HALL = "*"
-Links = dict[str, tuple[NumberRange, ...]]
-"""Links by DPU cluster."""
 
 
 class DpuClusters:
@@ -78,12 +79,41 @@ def give_links(
     needed, given, crowded = _links_needed(environment, hosts), {}, []
     names = {item.name for item in environment.region.dpus.clusters}
     for name, vpc in vpcs.items():
-        kept = {at: parts for at, parts in vpc.links.items() if at in names}
-        links = share(_room(vpc), kept, needed.get(name, {}))
+        kept = {at: parts for at, parts in _in_a_row(vpc).items() if at in names}
+        links = share(_room(*vpc.host_links), kept, needed.get(name, {}))
         if links is None:
             crowded.append(_too_few(environment, name, vpc, needed[name]))
-        given[name] = vpc if links is None else vpc.model_copy(update={"links": links})
+        given[name] = vpc if links is None else _with_links(vpc, links)
     return given, crowded
+
+
+def _in_a_row(vpc: VpcAllocation) -> Links:
+    """Return the links of ``vpc`` counted on from one prefix for hosts to the next."""
+    found, before = defaultdict[str, tuple[NumberRange, ...]](tuple), 0
+    for prefix, links in vpc.host_links.items():
+        for at, parts in links.items():
+            found[at] += tuple(NumberRange(first=before + part.first, last=before + part.last) for part in parts)
+        before += _room(prefix)
+    return dict(found)
+
+
+def _with_links(vpc: VpcAllocation, links: Links) -> VpcAllocation:
+    """Return ``vpc`` with ``links``, which are counted on from one prefix for hosts to the next."""
+    by_prefix, before = dict[Network, Links](), 0
+    for prefix in vpc.host_links:
+        room = range(before, before + _room(prefix))
+        inside = {
+            at: [number for part in parts for number in _numbers(part) if number in room] for at, parts in links.items()
+        }
+        by_prefix[prefix] = {
+            at: tuple(_runs([number - before for number in numbers])) for at, numbers in inside.items() if numbers
+        }
+        before = room.stop
+    more = {
+        name: one.model_copy(update={"links": by_prefix[one.prefix]}) if one.prefix in by_prefix else one
+        for name, one in vpc.more_prefixes.items()
+    }
+    return vpc.model_copy(update={"links": by_prefix[vpc.hosts], "more_prefixes": more})
 
 
 def share(room: int, kept: Mapping[str, tuple[NumberRange, ...]], needed: Mapping[str, int]) -> Links | None:
@@ -106,12 +136,15 @@ def share(room: int, kept: Mapping[str, tuple[NumberRange, ...]], needed: Mappin
     return {name: tuple(_runs(held[name])) for name in sorted(held, key=natural)}
 
 
-def links(vpc: VpcAllocation, at: str) -> Iterator[int]:
-    """Yield the links of ``vpc`` that the DPU cluster ``at`` gives out: all where the region lists no DPU clusters."""
-    if not vpc.links:
-        yield from range(_room(vpc))
-    for part in vpc.links.get(at, ()):
-        yield from _numbers(part)
+def links(vpc: VpcAllocation, at: str) -> Iterator[Address]:
+    """Yield the first address of each link of ``vpc`` that the DPU cluster ``at`` gives out.
+
+    All are given out by the only one where the region lists no DPU clusters.
+    """
+    for prefix, by_cluster in vpc.host_links.items():
+        every = (NumberRange(first=0, last=_room(prefix) - 1),)
+        for part in by_cluster.get(at, ()) if vpc.linked else every:
+            yield from (prefix.network_address + PER_LINK * number for number in _numbers(part))
 
 
 def linked(environment: Environment) -> Iterator[tuple[str, str]]:
@@ -146,9 +179,9 @@ def _links_needed(environment: Environment, hosts: Mapping[str, str]) -> dict[st
     return {name: +counted for name, counted in needed.items()}
 
 
-def _room(vpc: VpcAllocation) -> int:
-    """Return how many links the prefix for hosts of ``vpc`` has room for."""
-    return vpc.hosts.num_addresses >> (ADDRESS_BITS - POINT_TO_POINT)
+def _room(*prefixes: Network) -> int:
+    """Return how many links ``prefixes`` have room for."""
+    return sum(prefix.num_addresses for prefix in prefixes) // PER_LINK
 
 
 def _too_few(environment: Environment, name: str, vpc: VpcAllocation, needed: Mapping[str, int]) -> Problem:
@@ -161,7 +194,7 @@ def _too_few(environment: Environment, name: str, vpc: VpcAllocation, needed: Ma
     ]
     wanted = ", ".join(f"{at} {hosts}" for at, hosts in needed.items())
     text = (
-        f"{vpc.hosts} has {_room(vpc)} links to hosts, which DPU clusters get by {LINKS_AT_ONCE}: too few for"
-        f" its hosts in each ({wanted}); move to a VPC with a wider prefix, since a VPC keeps its own"
+        f"{listed(map(str, vpc.host_links))} has {_room(*vpc.host_links)} links to hosts, which DPU clusters get by"
+        f" {LINKS_AT_ONCE}: too few for its hosts in each ({wanted}); add one for hosts to more_prefixes"
     )
     return problem(environment, tenant_file(tenant), ("vpcs", index, "hosts"), text)

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from components.plan.allocate.dpu_clusters import linked, links, running_dpu
-from components.plan.allocate.ledger import ADDRESS_BITS
 from components.plan.pools import problem
 from components.render.dpf_hbn import HOST_INDEX, POINT_TO_POINT
 from components.specs.base import Address, Network
@@ -18,10 +17,8 @@ from components.specs.environment import Environment
 from components.specs.keys import cluster_of
 from components.specs.loader import ALLOCATIONS
 from components.specs.natural import natural
-from components.specs.problems import Problem
+from components.specs.problems import Problem, listed
 from components.specs.vpc_allocation import VpcAllocation
-
-_PER_LINK = 1 << (ADDRESS_BITS - POINT_TO_POINT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +94,12 @@ def _kept(environment: Environment, vpcs: Mapping[str, VpcAllocation], placed: l
 
 def _room(vpc: VpcAllocation, at: str) -> Iterator[Address]:
     """Yield the addresses of hosts that the DPU cluster ``at`` has links to, upwards."""
-    first = vpc.hosts.network_address + HOST_INDEX
-    for link in links(vpc, at):
-        yield first + _PER_LINK * link
+    yield from (link + HOST_INDEX for link in links(vpc, at))
 
 
 def _too_few(environment: Environment, one: _Placed, vpc: VpcAllocation) -> Problem:
     text = (
-        f"{vpc.hosts} has no link left for {one.host} in DPU cluster {one.at}; move to a VPC with a wider prefix, since"
-        " a VPC keeps its own"
+        f"{listed(map(str, vpc.host_links))} has no link left for {one.host} in DPU cluster {one.at}; add one for hosts"
+        f" to more_prefixes of {one.vpc}"
     )
     return problem(environment, ALLOCATIONS, ("vpcs", one.vpc), text)

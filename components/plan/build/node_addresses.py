@@ -16,10 +16,10 @@ def host_links(environment: Environment, vpc: str) -> Mapping[str, Mapping[str, 
     """Return the links of the hosts in ``vpc`` that have an address, by DPU cluster and by name of the DPU."""
     lock, found = environment.allocations, defaultdict[str, dict[str, Network]](dict)
     if lock.addresses:
-        prefix, at = lock.vpcs[vpc].hosts, running_dpu(environment)
+        prefixes, at = lock.vpcs[vpc].of_kind("hosts"), running_dpu(environment)
         for host in environment.hosts:
             address = lock.addresses.get(host.host)
-            if address is not None and address in prefix:
+            if address is not None and any(address in prefix for prefix in prefixes):
                 found[at(host) or ""][dpu_name(host)] = link_of(address)
     return found
 

@@ -33,7 +33,7 @@ def _annotations(environment: Environment, placed: PlacedCluster, spec: StorageC
     """Return what a class says beside: where its tenant mounts it from, how much of it, its snapshots, and its VMs."""
     tenant, name = placed.tenant, spec.name
     mounting = dict.fromkeys(one.cluster.vpc for one in clusters_of(tenant) if name in one.cluster.storage)
-    networks = [str(environment.allocations.vpcs[vpc].hosts) for vpc in mounting]
+    networks = [str(prefix) for vpc in mounting for prefix in environment.allocations.vpcs[vpc].of_kind("hosts")]
     quota = tenant.quotas.storage.get(name)
     vms = tenant.vms
     taken = spec.snapshots if isinstance(spec, VastClassSpec) else None

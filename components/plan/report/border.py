@@ -173,8 +173,9 @@ def _announces(placed: PlacedVpc, plan: NetworksSpec) -> Iterator[Announced]:
 
 def _accepts(placed: PlacedVpc) -> Iterator[Accepted]:
     named = {prefix: name.replace("_", " ") for name, prefix in placed.vpc.numbers.prefixes.items()}
-    hosts, bits = placed.vpc.numbers.hosts, ANYWHERE.max_prefixlen
-    yield Accepted(prefix=hosts, longest=POINT_TO_POINT, why=named[hosts], outside=False)
+    bits = ANYWHERE.max_prefixlen
+    for hosts in placed.vpc.numbers.of_kind("hosts"):
+        yield Accepted(prefix=hosts, longest=POINT_TO_POINT, why=named[hosts], outside=False)
     for prefix in announced(placed.vpc):
         public = prefix not in named
         yield Accepted(prefix=prefix, longest=bits, why=named.get(prefix, "public address"), outside=public)

@@ -111,7 +111,12 @@ def _counted(hosts: list[str]) -> str:
 
 def _numbers(old: _Entry, new: _Entry) -> Iterator[str]:
     """Yield the values of an entry that differ, each with why."""
-    was, now = (entry.model_dump(mode="json") if entry else {} for entry in (old, new))
+    was, now = (_values(entry) if entry else {} for entry in (old, new))
     for key, value in now.items():
         if old and was[key] != value:
             yield f"{key} {entry_text(was[key])} -> {entry_text(value)}, {_WHY.get(key, 'as its data say')}"
+
+
+def _values(entry: ClusterAllocation | VpcAllocation) -> dict[str, object]:
+    """Return all values of an entry as the lock file has them, and what it leaves out at the top."""
+    return entry.model_dump(mode="json") | entry.model_dump(mode="json", exclude_defaults=True)

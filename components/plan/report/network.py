@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from components.plan.allocate.dpu_clusters import running_dpu
@@ -46,7 +46,8 @@ class DpuShare(Spec):
     hosts: int
     """Hosts of the VPC whose DPUs the cluster runs."""
     links: tuple[str, ...]
-    """Links to hosts that the cluster gives out, counted from 0 in the prefix for hosts; empty where it gives all."""
+    """Links to hosts that the cluster gives out, counted from 0 in the prefix for hosts, or in another that
+    they name; empty where it gives all."""
 
 
 class VpcNetwork(Spec):
@@ -151,7 +152,7 @@ def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
             pkeys={fabric: f"{pkey:#x}" for fabric, pkey in numbers.pkeys.items()},
             clusters=tuple(_clusters(environment, placed)),
             dpus=tuple(_shares(placed, hosts)) if border.on_dpus else (),
-            addresses={host: one for host, one in given.items() if one in numbers.hosts},
+            addresses={host: one for host, one in given.items() if any(one in prefix for prefix in numbers.host_links)},
         )
 
 
@@ -185,9 +186,13 @@ def _hosts(environment: Environment) -> Counter[tuple[str, str]]:
 
 
 def _shares(placed: PlacedVpc, hosts: Counter[tuple[str, str]]) -> Iterator[DpuShare]:
-    name, links = placed.vpc.spec.name, placed.vpc.numbers.links
-    for at in dict.fromkeys((*links, *(at for vpc, at in hosts if vpc == name))):
-        yield DpuShare(dpu_cluster=at, hosts=hosts[name, at], links=tuple(map(str, links.get(at, ()))))
+    name, numbers = placed.vpc.spec.name, placed.vpc.numbers
+    told = defaultdict[str, list[str]](list)
+    for prefix, links in numbers.host_links.items():
+        for at, parts in links.items():
+            told[at] += [f"{part}" if prefix == numbers.hosts else f"{part} of {prefix}" for part in parts]
+    for at in dict.fromkeys((*told, *(at for vpc, at in hosts if vpc == name))):
+        yield DpuShare(dpu_cluster=at, hosts=hosts[name, at], links=tuple(told[at]))
 
 
 def _shards(environment: Environment) -> Iterator[DpuShard]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from components.plan.allocate.intervals import usable
 from components.plan.build.control_planes import most_nodes_of, standing_pins, taken_stores
@@ -19,7 +19,7 @@ from components.specs.environment import Environment
 from components.specs.keys import cluster_of, domain_of
 from components.specs.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
 from components.specs.problems import Problem, listed
-from components.specs.tenant_network import VpcSpec
+from components.specs.tenant_network import PrefixKind, VpcSpec
 
 MAX_PODS = 254
 """Addresses that pods of one node can have in its /24."""
@@ -52,18 +52,23 @@ def vpc_capacity(environment: Environment) -> Iterator[Problem]:
                 )
                 yield problem(environment, placed.file, ("vpcs", index, "pods"), text)
             each, reserved = _POINT_TO_POINT if BORDERS[vpc.isolation].link_per_host else _BRIDGED
-            room = max(0, _subnets(vpc.hosts, each) - reserved)
+            sizes = vpc.sizes(PrefixKind.HOSTS)
+            room = max(0, sum(_subnets(size, each) for size in sizes) - reserved)
             if room < hosts:
-                remedy = _wider(environment, vpc, "hosts", wide_enough(each, hosts + reserved))
+                remedy = _wider(environment, vpc, PrefixKind.HOSTS, wide_enough(each, hosts + reserved))
                 text = (
-                    f"/{vpc.hosts} has room for {room} hosts (a /{each} each), {placed.cluster.name} has {hosts} with"
-                    f" its spares; {remedy}"
+                    f"{_shown(sizes)} has room for {room} hosts (a /{each} each), {placed.cluster.name} has {hosts}"
+                    f" with its spares; {remedy}"
                 )
                 yield problem(environment, placed.file, ("vpcs", index, "hosts"), text)
 
 
+def _shown(sizes: Iterable[int]) -> str:
+    return " with ".join(f"/{size}" for size in sizes)
+
+
 def _wider(environment: Environment, vpc: VpcSpec, key: str, length: int) -> str:
-    """Return what to write for a prefix of ``vpc``; one that is given stays as it is, be it wide enough or not."""
+    """Return what to write for prefixes of ``vpc``; one that is given stays as it is, be it wide enough or not."""
     given = environment.allocations.vpcs.get(vpc.name)
     if given is None:
         return f"write /{length}"
@@ -71,6 +76,8 @@ def _wider(environment: Environment, vpc: VpcSpec, key: str, length: int) -> str
     if has.prefixlen <= length:
         return f"write /{has.prefixlen}"
     there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
+    if key == PrefixKind.HOSTS and BORDERS[vpc.isolation].link_per_host:
+        return f"make its pools smaller, or add one for {key} to more_prefixes, since the VPC keeps {has} ({there})"
     return f"make its pools smaller, or a cluster in a new VPC with /{length}, since this one keeps {has} ({there})"
 
 

@@ -16,7 +16,7 @@ from components.specs.dpus import DpuClusterSpec
 from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS, REGION
 from components.specs.natural import naturally
-from components.specs.problems import Problem, listed
+from components.specs.problems import Problem, dotted, listed
 
 MAX_RACKS_SHOWN = 5
 
@@ -147,13 +147,15 @@ def links(environment: Environment) -> Iterator[Problem]:
     nodes = running_nodes(environment)
     for name, vpc in environment.allocations.vpcs.items():
         entry: Entry = ("vpcs", name)
-        given = [(part.first, part.last, (at, part)) for at, parts in vpc.links.items() for part in parts]
-        for (other, _), (at, part) in overlaps(given):
-            remedy = f"remove vpcs.{name}.links.{at} and run jacquard allocate {environment.name} {ACCEPT_EDITS}"
-            if nodes[entry]:
-                remedy = restored(entry, nodes[entry])
-            text = f"{part} overlaps links of {other}; {remedy}"
-            yield problem(environment, ALLOCATIONS, ("vpcs", name, "links", at), text)
+        more = {(*entry, "more_prefixes", key, "links"): one.links for key, one in vpc.more_prefixes.items()}
+        for path, links in ({(*entry, "links"): vpc.links} | more).items():
+            given = [(part.first, part.last, (at, part)) for at, parts in links.items() for part in parts]
+            for (other, _), (at, part) in overlaps(given):
+                remedy = f"remove {dotted((*path, at))} and run jacquard allocate {environment.name} {ACCEPT_EDITS}"
+                if nodes[entry]:
+                    remedy = restored(entry, nodes[entry])
+                text = f"{part} overlaps links of {other}; {remedy}"
+                yield problem(environment, ALLOCATIONS, (*path, at), text)
 
 
 def _shown(environment: Environment, index: int) -> str:

@@ -7,11 +7,12 @@ from ipaddress import IPv4Address, IPv4Network
 import pytest
 
 from components.plan.allocate.allocation import allocate, attempt
-from components.plan.allocate.dpu_clusters import DpuClusters, share
+from components.plan.allocate.dpu_clusters import DpuClusters, links, share
 from components.specs.dpus import DpuClusterSpec
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.ranges import NumberRange
+from components.specs.tenant_network import MorePrefixSpec
 
 
 def cluster(name: str, place: int, halls: tuple[str, ...] = (), from_rack: str | None = None) -> DpuClusterSpec:
@@ -118,6 +119,25 @@ def test_a_region_that_lists_no_dpu_clusters_counts_no_links(region: Environment
     assert {name: vpc.links for name, vpc in lock.vpcs.items()} == {"acme": {}, "globex": {}}
 
 
+def test_another_prefix_for_hosts_has_the_links_that_the_first_has_no_room_for(region: Environment) -> None:
+    two = MorePrefixSpec.model_validate({"name": "two", "kind": "hosts", "size": "/27"})
+    [acme, globex] = region.tenants
+    acme = acme.model_copy(update={"vpcs": (acme.vpcs[0].model_copy(update={"more_prefixes": (two,)}),)})
+    narrow = region.allocations.vpcs["acme"].model_copy(update={"hosts": IPv4Network("10.65.16.0/26")})
+    vpcs = {**region.allocations.vpcs, "acme": narrow}
+    lock = region.allocations.model_copy(update={"vpcs": vpcs})
+    grown = with_clusters(region.model_copy(update={"allocations": lock, "tenants": (acme, globex)}), *TWO)
+
+    numbers_now, _ = allocate(grown)
+
+    vpc = numbers_now.vpcs["acme"]
+    assert vpc.links == {"one": numbers("0-11"), "two": numbers("12-15")}
+    assert vpc.more_prefixes["two"].links == {"two": numbers("0-3")}
+    assert len({*links(vpc, "one"), *links(vpc, "two")}) == 20
+    again, _ = allocate(grown.model_copy(update={"allocations": numbers_now}))
+    assert again.vpcs == numbers_now.vpcs
+
+
 def test_a_vpc_with_too_few_links_is_told_so(region: Environment) -> None:
     narrow = region.allocations.vpcs["acme"].model_copy(update={"hosts": IPv4Network("10.65.16.0/27")})
     vpcs = {**region.allocations.vpcs, "acme": narrow}
@@ -128,5 +148,5 @@ def test_a_vpc_with_too_few_links_is_told_so(region: Environment) -> None:
     assert (problem.file, problem.path) == ("tenants/acme.yaml", "vpcs[0].hosts")
     assert problem.text == (
         "10.65.16.0/27 has 8 links to hosts, which DPU clusters get by 4: too few for its hosts in each"
-        " (one 12, two 8); move to a VPC with a wider prefix, since a VPC keeps its own"
+        " (one 12, two 8); add one for hosts to more_prefixes"
     )

@@ -8,6 +8,7 @@ from small_region import allocated, changed, nodes, small_region, tenant
 from components.plan.allocate.releases import release_hosts
 from components.plan.report.lock_changes import sentences
 from components.plan.rollout.upgrades import with_version
+from components.specs.tenant_network import MorePrefixSpec
 
 ANT, BEE = tenant("ant", nodes(2), fabrics=("ib",)), tenant("bee", nodes(3))
 
@@ -42,6 +43,16 @@ def test_a_cluster_that_grows_out_of_its_guids_is_told_both_ranges_and_why() -> 
             " guids {ib: 0x0000000000001000-0x00000000000010ff} -> {ib: 0x0000000000001000-0x00000000000011ff},"
             " as many as its nodes need, on the fabrics of its VPC"
         )
+    ]
+
+
+def test_a_prefix_more_is_told_as_the_lock_file_has_it() -> None:
+    before = allocated(small_region(), tenants=(ANT,))
+    more = MorePrefixSpec.model_validate({"name": "burst", "kind": "load_balancers", "size": "/27"})
+    after = allocated(before, tenants=(changed(ANT, vpcs=(changed(ANT.vpcs[0], more_prefixes=(more,)),)),))
+
+    assert sentences(before, after) == [
+        "ant-one: more_prefixes {} -> {burst: {kind: load_balancers, prefix: 10.64.33.32/27}}, as its data say"
     ]
 
 

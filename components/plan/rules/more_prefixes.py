@@ -1,0 +1,60 @@
+"""Prefixes that VPCs have beside the first of their kind: what backends can use, and what stays once it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.plan.pools import DataPath, place, problem, tenant_file
+from components.render.backends import BORDERS
+from components.specs.environment import Environment
+from components.specs.loader import ALLOCATIONS
+from components.specs.problems import Problem
+from components.specs.tenant import TenantSpec
+from components.specs.tenant_network import PrefixKind, VpcSpec
+from components.specs.vpc_allocation import VpcAllocation
+
+
+def backends(environment: Environment) -> Iterator[Problem]:
+    """Report prefixes for hosts in VPCs whose hosts have no links to DPUs: nothing would give out their addresses."""
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            for at, more in enumerate(vpc.more_prefixes):
+                if more.kind is PrefixKind.HOSTS and not BORDERS[vpc.isolation].link_per_host:
+                    text = (
+                        f"'{more.name}' is for links between hosts and DPUs, which {vpc.isolation} has not; remove it"
+                    )
+                    yield problem(environment, tenant_file(tenant), ("vpcs", index, "more_prefixes", at), text)
+
+
+def kinds(environment: Environment) -> Iterator[Problem]:
+    """Report prefixes that were given for something else, whose addresses may be in use."""
+    for tenant, path, vpc, given in _given(environment):
+        for at, more in enumerate(vpc.more_prefixes):
+            old = given.more_prefixes.get(more.name)
+            if old and old.kind is not more.kind:
+                there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
+                text = f"'{more.kind}', and {old.prefix} is given for {old.kind} ({there}); write {old.kind}"
+                yield problem(environment, tenant_file(tenant), (*path, at, "kind"), text)
+
+
+def kept(environment: Environment) -> Iterator[Problem]:
+    """Report prefixes for hosts that are gone: DPF lets a pool of links become wider, and never smaller."""
+    for tenant, path, vpc, given in _given(environment):
+        named = {more.name for more in vpc.more_prefixes}
+        for name, old in given.more_prefixes.items():
+            if old.kind is PrefixKind.HOSTS and name not in named:
+                there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
+                text = (
+                    f"'{name}' is gone, which has {old.prefix} ({there}), and DPUs keep links in it as long as the VPC"
+                    " is there; write it back"
+                )
+                yield problem(environment, tenant_file(tenant), path, text)
+
+
+def _given(environment: Environment) -> Iterator[tuple[TenantSpec, DataPath, VpcSpec, VpcAllocation]]:
+    """Yield the VPCs that have their numbers, with where their further prefixes stand."""
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            given = environment.allocations.vpcs.get(vpc.name)
+            if given and given.tenant == tenant.tenant:
+                yield tenant, ("vpcs", index, "more_prefixes"), vpc, given
