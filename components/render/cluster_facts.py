@@ -23,8 +23,8 @@ class ClusterFacts:
     """Most nodes that its pools come to."""
     api: Address
     """Address of its API server."""
-    pods: Network
-    """Prefix of which each node has a part for its pods."""
+    pods: tuple[Network, ...]
+    """Prefixes of which nodes have parts for their pods, in the order in which the cluster got them."""
     system_pool: bool
     """Whether it has a pool with role system."""
     gpus: bool

@@ -19,6 +19,14 @@ from components.render.pod_priorities import SERVICE
 
 CILIUM = "cilium"
 CALICO = "tigera-operator"
+TAKE_MORE_PODS = (CILIUM,)
+"""Charts whose networks may have pods in more than one prefix.
+
+Cilium's operator gives nodes their parts, of a list that may get longer
+(cilium/cilium:Documentation/network/concepts/ipam/cluster-pool.rst), and agents send what pods have for Services
+themselves. Calico leaves that to kube-proxy, which kubeadm tells one prefix of pods: it would give pods of another the
+address of their node, which no policy expects (kubernetes/kubernetes:pkg/proxy/iptables/proxier.go).
+"""
 POD_PREFIX_PER_NODE = 24
 """Length of the part of the pods' prefix that a node has."""
 _CALICO_BLOCK = 26
@@ -36,7 +44,7 @@ def cilium(facts: ClusterFacts) -> dict[str, Any]:
     apart (Cilium's scalability report).
     """
     many = facts.nodes > _MANY_NODES
-    pool = {"clusterPoolIPv4PodCIDRList": [str(facts.pods)], "clusterPoolIPv4MaskSize": POD_PREFIX_PER_NODE}
+    pool = {"clusterPoolIPv4PodCIDRList": [*map(str, facts.pods)], "clusterPoolIPv4MaskSize": POD_PREFIX_PER_NODE}
     return {
         "cluster": {"name": facts.name},
         "k8sServiceHost": str(facts.api),
@@ -61,7 +69,7 @@ def cilium(facts: ClusterFacts) -> dict[str, Any]:
 def calico(facts: ClusterFacts) -> dict[str, Any]:
     """Return the values of Calico's operator, which sizes Typha itself: one for 200 nodes, and spare ones."""
     pool = {
-        "cidr": str(facts.pods),
+        "cidr": str(facts.pods[0]),
         "blockSize": _CALICO_BLOCK,
         "encapsulation": "VXLAN",
         "natOutgoing": "Enabled",

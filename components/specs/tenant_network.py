@@ -43,6 +43,8 @@ class PrefixKind(StrEnum):
 
     HOSTS = "hosts"
     """The prefix is for addresses of hosts, on HBN: more links between hosts and their DPUs."""
+    PODS = "pods"
+    """The prefix is for pods, in clusters whose network is Cilium: more nodes have a part for theirs."""
     LOAD_BALANCERS = "load_balancers"
     """The prefix is for load balancers inside the VPC."""
 

@@ -11,6 +11,7 @@ from components.plan.pools import PlacedCluster
 from components.render.add_ons import AddOnsInput
 from components.render.backends import BORDERS
 from components.render.cluster_facts import ClusterFacts
+from components.render.cni import TAKE_MORE_PODS
 from components.render.load_balancers import LoadBalancers
 from components.specs.add_ons import AddOn, Gift
 from components.specs.environment import Environment
@@ -78,6 +79,11 @@ def brings_network(placed: PlacedCluster) -> bool:
     return any(BORDERS[vpc.isolation].brings_network for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc)
 
 
+def takes_more_pods(environment: Environment, placed: PlacedCluster) -> bool:
+    """Tell whether the network of a cluster can have pods in more than one prefix."""
+    return any(entry.gives is Gift.NETWORK and entry.chart in TAKE_MORE_PODS for entry in add_ons(environment, placed))
+
+
 def has_gpus(environment: Environment, placed: PlacedCluster) -> bool:
     """Tell whether any pool of a cluster has GPUs."""
     kinds = environment.instance_types.by_name
@@ -103,7 +109,7 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         name=cluster.name,
         nodes=most_nodes_of(environment, cluster),
         api=lock.clusters[cluster.name].vip,
-        pods=lock.vpcs[cluster.vpc].pods,
+        pods=lock.vpcs[cluster.vpc].of_kind("pods"),
         system_pool=any(pool.role is PoolRole.SYSTEM for pool in cluster.pools),
         gpus=has_gpus(environment, placed),
         nvlink_racks=any(kind.scale is Scale.RACK for kind in kinds),

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from components.plan.allocate.intervals import usable
+from components.plan.build.add_ons import takes_more_pods
 from components.plan.build.control_planes import most_nodes_of, standing_pins, taken_stores
 from components.plan.build.dpus import uses_dpf
 from components.plan.pools import clusters, place, problem
@@ -43,11 +44,13 @@ def vpc_capacity(environment: Environment) -> Iterator[Problem]:
         for index, vpc in enumerate(placed.tenant.vpcs):
             if vpc.name != placed.cluster.vpc:
                 continue
-            pods = _subnets(vpc.pods, POD_PREFIX_PER_NODE)
+            sizes = vpc.sizes(PrefixKind.PODS)
+            pods = sum(_subnets(size, POD_PREFIX_PER_NODE) for size in sizes)
             if pods < nodes:
-                remedy = _wider(environment, vpc, "pods", wide_enough(POD_PREFIX_PER_NODE, nodes))
+                more = takes_more_pods(environment, placed)
+                remedy = _wider(environment, vpc, PrefixKind.PODS, wide_enough(POD_PREFIX_PER_NODE, nodes), more=more)
                 text = (
-                    f"/{vpc.pods} holds the pods of {pods} nodes (a /{POD_PREFIX_PER_NODE} each),"
+                    f"{_shown(sizes)} holds the pods of {pods} nodes (a /{POD_PREFIX_PER_NODE} each),"
                     f" {placed.cluster.name} has {nodes}; {remedy}"
                 )
                 yield problem(environment, placed.file, ("vpcs", index, "pods"), text)
@@ -55,7 +58,8 @@ def vpc_capacity(environment: Environment) -> Iterator[Problem]:
             sizes = vpc.sizes(PrefixKind.HOSTS)
             room = max(0, sum(_subnets(size, each) for size in sizes) - reserved)
             if room < hosts:
-                remedy = _wider(environment, vpc, PrefixKind.HOSTS, wide_enough(each, hosts + reserved))
+                more = BORDERS[vpc.isolation].link_per_host
+                remedy = _wider(environment, vpc, PrefixKind.HOSTS, wide_enough(each, hosts + reserved), more=more)
                 text = (
                     f"{_shown(sizes)} has room for {room} hosts (a /{each} each), {placed.cluster.name} has {hosts}"
                     f" with its spares; {remedy}"
@@ -67,8 +71,8 @@ def _shown(sizes: Iterable[int]) -> str:
     return " with ".join(f"/{size}" for size in sizes)
 
 
-def _wider(environment: Environment, vpc: VpcSpec, key: str, length: int) -> str:
-    """Return what to write for prefixes of ``vpc``; one that is given stays as it is, be it wide enough or not."""
+def _wider(environment: Environment, vpc: VpcSpec, key: PrefixKind, length: int, *, more: bool) -> str:
+    """Return what to write for prefixes of ``vpc``, which may have ``more`` of a kind, and keeps what is given."""
     given = environment.allocations.vpcs.get(vpc.name)
     if given is None:
         return f"write /{length}"
@@ -76,7 +80,7 @@ def _wider(environment: Environment, vpc: VpcSpec, key: str, length: int) -> str
     if has.prefixlen <= length:
         return f"write /{has.prefixlen}"
     there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
-    if key == PrefixKind.HOSTS and BORDERS[vpc.isolation].link_per_host:
+    if more:
         return f"make its pools smaller, or add one for {key} to more_prefixes, since the VPC keeps {has} ({there})"
     return f"make its pools smaller, or a cluster in a new VPC with /{length}, since this one keeps {has} ({there})"
 

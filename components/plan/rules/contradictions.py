@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from components.plan.allocate.ledger import ADDRESS_BITS
 from components.plan.pools import DataPath, clusters, place, problem
 from components.plan.rules.networks import SERVICE_PREFIXES
 from components.plan.rules.running import restored, running_nodes
@@ -72,7 +73,8 @@ def prefixes(environment: Environment) -> Iterator[Problem]:
             continue
         fits = {
             "services": given.services.prefixlen in SERVICE_PREFIXES,
-            "pods": count << given.pods.prefixlen <= 1 << POD_PREFIX_PER_NODE,
+            "pods": count << ADDRESS_BITS - POD_PREFIX_PER_NODE
+            <= sum(one.num_addresses for one in given.of_kind("pods")),
         }
         for key, is_right in fits.items():
             prefix: Network = getattr(given, key)

@@ -4,14 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.pools import DataPath, place, problem, tenant_file
+from components.plan.build.add_ons import takes_more_pods
+from components.plan.pools import DataPath, clusters, place, problem, tenant_file
 from components.render.backends import BORDERS
+from components.render.cni import POD_PREFIX_PER_NODE, TAKE_MORE_PODS
+from components.render.dpf_hbn import POINT_TO_POINT
 from components.specs.environment import Environment
 from components.specs.loader import ALLOCATIONS
-from components.specs.problems import Problem
+from components.specs.problems import Problem, listed
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import PrefixKind, VpcSpec
 from components.specs.vpc_allocation import VpcAllocation
+
+_SMALLEST = {
+    PrefixKind.HOSTS: (POINT_TO_POINT, "a link to a host"),
+    PrefixKind.PODS: (POD_PREFIX_PER_NODE, "the pods of a node"),
+}
+"""Length of the smallest prefix that is of any use, by kind, and what takes all of it."""
+
+
+def sizes(environment: Environment) -> Iterator[Problem]:
+    """Report prefixes that hold nothing of what they are for."""
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            for at, more in enumerate(vpc.more_prefixes):
+                smallest, what = _SMALLEST.get(more.kind, (more.size, ""))
+                if more.size > smallest:
+                    path = ("vpcs", index, "more_prefixes", at, "size")
+                    text = f"/{more.size} is smaller than {what}; write /{smallest}"
+                    yield problem(environment, tenant_file(tenant), path, text)
 
 
 def backends(environment: Environment) -> Iterator[Problem]:
@@ -26,6 +47,21 @@ def backends(environment: Environment) -> Iterator[Problem]:
                     yield problem(environment, tenant_file(tenant), ("vpcs", index, "more_prefixes", at), text)
 
 
+def pods(environment: Environment) -> Iterator[Problem]:
+    """Report prefixes for pods that the network of a cluster in the VPC could not use."""
+    for placed in clusters(environment):
+        for index, vpc in enumerate(placed.tenant.vpcs):
+            if vpc.name != placed.cluster.vpc or takes_more_pods(environment, placed):
+                continue
+            for at, more in enumerate(vpc.more_prefixes):
+                if more.kind is PrefixKind.PODS:
+                    text = (
+                        f"'{more.name}' is for pods, and the network of {placed.cluster.name} takes one prefix; remove"
+                        f" it, or have {listed(TAKE_MORE_PODS)} for its network"
+                    )
+                    yield problem(environment, placed.file, ("vpcs", index, "more_prefixes", at), text)
+
+
 def kinds(environment: Environment) -> Iterator[Problem]:
     """Report prefixes that were given for something else, whose addresses may be in use."""
     for tenant, path, vpc, given in _given(environment):
@@ -37,16 +73,20 @@ def kinds(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, tenant_file(tenant), (*path, at, "kind"), text)
 
 
+_KEPT = {PrefixKind.HOSTS: "DPUs keep links in it", PrefixKind.PODS: "nodes keep parts of it"}
+"""Why prefixes never go: DPF lets a pool of links become wider and never smaller, and Cilium a list only longer."""
+
+
 def kept(environment: Environment) -> Iterator[Problem]:
-    """Report prefixes for hosts that are gone: DPF lets a pool of links become wider, and never smaller."""
+    """Report prefixes for hosts and pods that are gone while their VPC is there."""
     for tenant, path, vpc, given in _given(environment):
         named = {more.name for more in vpc.more_prefixes}
         for name, old in given.more_prefixes.items():
-            if old.kind is PrefixKind.HOSTS and name not in named:
+            if old.kind in _KEPT and name not in named:
                 there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
                 text = (
-                    f"'{name}' is gone, which has {old.prefix} ({there}), and DPUs keep links in it as long as the VPC"
-                    " is there; write it back"
+                    f"'{name}' is gone, which has {old.prefix} ({there}), and {_KEPT[old.kind]} as long as the VPC is"
+                    " there; write it back"
                 )
                 yield problem(environment, tenant_file(tenant), path, text)
 
