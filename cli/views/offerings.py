@@ -31,6 +31,9 @@ def tables(found: Offerings) -> Iterator[RenderableType]:
     if found.checkpoints:
         yield ""
         yield _checkpoints(found)
+    if found.buckets:
+        yield ""
+        yield _buckets(found)
     if found.vm_sizes:
         yield ""
         first = found.vm_sizes[0].size
@@ -110,4 +113,14 @@ def _checkpoints(found: Offerings) -> Table:
     table = _table("checkpoints are written to", "and kept in", "offered in")
     for (written_to, kept_in), names in pairs.items():
         table.add_row(listed(written_to), Text(listed(kept_in), "" if kept_in else "yellow"), listed(names, _NAMED))
+    return table
+
+
+def _buckets(found: Offerings) -> Table:
+    table = _table("bucket", "tenant", "at", "quota", "found as", "offered in")
+    for entry in found.buckets:
+        places = [f"{cluster}/{name}" for cluster, names in entry.namespaces.items() for name in names]
+        table.add_row(
+            entry.bucket, entry.tenant, entry.endpoint, entry.quota, entry.found_as, listed(places, _NAMED) or "-"
+        )
     return table

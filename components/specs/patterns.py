@@ -7,6 +7,7 @@ import re
 from components.specs import (
     api_server,
     base,
+    buckets,
     cluster_api,
     dpus,
     flux,
@@ -49,6 +50,8 @@ PATTERN_RULES = {
     snapshots.PERIOD: "must be hours or days like 6h or 3d",
     base.CRON_SCHEDULE: 'must be a cron schedule of five fields like "15 3 * * *"',
     region.STATE_BACKEND: "must be a URL as pulumi login takes it like s3://bucket/region",
+    buckets.STORE_URL: "must be https:// and a host, and nothing but a port behind it, like https://objects.cloud.example",
+    buckets.BUCKET_NAME: f"must be a name of {_LABEL} that starts and ends with a letter or digit, 3 to 63 characters",
     storage.TENANT_LABEL: f"must be a name of {_LABEL} that starts with a letter, like vast-<tenant>",
     storage.TENANT_HOST: "must be a DNS name without a scheme like <tenant>.vast.cloud.example",
     dpus.DPU_CLUSTER_NAME: "must be a name of at most 4 lower-case letters and digits that starts with a letter",

@@ -27,6 +27,7 @@ from components.specs.base import (
     Text,
 )
 from components.specs.border import BorderSpec
+from components.specs.buckets import ObjectStoreSpec
 from components.specs.catalog import Channel
 from components.specs.chart_rollouts import ChartRolloutsSpec
 from components.specs.data_stores import DataStoreSpec, DedicatedDataStoreSpec
@@ -207,6 +208,8 @@ class RegionSpec(DataFile):
     """The DPF control plane of the region, which runs its DPUs."""
     storage: tuple[StorageClassSpec, ...] = Field(min_length=1)
     """Storage classes that tenants may name in ``clusters[].storage``."""
+    object_stores: tuple[ObjectStoreSpec, ...] = ()
+    """Stores that tenants may have buckets in."""
     spares: PercentOrCount = "2%"
     """Hosts kept free per pool and failure domain; a pool may say otherwise."""
     chart_rollouts: ChartRolloutsSpec = ChartRolloutsSpec()

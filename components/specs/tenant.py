@@ -7,6 +7,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from components.specs.base import DataFile, DnsLabel, Label, Quantity, ShortName, Spec, Text
+from components.specs.buckets import BucketSpec
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.security_groups import SecurityGroupSpec
 from components.specs.tenant_network import VpcSpec
@@ -105,5 +106,7 @@ class TenantSpec(DataFile):
     """Rules about what crosses the edges of VPCs; a VPC names its own."""
     clusters: tuple[ClusterSpec, ...] = Field(min_length=1)
     """Kubernetes clusters of the tenant."""
+    buckets: tuple[BucketSpec, ...] = ()
+    """Buckets of the tenant in object stores of the region."""
     vms: VmsSpec | None = None
     """What the tenant can order as VMs; it can order none when it is left out."""

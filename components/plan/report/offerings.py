@@ -85,6 +85,21 @@ class StorageOffer(Spec):
     clusters: tuple[str, ...]
 
 
+class BucketOffer(Spec):
+    """A bucket that a tenant has, and where its workloads find the keys."""
+
+    tenant: str
+    bucket: str
+    """Name in the store."""
+    store: str
+    endpoint: str
+    quota: str
+    found_as: str
+    """Name of ConfigMap and Secret in each namespace that gets keys."""
+    namespaces: dict[str, tuple[str, ...]]
+    """Namespaces with keys, by cluster."""
+
+
 class CheckpointOffer(Spec):
     """Where jobs of a cluster write a checkpoint at the speed of a node's own disks, and where it is kept."""
 
@@ -106,6 +121,7 @@ class Offerings(Spec):
     nodes: tuple[NodeOffer, ...]
     storage: tuple[StorageOffer, ...]
     checkpoints: tuple[CheckpointOffer, ...]
+    buckets: tuple[BucketOffer, ...]
 
 
 def offerings(environment: Environment) -> Offerings:
@@ -117,6 +133,7 @@ def offerings(environment: Environment) -> Offerings:
         nodes=tuple(_nodes(environment)),
         storage=tuple(_storage(environment)),
         checkpoints=tuple(_checkpoints(environment)),
+        buckets=tuple(_buckets(environment)),
     )
 
 
@@ -240,3 +257,18 @@ def _checkpoints(environment: Environment) -> Iterator[CheckpointOffer]:
             kept = sorted((entry for entry in offered if entry.SHARED), key=lambda entry: not entry.default)
             names = tuple(entry.name for entry in kept)
             yield CheckpointOffer(cluster=placed.cluster.name, written_to=local, kept_in=names)
+
+
+def _buckets(environment: Environment) -> Iterator[BucketOffer]:
+    endpoints = {store.name: store.endpoint for store in environment.region.object_stores}
+    for tenant in environment.tenants:
+        for spec in tenant.buckets:
+            yield BucketOffer(
+                tenant=tenant.tenant,
+                bucket=spec.name_in_store(tenant.tenant),
+                store=spec.store,
+                endpoint=endpoints[spec.store],
+                quota=spec.quota,
+                found_as=spec.found_as,
+                namespaces={access.cluster: access.namespaces for access in spec.access},
+            )

@@ -118,6 +118,9 @@ def region_duplicates(environment: Environment) -> Iterator[Problem]:
     vms = ((tenant_file(t), (*path, "name"), vm_key(home, vm.name)) for t, home in homes for path, vm in vms_of(t))
     yield from twice(environment, "VM", vms)
     yield from twice(environment, "storage class", entries(REGION, ("storage",), "name", environment.region.storage))
+    yield from twice(
+        environment, "store", entries(REGION, ("object_stores",), "name", environment.region.object_stores)
+    )
     stores = environment.region.control_planes.data_stores
     yield from twice(environment, "data store", entries(REGION, ("control_planes", "data_stores"), "name", stores))
     controllers = entries(REGION, ("bare_metal", "controllers"), "name", environment.region.bare_metal.controllers)
@@ -190,6 +193,13 @@ def list_duplicates(environment: Environment) -> Iterator[Problem]:
 def _lists_of(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
     file = tenant_file(tenant)
     yield from twice(environment, "security group", entries(file, ("security_groups",), "name", tenant.security_groups))
+    yield from twice(environment, "bucket", entries(file, ("buckets",), "name", tenant.buckets))
+    for index, bucket in enumerate(tenant.buckets):
+        granted = entries(file, ("buckets", index, "access"), "cluster", bucket.access)
+        yield from twice(environment, "access of", granted, "make one of them")
+        for at, access in enumerate(bucket.access):
+            places = items(file, ("buckets", index, "access", at, "namespaces"), access.namespaces)
+            yield from twice(environment, "namespace", places, "remove one")
     contract = entries(file, ("contract",), "instance_type", tenant.contract)
     yield from twice(environment, "contract for", contract, "make one of them")
     for index, vpc in enumerate(tenant.vpcs):

@@ -128,24 +128,34 @@ def shared_secrets(environment: Environment) -> Iterator[Problem]:
 
 def reachable(environment: Environment) -> Iterator[Problem]:
     """Report storage whose address hosts of a VPC cannot reach. A name instead of an address is taken as it is."""
-    networks = environment.region.networks
     for placed, at, entry in offered(environment):
-        address = _address(entry.endpoint) if isinstance(entry, VastClassSpec) else None
-        vpc = next((vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc), None)
-        if address is None or vpc is None or not BORDERS[vpc.isolation].link_per_host or address in networks.storage:
-            continue
-        there = place(environment, REGION, ("storage", environment.region.storage.index(entry), "endpoint"))
-        denied = next((name for name in _DENIED if address in getattr(networks, name)), None)
-        if denied:
-            text = f"'{entry.name}' is at {address} ({there}) in networks.{denied}, which no VPC reaches; move it there"
-        elif vpc.egress is Egress.NONE:
-            text = (
-                f"'{entry.name}' is at {address} ({there}) outside networks.storage ({networks.storage}), and VPC"
-                f" {vpc.name} has egress none; move it there, or write egress: public"
-            )
-        else:
-            continue
-        yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+        if isinstance(entry, VastClassSpec):
+            there = place(environment, REGION, ("storage", environment.region.storage.index(entry), "endpoint"))
+            text = cut_off(environment, placed, entry.name, address_of(entry.endpoint), there)
+            if text:
+                yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+
+
+def cut_off(
+    environment: Environment, placed: PlacedCluster, name: str, address: Address | None, there: str
+) -> str | None:
+    """Return why a cluster does not reach storage called ``name``, which ``there`` has ``address``; None if it does.
+
+    Where no DPU keeps hosts of the VPC from it, or a name stands for the address, nobody can tell.
+    """
+    networks = environment.region.networks
+    vpc = next((vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc), None)
+    if address is None or vpc is None or not BORDERS[vpc.isolation].link_per_host or address in networks.storage:
+        return None
+    denied = next((key for key in _DENIED if address in getattr(networks, key)), None)
+    if denied:
+        return f"'{name}' is at {address} ({there}) in networks.{denied}, which no VPC reaches; move it there"
+    if vpc.egress is Egress.NONE:
+        return (
+            f"'{name}' is at {address} ({there}) outside networks.storage ({networks.storage}), and VPC {vpc.name} has"
+            " egress none; move it there, or write egress: public"
+        )
+    return None
 
 
 def offered(environment: Environment) -> Iterator[tuple[PlacedCluster, int, StorageClassSpec]]:
@@ -170,7 +180,8 @@ def _images(environment: Environment, cluster: str) -> dict[str, GoldenImage]:
     }
 
 
-def _address(text: str) -> Address | None:
+def address_of(text: str) -> Address | None:
+    """Return the address in ``text``, which may have a port behind it; None where a name stands there."""
     found = re.fullmatch(r"([0-9.]+)(:[0-9]+)?", text)
     try:
         return ipaddress.IPv4Address(found[1]) if found else None

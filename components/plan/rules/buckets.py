@@ -1,0 +1,127 @@
+"""Buckets: their store and clusters are there, nobody else has them, and workloads reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from components.plan.pools import DataPath, PlacedCluster, clusters_of, place, problem, tenant_file
+from components.plan.rules.references import undeclared
+from components.plan.rules.storage import address_of, cut_off
+from components.render import flux, infiniband, storage, vm_images
+from components.render.vm_offering import VM_OPERATORS
+from components.specs.buckets import BucketSpec, ObjectStoreSpec
+from components.specs.data_stores import BackupSpec
+from components.specs.environment import Environment
+from components.specs.loader import REGION
+from components.specs.problems import Problem, dotted
+from components.specs.tenant import TenantSpec
+
+_KUBERNETES = "kube-"
+_DRIVERS = (
+    storage.SNAPSHOTS.namespace, storage.NFS_NAMESPACE, storage.VAST_NAMESPACE, storage.TOPOLVM_NAMESPACE
+)  # fmt: skip
+_VMS = (vm_images.NAMESPACE, *(operator.namespace for operator in VM_OPERATORS))
+_HTTPS_PORT = ":443"
+_Place = tuple[str, str]
+"""Host of a store, with a port that is not the usual one, and the name of a bucket there."""
+
+
+def references(environment: Environment) -> Iterator[Problem]:
+    """Report buckets in a store that the region does not have, and keys for a cluster that the tenant does not have."""
+    stores = [store.name for store in environment.region.object_stores]
+    for tenant, path, bucket in _buckets(environment):
+        if bucket.store not in stores:
+            none = f"'{bucket.store}' is not declared in {REGION}, which has no object_stores; add it there"
+            text = undeclared(bucket.store, stores, REGION) if stores else none
+            yield problem(environment, tenant_file(tenant), (*path, "store"), text)
+        names = [cluster.name for cluster in tenant.clusters]
+        for at, access in enumerate(bucket.access):
+            if access.cluster not in names:
+                text = undeclared(access.cluster, names, "clusters of this file")
+                yield problem(environment, tenant_file(tenant), (*path, "access", at, "cluster"), text)
+
+
+def one_owner(environment: Environment) -> Iterator[Problem]:
+    """Report a bucket that two tenants would have, or one twice, or that keeps snapshots of control planes."""
+    stores = _stores(environment)
+    held = {_in_store(spec.endpoint, spec.bucket): (path, REGION) for path, spec in _backups(environment)}
+    for tenant, path, bucket in _buckets(environment):
+        if bucket.store not in stores:
+            continue
+        name, file = bucket.name_in_store(tenant.tenant), tenant_file(tenant)
+        here = (*path, "bucket" if bucket.bucket else "name")
+        other, there = held.setdefault(_in_store(stores[bucket.store].endpoint, name), (here, file))
+        if (other, there) != (here, file):
+            text = (
+                f"'{name}' at {stores[bucket.store].endpoint} is also {dotted(other)}"
+                f" ({place(environment, there, other)}), so that keys of one would open the other; pick another name"
+                " for it in the store (bucket)"
+            )
+            yield problem(environment, file, here, text)
+
+
+def namespaces(environment: Environment) -> Iterator[Problem]:
+    """Report keys for namespaces that the platform makes in clusters of tenants."""
+    platform = taken(environment)
+    for tenant, path, bucket in _buckets(environment):
+        for at, access in enumerate(bucket.access):
+            for index, name in enumerate(access.namespaces):
+                if name in platform or name.startswith(_KUBERNETES):
+                    text = f"'{name}' is a namespace of the platform, and keys go to the tenant's own; pick another"
+                    where = (*path, "access", at, "namespaces", index)
+                    yield problem(environment, tenant_file(tenant), where, text)
+
+
+def taken(environment: Environment) -> set[str]:
+    """Return the namespaces that the platform makes in clusters of tenants, for some of them at least."""
+    return {
+        *_DRIVERS,
+        *_VMS,
+        flux.NAMESPACE,
+        infiniband.NAMESPACE,
+        *(entry.namespace for entry in environment.add_ons.add_ons),
+    }
+
+
+def reachable(environment: Environment) -> Iterator[Problem]:
+    """Report stores whose address a cluster with keys cannot reach. A name is taken as it is."""
+    stores = _stores(environment)
+    for tenant, path, bucket in _buckets(environment):
+        placed = {one.cluster.name: one for one in clusters_of(tenant)}
+        for at, access in enumerate(bucket.access):
+            if access.cluster in placed and bucket.store in stores:
+                text = _cut_off(environment, placed[access.cluster], stores[bucket.store])
+                if text:
+                    yield problem(environment, tenant_file(tenant), (*path, "access", at, "cluster"), text)
+
+
+def _cut_off(environment: Environment, placed: PlacedCluster, store: ObjectStoreSpec) -> str | None:
+    index = environment.region.object_stores.index(store)
+    there = place(environment, REGION, ("object_stores", index, "endpoint"))
+    return cut_off(environment, placed, store.name, address_of(store.host), there)
+
+
+def _stores(environment: Environment) -> dict[str, ObjectStoreSpec]:
+    return {store.name: store for store in environment.region.object_stores}
+
+
+def _buckets(environment: Environment) -> Iterator[tuple[TenantSpec, DataPath, BucketSpec]]:
+    """Yield all buckets with their tenant and where they are written."""
+    for tenant in environment.tenants:
+        for index, bucket in enumerate(tenant.buckets):
+            yield tenant, ("buckets", index), bucket
+
+
+def _backups(environment: Environment) -> Iterator[tuple[DataPath, BackupSpec]]:
+    """Yield where the platform keeps snapshots of its own."""
+    region = environment.region.control_planes
+    if region.dedicated and region.dedicated.backup:
+        yield ("control_planes", "dedicated", "backup", "bucket"), region.dedicated.backup
+    for index, store in enumerate(region.data_stores):
+        if store.backup:
+            yield ("control_planes", "data_stores", index, "backup", "bucket"), store.backup
+
+
+def _in_store(endpoint: str, bucket: str) -> _Place:
+    return urlsplit(endpoint).netloc.lower().removesuffix(_HTTPS_PORT), bucket

@@ -1,0 +1,93 @@
+"""Buckets of tenants: what their workloads find, and whose keys they get."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+from small_region import changed
+
+from components.plan.build.external_secrets import deliveries
+from components.plan.build.manifests import everything
+from components.plan.build.storage import of_cluster
+from components.plan.pools import clusters
+from components.plan.rules import buckets as rules
+from components.render.manifest import MANAGEMENT, Manifest
+from components.specs.buckets import BucketSpec, ObjectStoreSpec
+from components.specs.environment import Environment
+from components.specs.loader import environments, load_environment
+from toolchain import paths
+
+ENVIRONMENTS = paths.ROOT / "environments"
+
+
+@cache
+def laptop(**store: Any) -> Environment:
+    """Return environment laptop, in which each tenant has bucket ``runs`` for namespaces ``lab`` and ``default``."""
+    environment = load_environment("laptop", ENVIRONMENTS)
+    stores = (ObjectStoreSpec.model_validate({"name": "objects", "endpoint": "https://o.example:9021", **store}),)
+
+    def runs(cluster: str) -> tuple[BucketSpec, ...]:
+        access = [{"cluster": cluster, "namespaces": ["lab", "default"], "rights": "read"}]
+        said = {"name": "runs", "store": "objects", "quota": "1Ti", "access": access}
+        return (BucketSpec.model_validate(said),)
+
+    tenants = tuple(changed(one, buckets=runs(one.clusters[0].name)) for one in environment.tenants)
+    return changed(environment, tenants=tenants, region=changed(environment.region, object_stores=stores))
+
+
+def found(environment: Environment, kind: str, name: str) -> list[Manifest]:
+    every = (
+        item for placed in clusters(environment) for one in of_cluster(environment, placed) for item in one.render()
+    )
+    return [item for item in every if (item.kind, item.name) == (kind, name)]
+
+
+def test_workloads_find_their_bucket_in_each_namespace() -> None:
+    maps = {(item.cluster, item.namespace): item for item in found(laptop(), "ConfigMap", "bucket-runs")}
+
+    assert [*maps] == [(c, n) for c in ("acme-train", "globex-lab") for n in ("lab", "default")]
+    assert maps["globex-lab", "lab"].body["data"] == {
+        "BUCKET_HOST": "o.example",
+        "BUCKET_PORT": "9021",
+        "BUCKET_NAME": "globex-runs",
+        "BUCKET_REGION": "us-east-1",
+        "BUCKET_ADDRESSING": "path",
+        "AWS_ENDPOINT_URL_S3": "https://o.example:9021",
+        "AWS_REGION": "us-east-1",
+    }
+
+
+def test_namespaces_stay_with_what_the_tenant_put_there_and_the_default_one_is_nobodys() -> None:
+    assert [item.retain for item in found(laptop(), "Namespace", "lab")] == [True, True]
+    assert found(laptop(), "Namespace", "default") == []
+
+
+@pytest.mark.parametrize(("private", "further"), [(False, ()), (True, ("ca.crt",))])
+def test_each_cluster_gets_keys_of_its_own_and_the_authority_that_a_store_needs(
+    private: bool,  # noqa: FBT001 - a value of the data
+    further: tuple[str, ...],
+) -> None:
+    maps = found(laptop(private_authority=private), "ConfigMap", "bucket-runs")
+    told = {(one.cluster, one.namespace): one for one in deliveries(laptop(), maps)}
+
+    assert {one.keys for one in told.values()} == {("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", *further)}
+    assert {(cluster, one.entry) for (cluster, _), one in told.items()} == {
+        ("acme-train", "laptop/acme-train/bucket-runs"),
+        ("globex-lab", "laptop/globex-lab/bucket-runs"),
+    }
+
+
+@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
+def test_every_namespace_that_the_platform_makes_in_a_cluster_is_kept_from_buckets(name: str) -> None:
+    environment = load_environment(name, ENVIRONMENTS)
+    own = {space for tenant in environment.tenants for bucket in tenant.buckets for space in _spaces(bucket)}
+    made = {item.name for item in everything(environment) if item.kind == "Namespace" and item.cluster != MANAGEMENT}
+
+    assert made
+    assert made - own <= rules.taken(environment)
+
+
+def _spaces(bucket: BucketSpec) -> set[str]:
+    return {space for access in bucket.access for space in access.namespaces}
