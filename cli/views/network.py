@@ -45,6 +45,8 @@ def _vpc(vpc: VpcNetwork) -> Iterator[Text]:
         yield Text(f"  cluster {cluster.cluster}   {_pairs(numbers)}")
     if vpc.peers:
         yield Text("  peers   " + "   ".join(f"{name} by route target {target}" for name, target in vpc.peers.items()))
+    if vpc.denied:
+        yield Text(f"  denied   {listed(list(map(str, vpc.denied)), _NAMED)}")
     if vpc.security_group:
         yield Text(f"  security group   {vpc.security_group}")
     if vpc.pkeys:

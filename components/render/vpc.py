@@ -61,7 +61,7 @@ class Reach:
     permit: tuple[Network, ...]
     """Addresses of the control planes of the VPC's clusters."""
     deny: tuple[Network, ...]
-    """Networks of the region that no tenant may see."""
+    """Networks of the region that no tenant may see, then those that the data deny: nothing below has any of them."""
     inside: tuple[Network, ...]
     """Prefixes of the VPC itself, the region's storage, and what every VPC reaches behind the border."""
     peers: tuple[Rule, ...]
@@ -114,6 +114,7 @@ def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
             *(() if networks.boot is None else (networks.boot,)),
             networks.control_plane_vips,
             networks.dpu_loopbacks,
+            *denied(vpc, networks),
         ),
         inside=(
             *numbers.prefixes.values(),
@@ -125,6 +126,11 @@ def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
         outside=vpc.spec.egress is Egress.PUBLIC,
         crossing=None if vpc.group is None else tuple(_crossing(vpc.group)),
     )
+
+
+def denied(vpc: Vpc, networks: NetworksSpec) -> tuple[Network, ...]:
+    """Return the networks that the data deny to ``vpc``, each once: those of all VPCs, then its own."""
+    return tuple(dict.fromkeys((*networks.deny, *vpc.spec.deny)))
 
 
 def _with_peers(vpc: Vpc) -> Iterator[Rule]:

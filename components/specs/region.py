@@ -39,6 +39,7 @@ from components.specs.nodes import NodesSpec
 from components.specs.previews import PreviewsSpec
 from components.specs.ranges import Numbers
 from components.specs.storage import StorageClassSpec
+from components.specs.tenant_network import MOST_DENIED
 
 STATE_BACKEND = r"^(azblob|file|gs|https|postgres|s3)://[^\s]+$"
 
@@ -107,6 +108,8 @@ class NetworksSpec(Spec):
     """Numbers for BGP: one a VPC, from the beginning, and one a DPU, from the end."""
     route_targets: Numbers | None = None
     """Numbers of EVPN route targets, one a VPC; a VPC uses its VNI when they are left out."""
+    deny: tuple[Cidr, ...] = Field(default=(), max_length=MOST_DENIED)
+    """Networks that no VPC reaches, whatever its egress, beside those of the region that no tenant sees."""
     border: BorderSpec | None = None
     """Routers that route between VPCs and the rest; they have a VRF of each VPC, and nothing else to say, when left
     out."""

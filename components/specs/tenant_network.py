@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from components.specs.base import DnsLabel, PrefixLength, ShortName, Spec
+from pydantic import Field
+
+from components.specs.base import Cidr, DnsLabel, PrefixLength, ShortName, Spec
+
+MOST_DENIED = 50
+"""Most networks that one list denies: each is a rule on every DPU of a VPC."""
 
 
 class Isolation(StrEnum):
@@ -88,6 +93,9 @@ class VpcSpec(Spec):
     """Whether traffic from outside reaches load balancers of the VPC. None does on ``dpf-ovn``, whatever is written."""
     egress: Egress = Egress.NONE
     """Whether nodes and pods of the VPC reach the internet."""
+    deny: tuple[Cidr, ...] = Field(default=(), max_length=MOST_DENIED)
+    """Networks that nodes and pods of the VPC never reach, though ``egress`` is public; ``networks.deny`` of the region
+    has those that no VPC reaches. Refused on ``dpf-ovn``, which filters nothing."""
     fabrics: tuple[DnsLabel, ...] = ()
     """Fabrics of ``region.yaml`` on which the VPC has a partition."""
     security_group: ShortName | None = None

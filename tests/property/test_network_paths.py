@@ -9,7 +9,7 @@ from dataclasses import replace
 from ipaddress import IPv4Address
 
 import pytest
-from drawn_regions import BORDERS, NAMES, PEERINGS, PLAIN, PORTS, TENANTS, Wish, region
+from drawn_regions import BORDERS, DENIED, NAMES, PEERINGS, PLAIN, PORTS, TENANTS, Wish, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_region import judge
@@ -20,8 +20,10 @@ from components.plan.report.paths import Region
 from components.render.manifest import Manifest
 from components.render.packets import ALL
 from components.render.tenant_network import on_dpus
+from components.specs.base import Network
 from components.specs.border import BorderSpec
 from components.specs.environment import Environment
+from components.specs.tenant_network import Isolation
 
 PAIRS = 20
 """Pairs of ends that are judged in each region."""
@@ -34,7 +36,8 @@ def ends(environment: Environment) -> dict[str, End]:
     shared = (networks.management, networks.bmc, networks.storage, networks.dpu_loopbacks, *border)
     unused = (networks.tenants[-2], networks.control_plane_vips[-2])
     apis = (one.vip for one in lock.clusters.values())
-    found = [End(address=address) for address in (OUTSIDE, *(one[1] for one in shared), *unused, *apis)]
+    denied = (one[9] for one in DENIED)
+    found = [End(address=address) for address in (OUTSIDE, *denied, *(one[1] for one in shared), *unused, *apis)]
     for name, numbers in lock.vpcs.items():
         found += [End(address=one, vpc=name, sends_as=numbers.pods[7]) for one in _public(environment, name)]
         found += [End(address=one[5], vpc=name) for one in (numbers.pods, numbers.services, numbers.load_balancers)]
@@ -110,6 +113,25 @@ def test_a_vpc_on_dpus_reaches_the_prefixes_of_its_peers_and_of_nobody_else(
     grouped = {vpc.name for tenant in environment.tenants for vpc in tenant.vpcs if vpc.security_group}
     bare = [pair for pair in pairs if (pair[0].vpc, pair[1].vpc) in peered and not grouped & {pair[0].vpc, pair[1].vpc}]
     assert [pair for pair in bare if not rendered.reaches(*pair)] == []
+
+
+@given(TENANTS, BORDERS, PEERINGS, st.sets(st.sampled_from(DENIED), max_size=1))
+@settings(max_examples=100)
+def test_nobody_in_a_vpc_reaches_what_is_denied_to_it_or_is_reached_from_there(
+    wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, of_region: set[Network]
+) -> None:
+    filtered = {name: wish for name, wish in wishes.items() if wish.isolation is not Isolation.DPF_OVN}
+    environment = region(filtered, border, peerings=peerings, deny=tuple(of_region))
+    rendered = judge(environment)
+
+    for end in ends(environment).values():
+        # Pods alone are behind Kube-OVN and policies.
+        if end.vpc is None or (end.on_host and filtered[end.vpc].isolation is not Isolation.DPF_HBN):
+            continue
+        for network in (*of_region, *filtered[end.vpc].deny):
+            other = End(address=network[9])
+            assert not rendered.reaches(end, other)
+            assert not rendered.reaches(other, end)
 
 
 def test_a_peer_of_a_peer_is_no_peer() -> None:

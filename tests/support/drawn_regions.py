@@ -12,6 +12,7 @@ from environment_data import ENVIRONMENTS
 from hypothesis import strategies as st
 
 from components.plan.allocate.allocation import allocate
+from components.specs.base import Network
 from components.specs.border import BorderSpec
 from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec
@@ -60,6 +61,8 @@ class Wish:
     """What its VPC has a further prefix for, one each."""
     group: SecurityGroupSpec | None = None
     """Rules of its VPC, where HBN isolates it; those about others who are no peers are left out."""
+    deny: tuple[Network, ...] = ()
+    """Networks that its VPC never reaches, where something filters its packets."""
 
 
 PLAIN = Wish(
@@ -71,6 +74,8 @@ PLAIN = Wish(
     nodes=1,
     fabric=True,
 )
+DENIED = tuple(map(Network, ("198.51.7.0/24", "9.9.0.0/16", "10.0.0.0/15", "10.1.0.0/24")))
+"""Networks that may be denied to a VPC: what is outside, and what no VPC may see anyway."""
 PORTS = (("tcp", 22), ("tcp", 443), ("udp", 53), ("icmp", 0))
 """Protocols and ports that rules and questions are about."""
 RULES = st.builds(
@@ -99,6 +104,7 @@ WISHES = st.builds(
     fabric=st.booleans(),
     more=st.lists(st.sampled_from(list(PrefixKind)), max_size=2).map(tuple),
     group=st.none() | GROUPS,
+    deny=st.lists(st.sampled_from(DENIED), max_size=2).map(tuple),
 )
 PEERINGS = st.sets(st.sampled_from(list(combinations(NAMES, 2))))
 """Pairs of tenants who both want their VPCs peered, where HBN isolates both."""
@@ -116,13 +122,14 @@ def region(
     border: BorderSpec | None,
     before: Environment | None = None,
     peerings: Iterable[tuple[str, str]] = (),
+    deny: tuple[Network, ...] = (),
 ) -> Environment:
     """Return a region with just these tenants, allocated after ``before`` if there is one.
 
-    Of ``peerings`` those count whose tenants are both there, behind HBN.
+    Of ``peerings`` those count whose tenants are both there, behind HBN; ``deny`` is of all VPCs.
     """
     laptop = _laptop()
-    networks = laptop.region.networks.model_copy(update={"border": border})
+    networks = laptop.region.networks.model_copy(update={"border": border, "deny": deny})
     fabric = {"networks": networks, "fabrics": (FABRIC,)}
     empty = laptop.model_copy(update=_EMPTY | {"region": laptop.region.model_copy(update=fabric)})
     tenants = tuple(_tenant(name, wish, _peers(name, wishes, peerings)) for name, wish in sorted(wishes.items()))
@@ -154,6 +161,7 @@ def _tenant(name: str, wish: Wish, peers: tuple[PeerSpec, ...]) -> TenantSpec:
         "egress": wish.egress,
         "isolation": wish.isolation,
         "peers": peers,
+        "deny": () if wish.isolation is Isolation.DPF_OVN else wish.deny,
         "fabrics": (FABRIC.name,) if wish.fabric else (),
         "more_prefixes": tuple(
             MorePrefixSpec.model_validate({"name": f"more-{index}", "kind": kind, "size": "/26"})

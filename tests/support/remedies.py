@@ -179,7 +179,7 @@ def _promote(bench: Workbench, _: Problem, match: re.Match[str]) -> None:
     bench.promote(match[1], match[2])
 
 
-_LITERAL = r"([-\w./:\[\]]*[\d/:\[\]{}.][-\w./:\[\]]*|[a-z0-9]+(?:-[a-z0-9]+)*)"
+_LITERAL = r"([-\w./:\[\]]*[\d/:\[\]{}.][-\w./:\[\]]*|[a-z0-9]+(?:[-_][a-z0-9]+)*)"
 _PROSE = r"(?!(?:an?|the|one|two|it|its|that|them|and|another|other|less|more|back|what|each|spaces)\b)"
 _STOP = r"(?=$|[;,] | or | \(| where | first\b)"
 

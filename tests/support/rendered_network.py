@@ -185,7 +185,7 @@ class RenderedNetwork:
         if contract["imports"] not in vrf.exports or not vrf.originates(address):
             return False
         taken = [one for one in contract["accepts"] if address in IPv4Network(one["prefix"])]
-        return any(one["outside"] or source.address != OUTSIDE for one in taken)
+        return any(one["outside"] or not source.address.is_global for one in taken)
 
     def _route(self, vpc: str, address: IPv4Address) -> str | None:
         """Return where the longest route of a VRF leads: a VPC, the border, or nowhere."""

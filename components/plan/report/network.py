@@ -13,6 +13,7 @@ from components.plan.build.tenant_network import PlacedVpc, vpcs
 from components.plan.pools import clusters_of
 from components.render.backends import BORDERS
 from components.render.dns import domain_of
+from components.render.vpc import denied
 from components.specs.base import Address, Network, Spec
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
@@ -64,6 +65,8 @@ class VpcNetwork(Spec):
     """Prefixes of hosts, pods, services and load balancers."""
     egress: Egress
     ingress: Ingress
+    denied: tuple[Network, ...]
+    """Networks that the data deny to it, those of all VPCs first."""
     security_group: str | None
     """Group of rules that says what crosses its edge; None where nothing bounds it."""
     peers: dict[str, str]
@@ -135,7 +138,7 @@ def network(environment: Environment) -> RegionNetwork:
 
 
 def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
-    hosts, given = _hosts(environment), environment.allocations.addresses
+    hosts, given, plan = _hosts(environment), environment.allocations.addresses, environment.region.networks
     for placed in vpcs(environment):
         spec, numbers, border = placed.vpc.spec, placed.vpc.numbers, BORDERS[placed.vpc.spec.isolation]
         yield VpcNetwork(
@@ -147,6 +150,7 @@ def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
             prefixes=numbers.prefixes,
             egress=spec.egress,
             ingress=spec.ingress,
+            denied=denied(placed.vpc, plan),
             security_group=spec.security_group,
             peers=placed.vpc.peer_targets,
             pkeys={fabric: f"{pkey:#x}" for fabric, pkey in numbers.pkeys.items()},

@@ -24,7 +24,9 @@ def about(rule: Rule) -> str:
 
 
 def _names(vpc: Vpc, plan: NetworksSpec) -> dict[Network, str]:
-    names = {Network(f"{address}/32"): "its control plane" for address in vpc.control_planes}
+    names = dict.fromkeys(vpc.spec.deny, "deny of this VPC")
+    names |= dict.fromkeys(plan.deny, "networks.deny, which no VPC reaches")
+    names |= {Network(f"{address}/32"): "its control plane" for address in vpc.control_planes}
     names |= {prefix: f"its own {name.replace('_', ' ')}" for name, prefix in vpc.numbers.prefixes.items()}
     for peer in vpc.peers:
         for name, prefix in peer.numbers.prefixes.items():

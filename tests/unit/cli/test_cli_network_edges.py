@@ -106,6 +106,10 @@ def test_the_group_of_a_vpc_is_shown(everywhere: Invoke) -> None:
     assert "  security group   edge\n" in everywhere("show", REGION, "network").stdout
 
 
+def test_denied_networks_are_shown(everywhere: Invoke) -> None:
+    assert "  denied   192.0.2.0/24\n" in everywhere("show", REGION, "network").stdout
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [

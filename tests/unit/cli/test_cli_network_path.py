@@ -144,6 +144,25 @@ def test_a_way_that_must_be_there_is_cut_where_a_rule_says_so(
     assert [len(list(rule(one))) for one in (opened, closed)] == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("target", "rule"),
+    [
+        ("192.0.2.9", "denies 192.0.2.0/24: deny of this VPC"),
+        ("198.19.0.9", "denies 198.18.0.0/15: networks.deny, which no VPC reaches"),
+    ],
+)
+def test_a_denied_network_is_told_with_the_list_that_denies_it(
+    target: str, rule: str, data_folder: Path, edit: Edit
+) -> None:
+    edit(data_folder / "laptop" / "region.yaml", "networks:\n", "networks:\n  deny: [198.18.0.0/15]\n")
+    edit(data_folder / "laptop/tenants/acme.yaml", "egress: public\n", "egress: public\n    deny: [192.0.2.0/24]\n")
+
+    found = path(load_environment("laptop", data_folder), "pod:acme-train", target)
+
+    assert found.decided_by is not None
+    assert found.decided_by.rule == rule
+
+
 UNKNOWN = (
     "--path: 'pod:acme-trian' is no end of a path (host:CLUSTER/POOL, pod:CLUSTER, vm:CLUSTER/VM, api:CLUSTER,"
     " an address, or one of: internet, management, bmc, storage, dpu_loopbacks, api:acme-train, pod:acme-train,"
