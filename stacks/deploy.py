@@ -17,6 +17,7 @@ from pulumi_command import local
 
 from components.add_ons import AddOns, AddOnsArgs
 from components.cluster_access import ClusterAccess, ClusterAccessArgs
+from components.cluster_namespaces import ClusterNamespaces, ClusterNamespacesArgs
 from components.dns import ClusterDns, ClusterDnsArgs
 from components.external_secrets import ExternalSecrets, ExternalSecretsArgs
 from components.flux import Flux, FluxArgs
@@ -28,6 +29,7 @@ from components.pod_priorities import PodPriorities, PodPrioritiesArgs
 from components.region import Region, RegionArgs
 from components.render.add_ons import AddOnsInput
 from components.render.cluster_access import ClusterAccessInput
+from components.render.cluster_namespaces import ClusterNamespacesInput
 from components.render.concept import Concept
 from components.render.dns import ClusterDnsInput
 from components.render.external_secrets import ExternalSecretsInput
@@ -61,6 +63,7 @@ _Inside: TypeAlias = (
     | PodPrioritiesInput
     | AddOnsInput
     | ClusterAccessInput
+    | ClusterNamespacesInput
     | StorageCatalogInput
     | VmOfferingInput
     | ClusterDnsInput
@@ -123,6 +126,7 @@ class Deployment:
                 | PodPrioritiesInput()
                 | AddOnsInput()
                 | ClusterAccessInput()
+                | ClusterNamespacesInput()
                 | StorageCatalogInput()
                 | VmOfferingInput()
                 | ClusterDnsInput()
@@ -147,6 +151,8 @@ class Deployment:
                 self._add_ons[name] = AddOns(name, AddOnsArgs(add_ons=concept, clusters=clusters), after)
             case ClusterAccessInput():
                 ClusterAccess(name, ClusterAccessArgs(access=concept, clusters=clusters), after)
+            case ClusterNamespacesInput():
+                ClusterNamespaces(name, ClusterNamespacesArgs(namespaces=concept, clusters=clusters), after)
             case StorageCatalogInput():
                 catalog = StorageCatalogArgs(catalog=concept, clusters=clusters)
                 self._catalogs[name] = StorageCatalog(name, catalog, after)

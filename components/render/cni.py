@@ -27,6 +27,10 @@ Cilium's operator gives nodes their parts, of a list that may get longer
 themselves. Calico leaves that to kube-proxy, which kubeadm tells one prefix of pods: it would give pods of another the
 address of their node, which no policy expects (kubernetes/kubernetes:pkg/proxy/iptables/proxier.go).
 """
+CALICO_NAMESPACES = ("calico-apiserver", "calico-system")
+"""Namespaces that Calico's operator makes beside its own (tigera/operator:pkg/render)."""
+KEEP_POLICIES = (CILIUM, CALICO)
+"""Charts whose agents keep NetworkPolicies in both directions."""
 POD_PREFIX_PER_NODE = 24
 """Length of the part of the pods' prefix that a node has."""
 _CALICO_BLOCK = 26

@@ -41,9 +41,10 @@ from components.render.network_peers import (
     within,
 )
 from components.render.objects import given, manifest
-from components.render.operator_places import OperatorPlace, PodSecurity
+from components.render.operator_places import OperatorPlace
 from components.render.sizing import MEBIBYTES_PER_CPU, SIZES, size_for
 from components.specs.base import Address
+from components.specs.cluster_namespaces import PodSecurity
 from components.specs.region import NetworksSpec
 
 CONTROL_PLANE_SECURITY = PodSecurity.BASELINE

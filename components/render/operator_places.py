@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 from components.render import (
     bare_metal_controllers,
@@ -22,19 +21,7 @@ from components.render import (
     secret_store,
 )
 from components.specs.bare_metal import BareMetalSpec
-
-
-class PodSecurity(StrEnum):
-    """A Pod Security Standard of Kubernetes."""
-
-    PRIVILEGED = "privileged"
-    BASELINE = "baseline"
-    RESTRICTED = "restricted"
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """Return the label by which an API server keeps the pods of a namespace to it."""
-        return {"pod-security.kubernetes.io/enforce": self.value}
+from components.specs.cluster_namespaces import PodSecurity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

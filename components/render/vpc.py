@@ -108,14 +108,7 @@ def reach(vpc: Vpc, networks: NetworksSpec) -> Reach:
     numbers = vpc.numbers
     return Reach(
         permit=tuple(Network(f"{address}/32") for address in vpc.control_planes),
-        deny=(
-            networks.management,
-            networks.bmc,
-            *(() if networks.boot is None else (networks.boot,)),
-            networks.control_plane_vips,
-            networks.dpu_loopbacks,
-            *denied(vpc, networks),
-        ),
+        deny=(*networks.unseen, *denied(vpc, networks)),
         inside=(
             *numbers.prefixes.values(),
             networks.storage,

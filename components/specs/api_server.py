@@ -97,13 +97,21 @@ class OidcSpec(CheckedSpec):
             if prefix is not None and (prefix.startswith(_RESERVED) or _RESERVED.startswith(prefix)):
                 rule = f"makes names that begin with {_RESERVED}, which are Kubernetes' own, like {_RESERVED}masters"
                 yield Misfit(f'{rule}; write a prefix of the tenant, like "oidc:"', (key,), prefix)
-        if self.groups_prefix is None and (self.admin_group or "").startswith(_RESERVED):
+        if self.groups_prefix is None and self.is_kubernetes(self.admin_group or ""):
             yield Misfit("is a group of Kubernetes' own; write one of the tenant", ("admin_group",), self.admin_group)
 
     @property
     def admins(self) -> str | None:
         """Return the name under which Kubernetes sees the admin group; None when there is none."""
-        return None if self.admin_group is None else f"{self.groups_prefix or ''}{self.admin_group}"
+        return None if self.admin_group is None else self.seen(self.admin_group)
+
+    def seen(self, group: str) -> str:
+        """Return the name under which Kubernetes sees a group of the identity provider."""
+        return f"{self.groups_prefix or ''}{group}"
+
+    def is_kubernetes(self, group: str) -> bool:
+        """Tell whether a group of the identity provider would be one of Kubernetes' own."""
+        return self.seen(group).startswith(_RESERVED)
 
 
 class AuthenticationWebhookSpec(Spec):

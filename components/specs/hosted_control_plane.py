@@ -19,6 +19,7 @@ from components.specs.base import (
     Spec,
     Text,
 )
+from components.specs.cluster_namespaces import NamespaceSpec
 from components.specs.flux import FluxSpec
 from components.specs.kubelet import KubeletSpec
 from components.specs.node_pool import NodePoolSpec
@@ -85,6 +86,9 @@ class ClusterSpec(Spec):
     pod_priorities: tuple[DnsLabel, ...] = ()
     """Priorities of ``catalog/add_ons.yaml`` that pods of the cluster may name; Kubernetes has two more for the
     platform's own."""
+    namespaces: tuple[NamespaceSpec, ...] = Field(default=(), max_length=200)
+    """Namespaces of the tenant's teams, kept apart from each other. Whatever else the tenant makes stays as it makes
+    it."""
     flux: FluxSpec | None = None
     """Git repository of the tenant's that a Flux inside the cluster applies; the cluster has no Flux when it is left
     out."""

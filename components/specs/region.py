@@ -19,6 +19,7 @@ from components.specs.base import (
     Domain,
     Label,
     Misfit,
+    Network,
     PercentOrCount,
     Registry,
     Spec,
@@ -115,6 +116,12 @@ class NetworksSpec(Spec):
     out."""
     backbone: Label | None = None
     """Network that connects this region to others; regions on one backbone need disjoint VNIs and ASNs."""
+
+    @property
+    def unseen(self) -> tuple[Network, ...]:
+        """Return the networks that no tenant may see."""
+        boot = () if self.boot is None else (self.boot,)
+        return (self.management, self.bmc, *boot, self.control_plane_vips, self.dpu_loopbacks)
 
 
 class ControlPlanesSpec(CheckedSpec):

@@ -15,8 +15,18 @@ BUILT_IN = {
         {"apiGroups": ["authentication.k8s.io"], "resources": ["tokenreviews"], "verbs": ["create"]},
         {"apiGroups": ["authorization.k8s.io"], "resources": ["subjectaccessreviews"], "verbs": ["create"]},
     ],
+    "edit": [
+        {"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list", "watch"]},
+        {
+            "apiGroups": [""],
+            "resources": ["secrets"],
+            "verbs": ["create", "delete", "deletecollection", "patch", "update"],
+        },
+    ],
+    "view": [],
 }
-"""Rules of roles that Kubernetes brings."""
+"""Rules of roles that Kubernetes brings, as far as they are about Secrets
+(K8S:plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go)."""
 ALL = "all"
 
 
@@ -69,8 +79,8 @@ def kinds(item: Manifest) -> set[str]:
 def _bound(item: Manifest, roles: Mapping[Any, Any]) -> Iterator[Access]:
     reference = item.body["roleRef"]
     name, namespace = reference["name"], item.namespace if reference["kind"] == "Role" else None
-    rules = BUILT_IN.get(name) if reference["kind"] == "ClusterRole" else None
-    for rule in rules or roles[item.cluster, reference["kind"], namespace, name]:
+    built_in = reference["kind"] == "ClusterRole" and name in BUILT_IN
+    for rule in BUILT_IN[name] if built_in else roles[item.cluster, reference["kind"], namespace, name]:
         if (
             not {"secrets", "*"} & {*rule["resources"]}
             or not {"", "*"} & {*rule["apiGroups"]}

@@ -8,6 +8,7 @@ from typing import TypeAlias, TypeVar, assert_never
 from components.plan.build import (
     add_ons,
     cluster_access,
+    cluster_namespaces,
     dns,
     external_secrets,
     flux,
@@ -42,6 +43,7 @@ _CLUSTER: _Makers[PlacedCluster] = (
     add_ons.of_cluster,
     tenant_network.of_cluster,
     cluster_access.of_cluster,
+    cluster_namespaces.of_cluster,
     storage.of_cluster,
     vm_offering.of_cluster,
     dns.of_cluster,

@@ -180,6 +180,14 @@ def list_duplicates(environment: Environment) -> Iterator[Problem]:
             listed = getattr(placed.cluster, key)
             if isinstance(listed, tuple):
                 yield from twice(environment, what, items(placed.file, (*placed.path, key), listed), "remove one")
+        yield from twice(
+            environment,
+            "namespace",
+            entries(placed.file, (*placed.path, "namespaces"), "name", placed.cluster.namespaces),
+        )
+        for index, space in enumerate(placed.cluster.namespaces):
+            path = (*placed.path, "namespaces", index, "admits")
+            yield from twice(environment, "namespace", items(placed.file, path, space.admits), "remove one")
     for pool in pools(environment):
         path = (*pool.path, "taints")
         taints = items(pool.file, path, (f"{taint.key}:{taint.effect}" for taint in pool.pool.taints))

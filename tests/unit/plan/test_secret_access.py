@@ -60,9 +60,9 @@ def rows() -> Iterator[str]:
     yield "|---|---|---|---|---|"
     found = {
         (
-            "Group of `oidc.admin_group`" if one.who.startswith("Group ") else said(one.who),
+            _group(one) if one.who.startswith("Group ") else said(one.who),
             said(one.cluster),
-            said(one.namespace) or ALL,
+            "its own" if one.who.startswith("Group ") and one.namespace else said(one.namespace) or ALL,
             said(one.secret),
             one.how,
         )
@@ -70,6 +70,10 @@ def rows() -> Iterator[str]:
     }
     for row in sorted(found):
         yield f"| {' | '.join(row)} |"
+
+
+def _group(one: Access) -> str:
+    return "Group of `edit_group`" if one.namespace else "Group of `oidc.admin_group`"
 
 
 def test_the_page_shows_who_may_read_which_secret() -> None:

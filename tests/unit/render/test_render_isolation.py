@@ -22,7 +22,8 @@ from components.render.isolation import IsolationInput
 from components.render.manifest import MANAGEMENT, objects
 from components.render.network_peers import namespace_of
 from components.render.objects import namespace
-from components.render.operator_places import PLACES, PodSecurity
+from components.render.operator_places import PLACES
+from components.specs.cluster_namespaces import PodSecurity
 from components.specs.loader import environments, load_environment
 
 NAMES = environments(ENVIRONMENTS)

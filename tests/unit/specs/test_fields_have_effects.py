@@ -32,6 +32,8 @@ EXCEPTIONS = {
     "InstanceType.ethernet_ports": PRINTED,
     "KernelProfile.*": PRINTED,
     "KubeletSpec.*": BY_LOOP,
+    "NamespaceSpec.edit_group": BY_PROPERTY,
+    "NamespaceSpec.view_group": BY_PROPERTY,
     "NicsSpec.gbits": PRINTED,
     "OidcSpec.admin_group": BY_PROPERTY,
     "RolloutLimitsSpec.max_unavailable_per_pool": BY_LOOP,

@@ -179,6 +179,7 @@ def test_components_wait_along_the_chain_of_gates(whole: list[Any]) -> None:
         "RequestPriority globex-lab": {"globex-lab-kubeconfig", "globex-lab-lab"},
         "PodPriorities globex-lab": {"globex-lab-kubeconfig", "globex-lab-lab"},
         "AddOns globex-lab": {"globex-lab-kubeconfig", "globex-lab-lab"},
+        "ClusterNamespaces globex-lab": {"globex-lab-kubeconfig", "globex-lab-lab", "globex-lab"},
         "StorageCatalog globex-lab": {"globex-lab-kubeconfig", "globex-lab-lab", "globex-lab"},
         "VmOffering acme-train": {
             "acme-train-kubeconfig",
@@ -240,6 +241,7 @@ def test_a_cluster_slice_fetches_its_kubeconfig_by_itself(run: Run, environment:
         ("jacquard:components:RequestPriority", "globex-lab"),
         ("jacquard:components:PodPriorities", "globex-lab"),
         ("jacquard:components:AddOns", "globex-lab"),
+        ("jacquard:components:ClusterNamespaces", "globex-lab"),
         ("jacquard:components:StorageCatalog", "globex-lab"),
         ("pulumi:providers:kubernetes", "globex-lab"),
         ("pulumi:providers:kubernetes", MANAGEMENT),

@@ -1,0 +1,65 @@
+"""What the namespaces of a cluster's teams are made from, and which namespaces the platform has beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.plan.build.add_ons import add_ons
+from components.plan.build.fabrics import connected
+from components.plan.pools import PlacedCluster
+from components.render import cni, flux, infiniband
+from components.render.cluster_namespaces import DNS_NAMESPACE, ClusterNamespacesInput, TeamNamespace
+from components.render.storage import storage_drivers
+from components.render.vm_images import NAMESPACE as VMS
+from components.render.vm_offering import VM_OPERATORS
+from components.specs.add_ons import Gift
+from components.specs.api_server import OidcSpec
+from components.specs.cluster_namespaces import NamespaceSpec
+from components.specs.environment import Environment
+
+ROLES = {"edit_group": "edit", "view_group": "view"}
+"""Kubernetes' own role that a group of a namespace has there."""
+_ALWAYS = ("default", DNS_NAMESPACE)
+
+
+def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[ClusterNamespacesInput]:
+    """Yield the namespaces of a cluster that lists any."""
+    cluster = placed.cluster
+    if cluster.namespaces:
+        networks, numbers = environment.region.networks, environment.allocations.vpcs[cluster.vpc]
+        yield ClusterNamespacesInput(
+            name=cluster.name,
+            cluster=cluster.name,
+            namespaces=tuple(_team(one, cluster.oidc) for one in cluster.namespaces),
+            api=environment.allocations.clusters[cluster.name].vip,
+            # Kubernetes takes the first of the range (K8S:pkg/controlplane/services.go).
+            service=numbers.services[1],
+            inside=tuple(numbers.prefixes.values()),
+            hidden=networks.unseen,
+            watchers=tuple(entry.namespace for entry in add_ons(environment, placed) if entry.gives is Gift.MONITORING),
+        )
+
+
+def platform_namespaces(environment: Environment, placed: PlacedCluster) -> frozenset[str]:
+    """Return the namespaces of a cluster that Kubernetes and the platform have there; others come with `KUBERNETES`."""
+    cluster, vms = placed.cluster, placed.tenant.vms
+    chosen = add_ons(environment, placed)
+    classes = tuple(spec for spec in environment.region.storage if spec.name in cluster.storage)
+    calico = any(entry.chart == cni.CALICO for entry in chosen)
+    return frozenset(
+        (
+            *_ALWAYS,
+            *(entry.namespace for entry in chosen),
+            *(cni.CALICO_NAMESPACES if calico else ()),
+            *(driver.namespace for driver in storage_drivers(classes)),
+            *((VMS, *(one.namespace for one in VM_OPERATORS)) if vms and vms.cluster == cluster.name else ()),
+            *((flux.NAMESPACE,) if cluster.flux else ()),
+            *((infiniband.NAMESPACE,) if connected(environment, placed) else ()),
+        )
+    )
+
+
+def _team(spec: NamespaceSpec, provider: OidcSpec | None) -> TeamNamespace:
+    if provider is None:
+        return TeamNamespace(spec=spec)
+    return TeamNamespace(spec=spec, groups={ROLES[key]: provider.seen(group) for key, group in spec.groups.items()})

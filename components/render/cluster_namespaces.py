@@ -1,0 +1,137 @@
+"""Namespaces of a tenant's teams inside its cluster, kept apart by what each cluster has: no kind of a CNI's own.
+
+A NetworkPolicy says nothing of nodes: Kubernetes leaves open whether pods reach the one that they run on.
+
+- Cilium never takes a node for an address, so that what no rule names by an entity is denied
+  (cilium/cilium:Documentation/security/policy/layer3.rst).
+- Calico asks the policies of a pod before its packets reach the node itself, whose address is left out of what they
+  let through (projectcalico/calico:felix/rules/static.go, cali-wl-to-host).
+- Kube-OVN has the policy on the port of the pod, whatever its packets are for (KOVN:pkg/controller/network_policy.go).
+
+All let a node reach the pods that run on it, or no probe of a kubelet would pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from components.render.control_plane import API_PORT
+from components.render.manifest import Manifest
+from components.render.network_peers import SAME_NAMESPACE, Peer, anywhere, in_namespace, incoming, outgoing, within
+from components.render.objects import given, manifest, namespace
+from components.specs.base import Address, Network
+from components.specs.cluster_namespaces import (
+    LATEST,
+    NamespaceEgress,
+    NamespaceIngress,
+    NamespaceIsolation,
+    NamespaceQuotaSpec,
+    NamespaceSpec,
+)
+
+DNS_NAMESPACE = "kube-system"
+_RBAC = "rbac.authorization.k8s.io"
+_DNS_PODS = {"podSelector": {"matchLabels": {"k8s-app": "kube-dns"}}}
+"""Pods of CoreDNS, as Kamaji and k0s install it (K8S:cmd/kubeadm/app/phases/addons/dns/manifests.go;
+K0S:pkg/component/controller/coredns.go)."""
+_DNS, _HTTPS = 53, 443
+_GPU = "nvidia.com/gpu"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamNamespace:
+    """A namespace with the names by which Kubernetes sees its groups."""
+
+    spec: NamespaceSpec
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """Group that has each role of Kubernetes' own, by the role."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterNamespacesInput:
+    """The namespaces of one cluster that its tenant's data list."""
+
+    name: str
+    cluster: str
+    namespaces: tuple[TeamNamespace, ...]
+    api: Address
+    """Address of the cluster's control plane."""
+    service: Address
+    """Address by which pods call it, that of Service ``kubernetes``."""
+    inside: tuple[Network, ...]
+    """Prefixes of the cluster's nodes, pods and Services."""
+    hidden: tuple[Network, ...]
+    """Networks of the region that no tenant may see."""
+    watchers: tuple[str, ...] = ()
+    """Namespaces whose pods read figures of all others."""
+
+    def render(self) -> tuple[Manifest, ...]:
+        """Return each namespace, and then what holds in it."""
+        return (
+            *(self._namespace(one.spec) for one in self.namespaces),
+            *(item for one in self.namespaces for item in self._within(one)),
+        )
+
+    def _namespace(self, spec: NamespaceSpec) -> Manifest:
+        labels = spec.pod_security.told(spec.pod_security_version or LATEST)
+        return namespace(spec.name, labels=labels, cluster=self.cluster)
+
+    def _within(self, one: TeamNamespace) -> Iterator[Manifest]:
+        spec = one.spec
+        place: dict[str, Any] = {"namespace": spec.name, "cluster": self.cluster}
+        if spec.isolation is NamespaceIsolation.DEFAULT_DENY:
+            yield manifest("networking.k8s.io/v1", "NetworkPolicy", "isolation", **place, spec=self._policy(spec))
+        if spec.quota is not None:
+            yield manifest("v1", "ResourceQuota", "namespace", **place, spec={"hard": _hard(spec.quota)})
+        if requests := spec.container_requests:
+            asked = {"cpu": f"{requests.millicpus}m", "memory": requests.memory}
+            limits = [{"type": "Container", "defaultRequest": asked}]
+            yield manifest("v1", "LimitRange", "namespace", **place, spec={"limits": limits})
+        for role, group in one.groups.items():
+            yield manifest(
+                f"{_RBAC}/v1",
+                "RoleBinding",
+                f"team-{role}",
+                **place,
+                roleRef={"apiGroup": _RBAC, "kind": "ClusterRole", "name": role},
+                subjects=[{"apiGroup": _RBAC, "kind": "Group", "name": group}],
+            )
+
+    def _policy(self, spec: NamespaceSpec) -> dict[str, Any]:
+        """Return all that pods of a namespace may do; answers pass with their connection."""
+        outside = anywhere(*self.hidden, *self.inside)
+        admitted = dict.fromkeys((*spec.admits, *self.watchers))
+        peers: list[Peer] = [SAME_NAMESPACE, *map(in_namespace, admitted)]
+        hosts = [one.spec.name for one in self.namespaces if spec.name in one.spec.admits]
+        return {
+            "podSelector": {},
+            "policyTypes": ["Ingress", "Egress"],
+            "ingress": [
+                incoming(*peers),
+                *([incoming(outside)] if spec.ingress is NamespaceIngress.PUBLIC else []),
+            ],
+            "egress": [
+                outgoing(SAME_NAMESPACE, *map(in_namespace, hosts)),
+                outgoing({**in_namespace(DNS_NAMESPACE), **_DNS_PODS}, ports=(_DNS,), protocols=("UDP", "TCP")),
+                outgoing(within(self.api), ports=(API_PORT,)),
+                # Some networks judge packets before they know which pod a Service leads to.
+                outgoing(within(self.service), ports=(_HTTPS,)),
+                *([outgoing(outside)] if spec.egress is NamespaceEgress.PUBLIC else []),
+            ],
+        }
+
+
+def _hard(quota: NamespaceQuotaSpec) -> dict[str, str]:
+    bounds = given(
+        **{
+            "pods": quota.pods,
+            "requests.cpu": quota.cpus,
+            "requests.memory": quota.memory,
+            f"requests.{_GPU}": quota.gpus,
+            "services.loadbalancers": quota.load_balancers,
+        },
+        **{f"{name}.storageclass.storage.k8s.io/requests.storage": size for name, size in quota.storage.items()},
+    )
+    return {key: str(most) for key, most in bounds.items()}

@@ -1,0 +1,108 @@
+"""Whom pods of teams' namespaces reach by what is rendered, as an evaluator of its own finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Address, IPv4Network
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from network_policies import End, Judge, Pod
+
+from components.render.cluster_namespaces import ClusterNamespacesInput, TeamNamespace
+from components.render.objects import namespace
+from components.specs.cluster_namespaces import NamespaceSpec
+
+NAMES = ("ant", "bee", "cat")
+BESIDE = ("kube-system", "by-hand", "watch")
+"""Namespaces that have no policy: Kubernetes' own, one that somebody made, and that of the monitoring."""
+API, SERVICE = IPv4Address("10.9.0.7"), IPv4Address("10.3.0.1")
+OUTSIDE = IPv4Address("192.0.2.10")
+NODE, POD = IPv4Address("10.1.0.5"), IPv4Address("10.2.0.5")
+HIDDEN = IPv4Address("10.8.0.9")
+INSIDE = tuple(map(IPv4Network, ("10.1.0.0/24", "10.2.0.0/16", "10.3.0.0/20")))
+
+
+@st.composite
+def teams(draw: st.DrawFn) -> tuple[NamespaceSpec, ...]:
+    drawn: list[dict[str, Any]] = []
+    for name in NAMES:
+        one: dict[str, Any] = {"name": name, "isolation": draw(st.sampled_from(("default-deny", "none")))}
+        if one["isolation"] != "none":
+            others = [other for other in (*NAMES, "kube-system") if other != name]
+            one["admits"] = draw(st.lists(st.sampled_from(others), unique=True))
+            one |= {key: draw(st.sampled_from(("public", "none"))) for key in ("ingress", "egress")}
+        drawn.append(one)
+    return tuple(map(NamespaceSpec.model_validate, drawn))
+
+
+def judge(specs: tuple[NamespaceSpec, ...], *, by_address: bool) -> Judge:
+    made = ClusterNamespacesInput(
+        name="one",
+        cluster="one",
+        namespaces=tuple(TeamNamespace(spec=spec) for spec in specs),
+        api=API,
+        service=SERVICE,
+        inside=INSIDE,
+        hidden=(IPv4Network("10.8.0.0/16"), IPv4Network("10.9.0.0/24")),
+        watchers=("watch",),
+    )
+    items = (*made.render(), *map(namespace, BESIDE))
+    return Judge((item.body for item in items), pods_by_address=by_address)
+
+
+def wanted(specs: tuple[NamespaceSpec, ...], source: str, target: str) -> bool:
+    """Tell whether data let pods of one namespace reach those of another: both ends have their say."""
+    closed = {spec.name: spec for spec in specs if spec.isolation == "default-deny"}
+    if source == target:
+        return True
+    consent = {name for name, spec in closed.items() if source in (*spec.admits, "watch")}
+    lets_in = target not in closed or target in consent
+    # Who has no policy lets everybody in; a closed namespace goes out to those that name it, and to no other.
+    lets_out = source not in closed or (target in consent)
+    return lets_in and lets_out
+
+
+def pairs() -> Iterator[tuple[str, str]]:
+    everybody = (*NAMES, *BESIDE)
+    return ((one, other) for one, other in product(everybody, everybody) if {one, other} & {*NAMES})
+
+
+@given(teams())
+@settings(max_examples=200)
+def test_a_namespace_is_reached_by_whom_it_admits_and_by_nobody_else(specs: tuple[NamespaceSpec, ...]) -> None:
+    rendered = judge(specs, by_address=False)
+
+    told = {(one, other): rendered.reaches(Pod(namespace=one), Pod(namespace=other), 8080) for one, other in pairs()}
+    assert told == {(one, other): wanted(specs, one, other) for one, other in pairs()}
+
+
+@pytest.mark.parametrize("by_address", [True, False])
+@given(specs=teams())
+@settings(max_examples=200)
+def test_what_is_outside_is_reached_where_the_data_say_so_and_nodes_never(
+    *, specs: tuple[NamespaceSpec, ...], by_address: bool
+) -> None:
+    rendered = judge(specs, by_address=by_address)
+    for spec in specs:
+        own, closed = Pod(namespace=spec.name), spec.isolation == "default-deny"
+        out = not closed or spec.egress == "public"
+        ends: dict[End, bool] = {OUTSIDE: out, NODE: not closed, POD: not closed, HIDDEN: not closed}
+        assert {end: rendered.reaches(own, end, 443) for end in ends} == ends
+        assert rendered.reaches(OUTSIDE, own, 443) == (not closed or spec.ingress == "public")
+        assert rendered.reaches(own, API, 6443)
+        assert rendered.reaches(own, SERVICE, 443)
+        assert rendered.reaches(own, API, 22) == (not closed)
+
+
+@pytest.mark.parametrize("protocol", ["UDP", "TCP"])
+def test_a_namespace_asks_the_name_server_of_its_cluster_and_nothing_else_there(protocol: str) -> None:
+    rendered = judge((NamespaceSpec(name="ant"),), by_address=False)
+    own, server = Pod(namespace="ant"), Pod(namespace="kube-system", labels={"k8s-app": "kube-dns"})
+
+    assert rendered.reaches(own, server, 53, protocol)
+    assert not rendered.reaches(own, server, 9153, protocol)
+    assert not rendered.reaches(own, Pod(namespace="kube-system"), 53, protocol)
