@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
-from components.render.objects import manifest, namespace
+from components.render.objects import given, manifest, namespace
 from components.render.operators import Operator, sources, tenant_release
 from components.specs.fabric import FabricSpec, GuidNumbers
 from components.specs.instance_types import InstanceType
@@ -146,6 +146,8 @@ def _attachment(partition: Partition, cluster: str, tenant: str) -> Manifest:
         "pkey": f"{partition.pkey:#x}",
         "link_state": "enable",
         "ibKubernetesEnabled": True,
+        # Moves the RDMA device into the pod, which nothing but the pod sees then.
+        **given(rdmaIsolation=any(kind.rdma_exclusive for kind in partition.instance_types) or None),
         "ipam": {},
     }
     return manifest(

@@ -28,6 +28,9 @@ from components.specs.problems import listed
 
 _IOMMU = frozenset({"amd_iommu=on", "intel_iommu=on"})
 """Kernel arguments of which devices for VMs need one (UG:docs/compute/host-devices.md)."""
+_NETNS_MODE = "ib_core.netns_mode="
+"""Begin of kernel arguments that its daemon removes unless a SriovNetworkPoolConfig asks for them
+(SRIOV:pkg/plugins/generic/generic_plugin.go)."""
 
 
 class Channel(StrEnum):
@@ -69,6 +72,9 @@ class ImageContents(CheckedSpec):
     """Name and version of the NFS client, such as ``vastnfs-4.0.35``; storage drivers ask for one."""
     nfs_rdma: bool = False
     """Whether that client mounts over RDMA: it and the drivers of network cards must be built for each other."""
+    rdma_exclusive: bool = False
+    """Whether the kernel keeps each RDMA device to the network namespace it is in, by ``options ib_core netns_mode=0``
+    in a file of ``/etc/modprobe.d``. Instance types that the image fits must say the same (``rdma.exclusive``)."""
     kubelet: KubernetesVersion
     """Version of the kubelet, never newer than the control plane and at most three minor versions older (Kubernetes'
     version skew policy)."""
@@ -166,7 +172,7 @@ class GoldenImage(CheckedSpec):
     """Instance types that the image was tested on. Pools of other types cannot run it."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield dates that are out of order, and devices for VMs without what protects memory from them."""
+        """Yield dates out of order, devices for VMs that nothing keeps from memory, and what would not stay."""
         names = ("released", "supported", "deprecated", "expires")
         dates = [(name, date) for name in names if (date := getattr(self, name)) is not None]
         for (earlier, first), (later, date) in pairwise(dates):
@@ -177,6 +183,13 @@ class GoldenImage(CheckedSpec):
             which = " or ".join(sorted(_IOMMU))
             text = f"lacks the IOMMU, without which VMs cannot be given vfio_devices; add {which}"
             yield Misfit(text, ("profile", "kernel_arguments"))
+        for argument in self.profile.kernel_arguments:
+            if argument.startswith(_NETNS_MODE):
+                text = (
+                    "is taken out again by the SR-IOV operator, which reboots nodes for it; write it to a file of"
+                    " /etc/modprobe.d instead, and say so as contents.rdma_exclusive"
+                )
+                yield Misfit(text, ("profile", "kernel_arguments"), argument)
 
     def lifecycle(self, today: dt.date) -> Lifecycle:
         """Return where the image is on ``today``."""

@@ -58,6 +58,14 @@ class NicsSpec(Spec):
     """Rate of one port in Gbit/s."""
 
 
+class RdmaSpec(Spec):
+    """How pods get the ports of a node on its fabric, and with them RDMA."""
+
+    exclusive: bool = False
+    """Whether an RDMA device is in one network namespace alone, so that no other pod of the node sees it. Golden images
+    decide (``contents.rdma_exclusive``), and those of the type must agree."""
+
+
 class Scale(StrEnum):
     """What an instance type is bought and fails in."""
 
@@ -89,6 +97,9 @@ class InstanceType(CheckedSpec):
     """Network adapters of one node beside its DPU; required for types on InfiniBand."""
     infiniband_ports: int = Field(default=0, ge=0, le=16)
     """Number of ports of one node on the InfiniBand fabric of the host's hall."""
+    rdma: RdmaSpec | None = None
+    """How pods get the ports on the fabric. Without it they get virtual functions of InfiniBand ports, whose RDMA
+    devices all namespaces of the node see."""
     ethernet_ports: int = Field(default=2, ge=1, le=8)
     """Number of ports of one node to leaf switches."""
     dpu: DpuSpec
@@ -106,8 +117,15 @@ class InstanceType(CheckedSpec):
     root_device: RootDeviceSpec | None = None
     """Disk that images are written to; required for hosts that Metal3 provisions."""
 
+    @property
+    def rdma_exclusive(self) -> bool:
+        """Tell whether an RDMA device of a node is in one network namespace alone."""
+        return self.rdma is not None and self.rdma.exclusive
+
     def misfits(self) -> Iterator[Misfit]:
-        """Yield sizes that no machine has, and hints that a disk for scratch volumes would match too."""
+        """Yield sizes that no machine has, ports that are not there, and hints that match too many disks."""
+        if self.rdma is not None and not self.infiniband_ports:
+            yield Misfit("is about ports on InfiniBand, and infiniband_ports is 0; remove it", ("rdma",))
         sizes = {"memory": (self.memory, _MEMORY), "nvme_disk_size": (self.nvme_disk_size, _DISK)}
         for key, (size, (least, most)) in sizes.items():
             if size is not None and not bytes_of(least) <= bytes_of(size) <= bytes_of(most):

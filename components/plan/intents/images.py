@@ -67,6 +67,7 @@ def misfits(environment: Environment, image: GoldenImage, cluster: ClusterSpec, 
     if pool.instance_type not in image.fits:
         found.append(f"image {image.version} fits {', '.join(image.fits)}, not {pool.instance_type}")
     found += boot_objections(environment, image, pool.instance_type)
+    found += _rdma_objections(environment, image, pool)
     running = running_version(environment, cluster)
     behind = minor(running) - minor(image.contents.kubelet)
     if _newer(image, running):
@@ -77,6 +78,22 @@ def misfits(environment: Environment, image: GoldenImage, cluster: ClusterSpec, 
             f" {running} ({MAX_MINORS_BEHIND} are allowed)"
         )
     return found
+
+
+def _rdma_objections(environment: Environment, image: GoldenImage, pool: NodePoolSpec) -> list[str]:
+    """Return why pods on nodes of ``image`` would get ports without RDMA.
+
+    The network plugin refuses to move a device where the kernel shares all of them (IBSRIOV:pkg/utils/rdma.go), and
+    where the kernel does not, a pod cannot open one that was not moved to it.
+    """
+    kind = environment.instance_types.by_name.get(pool.instance_type)
+    has = image.contents.rdma_exclusive
+    if kind is None or not kind.infiniband_ports or kind.rdma_exclusive == has:
+        return []
+    kept = "keeps RDMA devices to one namespace" if has else "lets all namespaces see RDMA devices"
+    said = str(kind.rdma_exclusive).lower()
+    text = f"image {image.version} {kept} (contents.rdma_exclusive: {str(has).lower()})"
+    return [f"{text}, and {kind.name} says rdma.exclusive: {said}"]
 
 
 def mirror_objections(environment: Environment, image: GoldenImage) -> list[str]:

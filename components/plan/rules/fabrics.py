@@ -165,6 +165,26 @@ def one_fabric(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, placed.file, ("vpcs", index, "fabrics"), text)
 
 
+def one_mode(environment: Environment) -> Iterator[Problem]:
+    """Report clusters where RDMA devices of some nodes on InfiniBand are exclusive: one attachment serves all nodes."""
+    for placed in clusters(environment):
+        kinds = {kind.name: kind for kind in connected(environment, placed)}
+        used = [
+            (index, kinds[pool.instance_type])
+            for index, pool in enumerate(placed.cluster.pools)
+            if pool.instance_type in kinds
+        ]
+        for index, kind in used:
+            first = used[0][1]
+            if kind.rdma_exclusive != first.rdma_exclusive:
+                text = (
+                    f"'{kind.name}' has rdma.exclusive: {str(kind.rdma_exclusive).lower()} ({INSTANCE_TYPES}), unlike"
+                    f" {first.name}, and pods of {placed.cluster.name} get ports of both by one network attachment;"
+                    " make a VPC and a cluster for each"
+                )
+                yield problem(environment, placed.file, (*placed.path, "pools", index, "instance_type"), text)
+
+
 def adapters(environment: Environment) -> Iterator[Problem]:
     """Report instance types on InfiniBand whose adapter is not known, and a region without the images for them."""
     used = {kind.name: placed for placed in clusters(environment) for kind in connected(environment, placed)}

@@ -135,6 +135,7 @@ DATA: tuple[Rule, ...] = (
     fabrics.fabric_capacity,
     fabrics.guid_ranges,
     fabrics.one_fabric,
+    fabrics.one_mode,
     fabrics.adapters,
     fabrics.partition_limit,
     clusters.state_and_context,

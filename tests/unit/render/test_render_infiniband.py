@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from components.render.manifest import Manifest
 from components.render.tenant_network import TenantNetworkInput
 from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec
+from components.specs.instance_types import RdmaSpec
 
 FABRIC = FabricSpec.model_validate(
     {
@@ -86,6 +88,21 @@ def test_a_vpc_in_its_clusters_has_its_partition_beside_it(region: Environment) 
 
     assert kinds[:3] == ["HelmRelease", "Vpc", "Subnet"]
     assert kinds[3:] == [item.kind for item in network.render()]
+
+
+def test_an_rdma_device_is_moved_into_a_pod_where_the_instance_type_says_so(region: Environment) -> None:
+    def attachment(rdma: RdmaSpec | None) -> dict[str, object]:
+        catalog = region.instance_types
+        kinds = tuple(kind.model_copy(update={"rdma": rdma}) for kind in catalog.instance_types)
+        changed = catalog.model_copy(update={"instance_types": kinds})
+        [network] = in_cluster(region.model_copy(update={"instance_types": changed}))
+        [found] = [item for item in network.render() if item.kind == "NetworkAttachmentDefinition"]
+        return json.loads(found.body["spec"]["config"])
+
+    shared = attachment(None)
+    assert "rdmaIsolation" not in shared
+    assert attachment(RdmaSpec(exclusive=False)) == shared
+    assert attachment(RdmaSpec(exclusive=True)) == {**shared, "rdmaIsolation": True}
 
 
 def test_multus_comes_through_the_mirror_by_digest(region: Environment, rendered: tuple[Manifest, ...]) -> None:
