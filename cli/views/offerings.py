@@ -14,6 +14,7 @@ from cli.tables import plain_table
 from cli.views.render_tree import yaml_text
 from components.plan.pools import PlacedCluster
 from components.plan.report.offerings import NodeOffer, Offerings, Room, SizeOffer
+from components.render.infiniband import NETWORKS
 from components.render.manifest import Json
 from components.specs.problems import listed
 
@@ -34,6 +35,12 @@ def tables(found: Offerings) -> Iterator[RenderableType]:
     if found.buckets:
         yield ""
         yield _buckets(found)
+    if found.rdma:
+        yield ""
+        yield _rdma(found)
+        yield Text(
+            f"a pod names the network in its annotation {NETWORKS}, and has as many of the resource as limit", "dim"
+        )
     if found.vm_sizes:
         yield ""
         first = found.vm_sizes[0].size
@@ -102,6 +109,20 @@ def _storage(found: Offerings) -> Table:
         name = f"{entry.storage_class} (default)" if entry.default else entry.storage_class
         taken = f"every {entry.snapshots.every}, kept {entry.snapshots.keep}" if entry.snapshots else "-"
         table.add_row(name, entry.driver, f"{shared}, {kept}", taken, listed(entry.clusters, _NAMED) or "-")
+    return table
+
+
+def _rdma(found: Offerings) -> Table:
+    """Return what pods ask for to get InfiniBand, clusters that have it alike in one row."""
+    alike: dict[tuple[str, str, str, str, str], list[str]] = {}
+    for entry in found.rdma:
+        seen = "the pod alone" if entry.exclusive else "the node"
+        functions = f"{entry.functions:,} of {plural(entry.ports, 'port')}"
+        key = (entry.instance_type, entry.networks, entry.resource, functions, seen)
+        alike.setdefault(key, []).append(entry.cluster)
+    table = _table("InfiniBand on", "network", "resource", "of a node", "devices seen by", "offered in")
+    for key, names in alike.items():
+        table.add_row(*key, listed(names, _NAMED))
     return table
 
 

@@ -40,6 +40,13 @@ ADAPTERS: Mapping[str, str] = {"connectx-6": "101b", "connectx-7": "1021", "conn
 _VENDOR = "15b3"
 NAMESPACE = "network-operator"
 _RESOURCE = "infiniband"
+_PREFIX = "nvidia.com"
+RESOURCE = f"{_PREFIX}/{_RESOURCE}"
+"""Resource by which a pod asks for a virtual function."""
+NETWORKS = "k8s.v1.cni.cncf.io/networks"
+"""Annotation by which a pod asks for a network attachment."""
+_ATTACHMENTS = "default"
+"""Namespace of the attachment, which pods of all namespaces may name."""
 _SRIOV = "sriovnetwork.openshift.io/v1"
 _KUBECONFIG = "/kubeconfig"
 
@@ -154,9 +161,9 @@ def _attachment(partition: Partition, cluster: str, tenant: str) -> Manifest:
         "k8s.cni.cncf.io/v1",
         "NetworkAttachmentDefinition",
         name,
-        namespace="default",  # pods of all namespaces may name it there
+        namespace=_ATTACHMENTS,
         labels={keys.TENANT: tenant},
-        annotations={"k8s.v1.cni.cncf.io/resourceName": f"nvidia.com/{_RESOURCE}"},
+        annotations={"k8s.v1.cni.cncf.io/resourceName": RESOURCE},
         cluster=cluster,
         spec={"config": json.dumps(config)},
     )
@@ -203,6 +210,11 @@ def _daemon(partition: Partition, cluster: str, tenant: str) -> Manifest:
             "template": {"metadata": {"labels": labels}, "spec": pod},
         },
     )
+
+
+def attachment_of(fabric: str) -> str:
+    """Return how a pod names its network attachment on ``fabric``."""
+    return f"{_ATTACHMENTS}/{fabric}"
 
 
 def _octets(guid: int) -> str:

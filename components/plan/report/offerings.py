@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from components.plan.build import vm_offering
+from components.plan.build.fabrics import partition
 from components.plan.pools import PlacedCluster, clusters, vms_of
 from components.plan.report.capacity import HostUse, capacity, counted_hosts
 from components.plan.vm_room import vm_pools, vms_on
+from components.render import infiniband
 from components.render.manifest import Json
 from components.render.vm_order import vm_order
 from components.specs.base import Spec
@@ -111,6 +113,24 @@ class CheckpointOffer(Spec):
     it."""
 
 
+class PortOffer(Spec):
+    """What a pod asks for to get ports of a node on an InfiniBand fabric."""
+
+    cluster: str
+    instance_type: str
+    fabric: str
+    networks: str
+    """Value of the annotation ``k8s.v1.cni.cncf.io/networks``, once for each port."""
+    resource: str
+    """Resource that the pod limits to as many ports as it names."""
+    ports: int
+    """Ports of one node."""
+    functions: int
+    """Virtual functions of one node, each for one pod."""
+    exclusive: bool
+    """Whether no other pod of the node sees the RDMA devices."""
+
+
 class Offerings(Spec):
     """Everything that ``jacquard show ENV offerings`` says; catalogues keep their order."""
 
@@ -122,6 +142,7 @@ class Offerings(Spec):
     storage: tuple[StorageOffer, ...]
     checkpoints: tuple[CheckpointOffer, ...]
     buckets: tuple[BucketOffer, ...]
+    rdma: tuple[PortOffer, ...]
 
 
 def offerings(environment: Environment) -> Offerings:
@@ -134,6 +155,7 @@ def offerings(environment: Environment) -> Offerings:
         storage=tuple(_storage(environment)),
         checkpoints=tuple(_checkpoints(environment)),
         buckets=tuple(_buckets(environment)),
+        rdma=tuple(_rdma(environment)),
     )
 
 
@@ -246,6 +268,25 @@ def _storage(environment: Environment) -> Iterator[StorageOffer]:
             snapshots=entry.snapshots if isinstance(entry, VastClassSpec) else None,
             clusters=names,
         )
+
+
+def _rdma(environment: Environment) -> Iterator[PortOffer]:
+    """Yield the ports that pods of each cluster on a fabric can ask for."""
+    for placed in clusters(environment):
+        part = partition(environment, placed)
+        if part is None:
+            continue
+        for kind in part.instance_types:
+            yield PortOffer(
+                cluster=placed.cluster.name,
+                instance_type=kind.name,
+                fabric=part.fabric.name,
+                networks=infiniband.attachment_of(part.fabric.name),
+                resource=infiniband.RESOURCE,
+                ports=kind.infiniband_ports,
+                functions=kind.infiniband_ports * kind.dpu.virtual_functions,
+                exclusive=kind.rdma_exclusive,
+            )
 
 
 def _checkpoints(environment: Environment) -> Iterator[CheckpointOffer]:

@@ -63,6 +63,14 @@ def test_a_checkpoint_that_nothing_keeps_is_told(invoke: Invoke, data_folder: Pa
     assert ["local", "none", "globex-lab"] in rows(invoke("show", "laptop", "offerings").stdout)
 
 
+def test_a_pod_learns_what_to_ask_for_to_get_infiniband(everywhere: Invoke) -> None:
+    found = rows(everywhere("show", "us-east-04a", "offerings").stdout)
+
+    asked = ["default/ib-east-1", "nvidia.com/infiniband", "128 of 8 ports", "the node"]
+    assert ["h200-ib-8", *asked] in [row[:5] for row in found]
+    assert "InfiniBand" not in everywhere("show", "lab", "offerings").stdout
+
+
 def test_room_is_what_nodes_in_service_hold(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
     def room() -> dict[str, Any]:
         [size, *_] = json.loads(invoke("show", "laptop", "offerings", "--format", "json").stdout)["vm_sizes"]

@@ -11,6 +11,7 @@ from components.plan.allocate.allocation import allocate
 from components.plan.build.charts import needed_charts
 from components.plan.build.inputs import inputs
 from components.plan.build.slices import slices
+from components.plan.report.offerings import offerings
 from components.render.manifest import Manifest
 from components.render.tenant_network import TenantNetworkInput
 from components.specs.environment import Environment
@@ -88,6 +89,17 @@ def test_a_vpc_in_its_clusters_has_its_partition_beside_it(region: Environment) 
 
     assert kinds[:3] == ["HelmRelease", "Vpc", "Subnet"]
     assert kinds[3:] == [item.kind for item in network.render()]
+
+
+def test_a_pod_is_told_to_ask_for_what_there_is(region: Environment, rendered: tuple[Manifest, ...]) -> None:
+    [offer] = offerings(region).rdma
+    [attachment] = [item for item in rendered if item.kind == "NetworkAttachmentDefinition"]
+    [functions] = [item.body["spec"] for item in rendered if item.kind == "SriovNetworkNodePolicy"]
+
+    assert offer.networks == f"{attachment.namespace}/{attachment.name}"
+    assert attachment.body["metadata"]["annotations"] == {"k8s.v1.cni.cncf.io/resourceName": offer.resource}
+    assert offer.resource.endswith(f"/{functions['resourceName']}")
+    assert offer.functions == offer.ports * functions["numVfs"] == 8 * 16
 
 
 def test_an_rdma_device_is_moved_into_a_pod_where_the_instance_type_says_so(region: Environment) -> None:
