@@ -10,6 +10,7 @@ from typing import Any, Final
 from components.plan.bmcs import unverified_bmcs
 from components.plan.build.slices import SliceKind, slices
 from components.plan.gifts import left_out
+from components.plan.own_values import own_values
 from components.plan.pools import clusters
 from components.render.bare_metal_hosts import root_device_hints
 from components.render.manifest import Json
@@ -82,6 +83,8 @@ class Context:
     """Why the BMC of a host is believed without a certificate, by host; nothing where it is not."""
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Default add-ons that clusters go without, with reason and consequence, by cluster."""
+    own_values: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """Values of add-ons that clusters have for themselves, with the reason, by cluster and add-on."""
     subjects: tuple[str | None, ...] = (None,)
     """Tenants whose slices the stack applies, with None for what all tenants share."""
 
@@ -116,6 +119,7 @@ class Context:
             declared=_declared(environment),
             unverified=unverified_bmcs(environment),
             left_out=left_out(environment),
+            own_values=own_values(environment),
             subjects=_subjects(environment, stack.partition(".")[2]),
         )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from components.render import labels as keys
 from components.render.add_on_monitors import MONITORED, alerts, monitoring_of
 from components.render.add_on_values import METALLB, VALUES
 from components.render.cluster_facts import ClusterFacts
@@ -15,6 +16,7 @@ from components.render.load_balancers import LoadBalancers, pools
 from components.render.manifest import Manifest
 from components.render.objects import namespace
 from components.render.operators import Operator, sources, tenant_release
+from components.render.overrides import Override, overridden, reasons
 from components.specs.add_ons import AddOn, Gift
 from components.specs.versions import Chart
 
@@ -36,10 +38,12 @@ class AddOnsInput:
     load_balancers: LoadBalancers
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Releases of charts that are pinned for the cluster, by chart."""
+    overrides: Mapping[str, tuple[Override, ...]] = field(default_factory=dict)
+    """Values that the data set, by add-on."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one cluster's add-ons, in the order they are applied."""
-        installed = tuple(operators(self.add_ons, self.facts))
+        installed = tuple(operators(self.add_ons, self.facts, self.overrides))
         spaces = dict.fromkeys(entry.namespace for entry in self.add_ons if entry.namespace not in _THERE)
         return (
             *(namespace(space, cluster=self.cluster) for space in spaces),
@@ -58,7 +62,9 @@ class AddOnsInput:
         )
 
 
-def operators(add_ons: tuple[AddOn, ...], facts: ClusterFacts) -> Iterator[Operator]:
+def operators(
+    add_ons: tuple[AddOn, ...], facts: ClusterFacts, overrides: Mapping[str, tuple[Override, ...]]
+) -> Iterator[Operator]:
     """Yield what each of ``add_ons`` installs; what brings monitors waits for their kinds."""
     monitoring = monitoring_of(add_ons)
     for entry in add_ons:
@@ -67,4 +73,12 @@ def operators(add_ons: tuple[AddOn, ...], facts: ClusterFacts) -> Iterator[Opera
         if monitoring and entry.chart in MONITORED:
             values = {**values, **MONITORED[entry.chart](monitoring.namespace)}
             needs = tuple(dict.fromkeys((*needs, monitoring.name)))
-        yield Operator(chart=entry.chart, namespace=entry.namespace, name=entry.name, values=values, depends_on=needs)
+        set_here = overrides.get(entry.name, ())
+        yield Operator(
+            chart=entry.chart,
+            namespace=entry.namespace,
+            name=entry.name,
+            values=overridden(values, set_here),
+            depends_on=needs,
+            annotations={keys.OVERRIDDEN: reasons(set_here)} if set_here else {},
+        )

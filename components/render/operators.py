@@ -55,6 +55,8 @@ class Operator:
     """Fields of the pods of its Deployments, which manifests and charts that take no values have not."""
     tokenless: tuple[str, ...] = ()
     """Kinds of group ``apps`` whose pods ask no API and would get a token, which the chart has no value against."""
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    """What its release tells people."""
     awaited: bool = True
     """Whether what follows in the management cluster waits for it, since it needs its kinds or what it makes."""
 
@@ -135,6 +137,7 @@ def _release(
         "HelmRelease",
         operator.release,
         namespace=namespace,
+        annotations=operator.annotations,
         readiness=readiness,
         protect=protect,
         spec={

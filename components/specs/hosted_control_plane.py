@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from components.specs.add_on_values import AddOnValuesSpec
 from components.specs.api_server import ApiServerSpec, OidcSpec
 from components.specs.base import (
     DEFAULT_SERVICE_DOMAIN,
@@ -83,6 +84,9 @@ class ClusterSpec(Spec):
     the same."""
     without_add_ons: dict[DnsLabel, Text] = Field(default_factory=dict)
     """Default add-ons that the cluster goes without, each with the reason."""
+    add_on_values: dict[DnsLabel, AddOnValuesSpec] = Field(default_factory=dict)
+    """Values of add-ons in this cluster alone, by add-on, each with the reason; ahead of those of ``region.yaml``,
+    where what is right for all belongs."""
     pod_priorities: tuple[DnsLabel, ...] = ()
     """Priorities of ``catalog/add_ons.yaml`` that pods of the cluster may name; Kubernetes has two more for the
     platform's own."""

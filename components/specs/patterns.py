@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from components.specs import (
+    add_on_values,
     api_server,
     base,
     buckets,
@@ -24,6 +25,7 @@ from components.specs import (
 
 _LABEL = "lower-case letters, digits and '-'"
 PATTERN_RULES = {
+    add_on_values.VALUE_PATH: "must be keys of a chart's values with '.' between them, such as speaker.logLevel",
     base.DNS_LABEL: f"must be a name of {_LABEL} that starts with a letter, at most 63 characters",
     base.SHORT_NAME: f"must be a name of {_LABEL} that starts with a letter, at most 15 characters",
     base.CLUSTER_NAME: f"must be a name of {_LABEL} that starts with a letter, at most 30 characters",

@@ -38,6 +38,8 @@ class RuleId(StrEnum):
     """A tenant cannot choose the InfiniBand partition of its ports."""
     LEFT_OUT_ADD_ON = "left-out-add-on"
     """A cluster has what all clusters have."""
+    OVERRIDDEN_ADD_ON = "overridden-add-on"
+    """An add-on has the same values in each cluster of a region."""
     CHANGE_IN_FREEZE = "change-in-freeze"
     """Nothing is applied to a tenant while a freeze protects it."""
     UNIFORMITY = "uniformity"

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from pydantic import ConfigDict, Field
 
+from components.specs.add_on_values import AddOnValuesSpec
 from components.specs.announcements import AnnouncementSpec
 from components.specs.bare_metal import BareMetalSpec
 from components.specs.base import (
@@ -222,6 +223,8 @@ class RegionSpec(DataFile):
     """Stores that tenants may have buckets in."""
     spares: PercentOrCount = "2%"
     """Hosts kept free per pool and failure domain; a pool may say otherwise."""
+    add_on_values: dict[DnsLabel, AddOnValuesSpec] = Field(default_factory=dict)
+    """Values of add-ons in all clusters of the region, by add-on, each with the reason."""
     chart_rollouts: ChartRolloutsSpec = ChartRolloutsSpec()
     """How charts are promoted over the clusters of tenants."""
     previews: PreviewsSpec = PreviewsSpec()

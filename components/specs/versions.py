@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from components.specs.add_on_values import Tunable, ValuePath
 from components.specs.base import (
     OCI_DIGEST,
     OCI_URL,
@@ -44,6 +45,9 @@ class Chart(Spec):
     """Channels that offer the release; all do when none is listed."""
     revoked: Text | None = None
     """Why no cluster may have the release any more; None as long as it may."""
+    tunable: dict[ValuePath, Tunable] = Field(default_factory=dict)
+    """Values of the release that ``add_on_values`` may set, by path: of which type each is, or one of which words. None
+    of those that the library sets itself."""
 
     def offered_by(self, channel: Channel) -> bool:
         """Tell whether ``channel`` offers the release."""

@@ -8,6 +8,7 @@ from policies.rules import (
     host_beyond_identity,
     image_outside_channel,
     left_out_add_on,
+    overridden_add_on,
     provider_without_cluster_identifier,
     self_chosen_partition,
     template_edited_in_place,
@@ -30,5 +31,6 @@ RULES: tuple[Rule, ...] = (
     provider_without_cluster_identifier.RULE,
     self_chosen_partition.RULE,
     left_out_add_on.RULE,
+    overridden_add_on.RULE,
     change_in_freeze.RULE,
 )

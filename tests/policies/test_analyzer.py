@@ -76,6 +76,7 @@ def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:
         ("provider-without-cluster-identifier", MANDATORY),
         ("self-chosen-partition", ADVISORY),
         ("left-out-add-on", ADVISORY),
+        ("overridden-add-on", ADVISORY),
         ("change-in-freeze", MANDATORY),
     ]
 

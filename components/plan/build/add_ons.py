@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from components.plan.build.add_on_values import overrides
 from components.plan.build.control_planes import most_nodes_of
 from components.plan.build.fabrics import connected
 from components.plan.build.vm_offering import public_addresses
@@ -35,6 +36,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddO
             add_ons=chosen,
             facts=facts(environment, placed),
             pins=environment.image_pins.charts_of(cluster.name),
+            overrides=overrides(environment, cluster),
             load_balancers=LoadBalancers(
                 vpc=numbers.of_kind("load_balancers"),
                 public=public_addresses(environment, placed.tenant, cluster.vpc),

@@ -6,6 +6,7 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from components.plan.chart_values import set_in_vain
 from components.plan.intents.charts import chart_objections, clusters_of_charts, unpinned_charts
 from components.plan.pools import DataPath, clusters, place, problem
 from components.plan.rollout.chart_soak import shortcomings
@@ -84,7 +85,7 @@ class ChartSubject:
             self._refuse([text + suggestion(version, known) if version != DATA else f"channel {channel} offers none"])
             raise AssertionError
         intent = ChartIntent.of(chart)
-        self._refuse([*self.unfit(intent, today), *self._older(chart)])
+        self._refuse([*self.unfit(intent, today), *self._older(chart), *set_in_vain(self._environment, chart)])
         return Wish(at=lambda _: intent, first=1, newest=1)
 
     def unfit(self, intent: Intent, today: dt.date | None) -> Iterable[str]:  # noqa: ARG002 - they have no dates

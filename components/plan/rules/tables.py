@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from components.plan.rules import (
+    add_on_values,
     add_ons,
     announcements,
     bare_metal,
@@ -202,6 +203,9 @@ DATA: tuple[Rule, ...] = (
     add_ons.load_balancers,
     add_ons.node_features,
     add_ons.system_pools,
+    add_on_values.references,
+    add_on_values.offered,
+    add_on_values.tunable,
     pod_priorities.listed_priorities,
     pod_priorities.one_default,
     cluster_namespaces.reserved_names,

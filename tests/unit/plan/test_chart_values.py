@@ -8,6 +8,19 @@ from typing import Any
 
 import pytest
 from chart_values import Record, chart_of, record, releases, values_of
+from environment_data import ENVIRONMENTS
+
+from components.render.overrides import Override, overridden
+from components.specs.add_on_values import ChartValue, Tunable, ValueType, unfit
+from components.specs.loader import load_environment
+
+EXAMPLES: dict[ValueType, ChartValue] = {
+    ValueType.BOOLEAN: True,
+    ValueType.COUNT: 4,
+    ValueType.CPU: "500m",
+    ValueType.MEMORY: "512Mi",
+    ValueType.DURATION: "30m",
+}
 
 
 def test_every_value_that_a_release_sets_is_one_of_its_chart_and_of_the_right_type() -> None:
@@ -65,3 +78,22 @@ def test_what_a_chart_does_not_have_is_told_with_its_path(
     file.write_text(json.dumps(whole))
 
     assert [*Record(file).wrong(values)] == wrong
+
+
+def test_every_value_that_the_catalogue_lets_the_data_set_is_one_of_its_chart_and_of_the_right_type() -> None:
+    wrong = {
+        f"{chart.name} {text}"
+        for chart in load_environment("laptop", ENVIRONMENTS).versions.charts
+        for path, tunable in chart.tunable.items()
+        if (found := record(chart.name)) is not None
+        for text in found.wrong(overridden({}, [Override(path=path, value=example(tunable), reason="-")]))
+    }
+
+    assert wrong == set()
+
+
+def example(tunable: Tunable) -> ChartValue:
+    """Return a value that ``tunable`` lets pass."""
+    value = tunable[0] if isinstance(tunable, tuple) else EXAMPLES[tunable]
+    assert unfit(value, tunable) == ""
+    return value

@@ -68,6 +68,27 @@ def test_a_newer_release_in_the_catalogue_changes_no_object_and_is_offered(lapto
     assert offer.do == f"jacquard promote laptop {PROMOTED} --to {NEW} --plan"
 
 
+def test_a_release_that_does_not_take_what_is_set_goes_nowhere(laptop: Any) -> None:
+    offered(laptop)
+    laptop.edit(
+        "region.yaml",
+        "spares: 2%",
+        "add_on_values: {cilium: {reason: drops, values: {debug.enabled: true}}}\nspares: 2%",
+    )
+    before = laptop.load()
+
+    with pytest.raises(SpecError) as caught:
+        Promotion(before, PROMOTED, NEW)
+
+    assert [problem.text for problem in caught.value.problems] == [
+        f"cilium: add_on_values.cilium.values.debug.enabled of {cluster}: 'debug.enabled' is not in tunable of"
+        " cilium 1.20.1 (../catalog/versions.yaml:63: none); remove it"
+        for cluster in ("acme-train", "globex-lab")
+    ]
+    laptop.edit(VERSIONS, f'"sha256:{"c" * 64}"', f'"sha256:{"c" * 64}", tunable: {{debug.enabled: boolean}}')
+    assert Promotion(laptop.load(), PROMOTED, NEW).plan()
+
+
 def test_a_chart_goes_over_three_clusters_in_two_waves_and_comes_back(three: Any) -> None:
     environment = three.load()
     plan = Promotion(environment, PROMOTED, "data").plan()

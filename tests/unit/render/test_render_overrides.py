@@ -1,0 +1,109 @@
+"""Values of add-ons that the data set: where they go in a release, and which nobody may set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from components.plan.build.add_on_values import overrides
+from components.render.add_on_monitors import MONITORED
+from components.render.add_on_values import VALUES
+from components.render.add_ons import AddOnsInput
+from components.render.cluster_facts import ClusterFacts
+from components.render.kept_values import why_kept, within_each_other
+from components.render.overrides import Override, overridden
+from components.specs.add_on_values import AddOnValuesSpec, ChartValue
+from components.specs.base import Address, Network
+from components.specs.environment import Environment
+
+FACTS = ClusterFacts(
+    name="c1",
+    nodes=300,
+    api=Address("10.3.0.1"),
+    pods=Network("10.64.0.0/16"),
+    system_pool=False,
+    gpus=True,
+    nvlink_racks=True,
+    attachments=False,
+)
+
+
+def override(path: str, value: ChartValue) -> Override:
+    return Override(path=path, value=value, reason="NET-311")
+
+
+def leaves(values: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from leaves(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}"
+
+
+def test_a_value_goes_beside_what_stands_there() -> None:
+    values = {"speaker": {"tolerations": ["all"]}, "crds": True}
+
+    found = overridden(values, (override("speaker.logLevel", "debug"), override("frr.debug.enabled", value=True)))
+
+    assert found == {
+        "speaker": {"tolerations": ["all"], "logLevel": "debug"},
+        "crds": True,
+        "frr": {"debug": {"enabled": True}},
+    }
+    assert values == {"speaker": {"tolerations": ["all"]}, "crds": True}
+
+
+def test_a_cluster_goes_ahead_of_the_region(laptop: Environment) -> None:
+    every = {
+        "metallb": AddOnValuesSpec(reason="all", values={"speaker.logLevel": "warn", "controller.logLevel": "warn"})
+    }
+    own = {"metallb": AddOnValuesSpec(reason="NET-311", values={"speaker.logLevel": "debug"})}
+    region = laptop.region.model_copy(update={"add_on_values": every})
+    cluster = laptop.tenants[0].clusters[0].model_copy(update={"add_on_values": own})
+
+    found = overrides(laptop.model_copy(update={"region": region}), cluster)
+
+    assert [str(one) for one in found["metallb"]] == [
+        "speaker.logLevel=debug (NET-311)",
+        "controller.logLevel=warn (all)",
+    ]
+
+
+def test_a_release_says_what_was_set_and_why_and_others_say_nothing(inputs_of: Any) -> None:
+    plain = inputs_of(AddOnsInput)[0]
+    given = {"metallb": (override("speaker.logLevel", "debug"), override("controller.logLevel", "warn"))}
+
+    before, after = plain.render(), replace(plain, overrides=given).render()
+
+    [changed] = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
+    assert changed[1].body["metadata"]["annotations"] == {
+        "jacquard.dev/overridden": "speaker.logLevel=debug (NET-311); controller.logLevel=warn (NET-311)"
+    }
+    assert changed[1].body["spec"]["values"]["speaker"] == {
+        **changed[0].body["spec"]["values"]["speaker"],
+        "logLevel": "debug",
+    }
+
+
+@pytest.mark.parametrize("system_pool", [False, True])
+@pytest.mark.parametrize("chart", VALUES)
+def test_nobody_else_sets_what_the_library_sets(chart: str, *, system_pool: bool) -> None:
+    monitored = MONITORED[chart]("monitoring") if chart in MONITORED else {}
+    written = [*leaves(VALUES[chart](replace(FACTS, system_pool=system_pool))), *leaves(monitored)]
+
+    assert [path for path in written if not why_kept(chart, path)] == []
+
+
+def test_what_holds_a_kept_value_is_kept_as_well_and_what_is_beside_it_is_not() -> None:
+    assert why_kept("gpu-operator", "driver") == "the driver is the golden image's"
+    assert why_kept("metrics-server", "resources") == why_kept("metrics-server", "resources.requests.cpu") != ""
+    assert why_kept("metrics-server", "resources.limits.memory") == ""
+    assert why_kept("gpu-operator", "driverless") == ""
+
+
+def test_values_inside_each_other_are_found_whatever_stands_between() -> None:
+    assert within_each_other(["a", "a-b", "a.b"]) == "a, a.b"
+    assert within_each_other(["a.b", "a.bc", "ab"]) == ""
