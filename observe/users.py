@@ -47,21 +47,34 @@ def users(connect: Callable[[], ApiServer], used: Name, known: Known) -> tuple[s
     Raises:
         UnseenError: the cluster does not answer, or refuses.
     """
-    try:
-        api = connect()
-        found = [body for kind in USERS for body in _each(api, kind)]
-    except (ProviderError, OSError) as error:
-        raise UnseenError(str(error)) from None
-    return using(found, used, known)
+    return using(seen(connect, USERS), used, known)
 
 
 def using(found: Iterable[Object], used: Name, known: Known) -> tuple[str, ...]:
     """Return which of the objects that were ``found`` use ``used``, as `users` does."""
+    return told(found, lambda body: used in _refers(body), lambda name: name == used or known(name))
+
+
+def seen(connect: Callable[[], ApiServer], kinds: Iterable[Kind]) -> list[Object]:
+    """Return all objects of ``kinds`` in a cluster, of those that it serves.
+
+    Raises:
+        UnseenError: the cluster does not answer, or refuses.
+    """
+    try:
+        api = connect()
+        return [body for kind in kinds for body in _each(api, kind)]
+    except (ProviderError, OSError) as error:
+        raise UnseenError(str(error)) from None
+
+
+def told(found: Iterable[Object], uses: Callable[[Object], bool], known: Known) -> tuple[str, ...]:
+    """Return what owns those of ``found`` that ``uses`` holds for and is not ``known``, as text and in order."""
     objects = {_name(body): body for body in found}
-    owners = {_owner(objects, name) for name, body in objects.items() if used in _refers(body)}
+    owners = {_owner(objects, name) for name, body in objects.items() if uses(body)}
     return tuple(
-        f"{kind.rpartition('/')[2]} {namespace}/{name}"
-        for kind, namespace, name in sorted(owners - {used})
+        f"{kind.rpartition('/')[2]} {'/'.join(filter(None, (namespace, name)))}"
+        for kind, namespace, name in sorted(owners)
         if not known((kind, namespace, name))
     )
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 
+from components.plan.build.charts import installed_inside
+from components.plan.pools import clusters
 from components.specs.environment import Environment
 from engine import guard
 from engine.guard import Held
 from engine.plan import Loss, Plan
+from observe.add_on_users import RELEASE, Uninstalled, add_on_users
 from observe.observation import connect
 from observe.users import USED, Name, UnseenError, users
+from providers.kube.objects import dig
 
 
 def held(plan: Plan, environment: Environment) -> list[Held]:
@@ -21,13 +25,28 @@ def _users(plan: Plan, environment: Environment, loss: Loss) -> tuple[str, ...] 
     """Return who uses an object, without what the plan itself moves or takes away; None where nobody could look."""
     name = loss.identity[1:] if loss.identity else ("", "", "", "")
     used = (f"{name[0]}/{name[1]}", name[2], name[3])
-    if used[0] not in USED:
+    uninstalled = _uninstalled(environment, loss) if used[0] == RELEASE else None
+    if used[0] not in USED and uninstalled is None:
         return ()
+    cluster = uninstalled.cluster if uninstalled else loss.cluster
 
     def known(user: Name) -> bool:
-        return (loss.cluster, *user) in plan.known
+        return (cluster, *user) in plan.known
 
     try:
-        return users(lambda: connect(environment, loss.cluster), used, known)
+        if uninstalled:
+            return add_on_users(lambda: connect(environment, cluster), uninstalled, known)
+        return users(lambda: connect(environment, cluster), used, known)
     except UnseenError:
         return None
+
+
+def _uninstalled(environment: Environment, loss: Loss) -> Uninstalled | None:
+    """Return what the end of a release takes from a cluster that stays; None where it rests, or is no tenant's."""
+    spec, namespace = loss.recorded.get("spec") or {}, (loss.recorded.get("metadata") or {}).get("namespace")
+    placed = next((placed for placed in clusters(environment) if placed.cluster.name == namespace), None)
+    if placed is None or not spec.get("kubeConfig") or spec.get("suspend"):
+        return None
+    spaces = {space for _, space in installed_inside(environment, placed)}
+    platform = frozenset({*spaces, str(spec.get("targetNamespace", ""))} - {""})
+    return Uninstalled(chart=str(dig(spec, "chartRef", "name")), cluster=placed.cluster.name, platform=platform)

@@ -1,0 +1,114 @@
+"""Who uses an add-on: by what objects ask for, told by what owns them, and nothing of the platform's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from live_objects import obj
+
+from components.specs.loader import load_environment
+from observe.add_on_users import Uninstalled, add_on_users, using_add_on
+from observe.users import Name, UnseenError
+from providers.kube import ApiServer, KubeconfigError
+from toolchain import paths
+
+GPU = {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "8"}}}]}
+LABEL = "feature.node.kubernetes.io/pci-10de.present"
+TERMS = {"nodeSelectorTerms": [{"matchExpressions": [{"key": LABEL, "operator": "Exists"}]}]}
+AFFINE = {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": TERMS}}}
+HPA, PROM, KUEUE = "autoscaling/v2", "monitoring.coreos.com/v1", "kueue.x-k8s.io/v1beta1"
+SLURM, SNAPSHOT, CERT = "slinky.slurm.net/v1beta1", "snapshot.storage.k8s.io/v1", "cert-manager.io/v1"
+RULES = "nfd.k8s-sigs.io/v1alpha1"
+
+
+def uninstalled(chart: str, *platform: str) -> Uninstalled:
+    return Uninstalled(chart=chart, cluster="acme-train", platform=frozenset(platform))
+
+
+def nobody(_: Name) -> bool:
+    return False
+
+
+def pod(name: str = "a", owner: tuple[str, str, str] | None = None, phase: str = "Running", **spec: Any) -> Any:
+    owners = [dict(zip(("apiVersion", "kind", "name"), owner, strict=True), controller=True)] if owner else []
+    body = obj("v1", "Pod", name, spec, metadata={"ownerReferences": owners})
+    return {**body, "status": {"phase": phase}}
+
+
+@pytest.mark.parametrize(
+    ("chart", "body"),
+    [
+        ("cilium", pod()),
+        ("tigera-operator", pod(phase="Pending")),
+        ("gpu-operator", pod(**GPU)),
+        ("gpu-operator", pod(containers=[], initContainers=GPU["containers"])),
+        ("gpu-operator", pod(containers=[{"resources": {"requests": {"nvidia.com/mig-1g.10gb": "1"}}}])),
+        ("node-feature-discovery", pod(nodeSelector={LABEL: "true"})),
+        ("node-feature-discovery", pod(**AFFINE)),
+        ("node-feature-discovery", obj(RULES, "NodeFeatureRule", "a", {})),
+        ("metallb", obj("v1", "Service", "a", {"type": "LoadBalancer"})),
+        ("metrics-server", obj(HPA, "HorizontalPodAutoscaler", "a", {"metrics": [{"type": "Resource"}]})),
+        ("cert-manager", obj(CERT, "Certificate", "a", {})),
+        ("kube-prometheus-stack", obj(PROM, "ServiceMonitor", "a", {})),
+        ("kueue", obj(KUEUE, "LocalQueue", "a", {})),
+        ("slurm-operator", obj(SLURM, "NodeSet", "a", {})),
+        ("snapshot-controller", obj(SNAPSHOT, "VolumeSnapshot", "a", {})),
+    ],
+)
+def test_whoever_asks_for_it_uses_it_and_nothing_of_the_platforms_does(chart: str, body: dict[str, Any]) -> None:
+    made = {**body, "metadata": {**body["metadata"], "labels": {"helm.toolkit.fluxcd.io/namespace": "acme-train"}}}
+
+    assert using_add_on([body], uninstalled(chart), nobody) == (f"{body['kind']} ns/a",)
+    assert using_add_on([body], uninstalled(chart, "ns"), nobody) == ()
+    assert using_add_on([made], uninstalled(chart), nobody) == ()
+
+
+@pytest.mark.parametrize(
+    ("chart", "body"),
+    [
+        ("cilium", pod(hostNetwork=True)),
+        ("cilium", pod(phase="Succeeded")),
+        ("gpu-operator", pod(containers=[{"resources": {"limits": {"cpu": "8"}}}])),
+        ("gpu-operator", pod(phase="Failed", **GPU)),
+        ("node-feature-discovery", pod(nodeSelector={"kubernetes.io/os": "linux"})),
+        ("metallb", obj("v1", "Service", "a", {"type": "ClusterIP"})),
+        ("metallb", obj("v1", "Service", "a", {"type": "LoadBalancer", "loadBalancerClass": "mine"})),
+        ("metrics-server", obj(HPA, "HorizontalPodAutoscaler", "a", {"metrics": [{"type": "External"}]})),
+    ],
+)
+def test_whoever_needs_nothing_of_it_does_not(chart: str, body: dict[str, Any]) -> None:
+    assert using_add_on([body], uninstalled(chart), nobody) == ()
+
+
+def test_pods_are_told_by_what_people_made() -> None:
+    group = obj("apps/v1", "ReplicaSet", "serve-1", {})
+    made = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "serve", "controller": True}
+    group["metadata"]["ownerReferences"] = [made]
+    found = [
+        group,
+        pod("serve-1-a", ("apps/v1", "ReplicaSet", "serve-1"), **GPU),
+        pod("serve-1-b", ("apps/v1", "ReplicaSet", "serve-1"), **GPU),
+        pod("train-0", ("batch/v1", "Job", "train"), **GPU),
+    ]
+
+    assert using_add_on(found, uninstalled("gpu-operator"), nobody) == ("Deployment ns/serve", "Job ns/train")
+    declared = ("apps/Deployment", "ns", "serve")
+    assert using_add_on(found, uninstalled("gpu-operator"), lambda name: name == declared) == ("Job ns/train",)
+
+
+def test_nobody_is_asked_about_a_chart_that_nothing_in_the_cluster_names() -> None:
+    def connect() -> ApiServer:
+        msg = "not made yet"
+        raise KubeconfigError(msg)
+
+    assert add_on_users(connect, uninstalled("node-problem-detector"), nobody) == ()
+    with pytest.raises(UnseenError, match="not made yet"):
+        add_on_users(connect, uninstalled("metallb"), nobody)
+
+
+def test_the_page_names_the_users_of_each_add_on() -> None:
+    page = (paths.ROOT / "docs" / "losses.md").read_text(encoding="utf-8")
+    environment = load_environment("laptop", paths.ROOT / "environments")
+
+    assert [entry.name for entry in environment.add_ons.add_ons if f"| `{entry.name}` |" not in page] == []

@@ -1,0 +1,75 @@
+"""Who is asked about the end of a release: the cluster that it is in, about add-ons of clusters that stay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from planned_steps import deleted
+
+from engine.plan import Plan
+from observe.add_on_users import Uninstalled
+from observe.users import UnseenError
+from previews import losing
+
+FLUX = "helm.toolkit.fluxcd.io/v2"
+SPEC = {
+    "chartRef": {"kind": "OCIRepository", "name": "metallb"},
+    "targetNamespace": "metallb-system",
+    "kubeConfig": {"secretRef": {"name": "acme-train-kubeconfig"}},
+}
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Uninstalled]:
+    """Return the list of what clusters were asked about, each with the same answer."""
+    found: list[Uninstalled] = []
+
+    def answer(_: Any, used: Uninstalled, known: Any) -> tuple[str, ...]:
+        found.append(used)
+        assert known(("Service", "virtual-machines", "bastion"))
+        assert not known(("Service", "shop", "web"))
+        return ("Service shop/web",)
+
+    monkeypatch.setattr(losing, "add_on_users", answer)
+    return found
+
+
+def plan(namespace: str = "acme-train", **spec: Any) -> Plan:
+    found = Plan()
+    found.see(deleted("Service", "bastion", api_version="v1", namespace="virtual-machines", cluster="acme-train"))
+    step = deleted("HelmRelease", "metallb", api_version=FLUX, namespace=namespace)
+    step["old"]["inputs"]["spec"] = {**SPEC, **spec}
+    found.see(step)
+    return found
+
+
+def test_an_add_on_in_use_is_held_with_its_users_named(laptop: Any, asked: list[Uninstalled]) -> None:
+    [found] = losing.held(plan(), laptop.load())
+
+    assert str(found) == "delete HelmRelease acme-train/metallb: it is in use by 1: Service shop/web"
+    [used] = asked
+    assert (used.chart, used.cluster) == ("metallb", "acme-train")
+    assert {"metallb-system", "kube-system", "gpu-operator"} <= used.platform
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [plan(suspend=True), plan("operators"), plan("gone"), plan(kubeConfig=None)],
+    ids=["at rest", "ours", "ended", "here"],
+)
+def test_nobody_is_asked_about_what_uninstalls_nothing_or_goes_with_its_cluster(
+    gone: Plan, laptop: Any, asked: list[Uninstalled]
+) -> None:
+    assert losing.held(gone, laptop.load()) == []
+    assert asked == []
+
+
+def test_a_cluster_that_does_not_answer_holds_it(laptop: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def silent(*_: Any) -> tuple[str, ...]:
+        raise UnseenError
+
+    monkeypatch.setattr(losing, "add_on_users", silent)
+
+    [found] = losing.held(plan(), laptop.load())
+    assert str(found) == "delete HelmRelease acme-train/metallb: nobody could look who uses it"
