@@ -105,12 +105,20 @@ class Charts:
         )
 
     def template(
-        self, chart: str, version: str, release: str, namespace: str, values: Mapping[str, Any], kubernetes: str
+        self,
+        chart: str,
+        version: str,
+        release: str,
+        namespace: str,
+        values: Mapping[str, Any],
+        kubernetes: str,
+        *,
+        hooks: bool = False,
     ) -> list[Object]:
         """Return the objects of a release with exactly ``values`` at a version of Kubernetes, its kinds first.
 
-        A chart that is not here in ``version`` is rendered as it is here. Hooks are left out: they are no part of what
-        stays.
+        A chart that is not here in ``version`` is rendered as it is here. Hooks are among them only if they are asked
+        for: they are no part of what stays.
 
         Raises:
             HelmError: Helm refuses.
@@ -121,7 +129,7 @@ class Charts:
         done = subprocess.run(
             [
                 *(self._helm, "template", release, folder, "--namespace", namespace, "--values", file),
-                *("--include-crds", "--no-hooks", "--kube-version", kubernetes),
+                *("--include-crds", *(() if hooks else ("--no-hooks",)), "--kube-version", kubernetes),
             ],
             capture_output=True,
             text=True,

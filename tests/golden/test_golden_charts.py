@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from chart_values import chart_of, record, releases, values_of
 from environment_data import ENVIRONMENTS
 from golden import UPDATE
-from helm_charts import CHARTS
+from helm_charts import CHARTS, Helm
 
+from components.render.add_on_values import VALUES
+from components.render.cluster_facts import ClusterFacts
+from components.specs.base import Address, Network
 from components.specs.loader import load_environment
 from components.specs.versions import Chart
 from toolchain import paths
@@ -21,6 +25,19 @@ LOOKED_AT = re.compile(
     r"(?<=\| chart \| pinned \| rendered \| values compared with \|\n\|---\|---\|---\|---\|\n)(\|.*\n)*"
 )
 MADE = re.compile(r"(?<=\| chart \| made from \| values it takes \|\n\|---\|---\|---\|\n)(\|.*\n)*")
+LEFT_OUT = re.compile(
+    r"(?<=\| chart \| webhooks \| kinds converted by one \| hooks \|\n\|---\|---\|---\|---\|\n)(\|.*\n)*"
+)
+FACTS = ClusterFacts(
+    name="c1",
+    nodes=10,
+    api=Address("10.3.0.1"),
+    pods=Network("10.64.0.0/16"),
+    system_pool=True,
+    gpus=True,
+    nvlink_racks=False,
+    attachments=False,
+)
 NOT_PINNED = {"external-dns"}
 """Charts that are rendered with their defaults, for what may come."""
 
@@ -72,6 +89,42 @@ def test_the_page_says_what_a_chart_takes_that_the_platform_makes() -> None:
 
     assert written(MADE, rows) == rows
     assert rows
+
+
+def test_the_page_says_what_of_a_real_chart_the_local_region_leaves_out(tmp_path: Path) -> None:
+    environment = load_environment("laptop", ENVIRONMENTS)
+    helm, versions = Helm(tmp_path, environment.versions.kubernetes[-1]), {one.name: one.version for one in pinned()}
+    rows = ""
+    for entry in sorted(environment.add_ons.add_ons, key=lambda entry: entry.chart):
+        if helm.has(entry.chart, versions[entry.chart]):
+            values = VALUES[entry.chart](FACTS)
+            found = helm.template(entry.chart, entry.name, entry.namespace, values, hooks=True)
+            rows += f"| {entry.chart} | {' | '.join(', '.join(cell) or 'none' for cell in left_out(found))} |\n"
+
+    assert written(LEFT_OUT, rows) == rows
+
+
+def left_out(found: list[dict[str, Any]]) -> tuple[list[str], list[str], list[str]]:
+    """Return webhooks by configuration, kinds that one converts, and jobs that are hooks."""
+    hooks = {one["metadata"]["name"]: (one["metadata"].get("annotations") or {}).get("helm.sh/hook") for one in found}
+    return (
+        [f"`{one['metadata']['name']}` ({verb(one)} {len(one['webhooks'])})" for one in found if "webhooks" in one],
+        [
+            f"`{one['metadata']['name']}`"
+            for one in found
+            if one["kind"] == "CustomResourceDefinition" and "webhook" in one["spec"].get("conversion", {})
+        ],
+        [f"`{name}` ({hook})" for name, hook in hooks.items() if hook and is_job(found, name)],
+    )
+
+
+def verb(configuration: dict[str, Any]) -> str:
+    """Return what webhooks of a configuration do."""
+    return "mutating" if configuration["kind"].startswith("Mutating") else "validating"
+
+
+def is_job(found: list[dict[str, Any]], name: str) -> bool:
+    return any((one["kind"], one["metadata"]["name"]) == ("Job", name) for one in found)
 
 
 def test_a_chart_of_upstreams_is_called_what_upstream_calls_it() -> None:

@@ -28,9 +28,12 @@ class Helm:
         """Tell whether the local region takes the chart for that version of it."""
         return self._charts.has(chart, version)
 
-    def template(self, chart: str, release: str, namespace: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+    def template(
+        self, chart: str, release: str, namespace: str, values: dict[str, Any], *, hooks: bool = False
+    ) -> list[dict[str, Any]]:
         """Return the objects of a release with exactly ``values``, its kinds first, of the chart that is pinned."""
+        version = CHARTS[chart][0].version
         try:
-            return self._charts.template(chart, CHARTS[chart][0].version, release, namespace, values, self._kubernetes)
+            return self._charts.template(chart, version, release, namespace, values, self._kubernetes, hooks=hooks)
         except HelmError as error:
             pytest.fail(str(error))
