@@ -86,8 +86,14 @@ def _metrics(facts: ClusterFacts) -> dict[str, Any]:
 def _metallb(facts: ClusterFacts) -> dict[str, Any]:
     everywhere = {"tolerations": EVERY_NODE, "priorityClassName": AGENT}
     controller = {**facts.placement, "priorityClassName": SERVICE}
-    # Speakers leave sessions to frr-k8s, a chart inside this one.
-    return {"controller": controller, "speaker": everywhere, "frr-k8s": {"frrk8s": everywhere}}
+    return {
+        "controller": controller,
+        "speaker": everywhere,
+        # Speakers leave sessions to frr-k8s, a chart inside this one.
+        "frr-k8s": {"frrk8s": everywhere},
+        # Pools are there before the first node, and no controller yet that its webhooks could ask.
+        "crds": {"validationFailurePolicy": "Ignore"},
+    }
 
 
 def _cert_manager(facts: ClusterFacts) -> dict[str, Any]:

@@ -76,7 +76,10 @@ _KEPT: Mapping[str, Mapping[str, str]] = {
         "metrics": _MONITORED,
         "serviceMonitor": _MONITORED,
     },
-    METALLB: {"prometheus": _MONITORED},
+    METALLB: {
+        "crds": "pools are there before the first node, and what could judge them is not",
+        "prometheus": _MONITORED,
+    },
     "cert-manager": {
         "crds": "its kinds come with it, and stay",
         "startupapicheck": _EARLY,
