@@ -19,6 +19,7 @@ from components.render import (
     kamaji,
     kamaji_etcd,
     secret_store,
+    storage,
 )
 from components.specs.bare_metal import BareMetalSpec
 from components.specs.cluster_namespaces import PodSecurity
@@ -64,6 +65,9 @@ PLACES: Mapping[str, OperatorPlace] = {
     "metallb-system": _PRIVILEGED,
     "monitoring": _PRIVILEGED,
     dpus.NAMESPACE: OperatorPlace(security=PodSecurity.PRIVILEGED, bmcs=True, api_servers=True),
+    # TopoLVM's node agents make volumes with the devices of their host (TLVM:charts/topolvm/values.yaml).
+    storage.TOPOLVM_NAMESPACE: _PRIVILEGED,
+    storage.SNAPSHOTS.namespace: _BASELINE,
     # metal-operator is on the network of its host by its chart's default (controllerManager.hostNetwork).
     ironcore_metal.NAMESPACE: OperatorPlace(security=PodSecurity.PRIVILEGED, bmcs=True),
 }

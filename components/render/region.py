@@ -6,8 +6,8 @@ must never hold pools that overlap (``vm_offering``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +22,7 @@ from components.render import (
     kamaji_etcd,
     kustomizations,
     secret_store,
+    storage,
 )
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
@@ -31,11 +32,11 @@ from components.render.dpus import DpuPlatform
 from components.render.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
 from components.render.kamaji_etcd import SharedDataStore
 from components.render.kustomizations import ByManifests, installed
-from components.render.manifest import Manifest
+from components.render.manifest import MANAGEMENT, Manifest
 from components.render.namespaces import FREE_HOSTS, tenant_namespace
 from components.render.objects import SERVICES_PRIORITY, manifest, namespace
 from components.render.operator_places import OperatorPlace, of_namespace
-from components.render.operators import CERT_MANAGER, Operator, repository
+from components.render.operators import CERT_MANAGER, Operator, release, repository
 from components.render.operators import NAMESPACE as OPERATORS
 from components.specs.cluster_api import ClusterApiSpec
 from components.specs.data_stores import DPU_STORE, DataStoreSpec
@@ -97,6 +98,7 @@ class RegionInput:
         """Return the objects of the foundation, in the order they are applied."""
         operators = region_operators(self.spec, dpf=self.dpf, watched=self.watched)
         installs = tuple(installed(operators, self.by_manifests))
+        classes = storage.of_management(self.spec.storage)
         first = {one.release for one in secret_store.operators(self.spec.secrets)}
         return (
             *_namespaces(self),
@@ -111,6 +113,8 @@ class RegionInput:
             *cluster_api.render(self.spec, self.cluster_api, self.by_manifests.artefacts.get(cluster_api.PROVIDERS)),
             *secret_store.watch(self.spec.secrets),
             *dns.render(self.spec),
+            *(release(driver) for driver in storage_drivers(self.spec)),
+            *(item for spec in classes for item in storage.render_class(MANAGEMENT, spec, {})),
             *(item for store in self.data_stores for item in _data_store(store)),
             *control_plane_addresses.render(self.spec, metallb=METALLB),
             *(join_service.render(service, metallb=METALLB) if (service := self.spec.nodes.join_service) else ()),
@@ -143,6 +147,12 @@ def region_operators(
     )
 
 
+def storage_drivers(region: RegionSpec) -> Iterator[Operator]:
+    """Yield what makes volumes in the management cluster, in the order it is installed; nothing waits for a volume."""
+    for driver in storage.storage_drivers(storage.of_management(region.storage)):
+        yield replace(driver, awaited=driver is storage.SNAPSHOTS)
+
+
 def kept_by_kamaji(control_planes: ControlPlanesSpec, *, dpf: bool) -> tuple[DataStoreSpec, ...]:
     """Return the shared data stores that Kamaji keeps control planes in: of tenants, and of DPUs with ``dpf``."""
     hosts_tenants = CONTROL_PLANES[control_planes.backend].makes_shared_data_stores
@@ -153,6 +163,7 @@ def operator_places(region: RegionSpec, *, dpf: bool) -> dict[str, OperatorPlace
     """Return the namespaces in which operators run, in order, each with what these need."""
     names = [one.namespace for one in region_operators(region, dpf=dpf)]
     names += [one.namespace for one in cluster_api.providers(region)]
+    names += [one.namespace for one in storage_drivers(region)]
     made = any(not store.given for store in kept_by_kamaji(region.control_planes, dpf=dpf))
     names += [kamaji_etcd.NAMESPACE] if made else []
     names += [join_service.NAMESPACE] if region.nodes.join_service else []

@@ -6,7 +6,7 @@ were made with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,7 +56,7 @@ class StorageCatalogInput:
             *(namespace(driver.namespace, cluster=self.cluster) for driver in drivers),
             *sources(drivers, self.cluster, self.pins),
             *(tenant_release(driver, self.cluster, self.pins, awaited=driver is SNAPSHOTS) for driver in drivers),
-            *(item for spec in self.classes for item in _class(self.cluster, spec, beside.get(spec.name, {}))),
+            *(item for spec in self.classes for item in render_class(self.cluster, spec, beside.get(spec.name, {}))),
             *render_buckets(self.cluster, self.buckets),
         )
 
@@ -108,7 +108,14 @@ def _topolvm_driver(classes: list[TopolvmClassSpec]) -> Operator:
     )
 
 
-def _class(cluster: str, spec: StorageClassSpec, annotations: Mapping[str, str]) -> Iterator[Manifest]:
+def of_management(classes: Iterable[StorageClassSpec]) -> tuple[TopolvmClassSpec, ...]:
+    """Return those of ``classes`` that the management cluster has as well, where claims always name their class."""
+    found = (spec for spec in classes if isinstance(spec, TopolvmClassSpec) and spec.management)
+    return tuple(spec.model_copy(update={"default": False}) for spec in found)
+
+
+def render_class(cluster: str, spec: StorageClassSpec, annotations: Mapping[str, str]) -> Iterator[Manifest]:
+    """Yield one class of ``cluster`` with its class of snapshots."""
     if isinstance(spec, NfsClassSpec):
         location = {"server": str(spec.server), "share": spec.share}
         # Clusters of a tenant are on one share: without its own folder, one would open and delete another's volume.

@@ -179,6 +179,9 @@ class TopolvmClassSpec(_ClassSpec):
     """Volume group of the node's disks, as the image names it."""
     durable: bool = False
     """Whether a volume survives the replacement of its node. Nodes are stateless, so local disks are not."""
+    management: bool = False
+    """Whether the management cluster has the class as well, with the driver, for etcds of control planes. Its hosts
+    then have the volume group; somebody else makes classes there when no entry says so."""
     SHARED: ClassVar[bool] = False
     """A volume is a logical volume of one node."""
 

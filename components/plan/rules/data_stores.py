@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from components.plan.build.control_planes import standing_pins
 from components.plan.build.dpus import uses_dpf
 from components.plan.pools import DataPath, clusters, place, problem
+from components.plan.rules.references import undeclared
 from components.render.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL
 from components.render.etcd_defragmentation import DEFRAGMENTATION_TOOL
 from components.render.region import kept_by_kamaji
-from components.specs.data_stores import DPU_STORE, BackupSpec
+from components.render.storage import of_management
+from components.specs.data_stores import DPU_STORE, DataStoreSpec, DedicatedDataStoreSpec
 from components.specs.environment import Environment
 from components.specs.loader import REGION, VERSIONS
 from components.specs.problems import Problem, listed
@@ -68,7 +70,8 @@ def makers(environment: Environment) -> Iterator[Problem]:
 def tools(environment: Environment) -> Iterator[Problem]:
     """Report data stores without the images that defragment and save them."""
     known = [tool.name for tool in environment.versions.tools]
-    for path, backup in _made(environment):
+    for path, spec in _made(environment):
+        backup = spec.backup
         needed: list[tuple[DataPath, str]] = [(path, DEFRAGMENTATION_TOOL)]
         if backup is not None:
             needed += [((*path, "backup"), name) for name in (SNAPSHOT_TOOL, UPLOAD_TOOL)]
@@ -78,16 +81,39 @@ def tools(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, REGION, there, text)
 
 
-def _made(environment: Environment) -> Iterator[tuple[DataPath, BackupSpec | None]]:
-    """Yield the path of everything that says how an etcd is made, and its own backup."""
+def _made(environment: Environment) -> Iterator[tuple[DataPath, DataStoreSpec | DedicatedDataStoreSpec]]:
+    """Yield everything that says how an etcd is made, with its path."""
     region = environment.region.control_planes
     if region.dedicated is not None:
-        yield ("control_planes", "dedicated"), region.dedicated.backup
+        yield ("control_planes", "dedicated"), region.dedicated
     kept = kept_by_kamaji(region, dpf=uses_dpf(environment))
     for index, store in enumerate(region.data_stores):
         if store in kept and not store.given:
-            yield (*_STORES, index), store.backup
+            yield (*_STORES, index), store
 
 
-RULES = (of_dpus, makers, tools)
+def storage_classes(environment: Environment) -> Iterator[Problem]:
+    """Report data stores on a class that the region does not make, where it makes those of the management cluster."""
+    classes = environment.region.storage
+    made = [entry.name for entry in of_management(classes)]
+    for path, name in _storage_classes(environment) if made else ():
+        if name in made:
+            continue
+        places = {entry.name: index for index, entry in enumerate(classes)}
+        if name in places:
+            there = place(environment, REGION, ("storage", places[name]))
+            text = f"'{name}' is a class of tenants' clusters alone ({there}); pick one of {listed(made)}"
+        else:
+            text = undeclared(name, made, "the classes of the management cluster")
+        yield problem(environment, REGION, (*path, "storage_class"), text)
+
+
+def _storage_classes(environment: Environment) -> Iterator[tuple[DataPath, str]]:
+    """Yield the classes of the management cluster that data stores name, with what names them."""
+    for path, spec in _made(environment):
+        if spec.storage_class is not None:
+            yield path, spec.storage_class
+
+
+RULES = (of_dpus, makers, tools, storage_classes)
 """Rules about data stores; data must fit before anything is allocated."""

@@ -15,7 +15,7 @@ from components.render.kamaji_etcd import NAMESPACE as DATA_STORES
 from components.render.manifest import MANAGEMENT
 from components.render.namespaces import FREE_HOSTS
 from components.render.operators import NAMESPACE as OPERATORS
-from components.render.region import region_operators
+from components.render.region import region_operators, storage_drivers
 from components.specs.base import StackLayout
 from components.specs.dpus import ONLY
 from components.specs.environment import Environment
@@ -82,7 +82,8 @@ def stack_names(environment: Environment) -> Iterator[Problem]:
 def reserved_names(environment: Environment) -> Iterator[Problem]:
     """Report clusters called like DPUs, charts or a namespace of the platform, and VPCs called like a part of a DPU."""
     region = environment.region
-    taken = {one.namespace for one in region_operators(region)} | {one.namespace for one in providers(region)}
+    taken = {one.namespace for one in (*region_operators(region), *storage_drivers(region))}
+    taken |= {one.namespace for one in providers(region)}
     for placed in clusters(environment):
         name = placed.cluster.name
         if name in {*RESERVED_CLUSTERS, *taken} or name.startswith(RESERVED_PREFIXES):

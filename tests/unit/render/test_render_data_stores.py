@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from small_region import changed
+
 from components.plan.build.data_stores import made_etcd
+from components.plan.build.region import of_region
 from components.render.etcd_defragmentation import RULE
 from components.render.kamaji_etcd import NAMESPACE, SharedDataStore, render_shared
+from components.render.manifest import MANAGEMENT
 from components.render.region import RegionInput
 from components.specs.data_stores import BackupSpec, DedicatedDataStoreSpec
+from components.specs.storage import TopolvmClassSpec
 
+_CLASSES = ("here", "there")
 BACKUP = BackupSpec.model_validate(
     {"schedule": "0 */6 * * *", "endpoint": "https://objects.example", "bucket": "etcd", "secret": "etcd-backup"}
 )
@@ -80,6 +86,28 @@ def test_snapshots_of_a_shared_data_store_have_a_folder_of_their_own(laptop: Any
     assert pod["containers"][0]["args"] == ["copy", "/snapshots", ":s3:etcd/data-stores/default"]
     reached = {entry["name"]: entry.get("value") for entry in pod["initContainers"][0]["env"]}
     assert reached["ETCDCTL_ENDPOINTS"] == "https://default-etcd-client.data-stores.svc.cluster.local:2379"
+
+
+def test_the_management_cluster_has_the_classes_that_say_so_once_and_before_the_data_stores(laptop: Any) -> None:
+    said = {"driver": "topolvm", "device_class": "nvme", "default": True}
+    here, there = (TopolvmClassSpec.model_validate({**said, "name": n, "management": n == "here"}) for n in _CLASSES)
+    [made] = of_region(laptop, changed(laptop.region, storage=(*laptop.region.storage, here, there)))
+
+    items = made.render()
+    names = [item.name for item in items if item.kind == "HelmRelease"]
+    at = {(item.kind, item.name): place for place, item in enumerate(items)}
+    [found] = [item for item in items if item.kind == "StorageClass"]
+
+    assert [names.count(one) for one in ("snapshot-controller", "topolvm", "csi-driver-nfs", "vast-csi")] == [
+        1,
+        1,
+        0,
+        0,
+    ]
+    assert (found.cluster, found.name) == (MANAGEMENT, "here")
+    assert "is-default-class" not in str(found.body["metadata"])
+    assert at["HelmRelease", "topolvm"] < at["StorageClass", "here"] < at["HelmRelease", "shared-a-etcd"]
+    assert {("Namespace", "topolvm-system"), ("Namespace", "snapshot-controller")} <= at.keys()
 
 
 def test_members_take_turns_to_give_space_back(inputs_of: Any) -> None:
