@@ -6,6 +6,7 @@ import ipaddress
 import re
 from collections.abc import Callable, Iterator
 
+from components.plan.build.add_ons import add_ons
 from components.plan.intents.images import find_image
 from components.plan.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file, vms_of
 from components.render.backends import BORDERS
@@ -23,6 +24,9 @@ VAST_CLIENT = "vastnfs"
 MAX_CONNECTIONS = 16
 """Highest ``nconnect`` of Linux' own NFS client (its NFS_MAX_CONNECTIONS)."""
 _RDMA = re.compile(r"(proto=)?rdma6?")
+_STATEFUL = {"slurm-operator"}
+"""Charts of add-ons whose software keeps state on claims that name no class, by upstream's defaults: Slurm's
+controller keeps its jobs and reservations there (SlinkyProject/slurm-operator:helm/slurm/values.yaml)."""
 _DENIED = ("management", "bmc", "control_plane_vips", "dpu_loopbacks")
 """Networks that no host of a VPC reaches."""
 
@@ -54,6 +58,33 @@ def local_disks(environment: Environment) -> Iterator[Problem]:
             names = listed(dict.fromkeys(kind.name for kind in types))
             text = f"'{entry.name}' is on local disks, and no pool has any (nvme_disks of {names} is 0); remove it"
             yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+
+
+def kept_default(environment: Environment) -> Iterator[Problem]:
+    """Report defaults on local disks where another class is kept, or where state hangs on claims that name none.
+
+    A cluster with nothing but local classes may be meant so: for jobs that keep nothing.
+    """
+    classes = {entry.name: index for index, entry in enumerate(environment.region.storage)}
+    for placed, at, entry in offered(environment):
+        if not isinstance(entry, TopolvmClassSpec) or not entry.default:
+            continue
+        names = placed.cluster.storage
+        local = {one.name for one in environment.region.storage if isinstance(one, TopolvmClassSpec)}
+        kept = [name for name in names if name in classes and name not in local]
+        stateful = [one.name for one in add_ons(environment, placed) if one.chart in _STATEFUL]
+        there = place(environment, REGION, ("storage", classes[entry.name], "default"))
+        lost = f"claims that name no class get '{entry.name}' ({there}), whose volumes are lost with their node"
+        if kept:
+            text = f"{lost}, beside {listed(kept)}, which outlives nodes; make one of these the default there"
+        elif stateful:
+            text = (
+                f"{lost}, and {listed(stateful)} keeps its state on such claims; list a class that outlives nodes, and"
+                " make it the default there"
+            )
+        else:
+            continue
+        yield problem(environment, placed.file, (*placed.path, "storage", at), text)
 
 
 def durable_volumes(environment: Environment) -> Iterator[Problem]:

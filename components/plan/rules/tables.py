@@ -187,6 +187,7 @@ DATA: tuple[Rule, ...] = (
     images.firmware_instance_types,
     storage.default_storage_class,
     storage.local_disks,
+    storage.kept_default,
     storage.durable_volumes,
     storage.mount_options,
     storage.shared_secrets,
