@@ -246,7 +246,18 @@ def joined_names(environment: Environment) -> Iterator[Problem]:
             what = f"{tenant.tenant}'s volume"
             for place, volume in enumerate(vm.volumes):
                 entries.append((tenant_file(tenant), (*path, "volumes", place, "name"), what, (vm.name, volume.name)))
-    yield from joined(environment, [*entries, *_deployments(environment), *_data_stores(environment)])
+    others = (*_deployments(environment), *_data_stores(environment), *_keys_of_buckets(environment))
+    yield from joined(environment, [*entries, *others])
+
+
+def _keys_of_buckets(environment: Environment) -> Iterator[Parts]:
+    """Yield the parts of what Secrets with keys are called where a store's copies are pushed into a cluster from."""
+    for tenant in environment.tenants:
+        for index, bucket in enumerate(tenant.buckets):
+            for at, access in enumerate(bucket.access):
+                for place, name in enumerate(access.namespaces):
+                    path = ("buckets", index, "access", at, "namespaces", place)
+                    yield tenant_file(tenant), path, f"Secret for {access.cluster}", (name, bucket.found_as)
 
 
 def _deployments(environment: Environment) -> Iterator[Parts]:
