@@ -204,6 +204,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
         (r"; write (\S+) or later$", _write_value),
         (r", or write (\w+): (\[\])()$", _write_key),
         (r", or write ([a-z]+)$", _write_value),
+        (r"; write ([a-z]+_[a-z_]+)$", _write_value),
         (r"lower nodes to (\d+)", _write_value),
         (r"lower it by (\d+)", _write_less),
         (r"; (?:remove or )?pick one of ([-\w.]+)", _write_value),
@@ -259,7 +260,7 @@ _ASKS = {
             "| of its own | leave  | move it there | pick one | instead | remove one | "
             "a cluster (for each|without) | rename | may have at most | is not a key here | let another | "
             "beside kubelet | such as | one by one | add the claim | is what a | the one or the other | or a waiver | "
-            "into (the|a) Secret"
+            "into (the|a) Secret | name one, or | remove its own | add what lacks"
         ),
     }.items()
 }
