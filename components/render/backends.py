@@ -140,6 +140,8 @@ class Borders:
     """Whether what leaves a VPC has an address of a node or a router, by which answers come back."""
     evpn: bool = False
     """Whether its routes are told apart by EVPN, by VNI and route target."""
+    several_clusters: bool = False
+    """Whether several clusters may be in one VPC, each with prefixes of its own for what is inside it."""
     ovn: bool = False
     """Whether the VPC is kept in the OVN databases of the one DPU cluster."""
 
@@ -218,6 +220,7 @@ BORDERS = {
         rules_in="DPUServiceConfiguration",
         link_per_host=True,
         evpn=True,
+        several_clusters=True,
     ),
     Isolation.DPF_OVN: Borders(
         on_dpus=True,
@@ -237,6 +240,11 @@ BORDERS = {
         brings_network=True,
     ),
     Isolation.POLICY_ONLY: Borders(
-        on_dpus=False, inside=policy_only.render, filters=Filter.PODS, rules_in="NetworkPolicy", routed_inside=True
+        on_dpus=False,
+        inside=policy_only.render,
+        filters=Filter.PODS,
+        rules_in="NetworkPolicy",
+        routed_inside=True,
+        several_clusters=True,
     ),
 }

@@ -44,12 +44,14 @@ class Ingress(StrEnum):
 
 
 class PrefixKind(StrEnum):
-    """What a VPC may have more prefixes for. Services have one: a cluster keeps the range that it began with."""
+    """What a VPC may have more prefixes for."""
 
     HOSTS = "hosts"
     """The prefix is for addresses of hosts, on HBN: more links between hosts and their DPUs."""
     PODS = "pods"
     """The prefix is for pods, in clusters whose network is Cilium: more nodes have a part for theirs."""
+    SERVICES = "services"
+    """The prefix is for ClusterIPs of the cluster that it names; a cluster keeps the one that it began with."""
     LOAD_BALANCERS = "load_balancers"
     """The prefix is for load balancers inside the VPC."""
 
@@ -63,6 +65,9 @@ class MorePrefixSpec(Spec):
     """What the prefix is for."""
     size: PrefixLength
     """Size of the prefix; it stays once the prefix is given."""
+    cluster: ShortName | None = None
+    """Cluster that alone has the prefix, and none of the VPC's own for pods, services and load balancers. The cluster
+    without any such prefix has those of the VPC when it is left out."""
 
 
 class PeerSpec(Spec):
@@ -109,3 +114,13 @@ class VpcSpec(Spec):
     def sizes(self, kind: PrefixKind) -> tuple[int, ...]:
         """Return the sizes of the prefixes for ``kind``, the first one first."""
         return getattr(self, kind), *(more.size for more in self.more_prefixes if more.kind is kind)
+
+    def has_own(self, cluster: str) -> bool:
+        """Tell whether ``cluster`` has prefixes of its own in the VPC, and none of the VPC's for what is inside it."""
+        return any(more.cluster == cluster for more in self.more_prefixes)
+
+    def sizes_of(self, cluster: str, kind: PrefixKind) -> tuple[int, ...]:
+        """Return the sizes of the prefixes for ``kind`` that ``cluster`` has, the first one first."""
+        holder = cluster if self.has_own(cluster) else None
+        more = (one.size for one in self.more_prefixes if one.kind is kind and one.cluster == holder)
+        return (getattr(self, kind), *more) if holder is None else tuple(more)

@@ -32,6 +32,8 @@ class MorePrefix(Spec):
     """Prefix itself, taken from ``networks.tenants``."""
     links: Links = Field(default_factory=dict)
     """Links between DPUs and hosts by DPU cluster, counted from 0 in the prefix; empty where it is not for hosts."""
+    cluster: ShortName | None = None
+    """Cluster that alone has the prefix; None where it is of the VPC as a whole, like the first of its kind."""
 
 
 class VpcAllocation(Spec):
@@ -86,6 +88,18 @@ class VpcAllocation(Spec):
     def linked(self) -> frozenset[str]:
         """Return the DPU clusters that have links; there are none where the region lists no DPU clusters."""
         return frozenset(at for links in self.host_links.values() for at in links)
+
+    def of_cluster(self, cluster: str) -> VpcAllocation:
+        """Return the VPC with just the prefixes that ``cluster`` has of it, which may be its own alone."""
+        own = {name: more for name, more in self.more_prefixes.items() if more.cluster == cluster}
+        common = {name: more for name, more in self.more_prefixes.items() if more.cluster is None}
+        if not own:
+            return self.model_copy(update={"more_prefixes": common})
+        links = {name: more for name, more in common.items() if more.kind is PrefixKind.HOSTS}
+        first = {more.kind: name for name, more in reversed(own.items())}
+        more = {name: one for name, one in own.items() if name not in first.values()}
+        changes = {str(kind): own[name].prefix for kind, name in first.items()}
+        return self.model_copy(update={**changes, "more_prefixes": links | more})
 
     def of_kind(self, kind: str) -> tuple[Network, ...]:
         """Return the prefixes for ``kind`` (one of `PREFIXES`), the first one first."""

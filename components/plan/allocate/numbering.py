@@ -189,7 +189,7 @@ class _Numbering:
         for index, more in enumerate(vpc.more_prefixes):
             if more.name not in given:
                 prefix = self._prefix(want, more.size, ("more_prefixes", index, "size"))
-                given |= {more.name: MorePrefix(kind=more.kind, prefix=prefix)} if prefix else {}
+                given |= {more.name: MorePrefix(kind=more.kind, prefix=prefix, cluster=more.cluster)} if prefix else {}
         return old.model_copy(update={"more_prefixes": given})
 
     def _prefix(self, want: _Want, length: int, at: DataPath) -> Network | None:

@@ -29,7 +29,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddO
     chosen = tuple(_in_order(add_ons(environment, placed)))
     if chosen:
         cluster = placed.cluster
-        numbers = environment.allocations.vpcs[cluster.vpc]
+        numbers = environment.allocations.vpcs[cluster.vpc].of_cluster(cluster.name)
         yield AddOnsInput(
             name=cluster.name,
             cluster=cluster.name,
@@ -39,7 +39,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddO
             overrides=overrides(environment, cluster),
             load_balancers=LoadBalancers(
                 vpc=numbers.of_kind("load_balancers"),
-                public=public_addresses(environment, placed.tenant, cluster.vpc),
+                public=public_addresses(environment, placed),
                 asn=numbers.asn,
                 interface=environment.region.dpus.host_interface,
             ),
@@ -111,7 +111,7 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         name=cluster.name,
         nodes=most_nodes_of(environment, cluster),
         api=lock.clusters[cluster.name].vip,
-        pods=lock.vpcs[cluster.vpc].of_kind("pods"),
+        pods=lock.vpcs[cluster.vpc].of_cluster(cluster.name).of_kind("pods"),
         system_pool=any(pool.role is PoolRole.SYSTEM for pool in cluster.pools),
         gpus=has_gpus(environment, placed),
         nvlink_racks=any(kind.scale is Scale.RACK for kind in kinds),

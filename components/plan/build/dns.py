@@ -18,14 +18,14 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Clus
     dns = environment.region.dns
     if dns is None or not has_names(environment, placed):
         return
-    name, vpc = placed.cluster.name, placed.cluster.vpc
-    public = public_addresses(environment, placed.tenant, vpc)
+    name, public = placed.cluster.name, public_addresses(environment, placed)
+    numbers = environment.allocations.vpcs[placed.cluster.vpc].of_cluster(name)
     yield ClusterDnsInput(
         name=name,
         cluster=name,
         region=environment.region.region,
         dns=dns,
-        addresses=(*environment.allocations.vpcs[vpc].of_kind("load_balancers"), *map(Network, public)),
+        addresses=(*numbers.of_kind("load_balancers"), *map(Network, public)),
     )
 
 

@@ -37,7 +37,7 @@ def _control_plane(environment: Environment, placed: PlacedCluster) -> HostedCon
         spec=cluster,
         tenant=placed.tenant.tenant,
         version=pin.version,
-        network=lock.vpcs[cluster.vpc],
+        network=lock.vpcs[cluster.vpc].of_cluster(cluster.name),
         vip=lock.clusters[cluster.name].vip,
         data_store=_data_store(environment, pin.data_store),
         nodes=most_nodes_of(environment, cluster),

@@ -81,7 +81,12 @@ def _vpc(environment: Environment, tenant: TenantSpec, vpc: VpcSpec, cluster: st
         tenant=tenant.tenant,
         numbers=environment.allocations.vpcs[vpc.name],
         control_planes=tuple(addresses[cluster.name].vip for cluster in tenant.clusters if cluster.vpc == vpc.name),
-        public_addresses=public_addresses(environment, tenant, vpc.name),
+        public_addresses=tuple(
+            address
+            for placed in clusters_of(tenant)
+            if placed.cluster.vpc == vpc.name
+            for address in public_addresses(environment, placed)
+        ),
         host_links=host_links(environment, vpc.name),
         peers=tuple(
             Peer(vpc=name, tenant=owner, numbers=environment.allocations.vpcs[name])

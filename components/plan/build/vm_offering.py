@@ -16,7 +16,6 @@ from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.keys import vm_key
 from components.specs.node_pool import PoolRole
-from components.specs.tenant import TenantSpec
 from components.specs.vm_offering import VirtualMachineSpec, VmImage, VmsSpec
 
 
@@ -27,10 +26,10 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[VmOf
         yield _offering(environment, placed, vms)
 
 
-def public_addresses(environment: Environment, tenant: TenantSpec, vpc: str) -> tuple[Address, ...]:
-    """Return the public addresses of the VMs that a cluster in ``vpc`` runs, in the order of the data."""
-    vms, given = tenant.vms, environment.allocations.public_ips
-    if vms is None or all(cluster.vpc != vpc for cluster in tenant.clusters if cluster.name == vms.cluster):
+def public_addresses(environment: Environment, placed: PlacedCluster) -> tuple[Address, ...]:
+    """Return the public addresses of the VMs that a cluster runs, in the order of the data."""
+    vms, given = placed.tenant.vms, environment.allocations.public_ips
+    if vms is None or vms.cluster != placed.cluster.name:
         return ()
     return tuple(given[vm_key(vms.cluster, spec.name)] for spec in vms.machines if spec.public_ip)
 

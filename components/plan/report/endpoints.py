@@ -86,7 +86,7 @@ def named(environment: Environment) -> Iterator[Endpoint]:
             yield Endpoint(name=shared, address=network, where=shared)
     for placed in clusters(environment):
         name, vpc = placed.cluster.name, placed.cluster.vpc
-        api, numbers = Network(f"{lock.clusters[name].vip}/32"), lock.vpcs[vpc]
+        api, numbers = Network(f"{lock.clusters[name].vip}/32"), lock.vpcs[vpc].of_cluster(name)
         yield Endpoint(name=f"api:{name}", address=api, where="api", cluster=name)
         yield Endpoint(name=f"pod:{name}", address=numbers.pods, where="pods", vpc=vpc)
         vms = placed.tenant.vms

@@ -9,7 +9,7 @@ from components.plan.allocate.intervals import usable
 from components.plan.build.add_ons import takes_more_pods
 from components.plan.build.control_planes import most_nodes_of, standing_pins, taken_stores
 from components.plan.build.dpus import uses_dpf
-from components.plan.pools import clusters, place, problem
+from components.plan.pools import DataPath, PlacedCluster, clusters, clusters_of, place, problem
 from components.plan.report.capacity import most_hosts
 from components.render.backends import BARE_METAL, BORDERS
 from components.render.cni import POD_PREFIX_PER_NODE
@@ -36,35 +36,48 @@ _BRIDGED = (32, 3)
 
 
 def vpc_capacity(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs whose prefixes are too small for the nodes of their cluster."""
+    """Report VPCs whose prefixes are too small for the nodes of their clusters."""
     most = most_hosts(environment)
-    for placed in clusters(environment):
-        nodes = most_nodes_of(environment, placed.cluster)
-        hosts = most[placed.cluster.name]
-        for index, vpc in enumerate(placed.tenant.vpcs):
-            if vpc.name != placed.cluster.vpc:
-                continue
-            sizes = vpc.sizes(PrefixKind.PODS)
-            pods = sum(_subnets(size, POD_PREFIX_PER_NODE) for size in sizes)
-            if pods < nodes:
-                more = takes_more_pods(environment, placed)
-                remedy = _wider(environment, vpc, PrefixKind.PODS, wide_enough(POD_PREFIX_PER_NODE, nodes), more=more)
-                text = (
-                    f"{_shown(sizes)} holds the pods of {pods} nodes (a /{POD_PREFIX_PER_NODE} each),"
-                    f" {placed.cluster.name} has {nodes}; {remedy}"
-                )
-                yield problem(environment, placed.file, ("vpcs", index, "pods"), text)
-            each, reserved = _POINT_TO_POINT if BORDERS[vpc.isolation].link_per_host else _BRIDGED
-            sizes = vpc.sizes(PrefixKind.HOSTS)
-            room = max(0, sum(_subnets(size, each) for size in sizes) - reserved)
-            if room < hosts:
-                more = BORDERS[vpc.isolation].link_per_host
-                remedy = _wider(environment, vpc, PrefixKind.HOSTS, wide_enough(each, hosts + reserved), more=more)
-                text = (
-                    f"{_shown(sizes)} has room for {room} hosts (a /{each} each), {placed.cluster.name} has {hosts}"
-                    f" with its spares; {remedy}"
-                )
-                yield problem(environment, placed.file, ("vpcs", index, "hosts"), text)
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            inside = [placed for placed in clusters_of(tenant) if placed.cluster.vpc == vpc.name]
+            for placed in inside:
+                yield from _pods(environment, placed, index, vpc)
+            yield from _hosts(environment, inside, index, vpc, sum(most[placed.cluster.name] for placed in inside))
+
+
+def _pods(environment: Environment, placed: PlacedCluster, index: int, vpc: VpcSpec) -> Iterator[Problem]:
+    name, nodes = placed.cluster.name, most_nodes_of(environment, placed.cluster)
+    sizes, more = vpc.sizes_of(name, PrefixKind.PODS), takes_more_pods(environment, placed)
+    pods = sum(_subnets(size, POD_PREFIX_PER_NODE) for size in sizes)
+    if sizes and pods < nodes:
+        path: DataPath = ("vpcs", index, "pods")
+        remedy = _wider(environment, vpc, PrefixKind.PODS, wide_enough(POD_PREFIX_PER_NODE, nodes), more=more)
+        if vpc.has_own(name):
+            path = ("vpcs", index, "more_prefixes")
+            remedy = "make its pools smaller" + (f", or add one for pods with cluster: {name}" if more else "")
+        each = f"a /{POD_PREFIX_PER_NODE} each"
+        text = f"{_shown(sizes)} holds the pods of {pods} nodes ({each}), {name} has {nodes}; {remedy}"
+        yield problem(environment, placed.file, path, text)
+
+
+def _hosts(
+    environment: Environment, inside: list[PlacedCluster], index: int, vpc: VpcSpec, hosts: int
+) -> Iterator[Problem]:
+    border, sizes = BORDERS[vpc.isolation], vpc.sizes(PrefixKind.HOSTS)
+    each, reserved = _POINT_TO_POINT if border.link_per_host else _BRIDGED
+    room = max(0, sum(_subnets(size, each) for size in sizes) - reserved)
+    if room < hosts:
+        wide = wide_enough(each, hosts + reserved)
+        remedy = _wider(environment, vpc, PrefixKind.HOSTS, wide, more=border.link_per_host)
+        names = [placed.cluster.name for placed in inside]
+        whose = (
+            f"{names[0]} has {hosts} with its spares"
+            if len(names) == 1
+            else f"{listed(names)} have {hosts} with spares"
+        )
+        text = f"{_shown(sizes)} has room for {room} hosts (a /{each} each), {whose}; {remedy}"
+        yield problem(environment, inside[0].file, ("vpcs", index, "hosts"), text)
 
 
 def _shown(sizes: Iterable[int]) -> str:

@@ -39,19 +39,6 @@ def state_and_context(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, REGION, (key,), text)
 
 
-def one_cluster_per_vpc(environment: Environment) -> Iterator[Problem]:
-    """Report a VPC that two clusters share: both would number their pods from the same prefix."""
-    first: dict[tuple[str, str], str] = {}
-    for placed in clusters(environment):
-        key, path = (placed.tenant.tenant, placed.cluster.vpc), (*placed.path, "vpc")
-        if key in first:
-            text = (
-                f"VPC '{placed.cluster.vpc}' already carries cluster {first[key]}; give this cluster a VPC of its own"
-            )
-            yield problem(environment, placed.file, path, text)
-        first.setdefault(key, placed.cluster.name)
-
-
 def rollouts(environment: Environment) -> Iterator[Problem]:
     """Report pools that could never take a new image, or only all at once."""
     for placed in pools(environment):

@@ -48,29 +48,38 @@ def backends(environment: Environment) -> Iterator[Problem]:
 
 
 def pods(environment: Environment) -> Iterator[Problem]:
-    """Report prefixes for pods that the network of a cluster in the VPC could not use."""
+    """Report prefixes for pods that the network of a cluster in the VPC could not use beside its first."""
     for placed in clusters(environment):
+        name = placed.cluster.name
         for index, vpc in enumerate(placed.tenant.vpcs):
             if vpc.name != placed.cluster.vpc or takes_more_pods(environment, placed):
                 continue
-            for at, more in enumerate(vpc.more_prefixes):
-                if more.kind is PrefixKind.PODS:
-                    text = (
-                        f"'{more.name}' is for pods, and the network of {placed.cluster.name} takes one prefix; remove"
-                        f" it, or have {listed(TAKE_MORE_PODS)} for its network"
-                    )
-                    yield problem(environment, placed.file, ("vpcs", index, "more_prefixes", at), text)
+            holder = name if vpc.has_own(name) else None
+            mine = [
+                at
+                for at, more in enumerate(vpc.more_prefixes)
+                if (more.kind, more.cluster) == (PrefixKind.PODS, holder)
+            ]
+            for at in mine if holder is None else mine[1:]:
+                text = (
+                    f"'{vpc.more_prefixes[at].name}' is for pods, and the network of {name} takes one prefix; remove"
+                    f" it, or have {listed(TAKE_MORE_PODS)} for its network"
+                )
+                yield problem(environment, placed.file, ("vpcs", index, "more_prefixes", at), text)
 
 
 def kinds(environment: Environment) -> Iterator[Problem]:
     """Report prefixes that were given for something else, whose addresses may be in use."""
     for tenant, path, vpc, given in _given(environment):
         for at, more in enumerate(vpc.more_prefixes):
-            old = given.more_prefixes.get(more.name)
+            old, there = given.more_prefixes.get(more.name), place(environment, ALLOCATIONS, ("vpcs", vpc.name))
             if old and old.kind is not more.kind:
-                there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
                 text = f"'{more.kind}', and {old.prefix} is given for {old.kind} ({there}); write {old.kind}"
                 yield problem(environment, tenant_file(tenant), (*path, at, "kind"), text)
+            if old and old.cluster != more.cluster:
+                now, before = (one or f"all of VPC {vpc.name}" for one in (more.cluster, old.cluster))
+                text = f"'{more.name}' is for {now}, and {old.prefix} is given to {before} ({there}); rename it"
+                yield problem(environment, tenant_file(tenant), (*path, at, "name"), text)
 
 
 _KEPT = {PrefixKind.HOSTS: "DPUs keep links in it", PrefixKind.PODS: "nodes keep parts of it"}
@@ -82,7 +91,7 @@ def kept(environment: Environment) -> Iterator[Problem]:
     for tenant, path, vpc, given in _given(environment):
         named = {more.name for more in vpc.more_prefixes}
         for name, old in given.more_prefixes.items():
-            if old.kind in _KEPT and name not in named:
+            if old.cluster is None and old.kind in _KEPT and name not in named:
                 there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
                 text = (
                     f"'{name}' is gone, which has {old.prefix} ({there}), and {_KEPT[old.kind]} as long as the VPC is"

@@ -49,6 +49,7 @@ from components.plan.rules import (
     vm_orders,
     vm_snapshots,
     vms,
+    vpc_clusters,
 )
 from components.specs.environment import Environment
 from components.specs.problems import Problem
@@ -79,6 +80,7 @@ REFERENCES: tuple[Rule, ...] = (
     peerings.references,
     security_groups.references,
     buckets.references,
+    vpc_clusters.references,
     dpus.served,
     clusters.pool_racks,
 )
@@ -140,7 +142,10 @@ DATA: tuple[Rule, ...] = (
     fabrics.adapters,
     fabrics.partition_limit,
     clusters.state_and_context,
-    clusters.one_cluster_per_vpc,
+    vpc_clusters.same_prefixes,
+    vpc_clusters.kinds,
+    vpc_clusters.kept,
+    vpc_clusters.partitions,
     clusters.rollouts,
     clusters.canaries,
     clusters.pool_labels,
