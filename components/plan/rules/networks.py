@@ -17,7 +17,7 @@ from components.specs.loader import ALLOCATIONS, REGION, WAIVERS
 from components.specs.problems import Problem, dotted
 from components.specs.storage import NfsClassSpec
 from components.specs.tenant import TenantSpec
-from components.specs.tenant_network import Isolation, VpcSpec
+from components.specs.tenant_network import Isolation, PrefixKind, VpcSpec
 from components.specs.vpc_allocation import PREFIXES, VpcAllocation
 
 SINGLE_NETWORKS = ("management", "bmc", "boot", "storage", "control_plane_vips", "dpu_loopbacks", "tenants")
@@ -110,9 +110,16 @@ def service_prefixes(environment: Environment) -> Iterator[Problem]:
     widest, narrowest = SERVICE_PREFIXES[0], SERVICE_PREFIXES[-1]
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
-            if vpc.services not in SERVICE_PREFIXES:
-                text = f"/{vpc.services} is no size for services; write one from /{widest} to /{narrowest}"
-                yield problem(environment, tenant_file(tenant), ("vpcs", index, "services"), text)
+            sizes: dict[DataPath, int] = {("services",): vpc.services}
+            sizes |= {
+                ("more_prefixes", at, "size"): more.size
+                for at, more in enumerate(vpc.more_prefixes)
+                if more.kind is PrefixKind.SERVICES
+            }
+            for path, size in sizes.items():
+                if size not in SERVICE_PREFIXES:
+                    text = f"/{size} is no size for services; write one from /{widest} to /{narrowest}"
+                    yield problem(environment, tenant_file(tenant), ("vpcs", index, *path), text)
 
 
 def service_addresses(environment: Environment) -> Iterator[Problem]:
