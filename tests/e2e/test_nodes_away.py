@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 import pytest
 from away import Group, Watch, machines
 from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
-from pools_of_four import CLUSTER, NEXT, PAST, edit_pools, region_of
+from pools_of_four import CLUSTER, NEXT, NODES, PAST, edit_pools, region_of
 from region_contents import commit
 from workbench import Workbench
 
 from components.plan.rollout.subject import DATA
+from components.specs.loader import load_environment
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -86,8 +87,8 @@ class Told(NamedTuple):
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
-    """Twenty pools of four nodes, up; gone at the end whatever happened."""
-    with gone_at_the_end(region_of(tmp_path_factory.mktemp("pools-of-four"), POOLS)) as local:
+    """Twenty pools of four nodes, which are told their addresses, up; gone at the end whatever happened."""
+    with gone_at_the_end(region_of(tmp_path_factory.mktemp("pools-of-four"), POOLS, addresses=True)) as local:
         local.variables["JACQUARD_SPEED"] = "20"
         local.up()
         commit(local)
@@ -153,6 +154,31 @@ def now() -> str:
     return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def addresses(region: LocalRegion) -> dict[str, list[str]]:
+    """Return the addresses that nodes registered with, by the hosts that they run on."""
+    return {
+        node["spec"]["providerID"].split("/")[-2]: [
+            one["address"] for one in node["status"]["addresses"] if one["type"] == "InternalIP"
+        ]
+        for node in region.api(CLUSTER).list("v1", "Node")
+    }
+
+
+def as_locked(region: LocalRegion) -> dict[str, list[str]]:
+    """Return the addresses that the lock file has for the hosts of the cluster's machines."""
+    locked = load_environment(ENVIRONMENT, region.environments).allocations.addresses
+    found = region.api().list("metal3.io/v1alpha1", "BareMetalHost", namespace=CLUSTER)
+    names = [host["metadata"]["name"] for host in found if host["spec"].get("consumerRef")]
+    return {name: [str(locked[name])] for name in names}
+
+
+def test_each_node_registers_with_the_address_that_the_lock_file_has_for_its_host(region: LocalRegion) -> None:
+    registered = addresses(region)
+
+    assert registered == as_locked(region)
+    assert len(registered) == NODES * len(POOLS)
+
+
 def test_one_edit_of_each_kind_moves_as_many_nodes_as_foretold(region: LocalRegion, tmp_path: Path) -> None:
     edit_pools(region, {name: {"image": NEXT} for name in BUMPED})
     edit_pools(region, {**FIRST, "restarted": rolled(after=now())})
@@ -169,3 +195,4 @@ def test_a_roll_of_all_pools_takes_no_more_nodes_away_at_once_than_foretold(
     promoted(region, *POOLS)
 
     same_as_foretold(region, tmp_path)
+    assert addresses(region) == as_locked(region)

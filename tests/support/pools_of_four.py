@@ -26,11 +26,17 @@ _NETWORK = {
 """,
 }
 """What the data of the region say, and what they say with a controller whose hosts boot from the network."""
+_ADDRESSES = "nodes: {addresses: {dns: [10.2.0.53], ntp: [10.2.0.123]}}\n"
 _COLUMNS = "rack,slot,host,instance_type,serial,bmc,bmc_secret,boot_mac,dpu_serial,leaf"
 
 
 def region_of(
-    folder: Path, pools: Mapping[str, Mapping[str, Any]], *, racks: int | None = None, network_boot: bool = False
+    folder: Path,
+    pools: Mapping[str, Mapping[str, Any]],
+    *,
+    racks: int | None = None,
+    network_boot: bool = False,
+    addresses: bool = False,
 ) -> LocalRegion:
     """Return the region in ``folder`` with its numbers allocated; nothing runs yet.
 
@@ -39,6 +45,7 @@ def region_of(
         pools: what each says beyond its four nodes of the past image, by name.
         racks: of seven hosts each; one for each pool when it is None.
         network_boot: whether hosts boot from the network, where they wait for their turns; else by virtual media.
+        addresses: whether nodes are told the addresses that the lock file has for their hosts.
     """
     region = LocalRegion(folder)
     data = region.environments / ENVIRONMENT
@@ -48,6 +55,8 @@ def region_of(
         inventory = inventory.replace(_BY_MEDIA, "redfish")
         for old, new in _NETWORK.items():
             region.edit(f"{ENVIRONMENT}/region.yaml", old, new)
+    if addresses:
+        region.edit(f"{ENVIRONMENT}/region.yaml", "spares:", f"{_ADDRESSES}spares:")
     (data / "inventory" / "hall-a.csv").write_text(inventory)
     for path in data.glob("*.lock.yaml"):
         path.unlink()
