@@ -11,12 +11,12 @@ from collections.abc import Iterator
 import pytest
 from api_server import LocalApiServer
 from driven_standin import DrivenStandIn
-from local_region import LocalRegion, gone_at_the_end
+from local_region import LocalRegion, end, gone_at_the_end
 from plug_ins_told import by_whose
 
 from toolchain.engine import choose
 
-_FIRST = (
+_OF_THE_REGION = (
     "test_region_changes",
     "test_region",
     "test_region_policies",  # takes the region that is up
@@ -24,9 +24,11 @@ _FIRST = (
     "test_helm_releases",  # the same
     "test_virtual_machines",  # the same, and leaves more than it found
     "test_survives_faults",  # ends with none
-    "test_objectset",
-    "test_windows",
+    "test_pull_request",  # each night
 )
+"""Files that take the region, in their order; it ends before any other."""
+_FIRST = (*_OF_THE_REGION, "test_objectset", "test_windows")
+_REGION = pytest.StashKey[LocalRegion]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -41,10 +43,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture(scope="session")
-def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
+def region(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[LocalRegion]:
     """A region that is up, and gone at the end whatever happened."""
     with gone_at_the_end(LocalRegion(tmp_path_factory.mktemp("region"))) as local:
+        request.config.stash[_REGION] = local
         yield local
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_region_that_nobody_takes(request: pytest.FixtureRequest) -> None:
+    """End the region before the first file that does not take it: its parts work, although nobody looks."""
+    local = request.config.stash.get(_REGION, None)
+    if local is not None and request.path.stem not in _OF_THE_REGION:
+        del request.config.stash[_REGION]
+        end(local)
 
 
 @pytest.fixture

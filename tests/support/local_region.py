@@ -137,16 +137,21 @@ class LocalRegion:
         path.write_text(text.replace(old, new))
 
 
+def end(region: LocalRegion) -> None:
+    """Leave nothing of ``region``, whatever happened."""
+    region.kill_what_still_runs()
+    # Not `jacquard down`, which gives every object back first, and has tests of its own.
+    gone = region.run(sys.executable, "-m", "rehearsal", "down", region.environment)
+    assert (gone.code, left_behind(region)) == (0, []), f"something is left behind\n{gone.text}"
+
+
 @contextmanager
 def gone_at_the_end(region: LocalRegion) -> Iterator[LocalRegion]:
-    """Give ``region`` until the block ends, and leave nothing of it whatever happened."""
+    """Give ``region`` until the block ends, and leave nothing of it."""
     try:
         yield region
     finally:
-        region.kill_what_still_runs()
-        # Not `jacquard down`, which gives every object back first, and has tests of its own.
-        gone = region.run(sys.executable, "-m", "rehearsal", "down", region.environment)
-        assert (gone.code, left_behind(region)) == (0, []), f"something is left behind\n{gone.text}"
+        end(region)
 
 
 def wait_until(
