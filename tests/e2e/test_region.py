@@ -1,4 +1,4 @@
-"""The story of a region: up, nothing to do, drift, one image bumped, two at once.
+"""The story of a region: up, nothing to do, drift, two at once, and each night one image bumped.
 
 The tests run in the order of the file on one region: each leaves it as the next one expects it.
 """
@@ -6,6 +6,8 @@ The tests run in the order of the file on one region: each leaves it as the next
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,8 @@ import pytest
 from imaged_hosts import host_with_image, status_of
 from local_region import ENVIRONMENT, UP, LocalRegion, Outcome, wait_until
 from published_crds import CRDS
-from region_contents import commit
+from region_contents import changed, commit, images, machines
+from region_steps import edited
 
 from cli.errors import ExitCode
 from components.plan.build.manifests import manifests
@@ -29,13 +32,19 @@ pytestmark = pytest.mark.e2e
 
 CLUSTER = "acme-train"
 BUMPED = "infer"
-OTHERS = ("system", "train")
 NEW_IMAGE = "gpu-2026.11.1"
-MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine", CLUSTER)
 
 
-def machines(region: LocalRegion, pool: str) -> set[str]:
-    return region.uids(*MACHINE, f"jacquard.dev/pool={pool}")
+@contextmanager
+def promoted(region: LocalRegion) -> Iterator[None]:
+    """Let a pool go to another image in the data, until the block ends."""
+    before = {file: file.read_bytes() for file in (region.environments / ENVIRONMENT).glob("*.lock.yaml")}
+    edited(region, "promote", ENVIRONMENT, f"{CLUSTER}/{BUMPED}", "--to", NEW_IMAGE)
+    try:
+        yield
+    finally:
+        for file, content in before.items():
+            file.write_bytes(content)
 
 
 def steps(preview: Outcome) -> dict[str, list[str]]:
@@ -150,13 +159,13 @@ def test_every_object_is_accepted_strictly_with_the_published_crds(region: Local
 
 
 def test_a_second_up_changes_nothing(region: LocalRegion) -> None:
-    before = {pool: machines(region, pool) for pool in (BUMPED, *OTHERS)}
+    before = machines(region)
 
     outcome = region.jacquard("up", ENVIRONMENT)
 
     assert outcome.code == 0, outcome.text
     assert "no changes" in outcome.stdout
-    assert {pool: machines(region, pool) for pool in (BUMPED, *OTHERS)} == before
+    assert machines(region) == before
 
 
 def test_plain_pulumi_with_the_policy_pack_sees_no_change(region: LocalRegion) -> None:
@@ -198,14 +207,10 @@ def test_what_an_impact_tells_of_jobs_is_what_runs(region: LocalRegion, tmp_path
     ref = ObjectRef("v1", "Pod", "job", "default")
     api.create(_job(ref, str(node["metadata"]["name"])), field_manager="somebody")
     commit(region)
-    locks = list((region.environments / ENVIRONMENT).glob("*.lock.yaml"))
-    before = {file: file.read_text(encoding="utf-8") for file in locks}
 
     taken = region.jacquard("facts", ENVIRONMENT, "--out", str(facts))
-    region.jacquard("promote", ENVIRONMENT, f"{CLUSTER}/{BUMPED}", "--to", NEW_IMAGE)
-    told = region.jacquard("impact", ENVIRONMENT, "--facts", str(facts), "--format", "json")
-    for file, text in before.items():
-        file.write_text(text, encoding="utf-8")
+    with promoted(region):
+        told = region.jacquard("impact", ENVIRONMENT, "--facts", str(facts), "--format", "json")
     api.delete(ref)
 
     assert taken.stdout.startswith(f"{ENVIRONMENT}: 1 of 20 nodes occupied by 1 pod on 4 GPUs, as of "), taken.text
@@ -246,38 +251,16 @@ def _job(ref: ObjectRef, node: str) -> dict[str, Any]:
     return {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata, "spec": spec}
 
 
-def test_an_image_bump_replaces_exactly_the_machines_of_its_pool(region: LocalRegion) -> None:
-    before = {pool: machines(region, pool) for pool in (BUMPED, *OTHERS)}
-    promoted = region.jacquard("promote", ENVIRONMENT, f"{CLUSTER}/{BUMPED}", "--to", NEW_IMAGE)
-    assert promoted.code == 0, promoted.text
+def test_an_image_bump_is_new_templates_of_its_pool_and_no_other_change(region: LocalRegion) -> None:
+    with promoted(region):
+        planned = steps(region.pulumi("preview", "-s", ENVIRONMENT, "--json"))
 
-    planned = steps(region.pulumi("preview", "-s", ENVIRONMENT, "--json"))
-    groups = sorted({name.split(" ")[1] for name in planned["update"]})
+    assert planned["update"]
     assert all(name.startswith("MachineDeployment ") and f"-{BUMPED}-" in name for name in planned["update"])
     created = planned["create"]
     assert all(name.split(" ")[0] in {"Metal3MachineTemplate", "KubeadmConfigTemplate"} for name in created)
     assert all(f"-{BUMPED}-" in name for name in created)
     assert set(planned) <= {"create", "update", "delete"}
-    assert groups
-
-    region.up()
-
-    after = {pool: machines(region, pool) for pool in (BUMPED, *OTHERS)}
-    assert {pool: after[pool] for pool in OTHERS} == {pool: before[pool] for pool in OTHERS}
-    assert len(after[BUMPED]) == len(before[BUMPED])
-    assert not after[BUMPED] & before[BUMPED]
-    pool = next(pool for pool in region.status()["pools"] if (pool["cluster"], pool["name"]) == (CLUSTER, BUMPED))
-    assert pool["images"] == {NEW_IMAGE: 4}
-
-
-def test_only_templates_that_something_names_are_left_after_collecting(region: LocalRegion) -> None:
-    outcome = region.jacquard("gc", ENVIRONMENT, "--format", "json")
-    assert outcome.code == 0, outcome.text
-
-    api = region.api()
-    users = [body for kind in USERS for body in api.list(*kind)]
-    named = {body["spec"]["template"]["spec"]["infrastructureRef"]["name"] for body in users}
-    assert {body["metadata"]["name"] for body in api.list(*metal3.MACHINE_TEMPLATE)} == named
 
 
 def test_of_two_ups_at_once_one_refuses(region: LocalRegion) -> None:
@@ -289,3 +272,25 @@ def test_of_two_ups_at_once_one_refuses(region: LocalRegion) -> None:
     assert codes[0] == 0, outputs
     assert codes[1] != 0, outputs
     assert any("another" in "".join(output) or "lock" in "".join(output) for output in outputs)
+
+
+@pytest.mark.nightly
+def test_an_image_bump_replaces_exactly_the_machines_of_its_pool(running: LocalRegion) -> None:
+    before, pool = machines(running), f"{CLUSTER}/{BUMPED}"
+    edited(running, "promote", ENVIRONMENT, pool, "--to", NEW_IMAGE)
+
+    running.up()
+
+    assert changed(before, machines(running)) == {f"{pool}/a03": (4, 4)}
+    assert images(running.status())[pool] == {NEW_IMAGE: 4}
+
+
+@pytest.mark.nightly
+def test_only_templates_that_something_names_are_left_after_collecting(region: LocalRegion) -> None:
+    outcome = region.jacquard("gc", ENVIRONMENT, "--format", "json")
+    assert outcome.code == 0, outcome.text
+
+    api = region.api()
+    users = [body for kind in USERS for body in api.list(*kind)]
+    named = {body["spec"]["template"]["spec"]["infrastructureRef"]["name"] for body in users}
+    assert {body["metadata"]["name"] for body in api.list(*metal3.MACHINE_TEMPLATE)} == named
