@@ -121,7 +121,7 @@ def test_all_that_is_missing_is_told_at_once_by_form_and_place() -> None:
         "    Secret in research of cluster management: bmc-a01\n"
         "    make: kubectl -n NAMESPACE create secret generic NAME --from-file=username=FILE --from-file=password=FILE"
     )
-    assert len(texts) == 5
+    assert len(texts) == 4
 
 
 def test_what_another_stack_renders_or_a_controller_makes_of_it_is_not_missed() -> None:
