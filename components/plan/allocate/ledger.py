@@ -21,6 +21,7 @@ from components.specs.locks import ClusterAllocation, Freed
 from components.specs.vpc_allocation import MorePrefix, VpcAllocation
 
 ADDRESS_BITS = 32
+MAX_HOLDERS_SHOWN = 3
 PREFIXES = ("pods", "services", "hosts", "load_balancers")
 """Keys of a VPC's prefixes, in the order they are given, since fewer gaps are left with the wide ones first."""
 
@@ -192,9 +193,19 @@ class Ledger:
         held = {holder: _freed(by_kind) for holder, by_kind in sorted(self._freed.items())}
         return {holder: freed for holder, freed in held.items() if freed != Freed()}
 
-    def quarantined(self, kind: Kind) -> dict[str, list[Block]]:
-        """Return what is in quarantine of one kind, by holder."""
-        return {holder: by_kind[kind] for holder, by_kind in sorted(self._freed.items()) if by_kind.get(kind)}
+    def releasable(self, kind: Kind, region: str) -> str:
+        """Return how to get at numbers of ``region`` in quarantine, if there are any of ``kind``."""
+        held = {holder: by_kind[kind] for holder, by_kind in sorted(self._freed.items()) if by_kind.get(kind)}
+        if not held:
+            return ""
+        names = [f"{', '.join(shown(kind, block) for block in blocks)} of {holder}" for holder, blocks in held.items()]
+        more = len(names) - MAX_HOLDERS_SHOWN
+        listing = "; ".join(names[:MAX_HOLDERS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        count = sum(map(len, held.values()))
+        return (
+            f", or release what nothing uses any more of the {count} in quarantine ({listing}):"
+            f" jacquard allocate {region} --release-quarantine {next(iter(held))}"
+        )
 
 
 def numbers_of(entry: VpcAllocation | ClusterAllocation) -> Given:

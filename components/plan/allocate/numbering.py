@@ -28,7 +28,6 @@ from components.plan.allocate.ledger import (
     numbers_of,
     pkeys,
     room,
-    shown,
     written,
 )
 from components.plan.allocate.numbers import Block, as_block
@@ -45,8 +44,6 @@ from components.specs.problems import Problem, dotted
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import VpcSpec
 from components.specs.vpc_allocation import MorePrefix, VpcAllocation
-
-MAX_HOLDERS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +250,7 @@ class _Numbering:
         text = (
             f"needs {needed} GUIDs on {kind.fabric}, and the numbers behind its own are taken ({had}, {size} of them);"
             f" pods use these, so the range does not move: make pools smaller until they need {size}, or give the new"
-            " nodes to another cluster" + self._quarantined(kind)
+            " nodes to another cluster" + self._ledger.releasable(kind, self._environment.name)
         )
         return problem(self._environment, want.file, want.path, text)
 
@@ -286,21 +283,7 @@ class _Numbering:
         path, value = written(self._environment, kind)
         line = self._environment.positions.line(REGION, path)
         text = f"no free {what} is left in {dotted(path)} ({REGION}:{line}, {value or 'empty'}); widen it there"
-        text += self._quarantined(kind)
+        text += self._ledger.releasable(kind, self._environment.name)
         where = (*want.path, key) if key else want.path
         self._problems.append(problem(self._environment, want.file, where, text))
         return None
-
-    def _quarantined(self, kind: Kind) -> str:
-        """Return how to get at numbers in quarantine, if there are any of ``kind``."""
-        held = self._ledger.quarantined(kind)
-        if not held:
-            return ""
-        names = [f"{', '.join(shown(kind, block) for block in blocks)} of {holder}" for holder, blocks in held.items()]
-        more = len(names) - MAX_HOLDERS_SHOWN
-        listing = "; ".join(names[:MAX_HOLDERS_SHOWN]) + (f" and {more} more" if more > 0 else "")
-        count = sum(map(len, held.values()))
-        return (
-            f", or release what nothing uses any more of the {count} in quarantine ({listing}):"
-            f" jacquard allocate {self._environment.name} --release-quarantine {next(iter(held))}"
-        )
