@@ -8,13 +8,22 @@ from itertools import product
 from typing import Any
 
 import pytest
+from environment_data import ENVIRONMENTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from network_policies import End, Judge, Pod
 
+from components.plan.build.cluster_namespaces import of_cluster
+from components.plan.pools import clusters
+from components.plan.report.endpoints import endpoint
+from components.plan.report.path_namespaces import Walls
 from components.render.cluster_namespaces import ClusterNamespacesInput, TeamNamespace
+from components.render.control_plane import API_PORT
 from components.render.objects import namespace
+from components.render.packets import ALL
 from components.specs.cluster_namespaces import NamespaceSpec
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
 
 NAMES = ("ant", "bee", "cat")
 BESIDE = ("kube-system", "by-hand", "watch")
@@ -22,6 +31,8 @@ BESIDE = ("kube-system", "by-hand", "watch")
 API, SERVICE = IPv4Address("10.9.0.7"), IPv4Address("10.3.0.1")
 OUTSIDE = IPv4Address("192.0.2.10")
 NODE, POD = IPv4Address("10.1.0.5"), IPv4Address("10.2.0.5")
+ACME = IPv4Address("10.64.3.7")
+"""Address of a pod of another VPC."""
 HIDDEN = IPv4Address("10.8.0.9")
 INSIDE = tuple(map(IPv4Network, ("10.1.0.0/24", "10.2.0.0/16", "10.3.0.0/20")))
 
@@ -96,6 +107,38 @@ def test_what_is_outside_is_reached_where_the_data_say_so_and_nodes_never(
         assert rendered.reaches(own, API, 6443)
         assert rendered.reaches(own, SERVICE, 443)
         assert rendered.reaches(own, API, 22) == (not closed)
+
+
+LAPTOP = load_environment("laptop", ENVIRONMENTS)
+
+
+def lab(specs: tuple[NamespaceSpec, ...]) -> Environment:
+    """Return environment laptop with other namespaces in its cluster globex-lab."""
+    [tenant] = [one for one in LAPTOP.tenants if one.tenant == "globex"]
+    cluster = tenant.clusters[0].model_copy(update={"namespaces": specs})
+    others = tuple(one for one in LAPTOP.tenants if one != tenant)
+    return LAPTOP.model_copy(update={"tenants": (*others, tenant.model_copy(update={"clusters": (cluster,)}))})
+
+
+@given(teams())
+@settings(max_examples=50)
+def test_what_is_told_of_namespaces_on_a_path_is_what_policies_do(specs: tuple[NamespaceSpec, ...]) -> None:
+    environment = lab(specs)
+    [placed] = [one for one in clusters(environment) if one.cluster.name == "globex-lab"]
+    [made] = of_cluster(environment, placed)
+    rendered = Judge((item.body for item in made.render()), pods_by_address=False)
+    plan = environment.region.networks
+    ends: dict[str, End] = {f"pod:globex-lab/{name}": Pod(namespace=name) for name in NAMES}
+    ends |= {"api:globex-lab": made.api, "internet": OUTSIDE, "host:globex-lab/lab": made.inside[0][5]}
+    ends |= {"management": plan.management[5], "storage": plan.storage[5], "pod:acme-train": ACME}
+
+    for one, other in product(ends, ends):
+        if one == other or not (isinstance(ends[one], Pod) or isinstance(ends[other], Pod)):
+            continue
+        source, target, walls = endpoint(environment, one), endpoint(environment, other), Walls(environment)
+        told = (*walls.leaves(source, target, ALL), *walls.enters(source, target))
+        port = API_PORT if other == "api:globex-lab" else 443
+        assert all(step.passes for step in told) == rendered.reaches(ends[one], ends[other], port), (one, other)
 
 
 @pytest.mark.parametrize("protocol", ["UDP", "TCP"])

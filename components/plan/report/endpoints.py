@@ -41,6 +41,8 @@ class Endpoint(Spec):
     """VPC that it is in."""
     cluster: str | None = None
     """Cluster whose control plane it is."""
+    namespace: str | None = None
+    """Namespace of a team that its pods are in."""
 
 
 def ports(text: str) -> Ports:
@@ -69,7 +71,7 @@ def endpoint(environment: Environment, name: str) -> Endpoint:
     try:
         address = Network(Address(name))
     except ValueError:
-        forms = "host:CLUSTER/POOL, pod:CLUSTER, vm:CLUSTER/VM, api:CLUSTER, an address"
+        forms = "host:CLUSTER/POOL, pod:CLUSTER, pod:CLUSTER/NAMESPACE, vm:CLUSTER/VM, api:CLUSTER, an address"
         names = listed(known, _MAX_LISTED)
         msg = f"'{name}' is no end of a path ({forms}, or one of: {names}){suggestion(name, known)}"
         raise UnknownEndError(msg) from None
@@ -77,7 +79,7 @@ def endpoint(environment: Environment, name: str) -> Endpoint:
 
 
 def named(environment: Environment) -> Iterator[Endpoint]:
-    """Yield all ends that have a name: the region's networks, and each cluster's API, pods, hosts of pools, and VMs."""
+    """Yield all ends that have a name: the region's networks, and each cluster's API, pods, hosts of pools, VMs."""
     plan, lock = environment.region.networks, environment.allocations
     yield Endpoint(name=INTERNET, address=ANYWHERE, where=INTERNET)
     for shared in SHARED:
@@ -89,6 +91,9 @@ def named(environment: Environment) -> Iterator[Endpoint]:
         api, numbers = Network(f"{lock.clusters[name].vip}/32"), lock.vpcs[vpc].of_cluster(name)
         yield Endpoint(name=f"api:{name}", address=api, where="api", cluster=name)
         yield Endpoint(name=f"pod:{name}", address=numbers.pods, where="pods", vpc=vpc)
+        for space in placed.cluster.namespaces:
+            pod = f"pod:{name}/{space.name}"
+            yield Endpoint(name=pod, address=numbers.pods, where="pods", vpc=vpc, namespace=space.name)
         vms = placed.tenant.vms
         for machine in vms.machines if vms and vms.cluster == name else ():
             public = lock.public_ips.get(vm_key(name, machine.name)) if machine.public_ip else None

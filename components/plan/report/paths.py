@@ -7,10 +7,12 @@ itself there; Kubernetes' policies, Kube-OVN and OVN let answers pass.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from components.plan.build.tenant_network import enforced_by, vpcs
 from components.plan.report.border import BorderContract, BorderVpc, contract
 from components.plan.report.endpoints import INTERNET, PUBLIC, Endpoint, endpoint, ports
+from components.plan.report.path_namespaces import Walls
 from components.plan.report.path_steps import Keeper, Step, Verdict, Way
 from components.plan.report.path_words import about, why
 from components.render.backends import BORDERS, Filter
@@ -65,6 +67,7 @@ class Region:
         self._environment, self._plan = environment, environment.region.networks
         self._placed = {placed.vpc.spec.name: placed for placed in vpcs(environment)}
         self._vpcs = {name: placed.vpc for name, placed in self._placed.items()}
+        self._walls = Walls(environment)
         self._objects = dict[str, tuple[str, ...]]()
         self._contract: BorderContract = contract(environment)
         self._border = {one.vpc: one for one in self._contract.vpcs}
@@ -80,7 +83,12 @@ class Region:
             raise NoVpcError(msg)
         sender = self._sender(source)
         seen = self._seen(sender, target)
-        ways = ((Way.THERE, self._there(sender, target, asked)), (Way.BACK, self._back(target, seen, asked)))
+        there = chain(
+            self._walls.leaves(sender, target, asked),
+            self._there(sender, target, asked),
+            self._walls.enters(seen, target),
+        )
+        ways = ((Way.THERE, there), (Way.BACK, self._back(target, seen, asked)))
         steps: list[Step] = []
         for way, found in ways:
             for one in found:
@@ -156,8 +164,8 @@ class Region:
     def _leaves(self, vpc: Vpc, source: Endpoint, target: Endpoint, asked: Ports) -> Iterator[Verdict]:
         """Yield what filters packets of ``source`` in ``vpc``."""
         border, name = BORDERS[vpc.spec.isolation], vpc.spec.name
-        if border.filters is Filter.NOTHING:
-            return
+        if border.filters is Filter.NOTHING or (border.routed_inside and source.namespace):
+            return  # policies alone are those of namespace default, and each team's has its own
         if border.filters is Filter.PODS and source.where == "hosts":
             yield self._unfiltered(vpc)
             return
@@ -228,7 +236,8 @@ class Region:
         elif isolation.routed_inside:
             words = "leads there, if whoever runs it lets it"
             yield Verdict("network of the region", words, passes=True, kept_by=Keeper.NOBODY)
-            yield self._policy(vpc, source)
+            if target.namespace is None:
+                yield self._policy(vpc, source)
         else:
             words = f"nobody outside has a route into {vpc.spec.isolation}"
             yield Verdict(f"VPC {vpc.spec.name}", words, passes=False)

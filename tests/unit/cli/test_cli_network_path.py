@@ -58,6 +58,29 @@ def test_each_step_is_told_with_its_rule_and_who_keeps_it(everywhere: Invoke) ->
     )
 
 
+def test_policies_of_namespaces_are_steps_too(everywhere: Invoke) -> None:
+    ends = ("pod:globex-lab/nightly", "pod:globex-lab/notebooks")
+    told = ask(everywhere, "laptop", *ends)
+
+    assert [(step["device"], step["rule"]) for step in told["steps"]] == [
+        ("policy of namespace nightly", "notebooks admits nightly"),
+        ("VPC globex", "one network by dpf-ovn"),
+        ("policy of namespace notebooks", "notebooks admits nightly"),
+    ]
+    back = ask(everywhere, "laptop", *reversed(ends))
+    assert not back["reached"]
+    assert back["decided_by"]["rule"] == "nightly does not admit it"
+
+
+def test_the_policy_of_a_vpc_without_another_border_is_for_namespace_default_alone(everywhere: Invoke) -> None:
+    default = ask(everywhere, "eu-south-03a", "storage", "pod:solstice-lab")
+    team = ask(everywhere, "eu-south-03a", "storage", "pod:solstice-lab/courses")
+
+    assert default["steps"][-1]["device"] == "nodes of solstice"
+    assert team["decided_by"]["device"] == "policy of namespace courses"
+    assert "nodes of solstice" not in {step["device"] for step in team["steps"]}
+
+
 @pytest.mark.parametrize("region", ["laptop", "eu-south-03a", "us-east-04a"])
 def test_rules_are_in_objects_that_are_rendered(region: str) -> None:
     environment = load_environment(region, paths.ROOT / "environments")
@@ -164,9 +187,9 @@ def test_a_denied_network_is_told_with_the_list_that_denies_it(
 
 
 UNKNOWN = (
-    "--path: 'pod:acme-trian' is no end of a path (host:CLUSTER/POOL, pod:CLUSTER, vm:CLUSTER/VM, api:CLUSTER,"
-    " an address, or one of: internet, management, bmc, storage, dpu_loopbacks, api:acme-train, pod:acme-train,"
-    " vm:acme-train/bastion and 6 more); did you mean 'pod:acme-train'?"
+    "--path: 'pod:acme-trian' is no end of a path (host:CLUSTER/POOL, pod:CLUSTER, pod:CLUSTER/NAMESPACE,"
+    " vm:CLUSTER/VM, api:CLUSTER, an address, or one of: internet, management, bmc, storage, dpu_loopbacks,"
+    " api:acme-train, pod:acme-train, vm:acme-train/bastion and 8 more); did you mean 'pod:acme-train'?"
 )
 OUTSIDE = "--path: neither internet nor storage is in a VPC, and nothing here is between others"
 ELSEWHERE = "--path tells the way between two; say: jacquard show laptop network --path internet storage"
