@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from components.render import labels as keys
 from components.render.control_plane import API_PORT
 from components.render.manifest import Manifest
 from components.render.network_peers import SAME_NAMESPACE, Peer, anywhere, in_namespace, incoming, outgoing, within
@@ -32,6 +33,11 @@ from components.specs.cluster_namespaces import (
 )
 
 DNS_NAMESPACE = "kube-system"
+GUARD = "namespace-isolation"
+"""Name of the policy that keeps policies of namespaces."""
+_ADMISSION = "admissionregistration.k8s.io/v1"
+_POLICIES = "networking.k8s.io"
+_WRITES = ("CREATE", "UPDATE", "DELETE")
 _RBAC = "rbac.authorization.k8s.io"
 _DNS_PODS = {"podSelector": {"matchLabels": {"k8s-app": "kube-dns"}}}
 """Pods of CoreDNS, as Kamaji and k0s install it (K8S:cmd/kubeadm/app/phases/addons/dns/manifests.go;
@@ -69,20 +75,51 @@ class ClusterNamespacesInput:
 
     def render(self) -> tuple[Manifest, ...]:
         """Return each namespace, and then what holds in it."""
+        closed = any(one.spec.isolation is NamespaceIsolation.DEFAULT_DENY for one in self.namespaces)
         return (
             *(self._namespace(one.spec) for one in self.namespaces),
             *(item for one in self.namespaces for item in self._within(one)),
+            *(self._guard() if closed else ()),
+        )
+
+    def _guard(self) -> tuple[Manifest, ...]:
+        """Return what keeps members of teams from writing policies, of which each one would let more through.
+
+        Kubernetes' role ``edit`` lets them. Whoever may delete the namespace may write its policies: administrators,
+        the platform, and the controller that empties a namespace that goes.
+        """
+        where = {"namespaceSelector": {"matchLabels": {keys.ISOLATION: NamespaceIsolation.DEFAULT_DENY.value}}}
+        rule = {
+            "apiGroups": [_POLICIES],
+            "apiVersions": ["*"],
+            "operations": [*_WRITES],
+            "resources": ["networkpolicies"],
+        }
+        allowed = "authorizer.group('').resource('namespaces').name(request.namespace).check('delete').allowed()"
+        told = "policies of this namespace are made from the data of the tenant; name there whom it admits"
+        spec = {
+            "failurePolicy": "Fail",
+            "matchConstraints": {"resourceRules": [rule]},
+            "validations": [{"expression": allowed, "message": told, "reason": "Forbidden"}],
+        }
+        bound = {"policyName": GUARD, "validationActions": ["Deny"], "matchResources": where}
+        return (
+            manifest(_ADMISSION, "ValidatingAdmissionPolicy", GUARD, cluster=self.cluster, spec=spec),
+            manifest(_ADMISSION, "ValidatingAdmissionPolicyBinding", GUARD, cluster=self.cluster, spec=bound),
         )
 
     def _namespace(self, spec: NamespaceSpec) -> Manifest:
-        labels = spec.pod_security.told(spec.pod_security_version or LATEST)
+        labels = {
+            **spec.pod_security.told(spec.pod_security_version or LATEST),
+            keys.ISOLATION: spec.isolation.value,
+        }
         return namespace(spec.name, labels=labels, cluster=self.cluster)
 
     def _within(self, one: TeamNamespace) -> Iterator[Manifest]:
         spec = one.spec
         place: dict[str, Any] = {"namespace": spec.name, "cluster": self.cluster}
         if spec.isolation is NamespaceIsolation.DEFAULT_DENY:
-            yield manifest("networking.k8s.io/v1", "NetworkPolicy", "isolation", **place, spec=self._policy(spec))
+            yield manifest(f"{_POLICIES}/v1", "NetworkPolicy", "isolation", **place, spec=self._policy(spec))
         if spec.quota is not None:
             yield manifest("v1", "ResourceQuota", "namespace", **place, spec={"hard": _hard(spec.quota)})
         if requests := spec.container_requests:

@@ -29,6 +29,7 @@ class LocalApiServer:
     Args:
         folder: Where it keeps everything; must not be there yet.
         kinds: Custom kinds that it serves.
+        controllers: Kubernetes' own controllers that run beside it, each with its own account.
         kubeconfig: File to write.
         context: Name of the kubeconfig's only context.
     """
@@ -38,6 +39,7 @@ class LocalApiServer:
         folder: Path,
         *,
         kinds: Collection[str] = (HOSTS[1],),
+        controllers: Collection[str] = (),
         kubeconfig: Path | None = None,
         context: str = "test",
     ) -> None:
@@ -54,6 +56,16 @@ class LocalApiServer:
             self.api = self._wait_ready()
             known = crds.definitions(MANAGEMENT)
             crds.install(self.api, [crd for crd in known if crd["spec"]["names"]["kind"] in kinds])
+            if controllers:
+                self._run(
+                    "kube-controller-manager",
+                    f"--kubeconfig={self.kubeconfig}",
+                    f"--controllers={','.join(controllers)}",
+                    f"--service-account-private-key-file={folder / 'service-accounts.key'}",
+                    "--use-service-account-credentials",
+                    "--leader-elect=false",
+                    "--secure-port=0",
+                )
         except BaseException:
             self.stop()
             raise

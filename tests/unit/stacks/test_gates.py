@@ -132,7 +132,7 @@ def test_a_preview_goes_on_without_a_tenant_cluster_and_says_what_it_did_not_che
     through: Callable[..., list[str]],
 ) -> None:
     assert through(Management(), "cluster-globex-lab", preview=True) == [
-        "cluster globex-lab is not there yet: 17 objects not checked"
+        "cluster globex-lab is not there yet: 19 objects not checked"
     ]
 
 
