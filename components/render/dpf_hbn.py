@@ -60,7 +60,7 @@ def _in_cluster(vpc: Vpc, platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Ma
             platform,
             at,
             name,
-            service=dpu_services.HBN,
+            services=(dpu_services.HBN,),
             hosts={"matchLabels": {keys.TENANT_NETWORK: vpc.spec.name}},
             switches=(
                 *dpu_services.hbn_uplinks(platform),

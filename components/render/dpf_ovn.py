@@ -5,14 +5,13 @@ DPF holds a virtual network immutable, and the network of an interface too: both
 It is for regions with one DPU cluster. OVN tells VPCs apart by itself, in no EVPN: VNI, ASN and route target of a VPC
 have no place. Hosts announce no routes here, so nobody outside reaches the VPC and ``ingress`` has nothing to decide.
 
-The service is named and given no values, so that nothing of OVN runs on real DPUs yet: upstream deploys four services
-of two charts, whose parts are all off unless they are turned on, and needs address pools of its own for tunnels and
-gateways (DPF:docs/public/user-guides/zero-trust/use-cases/vpc).
+Two services run on its DPUs, and two in the management cluster: ``ovn_services``. As upstream has it, one port of the
+DPU is connected, and packets of all VPCs are in one broadcast domain of the fabric, in OVN's own tunnels.
 """
 
 from __future__ import annotations
 
-from components.render import dpu_services
+from components.render import dpu_services, ovn_services
 from components.render import labels as keys
 from components.render.dpus import NAMESPACE, DpuPlatform
 from components.render.manifest import Manifest
@@ -28,12 +27,12 @@ def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
     """Return the objects of ``vpc``, in the order they are applied."""
     network, [only] = _virtual_network(vpc), platform.clusters
     return (
-        _service_configuration(vpc),
+        *(_service_configuration(vpc, platform, service) for service in ovn_services.SERVICES),
         dpu_services.deployment(
             platform,
             only,
             vpc.spec.name,
-            service=dpu_services.OVN,
+            services=tuple(ovn_services.SERVICES),
             hosts={"matchLabels": {keys.TENANT_NETWORK: vpc.spec.name}},
             switches=(
                 dpu_services.switch(
@@ -49,14 +48,17 @@ def render(vpc: Vpc, platform: DpuPlatform) -> tuple[Manifest, ...]:
     )
 
 
-def _service_configuration(vpc: Vpc) -> Manifest:
+def _service_configuration(vpc: Vpc, platform: DpuPlatform, service: str) -> Manifest:
+    control = platform.control
+    values = ovn_services.values(service, control.ovn_central, control.pull_secrets)
     return manifest(
         dpu_services.SERVICES,
         "DPUServiceConfiguration",
-        f"{vpc.spec.name}-{dpu_services.OVN}",
+        f"{vpc.spec.name}-{service}",
         namespace=NAMESPACE,
         spec={
-            "deploymentServiceName": dpu_services.OVN,
+            "deploymentServiceName": service,
+            "serviceConfiguration": {"helmChart": {"values": values}},
             "upgradePolicy": {"applyNodeEffect": True},
         },
     )

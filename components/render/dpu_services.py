@@ -1,6 +1,6 @@
 """Services on DPUs: what all share, and the parts that VPCs are made of.
 
-A DPUDeployment is one service on the DPUs of one VPC; DPUs of free hosts have one that connects the host to nothing.
+A DPUDeployment is the services on the DPUs of one VPC; DPUs of free hosts have one that connects the host to nothing.
 Where a region lists DPU clusters, each has deployments and address pools of its own: every cluster gives out addresses
 without asking the others, and HBN asks for a pool by name.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from components.render import labels as keys
-from components.render import nvue
+from components.render import nvue, ovn_services
 from components.render.dpu_templates import templates
 from components.render.dpus import NAMESPACE, DpuPlatform, named
 from components.render.manifest import Json, Manifest
@@ -23,6 +23,7 @@ from components.specs.versions import Chart
 
 HBN = "hbn"
 OVN = "ovn"
+"""Class of isolation by OVN."""
 OVN_UPLINK = "ovn-uplink"
 UNASSIGNED = "unassigned"
 """DPUDeployment of the DPUs whose hosts no VPC owns."""
@@ -59,7 +60,9 @@ def _unassigned(platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Manifest, Ma
     name, free = named(UNASSIGNED, at), {"key": keys.TENANT_NETWORK, "operator": "DoesNotExist"}
     return (
         hbn_configuration(platform, at, name, None),
-        deployment(platform, at, name, service=HBN, hosts={"matchExpressions": [free]}, switches=hbn_uplinks(platform)),
+        deployment(
+            platform, at, name, services=(HBN,), hosts={"matchExpressions": [free]}, switches=hbn_uplinks(platform)
+        ),
     )
 
 
@@ -79,11 +82,11 @@ def deployment(
     at: DpuClusterSpec,
     name: str,
     *,
-    service: str,
+    services: Sequence[str],
     hosts: Json,
     switches: Sequence[Json],
 ) -> Manifest:
-    """Return the DPUDeployment ``name`` (at most 20 characters): one service on the DPUs of ``at`` behind ``hosts``.
+    """Return the DPUDeployment ``name`` (at most 20 characters): ``services`` on the DPUs of ``at`` behind ``hosts``.
 
     A DPU is flashed only when somebody outside removes the hold: never while its host may have work.
     """
@@ -105,7 +108,10 @@ def deployment(
                     {"nameSuffix": "hosts", "dpuNodeSelector": nodes, **given(dpuClusterSelector=cluster)},
                 ],
             },
-            "services": {service: {"serviceTemplate": service, "serviceConfiguration": f"{name}-{service}"}},
+            "services": {
+                service: {"serviceTemplate": service, "serviceConfiguration": f"{name}-{service}"}
+                for service in services
+            },
             "serviceChains": {
                 "switches": list(switches),
                 "upgradePolicy": {"applyNodeEffect": True},
@@ -262,14 +268,30 @@ def _service_template(service: str, chart: Chart, values: Json) -> Manifest:
 
 
 def _ovn(platform: DpuPlatform) -> tuple[Manifest, ...]:
-    central = given(**{"ovn-nb-endpoint": platform.control.ovn_central and f"tcp:{platform.control.ovn_central}:30641"})
+    central, network = platform.control.ovn_central, platform.networks.ovn
+    database = given(**{"ovn-nb-endpoint": central and ovn_services.northbound(central)})
     return (
-        _service_template(OVN, platform.ovn_chart, {}),
+        *(
+            _service_template(service, platform.ovn_charts[chart], {})
+            for service, chart in ovn_services.SERVICES.items()
+            if chart in platform.ovn_charts
+        ),
+        *(() if network is None else (_ovn_addresses(network),)),
         uplink(OVN_UPLINK, {"interfaceType": "patch", "patch": {"peerBridge": "br-ovn-ext"}}),
         manifest(
             "vpc.dpu.nvidia.com/v1alpha1",
             "IsolationClass",
             OVN,
-            spec={"provisioner": "ovn.vpc.dpu.nvidia.com", "parameters": {**central, "ovn-nb-reconnect-time": "5"}},
+            spec={"provisioner": "ovn.vpc.dpu.nvidia.com", "parameters": {**database, "ovn-nb-reconnect-time": "5"}},
         ),
     )
+
+
+def _ovn_addresses(network: Network) -> Manifest:
+    """Return the pool of which each DPU takes a block: for the end of its tunnels, and for its gateway to outside."""
+    subnet = {
+        "subnet": str(network),
+        "gateway": str(ovn_services.router(network)),
+        "perNodeIPCount": ovn_services.BLOCK,
+    }
+    return manifest(SERVICES, "DPUServiceIPAM", ovn_services.POOL, namespace=NAMESPACE, spec={"ipv4Subnet": subnet})

@@ -26,7 +26,6 @@ REPLICAS = 3
 HBN_CHART = "dpf-hbn"
 HBN_IMAGE = "doca-hbn"
 """Name of HBN's image among the tools of the version vector."""
-OVN_CHART = "dpf-ovn-vpc"
 _BESIDE = (
     # It deploys services to DPUs. DPF looks for it in its own namespace, and asks nothing of these parts of it.
     Operator(
@@ -68,7 +67,8 @@ class DpuPlatform:
     hbn_chart: Chart
     hbn_image: Tool | None
     """Image that HBN runs; the one that its chart names where the catalogue has none."""
-    ovn_chart: Chart
+    ovn_charts: Mapping[str, Chart]
+    """Charts of OVN's services by name; empty where no VPC needs them."""
 
     @property
     def fabric(self) -> nvue.Fabric:

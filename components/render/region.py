@@ -21,6 +21,7 @@ from components.render import (
     kamaji,
     kamaji_etcd,
     kustomizations,
+    ovn_services,
     secret_store,
     storage,
 )
@@ -96,7 +97,7 @@ class RegionInput:
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of the foundation, in the order they are applied."""
-        operators = region_operators(self.spec, dpf=self.dpf, watched=self.watched)
+        operators = region_operators(self.spec, dpf=self.dpf, ovn=self.ovn, watched=self.watched)
         installs = tuple(installed(operators, self.by_manifests))
         classes = storage.of_management(self.spec.storage)
         first = {one.release for one in secret_store.operators(self.spec.secrets)}
@@ -123,9 +124,12 @@ class RegionInput:
 
 
 def region_operators(
-    region: RegionSpec, *, dpf: bool = True, watched: Watched = MappingProxyType({})
+    region: RegionSpec, *, dpf: bool = True, ovn: bool = False, watched: Watched = MappingProxyType({})
 ) -> tuple[Operator, ...]:
-    """Return the operators of the management cluster, in the order they are installed; ``dpf`` when it is one."""
+    """Return the operators of the management cluster, in the order they are installed; ``dpf`` when it is one.
+
+    With ``ovn``, OVN's are among them, which a VPC asks for.
+    """
     control_planes, metal = region.control_planes, region.bare_metal
     hosting = CONTROL_PLANES[control_planes.backend].operators(control_planes)
     # DPF runs the cluster of its DPUs by Kamaji, whatever hosts the clusters of tenants.
@@ -142,6 +146,7 @@ def region_operators(
         cluster_api.OPERATOR,
         *BARE_METAL[metal.backend].operators(metal, watched),
         *(dpus.OPERATORS if dpf else ()),
+        *ovn_services.operators(ovn=ovn),
         _MONITORING,
         *dns.operators(region),
     )
@@ -159,7 +164,7 @@ def kept_by_kamaji(control_planes: ControlPlanesSpec, *, dpf: bool) -> tuple[Dat
     return tuple(store for store in control_planes.data_stores if hosts_tenants or (dpf and store.name == DPU_STORE))
 
 
-def operator_places(region: RegionSpec, *, dpf: bool) -> dict[str, OperatorPlace]:
+def operator_places(region: RegionSpec, *, dpf: bool, ovn: bool) -> dict[str, OperatorPlace]:
     """Return the namespaces in which operators run, in order, each with what these need."""
     names = [one.namespace for one in region_operators(region, dpf=dpf)]
     names += [one.namespace for one in cluster_api.providers(region)]
@@ -167,7 +172,11 @@ def operator_places(region: RegionSpec, *, dpf: bool) -> dict[str, OperatorPlace
     made = any(not store.given for store in kept_by_kamaji(region.control_planes, dpf=dpf))
     names += [kamaji_etcd.NAMESPACE] if made else []
     names += [join_service.NAMESPACE] if region.nodes.join_service else []
-    return {name: of_namespace(name, region.bare_metal) for name in names}
+    found = {name: of_namespace(name, region.bare_metal) for name in names}
+    if ovn:
+        of_dpus = found[dpus.NAMESPACE]
+        found[dpus.NAMESPACE] = replace(of_dpus, ports=(*of_dpus.ports, *ovn_services.DATABASE_PORTS))
+    return found
 
 
 def _namespaces(region: RegionInput) -> tuple[Manifest, ...]:
@@ -176,7 +185,7 @@ def _namespaces(region: RegionInput) -> tuple[Manifest, ...]:
     clusters = {
         cluster: {keys.TENANT: tenant, keys.CLUSTER: cluster, **hosting} for cluster, tenant in region.clusters.items()
     }
-    places = operator_places(region.spec, dpf=region.dpf)
+    places = operator_places(region.spec, dpf=region.dpf, ovn=region.ovn)
     return (
         namespace(OPERATORS, labels=empty, annotations={keys.VERSIONS: region.release}),
         *(namespace(name, labels=place.security.labels) for name, place in places.items()),

@@ -118,7 +118,8 @@ class DpuControlSpec(CheckedSpec):
     host_interface: InterfaceName = "eth0"
     """Name that golden images give the host's port on its DPU; load balancers of tenants announce through it."""
     ovn_central: IpAddress | None = None
-    """Address of OVN's northbound database; needed when a VPC uses ``dpf-ovn``."""
+    """Address of the management cluster at which DPUs reach OVN's databases, by node ports 30641 and 30642; needed when
+    a VPC uses ``dpf-ovn``."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield an address of the only DPU cluster that is missing or that nobody needs, and uplinks too narrow."""

@@ -104,6 +104,10 @@ class NetworksSpec(Spec):
     """Networks that public addresses of load balancers and VMs are taken from."""
     dpu_loopbacks: Cidr
     """Network that the loopbacks of DPUs are taken from, one a DPU, which VXLAN tunnels end at."""
+    ovn: Cidr | None = None
+    """Network of the fabric in which each DPU has four addresses of OVN, for tunnels and for what leaves a VPC; its
+    first address is its router's. It is one broadcast domain behind the first port of all DPUs, and required when a VPC
+    uses ``dpf-ovn``."""
     vni: Numbers
     """Virtual network identifiers, one a VPC, at most 16777215."""
     asn: Numbers
@@ -121,8 +125,8 @@ class NetworksSpec(Spec):
     @property
     def unseen(self) -> tuple[Network, ...]:
         """Return the networks that no tenant may see."""
-        boot = () if self.boot is None else (self.boot,)
-        return (self.management, self.bmc, *boot, self.control_plane_vips, self.dpu_loopbacks)
+        every = (self.management, self.bmc, self.boot, self.control_plane_vips, self.dpu_loopbacks, self.ovn)
+        return tuple(network for network in every if network is not None)
 
 
 class ControlPlanesSpec(CheckedSpec):

@@ -52,6 +52,7 @@ ASKED_SINCE = {
     "bare-metal.bmc-certificates",
     "vms.vm-sizes",
     "outward.control-planes",
+    "networks.ovn-central",
 }
 """Rules that ask for what those days did not know: it is told, and written by hand."""
 LATER_CONCEPTS = (IsolationInput, RequestPriorityInput)
@@ -214,7 +215,10 @@ def _machine_drain_rule(body: Json) -> None:
 
 
 def _dpu_deployment(body: Json) -> None:
-    """Let uplinks of DPUs take packets of 9000 bytes, as hosts do."""
+    """Let uplinks of DPUs take packets of 9000 bytes, as hosts do, and run one service by OVN."""
+    if "ovn-controller" in body["spec"]["services"]:
+        name = body["metadata"]["name"]
+        body["spec"]["services"] = {"ovn": {"serviceTemplate": "ovn", "serviceConfiguration": f"{name}-ovn"}}
     for switch in body["spec"]["serviceChains"]["switches"]:
         switch["serviceMTU"] = 9000
 

@@ -24,6 +24,8 @@ from components.specs.tenant_network import Isolation
 from toolchain import paths
 
 CHART_VALUES = Path(os.environ.get("CHART_VALUES_DIR", paths.ROOT.parent / "shared" / "chart-values"))
+RECORDS = {"ovn-chart": "dpf-ovn-vpc.ovn", "dpf-vpc-ovn": "dpf-ovn-vpc.vpc"}
+"""Names of the records of charts whose record is called otherwise."""
 _UNTOLD = {"<string>": str, "<list": list}
 """Defaults of which the record gives the type alone, by how they begin."""
 _SCHEMA_TYPES: Mapping[str, type | tuple[type, ...]] = {
@@ -84,7 +86,7 @@ def record(chart: str) -> Record | None:
     """Return what is recorded of ``chart``, or None; a test that asks is skipped where there is no record at all."""
     if not CHART_VALUES.is_dir():
         pytest.skip(f"no folder of recorded chart values at {CHART_VALUES}; set CHART_VALUES_DIR to one")
-    path = CHART_VALUES / f"{chart}.json"
+    path = CHART_VALUES / f"{RECORDS.get(chart, chart)}.json"
     return Record(path) if path.is_file() else None
 
 

@@ -220,7 +220,7 @@ def _vrfs(objects: Iterable[Manifest]) -> Iterator[tuple[str, _Vrf]]:
     found = list(objects)
     links = {item.name: item.body["spec"]["ipv4Network"] for item in found if item.kind == "DPUServiceIPAM"}
     for item in found:
-        if item.kind != "DPUServiceConfiguration" or "serviceConfiguration" not in item.body["spec"]:
+        if item.kind != "DPUServiceConfiguration" or item.body["spec"]["deploymentServiceName"] != "hbn":
             continue
         spec = item.body["spec"]["serviceConfiguration"]
         text = spec["helmChart"]["values"]["configuration"]["startupYAMLJ2"]

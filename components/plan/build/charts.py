@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.plan.build.add_ons import add_ons, brings_network
-from components.plan.build.dpus import uses_dpf
+from components.plan.build.dpus import uses_dpf, uses_ovn
 from components.plan.build.fabrics import connected
 from components.plan.pools import DataPath, PlacedCluster, clusters, tenant_file
-from components.render import dns, flux, infiniband, kamaji_etcd, kube_ovn, secret_store
+from components.render import dns, flux, infiniband, kamaji_etcd, kube_ovn, ovn_services, secret_store
 from components.render.backends import BORDERS, CONTROL_PLANES
-from components.render.dpus import HBN_CHART, OVN_CHART
+from components.render.dpus import HBN_CHART
 from components.render.region import kept_by_kamaji, region_operators
 from components.render.storage import storage_drivers
 from components.render.vm_offering import VM_OPERATORS
@@ -30,7 +30,7 @@ def needed_charts(environment: Environment) -> dict[str, DataPlace]:
     needed: dict[str, DataPlace] = dict.fromkeys(operators, (REGION, ("region",)))
     needed |= {one.chart: (REGION, ("secrets", "vault")) for one in secret_store.operators(region.secrets)}
     needed |= {one.chart: (REGION, ("dns",)) for one in dns.operators(region)}
-    needed |= dict.fromkeys((HBN_CHART, OVN_CHART), (REGION, ("dpus",)))
+    needed |= {HBN_CHART: (REGION, ("dpus",))}
     needed |= _of_data_stores(environment)
     for index, entry in enumerate(region.storage):
         for driver in storage_drivers((entry,)):
@@ -40,7 +40,8 @@ def needed_charts(environment: Environment) -> dict[str, DataPlace]:
     for tenant in environment.tenants:
         file = tenant_file(tenant)
         for index, vpc in enumerate(tenant.vpcs):
-            for chart in BORDERS[vpc.isolation].charts:
+            border = BORDERS[vpc.isolation]
+            for chart in (*border.charts, *(ovn_services.CHARTS if border.ovn else ())):
                 needed.setdefault(chart, (file, ("vpcs", index, "isolation")))
         for operator in VM_OPERATORS if tenant.vms else ():
             needed.setdefault(operator.chart, (file, ("vms",)))
@@ -49,7 +50,7 @@ def needed_charts(environment: Environment) -> dict[str, DataPlace]:
 
 def without_values(environment: Environment) -> frozenset[str]:
     """Return the charts of operators that are given no values, so that manifests can bring them as well."""
-    region = region_operators(environment.region, dpf=uses_dpf(environment))
+    region = region_operators(environment.region, dpf=uses_dpf(environment), ovn=uses_ovn(environment))
     every = (*region, *_PLAIN)
     return frozenset(one.chart for one in every) - {one.chart for one in every if one.values}
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from components.render.dpus import HBN_CHART, HBN_IMAGE, OVN_CHART, DpuPlatform
+from components.render.backends import BORDERS
+from components.render.dpus import HBN_CHART, HBN_IMAGE, DpuPlatform
+from components.render.ovn_services import CHARTS
 from components.render.tenant_network import on_dpus
 from components.specs.environment import Environment
 from components.specs.keys import domain_of
@@ -12,6 +14,11 @@ def uses_dpf(environment: Environment) -> bool:
     """Tell whether the DPUs of a region isolate its VPCs; a region without VPCs is ready for one that wants it."""
     vpcs = [vpc for tenant in environment.tenants for vpc in tenant.vpcs]
     return not vpcs or any(on_dpus(vpc) for vpc in vpcs)
+
+
+def uses_ovn(environment: Environment) -> bool:
+    """Tell whether OVN isolates a VPC of a region."""
+    return any(BORDERS[vpc.isolation].ovn for tenant in environment.tenants for vpc in tenant.vpcs)
 
 
 def dpu_platform(environment: Environment) -> DpuPlatform:
@@ -24,5 +31,5 @@ def dpu_platform(environment: Environment) -> DpuPlatform:
         intents={domain_of(key): pins.dpu_intents[name] for key, name in pins.dpus.items()},
         hbn_chart=charts[HBN_CHART],
         hbn_image=next((tool for tool in versions.tools if tool.name == HBN_IMAGE), None),
-        ovn_chart=charts[OVN_CHART],
+        ovn_charts={name: charts[name] for name in CHARTS if name in charts},
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from components.plan.build.dns import has_names
-from components.plan.build.dpus import uses_dpf
+from components.plan.build.dpus import uses_dpf, uses_ovn
 from components.plan.build.fabrics import connected, infiniband
 from components.plan.pools import PlacedCluster, clusters
 from components.render.isolation import ControlPlanePlace, IsolationInput
@@ -28,7 +28,7 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[Isolatio
     yield IsolationInput(
         name=environment.name,
         home=OPERATORS,
-        operators=operator_places(region, dpf=uses_dpf(environment)),
+        operators=operator_places(region, dpf=uses_dpf(environment), ovn=uses_ovn(environment)),
         control_planes=tuple(_control_planes(environment)),
         empty=(OPERATORS, FREE_HOSTS, *tenants),
         networks=region.networks,

@@ -8,11 +8,10 @@ from dataclasses import replace
 from components.plan.build.charts import needed_charts
 from components.plan.build.data_stores import region_stores
 from components.plan.build.dpu_release import dpu_release
-from components.plan.build.dpus import dpu_platform, uses_dpf
+from components.plan.build.dpus import dpu_platform, uses_dpf, uses_ovn
 from components.plan.build.external_secrets import deliveries
 from components.plan.pools import clusters
 from components.render import labels as keys
-from components.render.backends import BORDERS
 from components.render.cluster_api import PROVIDERS
 from components.render.external_secrets import external_secrets
 from components.render.kustomizations import ByManifests
@@ -37,7 +36,7 @@ def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionIn
         platform=dpu_platform(environment),
         dpf=dpf,
         data_stores=tuple(region_stores(environment, dpf=dpf)),
-        ovn=any(BORDERS[vpc.isolation].ovn for tenant in environment.tenants for vpc in tenant.vpcs),
+        ovn=uses_ovn(environment),
         clusters={placed.cluster.name: placed.tenant.tenant for placed in clusters(environment)},
         tenants={tenant.tenant: _about(tenant) for tenant in environment.tenants},
         release=environment.versions.release,

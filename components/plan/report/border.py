@@ -183,7 +183,7 @@ def _accepts(placed: PlacedVpc) -> Iterator[Accepted]:
 
 def _drops(plan: NetworksSpec) -> Iterator[Dropped]:
     yield Dropped(prefix=plan.tenants, why="of another VPC, or of nobody")
-    for name in ("management", "bmc", "boot", "dpu_loopbacks"):
+    for name in ("management", "bmc", "boot", "dpu_loopbacks", "ovn"):
         prefix: Network | None = getattr(plan, name)
         if prefix is not None:
             yield Dropped(prefix=prefix, why=f"networks.{name}, which no tenant sees")

@@ -16,7 +16,7 @@ from components.specs.problems import listed, suggestion
 from components.specs.security_groups import Protocol
 from components.specs.vpc_allocation import PREFIXES
 
-SHARED = ("management", "bmc", "boot", "storage", "dpu_loopbacks")
+SHARED = ("management", "bmc", "boot", "storage", "dpu_loopbacks", "ovn")
 """Networks of the region that are ends by their own name."""
 INTERNET, PUBLIC = "internet", "public"
 _MAX_LISTED = 8

@@ -127,7 +127,7 @@ def network(environment: Environment) -> RegionNetwork:
         KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
     """
     plan = environment.region.networks
-    shared = ("management", "bmc", "boot", "storage")
+    shared = ("management", "bmc", "boot", "storage", "ovn")
     return RegionNetwork(
         environment=environment.name,
         networks={name: value for name in shared if (value := getattr(plan, name)) is not None},

@@ -31,7 +31,7 @@ def _names(vpc: Vpc, plan: NetworksSpec) -> dict[Network, str]:
     for peer in vpc.peers:
         for name, prefix in peer.numbers.prefixes.items():
             names[prefix] = f"{name.replace('_', ' ')} of its peer {peer.tenant}/{peer.vpc}"
-    for key in ("management", "bmc", "boot", "control_plane_vips", "dpu_loopbacks"):
+    for key in ("management", "bmc", "boot", "control_plane_vips", "dpu_loopbacks", "ovn"):
         network: Network | None = getattr(plan, key)
         if network is not None:
             names[network] = f"networks.{key}, which no tenant sees"

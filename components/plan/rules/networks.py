@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.pools import DataPath, place, problem, tenant_file
 from components.render.backends import BORDERS
+from components.render.ovn_services import BLOCK
 from components.specs.base import Address, Network
 from components.specs.border import TWO_BYTES
 from components.specs.environment import Environment
@@ -20,7 +21,7 @@ from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import Isolation, PrefixKind, VpcSpec
 from components.specs.vpc_allocation import PREFIXES, VpcAllocation
 
-SINGLE_NETWORKS = ("management", "bmc", "boot", "storage", "control_plane_vips", "dpu_loopbacks", "tenants")
+SINGLE_NETWORKS = ("management", "bmc", "boot", "storage", "control_plane_vips", "dpu_loopbacks", "ovn", "tenants")
 MAX_VNI = 16_777_215
 MAX_ASN = 4_294_967_295
 SERVICE_PREFIXES = range(12, 29)
@@ -165,13 +166,27 @@ def _within(environment: Environment, path: DataPath, address: Address, key: str
 
 
 def ovn_central(environment: Environment) -> Iterator[Problem]:
-    """Report VPCs on OVN in a region that has no OVN database."""
+    """Report VPCs on OVN in a region that has no OVN database, or no network for its addresses on DPUs."""
+    region = environment.region
+    needed = {("dpus", "ovn_central"): region.dpus.ovn_central, ("networks", "ovn"): region.networks.ovn}
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
-            if BORDERS[vpc.isolation].ovn and environment.region.dpus.ovn_central is None:
-                line = environment.positions.line(REGION, ("dpus",))
-                text = f"{vpc.isolation} needs dpus.ovn_central in {REGION}:{line}; add it there or write dpf-hbn"
-                yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text)
+            for path, value in needed.items() if BORDERS[vpc.isolation].ovn else ():
+                if value is None:
+                    line = environment.positions.line(REGION, path[:1])
+                    text = f"{vpc.isolation} needs {dotted(path)} in {REGION}:{line}; add it there or write dpf-hbn"
+                    yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text)
+
+
+def ovn_addresses(environment: Environment) -> Iterator[Problem]:
+    """Report a network for OVN's addresses with too few of them: each DPU takes four, and one is the router's."""
+    network, dpus = environment.region.networks.ovn, len(environment.hosts)
+    if network is not None and network.num_addresses < BLOCK * dpus + 1:
+        text = (
+            f"{network} has {network.num_addresses:,} addresses, {BLOCK} for each of {dpus:,} DPUs and the router's are"
+            " needed; write a wider network"
+        )
+        yield problem(environment, REGION, ("networks", "ovn"), text)
 
 
 def isolation_kept(environment: Environment) -> Iterator[Problem]:

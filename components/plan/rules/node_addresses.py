@@ -14,7 +14,7 @@ from components.specs.problems import Problem, listed
 from components.specs.tenant_network import Egress
 
 _AT: DataPath = ("nodes", "addresses")
-_DENIED = ("management", "bmc", "boot", "control_plane_vips", "dpu_loopbacks", "tenants")
+_DENIED = ("management", "bmc", "boot", "control_plane_vips", "dpu_loopbacks", "ovn", "tenants")
 """Networks that hosts of a VPC do not reach, of which `tenants` has the VPC itself, where nothing of the region is."""
 _MAX_NAMES = 3
 

@@ -117,6 +117,7 @@ DATA: tuple[Rule, ...] = (
     more_prefixes.kinds,
     more_prefixes.kept,
     networks.ovn_central,
+    networks.ovn_addresses,
     outward.answers,
     outward.control_planes,
     node_addresses.handed_over,

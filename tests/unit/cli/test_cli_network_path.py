@@ -188,8 +188,8 @@ def test_a_denied_network_is_told_with_the_list_that_denies_it(
 
 UNKNOWN = (
     "--path: 'pod:acme-trian' is no end of a path (host:CLUSTER/POOL, pod:CLUSTER, pod:CLUSTER/NAMESPACE,"
-    " vm:CLUSTER/VM, api:CLUSTER, an address, or one of: internet, management, bmc, storage, dpu_loopbacks,"
-    " api:acme-train, pod:acme-train, vm:acme-train/bastion and 8 more); did you mean 'pod:acme-train'?"
+    " vm:CLUSTER/VM, api:CLUSTER, an address, or one of: internet, management, bmc, storage, dpu_loopbacks, ovn,"
+    " api:acme-train, pod:acme-train and 9 more); did you mean 'pod:acme-train'?"
 )
 OUTSIDE = "--path: neither internet nor storage is in a VPC, and nothing here is between others"
 ELSEWHERE = "--path tells the way between two; say: jacquard show laptop network --path internet storage"

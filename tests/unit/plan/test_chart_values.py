@@ -10,6 +10,10 @@ import pytest
 from chart_values import Record, chart_of, record, releases, values_of
 from environment_data import ENVIRONMENTS
 
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
+from components.render import ovn_services
+from components.render.manifest import objects
 from components.render.overrides import Override, overridden
 from components.specs.add_on_values import ChartValue, Tunable, ValueType, unfit
 from components.specs.loader import load_environment
@@ -36,6 +40,23 @@ def test_every_value_that_a_release_sets_is_one_of_its_chart_and_of_the_right_ty
 
 def test_every_chart_that_is_installed_has_a_record() -> None:
     assert {chart_of(item) for item in releases() if record(chart_of(item)) is None} == set()
+
+
+def test_every_value_of_ovn_on_dpus_is_one_of_its_chart() -> None:
+    laptop = load_environment("laptop", ENVIRONMENTS)
+    specs = {
+        item.body["spec"]["deploymentServiceName"]: item.body["spec"]
+        for part in slices(laptop)
+        for item in objects(manifests(laptop, part))
+        if item.kind == "DPUServiceConfiguration"
+    }
+
+    wrong = {
+        service: list(found.wrong(specs[service]["serviceConfiguration"]["helmChart"]["values"]))
+        for service, chart in ovn_services.SERVICES.items()
+        if (found := record(chart)) is not None
+    }
+    assert wrong == {"ovn-controller": [], "vpc-ovn-node": []}
 
 
 @pytest.mark.parametrize(

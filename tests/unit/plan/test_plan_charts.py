@@ -16,7 +16,6 @@ def test_each_chart_is_asked_for_by_a_value_in_the_data() -> None:
         "cluster-api-operator": ("region.yaml", ("region",)),
         "ironcore-metal": ("region.yaml", ("region",)),
         "dpf-hbn": ("region.yaml", ("dpus",)),
-        "dpf-ovn-vpc": ("region.yaml", ("dpus",)),
         "snapshot-controller": ("region.yaml", ("storage", 0, "driver")),
         "topolvm": ("region.yaml", ("storage", 0, "driver")),
         "csi-driver-nfs": ("region.yaml", ("storage", 1, "driver")),

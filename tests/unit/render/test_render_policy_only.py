@@ -10,9 +10,8 @@ import pytest
 from components.render.tenant_network import TenantNetworkInput
 from components.specs.tenant_network import Egress, Ingress, Isolation
 
-OUTSIDE = {
-    "ipBlock": {"cidr": "0.0.0.0/0", "except": ["10.0.0.0/16", "10.1.0.0/16", "10.3.0.0/24", "10.4.0.0/22"]},
-}
+HIDDEN = ["10.0.0.0/16", "10.1.0.0/16", "10.3.0.0/24", "10.4.0.0/22", "10.4.4.0/22"]
+OUTSIDE = {"ipBlock": {"cidr": "0.0.0.0/0", "except": HIDDEN}}
 INSIDE = [
     {"ipBlock": {"cidr": cidr}}
     for cidr in ("10.65.16.0/24", "10.64.0.0/16", "10.65.0.0/20", "10.65.17.0/26", "10.2.0.0/17")
