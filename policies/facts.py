@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from components.plan.bmcs import unverified_bmcs
 from components.plan.build.slices import SliceKind, slices
+from components.plan.closed_ports import closed_ports
 from components.plan.gifts import left_out
 from components.plan.own_values import own_values
 from components.plan.pools import clusters
@@ -85,6 +86,8 @@ class Context:
     """Default add-ons that clusters go without, with reason and consequence, by cluster."""
     own_values: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """Values of add-ons that clusters have for themselves, with the reason, by cluster and add-on."""
+    closed_ports: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    """Ports of VMs that their VPC's security group keeps closed, each with the rule that opens it, by cluster."""
     subjects: tuple[str | None, ...] = (None,)
     """Tenants whose slices the stack applies, with None for what all tenants share."""
 
@@ -120,6 +123,7 @@ class Context:
             unverified=unverified_bmcs(environment),
             left_out=left_out(environment),
             own_values=own_values(environment),
+            closed_ports=closed_ports(environment),
             subjects=_subjects(environment, stack.partition(".")[2]),
         )
 

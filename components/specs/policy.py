@@ -40,6 +40,8 @@ class RuleId(StrEnum):
     """A cluster has what all clusters have."""
     OVERRIDDEN_ADD_ON = "overridden-add-on"
     """An add-on has the same values in each cluster of a region."""
+    CLOSED_VM_PORT = "closed-vm-port"
+    """A port that a VM lists at its public address is open at the edge of its VPC."""
     CHANGE_IN_FREEZE = "change-in-freeze"
     """Nothing is applied to a tenant while a freeze protects it."""
     UNIFORMITY = "uniformity"

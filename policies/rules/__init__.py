@@ -3,6 +3,7 @@
 from policies.rules import (
     change_in_freeze,
     chart_outside_channel,
+    closed_vm_port,
     deprecated_image,
     fetched_by_tag,
     host_beyond_identity,
@@ -32,5 +33,6 @@ RULES: tuple[Rule, ...] = (
     self_chosen_partition.RULE,
     left_out_add_on.RULE,
     overridden_add_on.RULE,
+    closed_vm_port.RULE,
     change_in_freeze.RULE,
 )

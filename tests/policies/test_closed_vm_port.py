@@ -1,0 +1,89 @@
+"""closed-vm-port."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from environment_data import copy_data
+from workbench import Workbench
+
+from components.plan.closed_ports import closed_ports
+from components.specs.environment import Environment
+from components.specs.tenant_network import Ingress
+from policies.check import judge
+from policies.facts import Context, object_fact
+from policies.rules.closed_vm_port import RULE
+
+GROUP = "egress: public\n    security_group: edge\n\nsecurity_groups:\n  - name: edge\n    "
+CLOSED = "ingress: [{cidr: 0.0.0.0/0, protocol: tcp, ports: [443]}, {cidr: 0.0.0.0/0, protocol: udp, ports: [22]}]\n"
+
+
+@pytest.fixture
+def grouped(tmp_path: Path) -> Callable[[str], Environment]:
+    """Return a function that gives the laptop with rules of a group for the VPC of its VM with a public address."""
+    bench = Workbench(copy_data(tmp_path / "environments", "laptop"))
+
+    def edit(rules: str) -> Environment:
+        bench.edit("tenants/acme.yaml", "egress: public\n", GROUP + rules)
+        return bench.load()
+
+    return edit
+
+
+def test_tells_group_port_and_the_rule_to_add(
+    grouped: Callable[..., Environment], text: Callable[..., str], now: dt.datetime
+) -> None:
+    cluster = {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster"}
+    fact = object_fact({**cluster, "metadata": {"name": "acme-train", "namespace": "acme-train"}}, "management")
+
+    assert text(RULE, fact, Context.of(grouped(CLOSED), now)) == (
+        "closed-vm-port: Cluster acme-train/acme-train in cluster management\n"
+        "  found:   tcp/22 of VM bastion is let in by no rule of security group edge\n"
+        "  allowed: ports that the security group of the VPC lets somebody in by\n"
+        "  why:     who reads the VM alone believes that the port is reached\n"
+        "  fix:     add {cidr: 0.0.0.0/0, protocol: tcp, ports: [22]} to ingress of edge (tenants/acme.yaml); or take"
+        " the ports from the VMs\n"
+        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject Cluster acme-train/acme-train"
+    )
+
+
+def test_check_advises_once_for_each_cluster(grouped: Callable[..., Environment], now: dt.datetime) -> None:
+    found = judge(grouped(CLOSED), now)
+
+    assert [item.rule.name for item in found.advised] == ["closed-vm-port"]
+    assert found.refused == ()
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "ingress: [{cidr: 0.0.0.0/0, protocol: tcp, ports: [22]}]\n",
+        "ingress: [{cidr: 198.51.100.0/24, protocol: tcp, ports: [22]}]\n",
+        "ingress: [{cidr: 0.0.0.0/0}]\n",
+        "egress: [{cidr: 0.0.0.0/0, protocol: tcp}]\n",
+    ],
+    ids=["the port", "for some", "everything", "both ways, without ports"],
+)
+def test_a_port_is_open_by(rules: str, grouped: Callable[..., Environment]) -> None:
+    assert closed_ports(grouped(rules)) == {}
+
+
+@pytest.mark.parametrize(
+    "rules",
+    ["egress: [{cidr: 0.0.0.0/0, protocol: tcp, ports: [22]}]\n", "ingress: [{cidr: 0.0.0.0/0, protocol: icmp}]\n"],
+    ids=["the same port outside", "another protocol"],
+)
+def test_a_port_is_closed_in_spite_of(rules: str, grouped: Callable[..., Environment]) -> None:
+    assert list(closed_ports(grouped(rules))) == ["acme-train"]
+
+
+def test_nobody_is_told_where_nothing_from_outside_gets_that_far(grouped: Callable[..., Any]) -> None:
+    environment = grouped(CLOSED)
+    acme = environment.tenants[0]
+    closed = acme.model_copy(update={"vpcs": (acme.vpcs[0].model_copy(update={"ingress": Ingress.NONE}),)})
+
+    assert closed_ports(environment.model_copy(update={"tenants": (closed,)})) == {}
