@@ -8,6 +8,7 @@ from datetime import date
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
@@ -218,5 +219,11 @@ def _groups_have_their_hosts(region: Environment) -> None:
                 assert {hosts[name] for name in working} == {HOSTS_PER_RACK}
 
 
+class ManyEdits(Edits):
+    """The same, ten thousand times."""
+
+
 Edits.TestCase.settings = settings(deadline=None, max_examples=40, stateful_step_count=40)
+ManyEdits.TestCase.settings = settings(deadline=None, max_examples=10_000, stateful_step_count=40)
 test_edits = Edits.TestCase
+test_ten_thousand_sequences_of_edits = pytest.mark.nightly(ManyEdits.TestCase)
