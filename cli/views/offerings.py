@@ -19,7 +19,7 @@ from components.render.manifest import Json
 from components.specs.problems import listed
 
 _NAMED = 3
-_table = partial(plain_table, numbers={"CPUs", "memory", "root disk", "size", "free"})
+_table = partial(plain_table, numbers={"CPUs", "memory", "root disk", "size", "free", "on each node", "nodes"})
 
 
 def tables(found: Offerings) -> Iterator[RenderableType]:
@@ -28,6 +28,9 @@ def tables(found: Offerings) -> Iterator[RenderableType]:
     yield ""
     yield _nodes(found)
     yield ""
+    if found.shared_gpus:
+        yield _shared_gpus(found)
+        yield ""
     yield _storage(found)
     if found.checkpoints:
         yield ""
@@ -93,6 +96,14 @@ def _nodes(found: Offerings) -> Table:
         gpus = "-" if kind.gpu is None else f"{kind.gpu.count} {kind.gpu.model}"
         free = Text(f"{kind.free:,}", "" if kind.free else "yellow")
         table.add_row(kind.instance_type, str(kind.cpus), kind.memory, gpus, free, _where(kind))
+    return table
+
+
+def _shared_gpus(found: Offerings) -> Table:
+    table = _table("pods ask for", "on each node", "nodes", "between pods on a GPU", "offered in")
+    for entry in found.shared_gpus:
+        walls = Text("walls") if entry.walls else Text("no walls", "yellow")
+        table.add_row(entry.resource, str(entry.each_node), f"{entry.nodes:,}", walls, f"{entry.cluster}/{entry.pool}")
     return table
 
 

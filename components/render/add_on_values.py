@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from components.render import cni
+from components.render import cni, gpu_sharing
 from components.render.cluster_facts import EVERY_NODE, ClusterFacts
 from components.render.pod_priorities import AGENT, SERVICE
 
@@ -58,8 +58,7 @@ def _gpus(facts: ClusterFacts) -> dict[str, Any]:
         # Flux owns the CRDs.
         "operator": {**facts.placement, "upgradeCRD": False},
         "daemonsets": {"tolerations": EVERY_NODE, "rollingUpdate": {"maxUnavailable": "10%"}},
-        # GPUs are split on request only.
-        "migManager": {"enabled": False},
+        **gpu_sharing.values(facts.gpu_sharing),
         "draDriver": {"computeDomains": {"enabled": facts.nvlink_racks}},
         # Nothing serves its kind but an add-on that gives monitoring.
         "dcgmExporter": {"serviceMonitor": {"enabled": False}},

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 from components.render import labels as keys
 from components.render.add_on_monitors import MONITORED, alerts, monitoring_of
-from components.render.add_on_values import METALLB, VALUES
+from components.render.add_on_values import GPU_OPERATOR, METALLB, VALUES
 from components.render.cluster_facts import ClusterFacts
+from components.render.gpu_sharing import configurations
 from components.render.load_balancers import LoadBalancers, pools
 from components.render.manifest import Manifest
 from components.render.objects import namespace
@@ -47,6 +48,12 @@ class AddOnsInput:
         spaces = dict.fromkeys(entry.namespace for entry in self.add_ons if entry.namespace not in _THERE)
         return (
             *(namespace(space, cluster=self.cluster) for space in spaces),
+            *(
+                item
+                for entry in self.add_ons
+                if entry.chart == GPU_OPERATOR
+                for item in configurations(self.cluster, entry.namespace, self.facts.gpu_sharing)
+            ),
             *sources(installed, self.cluster, self.pins),
             *(
                 tenant_release(operator, self.cluster, self.pins, awaited=entry.gives in _AWAITED)

@@ -7,6 +7,7 @@ from typing import Any
 
 from components.render import labels as keys
 from components.specs.base import Address, Network
+from components.specs.gpu_sharing import GpuSharingSpec
 
 EVERY_NODE: list[dict[str, str]] = [{"operator": "Exists"}]
 """Tolerations of agents that each node needs: whatever taints a tenant gives its pools."""
@@ -33,6 +34,8 @@ class ClusterFacts:
     """Whether NVLink domains span nodes."""
     attachments: bool
     """Whether Multus gives pods further networks, and so owns the folder of CNI configurations."""
+    gpu_sharing: tuple[GpuSharingSpec, ...] = ()
+    """Ways in which pods share GPUs of its nodes, each once."""
 
     @property
     def selector(self) -> dict[str, str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from components.render import join_service, metal3, node_addresses
 from components.render import labels as keys
 from components.render.backends import BARE_METAL, CONTROL_PLANES
+from components.render.gpu_sharing import offered
 from components.render.join_service import HostIdentity
 from components.render.manifest import Json, Manifest, ManifestSet, Rendered
 from components.render.node_templates import TemplateIntent
@@ -231,7 +232,8 @@ def _annotations(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
 def _bounds(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
     """Return what the cluster autoscaler must know of a group, also while it has no node."""
     kind, least, most = pool.kind, group.size.min_nodes or 0, group.size.most_nodes
-    gpu = {"gpu-type": "nvidia.com/gpu", "gpu-count": str(kind.gpu.count)} if kind.gpu else {}
+    resource, count = offered(kind.gpu, group.intent.gpu_sharing) if kind.gpu else ("", 0)
+    gpu = {"gpu-type": resource, "gpu-count": str(count)} if count else {}
     capacity = {"cpu": str(kind.cpus), "memory": kind.memory, "maxPods": str(group.intent.max_pods), **gpu}
     return {
         f"{_AUTOSCALER}-min-size": str(least),

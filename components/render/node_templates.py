@@ -10,6 +10,7 @@ from components.render.manifest import Json
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.base import Registry
 from components.specs.catalog import BootMode
+from components.specs.gpu_sharing import GpuSharingSpec
 from components.specs.intents import NodeIntent
 from components.specs.node_addresses import NodeNetwork
 from components.specs.region import ControlPlaneBackend
@@ -42,6 +43,8 @@ class TemplateIntent:
     """Registry that the node pulls all images through, without a scheme."""
     network: NodeNetwork | None = None
     """How the node has its address in its VPC."""
+    gpu_sharing: GpuSharingSpec | None = None
+    """How pods share the GPUs of the node."""
 
     @classmethod
     def of(cls, intent: NodeIntent, cluster: str, pool: str, failure_domain: str) -> TemplateIntent:
@@ -61,6 +64,7 @@ class TemplateIntent:
             kubelet_configuration=intent.kubelet_configuration,
             mirror=intent.mirror,
             network=intent.network,
+            gpu_sharing=intent.gpu_sharing,
         )
 
 

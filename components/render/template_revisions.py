@@ -15,6 +15,7 @@ from components.render import (
     template_revision_3,
     template_revision_4,
     template_revision_5,
+    template_revision_6,
 )
 from components.render.node_templates import NodeTemplates, TemplateIntent
 from components.render.objects import digest
@@ -34,12 +35,15 @@ KNOWS_MIRRORS = 4
 """First revision whose nodes may pull through a mirror."""
 KNOWS_ADDRESSES = 5
 """First revision whose nodes may be given their address."""
+KNOWS_GPU_SHARING = 6
+"""First revision whose nodes may have GPUs that pods share."""
 REVISIONS = {
     1: Revision(build=template_revision_1.build, intent=template_revision_1.INTENT),
     2: Revision(build=template_revision_2.build, intent=template_revision_2.INTENT),
     3: Revision(build=template_revision_3.build),
     KNOWS_MIRRORS: Revision(build=template_revision_4.build),
     KNOWS_ADDRESSES: Revision(build=template_revision_5.build),
+    KNOWS_GPU_SHARING: Revision(build=template_revision_6.build),
 }
 NEWEST = max(REVISIONS)
 """Revision that a new intent takes."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 from functools import cached_property
-from typing import Self
+from typing import Annotated, Self
 
 from pydantic import Field
 
 from components.specs.base import CheckedSpec, DataFile, InterfaceName, Label, Misfit, Quantity, Spec, Text, bytes_of
+from components.specs.gpu_sharing import MigProfile
 from components.specs.root_device import RootDeviceSpec
 
 _MEMORY, _DISK = ("4Gi", "64Ti"), ("16Gi", "256Ti")
@@ -32,6 +33,9 @@ class GpuSpec(Spec):
     """Model of the GPU, such as ``h100-sxm5-80gb``, for people."""
     count: int = Field(ge=1, le=72)
     """Number of GPUs in one node."""
+    mig: dict[MigProfile, Annotated[int, Field(ge=1, le=7)]] = Field(default_factory=dict)
+    """MIG profiles that the GPU can be cut into, each with how many instances of it one GPU has at most, as
+    ``nvidia-smi mig -lgip`` prints both. No pool may ask for any when it is left out."""
 
 
 class DpuSpec(Spec):

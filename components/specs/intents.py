@@ -29,6 +29,7 @@ from components.specs.base import (
 )
 from components.specs.catalog import BootMode
 from components.specs.firmware import Firmware
+from components.specs.gpu_sharing import GpuSharingSpec
 from components.specs.node_addresses import NodeNetwork
 from components.specs.node_pool import TaintSpec
 from components.specs.region import ControlPlaneBackend
@@ -113,6 +114,9 @@ class NodeIntent(ImageIntent):
     """Registry that the node pulls images of its pods through; None in intents of revisions that do not write it."""
     network: NodeNetwork | None = None
     """How the node has its address in its VPC; None where nobody gives it one, and in intents of revisions that do not
+    write it."""
+    gpu_sharing: GpuSharingSpec | None = None
+    """How pods share the GPUs of the node; None where each GPU is one pod's, and in intents of revisions that do not
     write it."""
     after: AwareDatetime | None = None
     """Moment after which nodes that are older are made anew, a restart; Cluster API's ``rollout.after``."""

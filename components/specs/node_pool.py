@@ -22,6 +22,7 @@ from components.specs.base import (
     Spec,
     VersionName,
 )
+from components.specs.gpu_sharing import GpuSharingSpec
 
 
 class RolloutStrategy(StrEnum):
@@ -176,6 +177,8 @@ class NodePoolSpec(CheckedSpec):
     """Annotations of the pool's Machines."""
     taints: tuple[TaintSpec, ...] = ()
     """Taints that nodes register with. Nodes get them only when they join."""
+    gpu_sharing: GpuSharingSpec | None = None
+    """How pods share the pool's GPUs, from the next promotion on; each GPU is one pod's when it is left out."""
     rollout: RolloutSpec = RolloutSpec()
     """How the pool takes a new image."""
     health: HealthSpec = HealthSpec()

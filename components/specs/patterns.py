@@ -12,6 +12,7 @@ from components.specs import (
     cluster_api,
     dpus,
     flux,
+    gpu_sharing,
     intents,
     keys,
     kubelet,
@@ -62,6 +63,7 @@ PATTERN_RULES = {
     cluster_api.RELEASE: "must be a release like v1.13.5",
     flux.GIT_URL: "must be a URL of a host by its name, without a password, like"
     " https://git.acme.example/platform/train or ssh://git@git.acme.example/train.git",
+    gpu_sharing.MIG_PROFILE: "must be a MIG profile like 1g.10gb",
     kubelet.CPU_AMOUNT: 'must be CPUs like "2" or 500m',
     kubelet.SYSCTL: "must be a kernel parameter like net.core.somaxconn",
     vm_offering.DEVICE: "must be a resource in a domain like nvidia.com/AD102GL_L40S",

@@ -38,6 +38,7 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "labels": ({}, {"labels": {"workload": "training"}}),
     "annotations": ({}, {"annotations": {"acme.example/cost-centre": "42"}}),
     "taints": ({}, {"taints": [{"key": "workload", "value": "training", "effect": "NoSchedule"}]}),
+    "gpu_sharing": ({}, {"gpu_sharing": {"time_slices": 2}}),
     "rollout.strategy": ({}, {"strategy": "idle"}),
     "rollout.max_unavailable": ({}, {"max_unavailable": 2}),
     "rollout.surge": ({}, {"surge": 1}),

@@ -21,6 +21,7 @@ FIELDS: Mapping[str, Effect] = {
     "labels": Effect.IN_PLACE,
     "annotations": Effect.IN_PLACE,
     "taints": Effect.NONE,
+    "gpu_sharing": Effect.NONE,
     "rollout.strategy": Effect.IN_PLACE,
     "rollout.max_unavailable": Effect.IN_PLACE,
     "rollout.surge": Effect.IN_PLACE,
@@ -37,7 +38,7 @@ FIELDS: Mapping[str, Effect] = {
     "retire": Effect.SCALES,
 }
 """Effect of an edit alone, by field of ``clusters[].pools[]``. What decides what a node is moves none by itself."""
-PROMOTED: Mapping[str, Effect] = dict.fromkeys(("image", "taints", "rollout.after"), Effect.REPLACED)
+PROMOTED: Mapping[str, Effect] = dict.fromkeys(("image", "taints", "gpu_sharing", "rollout.after"), Effect.REPLACED)
 """Effect of a promotion after an edit, by the fields that only a promotion brings to nodes."""
 MOVED: Mapping[str, Effect] = {**FIELDS, **PROMOTED}
 """By field: what its change does once it is promoted, where that is needed."""

@@ -16,8 +16,10 @@ from components.render.cni import TAKE_MORE_PODS
 from components.render.load_balancers import LoadBalancers
 from components.specs.add_ons import AddOn, Gift
 from components.specs.environment import Environment
+from components.specs.gpu_sharing import GpuSharingSpec
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.instance_types import Scale
+from components.specs.keys import cluster_of
 from components.specs.node_pool import PoolRole
 
 DEFAULT = "default"
@@ -116,4 +118,16 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         gpus=has_gpus(environment, placed),
         nvlink_racks=any(kind.scale is Scale.RACK for kind in kinds),
         attachments=bool(connected(environment, placed)),
+        gpu_sharing=gpu_sharing(environment, placed),
     )
+
+
+def gpu_sharing(environment: Environment, placed: PlacedCluster) -> tuple[GpuSharingSpec, ...]:
+    """Return the ways in which GPUs of a cluster are shared: those of its nodes, and those that data ask for."""
+    pins = environment.image_pins
+    names = [name for key, name in pins.groups.items() if cluster_of(key) == placed.cluster.name]
+    ways = (
+        *(pool.gpu_sharing for pool in placed.cluster.pools),
+        *(pins.intents[name].gpu_sharing for name in names),
+    )
+    return tuple(dict.fromkeys(way for way in ways if way is not None))

@@ -49,9 +49,11 @@ class Change:
 
 def changes(before: Intent, after: Intent) -> tuple[Change, ...]:
     """Return the fields in which ``after`` is not ``before``."""
-    was, will = (one.model_dump(mode="json") for one in (before, after))
+    was, will = (one.model_dump(mode="json", exclude_none=True) for one in (before, after))
     return tuple(
-        Change(field=name, before=_text(was[name]), after=_text(will[name])) for name in was if was[name] != will[name]
+        Change(field=name, before=_text(was.get(name)), after=_text(will.get(name)))
+        for name in type(before).model_fields
+        if was.get(name) != will.get(name)
     )
 
 

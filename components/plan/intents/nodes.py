@@ -47,6 +47,8 @@ def wanted_intent(
         firmware=_firmware(environment, image),
         mirror=_mirror(region) if revision >= KNOWS_MIRRORS else None,
         network=wanted_network(environment, placed, image.boot) if revision >= KNOWS_ADDRESSES else None,
+        # Of any revision: a pool that asks is behind its data until it is promoted to one that writes it.
+        gpu_sharing=placed.pool.gpu_sharing,
         after=rollout.after,
     )
 
@@ -144,6 +146,7 @@ def _places(environment: Environment, placed: PlacedPool, image: GoldenImage) ->
         "firmware": _firmware_at(environment, image, entry),
         "mirror": (REGION, ("registry", "mirror")),
         "network": (REGION, ("nodes", "addresses")),
+        "gpu_sharing": (placed.file, (*placed.path, "gpu_sharing")),
         "after": (placed.file, (*placed.path, "rollout", "after")),
     }
 

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 
 from components.plan.build import vm_offering
 from components.plan.build.fabrics import partition
-from components.plan.pools import PlacedCluster, clusters, vms_of
+from components.plan.intents.nodes import intents_of
+from components.plan.pools import PlacedCluster, clusters, pools, vms_of
 from components.plan.report.capacity import HostUse, capacity, counted_hosts
 from components.plan.vm_room import vm_pools, vms_on
-from components.render import infiniband
+from components.render import gpu_sharing, infiniband
 from components.render.manifest import Json
 from components.render.vm_order import vm_order
 from components.specs.base import Spec
 from components.specs.environment import Environment
+from components.specs.gpu_sharing import GpuSharingSpec
 from components.specs.instance_types import GpuSpec
 from components.specs.keys import cluster_of, pool_key
 from components.specs.snapshots import TreeSnapshotsSpec
@@ -70,6 +72,20 @@ class NodeOffer(Spec):
     free: int
     failure_domains: dict[str, int]
     """Hosts of ``free`` by failure domain."""
+
+
+class SharedGpuOffer(Spec):
+    """What pods of a cluster ask for to get a part of a GPU, on nodes that have it now."""
+
+    cluster: str
+    pool: str
+    resource: str
+    """Name of what a pod asks for, such as ``nvidia.com/mig-1g.10gb``."""
+    each_node: int
+    """How many of it a node has."""
+    nodes: int
+    walls: bool
+    """Whether pods on one GPU are kept from each other's memory and faults."""
 
 
 class StorageOffer(Spec):
@@ -139,6 +155,7 @@ class Offerings(Spec):
     vm_sizes: tuple[SizeOffer, ...]
     vm_images: tuple[ImageOffer, ...]
     nodes: tuple[NodeOffer, ...]
+    shared_gpus: tuple[SharedGpuOffer, ...]
     storage: tuple[StorageOffer, ...]
     checkpoints: tuple[CheckpointOffer, ...]
     buckets: tuple[BucketOffer, ...]
@@ -152,6 +169,7 @@ def offerings(environment: Environment) -> Offerings:
         vm_sizes=tuple(_sizes(environment)),
         vm_images=tuple(_images(environment)),
         nodes=tuple(_nodes(environment)),
+        shared_gpus=tuple(_shared_gpus(environment)),
         storage=tuple(_storage(environment)),
         checkpoints=tuple(_checkpoints(environment)),
         buckets=tuple(_buckets(environment)),
@@ -254,6 +272,27 @@ def _nodes(environment: Environment) -> Iterator[NodeOffer]:
             free=found.total.free,
             failure_domains={name: figures.free for name, figures in found.domains.items() if figures.free},
         )
+
+
+def _shared_gpus(environment: Environment) -> Iterator[SharedGpuOffer]:
+    """Yield what nodes offer as they are pinned: what data ask for is there once it is promoted."""
+    for placed in pools(environment):
+        gpu, nodes = environment.instance_types.by_name[placed.pool.instance_type].gpu, Counter[GpuSharingSpec]()
+        if gpu is None:
+            continue
+        for group, intent in intents_of(environment, placed.key).items():
+            if intent.gpu_sharing:
+                nodes[intent.gpu_sharing] += environment.allocations.groups[group].nodes
+        for sharing, count in nodes.items():
+            resource, each_node = gpu_sharing.offered(gpu, sharing)
+            yield SharedGpuOffer(
+                cluster=placed.cluster.name,
+                pool=placed.pool.name,
+                resource=resource,
+                each_node=each_node,
+                nodes=count,
+                walls=sharing.mig is not None,
+            )
 
 
 def _storage(environment: Environment) -> Iterator[StorageOffer]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from components.plan.build.add_ons import DEFAULT, add_ons, brings_network, has_gpus, named, takes_defaults
 from components.plan.build.fabrics import connected
-from components.plan.pools import DataPath, PlacedCluster, clusters, place, problem, vms_of, wanted_nodes
+from components.plan.pools import DataPath, PlacedCluster, clusters, place, pools, problem, vms_of, wanted_nodes
 from components.plan.rules.references import undeclared
 from components.specs.add_ons import Gift
 from components.specs.environment import Environment
@@ -158,6 +158,15 @@ def node_features(environment: Environment) -> Iterator[Problem]:
                 f" operator of its adapters finds them; {remedy}"
             )
             yield problem(environment, placed.file, (*placed.path, "add_ons"), text)
+
+
+def shared_gpus(environment: Environment) -> Iterator[Problem]:
+    """Report pools that share GPUs in clusters where nothing cuts them, or gives them to several pods."""
+    for placed in pools(environment):
+        cluster = PlacedCluster(tenant=placed.tenant, cluster=placed.cluster, path=placed.path[:2])
+        if placed.pool.gpu_sharing and (remedy := _lacks(environment, cluster, Gift.GPUS)):
+            text = f"no add-on of {placed.cluster.name} gives {Gift.GPUS}, so nothing shares them; {remedy}"
+            yield problem(environment, placed.file, (*placed.path, "gpu_sharing"), text)
 
 
 def _lacks(environment: Environment, placed: PlacedCluster, gift: Gift) -> str:

@@ -55,6 +55,36 @@ def test_buckets_are_listed_with_where_their_keys_are(everywhere: Invoke) -> Non
     assert [*row, "tessera-render/render"] in found
 
 
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ("eu-south-03a", ["nvidia.com/mig-1g.20gb", "32", "24", "walls", "solstice-lab/h100"]),
+        ("lab", ["nvidia.com/gpu.shared", "32", "3", "no walls", "research/h100"]),
+    ],
+)
+def test_what_pods_ask_for_on_shared_gpus_is_told(everywhere: Invoke, environment: str, expected: list[str]) -> None:
+    assert expected in rows(everywhere("show", environment, "offerings").stdout)
+
+
+def test_sharing_that_data_ask_for_is_offered_once_it_is_promoted(
+    invoke: Invoke, data_folder: Path, edit: Edit
+) -> None:
+    def told() -> list[Any]:
+        return list(json.loads(invoke("show", "laptop", "offerings", "--format", "json").stdout)["shared_gpus"])
+
+    edit(
+        data_folder / "laptop" / "tenants" / "globex.yaml",
+        "nodes: 4}\n    storage",
+        "nodes: 4, gpu_sharing: {mig: 3g.40gb}}\n    storage",
+    )
+    assert told() == []
+    checked = " ".join(invoke("check", "laptop").stdout.split())
+    assert "gpu_sharing none, the data say {mig: 3g.40gb} (tenants/globex.yaml:24)" in checked
+
+    assert invoke("promote", "laptop", "globex-lab/lab").exit_code == ExitCode.OK
+    assert [(one["resource"], one["each_node"], one["nodes"]) for one in told()] == [("nvidia.com/mig-3g.40gb", 16, 4)]
+
+
 def test_a_checkpoint_that_nothing_keeps_is_told(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
     local = "storage:\n  - {name: local, driver: topolvm, device_class: nvme, default: true}\n"
     edit(data_folder / "laptop" / "region.yaml", "storage:\n", local)

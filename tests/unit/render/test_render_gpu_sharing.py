@@ -1,0 +1,168 @@
+"""GPUs that pods share: labels of nodes, what the device plugin is given, values of the operator, and what pods get."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import yaml
+
+from components.plan.build.add_ons import gpu_sharing
+from components.plan.pools import clusters
+from components.render.add_ons import AddOnsInput
+from components.render.gpu_sharing import configurations, offered, values
+from components.render.manifest import objects
+from components.render.node_pool import NodePoolInput
+from components.render.node_templates import TemplateIntent
+from components.render.template_revisions import KNOWS_GPU_SHARING, REVISIONS
+from components.specs.bare_metal import BareMetalBackend
+from components.specs.catalog import BootMode
+from components.specs.environment import Environment
+from components.specs.gpu_sharing import GpuSharingSpec
+from components.specs.instance_types import GpuSpec
+from components.specs.region import ControlPlaneBackend
+
+CUT, SLICED = GpuSharingSpec(mig="1g.20gb"), GpuSharingSpec(time_slices=4)
+H100 = GpuSpec(model="h100", count=8, mig={"1g.20gb": 4})
+INTENT = TemplateIntent(
+    control_plane=ControlPlaneBackend.KAMAJI,
+    bare_metal=BareMetalBackend.METAL3,
+    cluster="acme-train",
+    pool="train",
+    failure_domain="a01",
+    image_version="gpu-1",
+    image_url="https://images.cloud.example/gpu-1.raw",
+    image_sha256="0" * 64,
+    taints=(),
+    boot=BootMode.DISK,
+    max_pods=110,
+)
+LABELS = {CUT: "nvidia.com/mig.config=all-1g.20gb", SLICED: "nvidia.com/device-plugin.config=time-slices-4"}
+
+
+def labelled(bootstrap: Any) -> list[str]:
+    """Return the labels that the kubelet, or the worker of k0s, is told."""
+    spec = bootstrap["template"]["spec"]
+    if "args" in spec:
+        [labels] = [one.removeprefix("--labels=") for one in spec["args"] if one.startswith("--labels=")]
+    else:
+        arguments = spec["joinConfiguration"]["nodeRegistration"]["kubeletExtraArgs"]
+        [labels] = [one["value"] for one in arguments if one["name"] == "node-labels"]
+    return str(labels).split(",")
+
+
+@pytest.mark.parametrize("control_plane", ControlPlaneBackend)
+@pytest.mark.parametrize("bare_metal", BareMetalBackend)
+@pytest.mark.parametrize("sharing", LABELS)
+def test_revision_6_adds_one_label_and_nothing_else(
+    control_plane: ControlPlaneBackend, bare_metal: BareMetalBackend, sharing: GpuSharingSpec
+) -> None:
+    silent = replace(INTENT, control_plane=control_plane, bare_metal=bare_metal)
+    before = REVISIONS[5].build(silent)
+
+    after = REVISIONS[KNOWS_GPU_SHARING].build(replace(silent, gpu_sharing=sharing))
+
+    assert labelled(after.bootstrap) == [*labelled(before.bootstrap), LABELS[sharing]]
+    assert yaml.safe_dump(after.bootstrap).replace(f",{LABELS[sharing]}", "") == yaml.safe_dump(before.bootstrap)
+    assert (after.machine, after.data) == (before.machine, before.data)
+    assert REVISIONS[KNOWS_GPU_SHARING].build(silent) == before
+
+
+def test_the_name_of_a_configuration_is_the_value_of_the_nodes_label() -> None:
+    [config_map] = configurations("c1", "gpu-operator", (SLICED, CUT, GpuSharingSpec(time_slices=2)))
+
+    assert config_map.namespace == "gpu-operator"
+    assert list(config_map.body["data"]) == ["time-slices-2", "time-slices-4"]
+    assert LABELS[SLICED].partition("=")[2] in config_map.body["data"]
+    assert values((SLICED,))["devicePlugin"]["config"]["name"] == config_map.name
+
+
+def test_a_configuration_is_what_the_device_plugin_reads() -> None:
+    [config_map] = configurations("c1", "gpu-operator", (SLICED,))
+
+    read = yaml.safe_load(config_map.body["data"]["time-slices-4"])
+
+    # NVIDIA/k8s-device-plugin:api/config/v1: the version, and two replicas or more of a resource by its whole name.
+    assert read.keys() == {"version", "sharing"}
+    assert read["version"] == "v1"
+    assert read["sharing"] == {
+        "timeSlicing": {
+            "renameByDefault": True,
+            "failRequestsGreaterThanOne": True,
+            "resources": [{"name": "nvidia.com/gpu", "replicas": 4}],
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("sharing", "expected"),
+    [
+        ((), {"migManager": {"enabled": False}}),
+        ((CUT,), {"migManager": {"enabled": True}, "mig": {"strategy": "mixed"}}),
+        (
+            (SLICED,),
+            {
+                "migManager": {"enabled": False},
+                "devicePlugin": {"config": {"name": "device-plugin-config", "default": ""}},
+            },
+        ),
+    ],
+)
+def test_the_operator_is_told_of_what_is_asked_for_and_of_nothing_else(
+    sharing: tuple[GpuSharingSpec, ...], expected: dict[str, Any]
+) -> None:
+    assert values(sharing) == expected
+
+
+@pytest.mark.parametrize(
+    ("sharing", "expected"),
+    [(None, ("nvidia.com/gpu", 8)), (CUT, ("nvidia.com/mig-1g.20gb", 32)), (SLICED, ("nvidia.com/gpu.shared", 32))],
+)
+def test_what_pods_ask_for_has_another_name_than_a_whole_gpu(
+    sharing: GpuSharingSpec | None, expected: tuple[str, int]
+) -> None:
+    assert offered(H100, sharing) == expected
+
+
+def test_the_autoscaler_is_told_what_a_node_of_an_empty_group_would_offer(inputs_of: Any) -> None:
+    pool = next(item for item in inputs_of(NodePoolInput) if item.kind.gpu)
+    grows = pool.spec.model_copy(update={"autoscaling": True, "min_nodes": 0, "max_nodes": 9})
+    groups = tuple(
+        replace(group, intent=group.intent.model_copy(update={"revision": KNOWS_GPU_SHARING, "gpu_sharing": CUT}))
+        for group in pool.groups
+    )
+
+    every = objects(replace(pool, spec=grows, groups=groups).render())
+
+    told = {
+        key.partition("/")[2]: value
+        for item in every
+        for key, value in item.body["metadata"].get("annotations", {}).items()
+        if key.startswith("capacity.cluster-autoscaler.kubernetes.io/gpu")
+    }
+    assert told == {"gpu-type": "nvidia.com/mig-1g.20gb", "gpu-count": "32"}
+
+
+def test_a_cluster_has_what_its_nodes_need_until_the_last_of_them_is_another(laptop: Environment) -> None:
+    [placed] = [placed for placed in clusters(laptop) if placed.cluster.name == "globex-lab"]
+    pool = placed.cluster.pools[0].model_copy(update={"gpu_sharing": SLICED})
+    asking = replace(placed, cluster=placed.cluster.model_copy(update={"pools": (pool,)}))
+    name = laptop.image_pins.groups["globex-lab/lab/a01"]
+    cut = laptop.image_pins.intents[name].model_copy(update={"gpu_sharing": CUT})
+    pins = laptop.image_pins.model_copy(update={"intents": {**laptop.image_pins.intents, name: cut}})
+    region = laptop.model_copy(update={"image_pins": pins})
+
+    assert gpu_sharing(laptop, placed) == ()
+    assert gpu_sharing(laptop, asking) == (SLICED,)
+    assert gpu_sharing(region, placed) == (CUT,)
+    assert gpu_sharing(region, asking) == (SLICED, CUT)
+
+
+def test_configurations_are_applied_before_the_release_that_reads_them(inputs_of: Any) -> None:
+    given = next(item for item in inputs_of(AddOnsInput) if item.facts.gpus)
+
+    items = replace(given, facts=replace(given.facts, gpu_sharing=(SLICED,))).render()
+
+    kinds = [(item.kind, item.name) for item in items]
+    assert kinds.index(("ConfigMap", "device-plugin-config")) < kinds.index(("HelmRelease", "gpus"))
