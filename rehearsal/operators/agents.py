@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from providers.kube.objects import dig
+from rehearsal.operators import gpus
 from rehearsal.operators.helm import FLUX_NAME, FLUX_NAMESPACE, RELEASE, is_from_helm, is_real
 from rehearsal.operators.view import Object, View, deleting, owner, reported
 
@@ -21,9 +22,6 @@ _EVERY_TAINT = [{"operator": "Exists"}]
 _GPU_TAINT = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
 _NVIDIA = "feature.node.kubernetes.io/pci-10de.present"
 _DEVICE_PLUGIN = "nvidia.com/gpu.deploy.device-plugin"
-_GPU = "nvidia.com/gpu"
-_GPUS = "8"
-"""GPUs of each simulated host that has any."""
 _PLAIN_IMAGES = "cpu"
 """How names of images begin that hosts without GPUs boot: all simulated hosts are alike, and the image tells them."""
 
@@ -33,8 +31,8 @@ class Agent:
     """The DaemonSet of a chart that acts on nodes."""
 
     name: str
-    acts: Callable[[View, Object], None]
-    """Does to a node what a pod of it does there."""
+    acts: Callable[[View, Object, Object], None]
+    """Does to a node what a pod of it does there, as the release says."""
     namespace: str = ""
     """Namespace that the chart's operator makes for it; empty: that of the release."""
     host_network: bool = False
@@ -46,8 +44,8 @@ class Agent:
     """Label that its nodes have."""
 
 
-def _is_up(reason: str) -> Callable[[View, Object], None]:
-    def acts(view: View, node: Object) -> None:
+def _is_up(reason: str) -> Callable[[View, Object, Object], None]:
+    def acts(view: View, node: Object, _release: Object) -> None:
         told = dig(node, "status", "conditions") or []
         if all(one["type"] != "NetworkUnavailable" for one in told):
             up = {"type": "NetworkUnavailable", "status": "False", "reason": reason, "message": "the agent runs"}
@@ -56,19 +54,14 @@ def _is_up(reason: str) -> Callable[[View, Object], None]:
     return acts
 
 
-def _annotated(view: View, node: Object) -> None:
+def _annotated(view: View, node: Object, _release: Object) -> None:
     if "ovn.kubernetes.io/allocated" not in (node["metadata"].get("annotations") or {}):
         view.patch(node, {"metadata": {"annotations": {"ovn.kubernetes.io/allocated": "true"}}})
 
 
-def _finds_gpus(view: View, node: Object) -> None:
+def _finds_gpus(view: View, node: Object, _release: Object) -> None:
     if _has_gpus(node):
         _label(view, node, _NVIDIA)
-
-
-def _offers_gpus(view: View, node: Object) -> None:
-    if _GPU not in (dig(node, "status", "allocatable") or {}):
-        view.status(node, {"capacity": {_GPU: _GPUS}, "allocatable": {_GPU: _GPUS}})
 
 
 AGENTS = {
@@ -92,7 +85,7 @@ AGENTS = {
     ),
     "gpu-operator": Agent(
         name="nvidia-device-plugin-daemonset",
-        acts=_offers_gpus,
+        acts=gpus.offer,
         tolerations=("daemonsets", "tolerations"),
         otherwise=tuple(_GPU_TAINT),
         selector=(_DEVICE_PLUGIN, "true"),
@@ -112,17 +105,21 @@ def reconcile(management: View, cluster: str, view: View) -> None:
     for place, (agent, body) in wanted.items():
         if place not in there or _tolerations(there[place]) != _tolerations(body):
             _install(view, agent, body)
-    acting = {place: agent for place, (agent, _) in wanted.items()}
-    acting |= {place: agent for agent, release in releases for place in _from_helm(release, there)}
+    acting = {
+        place: (agent, release)
+        for agent, release in releases
+        for place in (*map(_place, _daemon_sets(agent, release)), *_from_helm(release, there))
+    }
     nodes = {node["metadata"]["name"]: node for node in view.all("v1", "Node")} if acting else {}
-    if any(agent.selector for agent in acting.values()):
+    if any(agent.selector for agent, _ in acting.values()):
         for node in nodes.values():
             if _NVIDIA in (node["metadata"].get("labels") or {}):
                 _label(view, node, _DEVICE_PLUGIN)
     for pod in view.all("v1", "Pod") if nodes else ():
         place, name = _daemon_set_of(pod), dig(pod, "spec", "nodeName") or ""
         if place in acting and name in nodes and not deleting(pod) and dig(pod, "status", "phase") == "Running":
-            acting[place].acts(view, nodes[name])
+            agent, release = acting[place]
+            agent.acts(view, nodes[name], release)
 
 
 def _releases(management: View, cluster: str) -> Iterator[tuple[Agent, Object]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -111,6 +112,58 @@ def test_gpus_are_found_labelled_and_offered_in_turn(objects: Any) -> None:
     view.create(pod(plugin, "gpu-operator-space", "n1"))
     agents.reconcile(management, "acme", view)
     assert view.get("Node", "n1")["status"]["allocatable"] == {"nvidia.com/gpu": "8"}
+
+
+PLUGIN, SPACE = "nvidia-device-plugin-daemonset", "gpu-operator-space"
+SLICED = {"config": {"name": "device-plugin-config"}}
+TURNS = {"renameByDefault": True, "resources": [{"name": "nvidia.com/gpu", "replicas": 4}]}
+
+
+@pytest.mark.parametrize(
+    ("labels", "values", "expected"),
+    [
+        ({"nvidia.com/mig.config": "all-1g.20gb"}, {"mig": {"strategy": "mixed"}}, {"nvidia.com/mig-1g.20gb": "32"}),
+        ({"nvidia.com/mig.config": "all-1g.20gb"}, {"mig": {"strategy": "single"}}, {"nvidia.com/gpu": "32"}),
+        ({"nvidia.com/mig.config": "all-1g.20gb"}, {"migManager": {"enabled": False}}, {"nvidia.com/gpu": "8"}),
+        ({"nvidia.com/mig.config": "all-1g.18gb"}, {"mig": {"strategy": "mixed"}}, {"nvidia.com/gpu": "8"}),
+        ({"nvidia.com/device-plugin.config": "four"}, {"devicePlugin": SLICED}, {"nvidia.com/gpu.shared": "32"}),
+        ({"nvidia.com/device-plugin.config": "four"}, {}, {"nvidia.com/gpu": "8"}),
+        ({}, {"devicePlugin": SLICED}, {"nvidia.com/gpu": "8"}),
+        ({"nvidia.com/device-plugin.config": "none"}, {"devicePlugin": SLICED}, {}),
+    ],
+)
+def test_gpus_are_offered_as_labels_of_the_node_and_values_of_the_release_say(
+    objects: Any, labels: dict[str, str], values: dict[str, Any], expected: dict[str, str]
+) -> None:
+    worker = node("n1", **GPU_NODE)
+    worker["metadata"]["labels"] = labels
+    data = {"four": json.dumps({"version": "v1", "sharing": {"timeSlicing": TURNS}})}
+    view = objects(worker, pod(PLUGIN, SPACE, "n1"), obj("v1", "ConfigMap", "device-plugin-config", SPACE, data=data))
+    management = objects(release("gpu-operator", **values))
+
+    for _ in range(3):
+        agents.reconcile(management, "acme", view)
+
+    assert view.get("Node", "n1")["status"].get("allocatable", {}) == expected
+
+
+def test_the_manager_says_whether_gpus_are_cut_and_what_is_offered_no_more_is_none(objects: Any) -> None:
+    worker = node("n1", **GPU_NODE, allocatable={"nvidia.com/gpu": "8", "nvidia.com/rdma": "8"})
+    worker["metadata"]["labels"] = {"nvidia.com/mig.config": "all-3g.40gb"}
+    view = objects(worker, pod(PLUGIN, SPACE, "n1"))
+    management = objects(release("gpu-operator", mig={"strategy": "mixed"}))
+
+    agents.reconcile(management, "acme", view)
+    before = dict(view.get("Node", "n1")["status"]["allocatable"])
+    agents.reconcile(management, "acme", view)
+
+    assert view.get("Node", "n1")["metadata"]["labels"]["nvidia.com/mig.config.state"] == "success"
+    assert before == {"nvidia.com/gpu": "8", "nvidia.com/rdma": "8"}
+    assert view.get("Node", "n1")["status"]["allocatable"] == {
+        "nvidia.com/gpu": "0",
+        "nvidia.com/mig-3g.40gb": "16",
+        "nvidia.com/rdma": "8",
+    }
 
 
 def test_where_helm_renders_the_chart_the_charts_own_daemon_set_acts_and_none_is_made(objects: Any) -> None:
