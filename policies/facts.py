@@ -13,6 +13,7 @@ from components.plan.closed_ports import closed_ports
 from components.plan.gifts import left_out
 from components.plan.own_values import own_values
 from components.plan.pools import clusters
+from components.plan.turns import turns_on_fabrics
 from components.render.bare_metal_hosts import root_device_hints
 from components.render.manifest import Json
 from components.specs.base import Stage
@@ -88,6 +89,8 @@ class Context:
     """Values of add-ons that clusters have for themselves, with the reason, by cluster and add-on."""
     closed_ports: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     """Ports of VMs that their VPC's security group keeps closed, each with the rule that opens it, by cluster."""
+    turns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Pools on InfiniBand whose GPUs several pods have in turns, by cluster."""
     subjects: tuple[str | None, ...] = (None,)
     """Tenants whose slices the stack applies, with None for what all tenants share."""
 
@@ -124,6 +127,7 @@ class Context:
             left_out=left_out(environment),
             own_values=own_values(environment),
             closed_ports=closed_ports(environment),
+            turns=turns_on_fabrics(environment),
             subjects=_subjects(environment, stack.partition(".")[2]),
         )
 

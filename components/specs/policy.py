@@ -42,6 +42,8 @@ class RuleId(StrEnum):
     """An add-on has the same values in each cluster of a region."""
     CLOSED_VM_PORT = "closed-vm-port"
     """A port that a VM lists at its public address is open at the edge of its VPC."""
+    TURNS_ON_FABRIC = "turns-on-fabric"
+    """Nodes on InfiniBand give a GPU to one pod at a time."""
     CHANGE_IN_FREEZE = "change-in-freeze"
     """Nothing is applied to a tenant while a freeze protects it."""
     UNIFORMITY = "uniformity"

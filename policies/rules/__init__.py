@@ -13,6 +13,7 @@ from policies.rules import (
     provider_without_cluster_identifier,
     self_chosen_partition,
     template_edited_in_place,
+    turns_on_fabric,
     unpinned_image,
     unsigned_image,
     unverified_bmc,
@@ -34,5 +35,6 @@ RULES: tuple[Rule, ...] = (
     left_out_add_on.RULE,
     overridden_add_on.RULE,
     closed_vm_port.RULE,
+    turns_on_fabric.RULE,
     change_in_freeze.RULE,
 )

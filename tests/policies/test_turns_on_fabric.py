@@ -1,0 +1,89 @@
+"""turns-on-fabric."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from environment_data import copy_data
+from workbench import Workbench
+
+from components.plan.turns import turns_on_fabrics
+from components.specs.environment import Environment
+from policies.check import judge
+from policies.facts import Context, object_fact
+from policies.rules.turns_on_fabric import RULE
+from policies.verdict import Verdict
+
+INFER = "nodes: 4\n"
+FABRIC = """fabrics:
+  - name: ib
+    kind: infiniband
+    pkeys: 0x1-0x7f
+    guids: "0x0002c90300a10000-0x0002c90300a1ffff"
+    ufm_secret: ufm
+    max_hosts: 40
+storage:
+"""
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    """Return the laptop's data, with its first tenant on InfiniBand."""
+    made = Workbench(copy_data(tmp_path / "environments", "laptop"))
+    made.edit("region.yaml", "storage:\n", FABRIC)
+    made.edit("tenants/acme.yaml", "egress: public\n", "egress: public\n    fabrics: [ib]\n")
+    made.allocate()
+    return made
+
+
+def sharing(bench: Workbench, way: str) -> Environment:
+    """Return the region once a pool of its first tenant says ``way``."""
+    bench.edit("tenants/acme.yaml", INFER, f"{INFER}        gpu_sharing: {way}\n")
+    return bench.load()
+
+
+def body(api: str = "cluster.x-k8s.io/v1beta2") -> dict[str, Any]:
+    return {"apiVersion": api, "kind": "Cluster", "metadata": {"name": "acme-train", "namespace": "acme-train"}}
+
+
+def test_tells_of_what_has_no_walls(bench: Workbench, text: Callable[..., str], now: dt.datetime) -> None:
+    environment = sharing(bench, "{time_slices: 4}")
+
+    assert text(RULE, object_fact(body(), "management"), Context.of(environment, now)) == (
+        "turns-on-fabric: Cluster acme-train/acme-train in cluster management\n"
+        "  found:   pods take turns on GPUs of infer, without walls between their memory, on InfiniBand\n"
+        "  allowed: whole GPUs, or MIG devices, on nodes of a fabric\n"
+        "  why:     a job over many nodes waits for the pod that has to share\n"
+        "  fix:     write gpu_sharing: {mig: ...}, or share GPUs of a pool without InfiniBand, or waive it for this"
+        " cluster\n"
+        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject Cluster acme-train/acme-train"
+    )
+
+
+def test_check_advises_and_refuses_nothing(bench: Workbench, now: dt.datetime) -> None:
+    found = judge(sharing(bench, "{time_slices: 4}"), now)
+
+    assert "turns-on-fabric" in [item.rule.name for item in found.advised]
+    assert found.refused == ()
+
+
+def test_nodes_that_have_it_are_told_of_until_they_are_others(bench: Workbench) -> None:
+    bench.intend(bench.load().image_pins.groups["acme-train/infer/a03"], "gpu_sharing", {"time_slices": 4})
+
+    assert turns_on_fabrics(bench.load()) == {"acme-train": ("infer",)}
+
+
+def test_gpus_that_are_cut_or_off_the_fabric_are_not_told_of(bench: Workbench) -> None:
+    bench.edit("tenants/globex.yaml", "nodes: 4}\n    storage", "nodes: 4, gpu_sharing: {time_slices: 2}}\n    storage")
+
+    assert turns_on_fabrics(sharing(bench, "{mig: 1g.10gb}")) == {}
+
+
+def test_a_cluster_of_another_kind_is_not_judged(bench: Workbench, now: dt.datetime) -> None:
+    context = Context.of(sharing(bench, "{time_slices: 4}"), now)
+
+    assert RULE.judge(object_fact(body("provisioning.example/v1"), "management"), context).verdict is Verdict.PASS
