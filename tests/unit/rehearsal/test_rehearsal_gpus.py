@@ -1,0 +1,64 @@
+"""What the simulated device plugin makes of rendered objects is what tenants are told that they can ask for."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from components.plan.build.manifests import everything
+from components.plan.report.offerings import offerings
+from components.render.manifest import Manifest
+from components.render.manifest import objects as flat
+from components.specs.loader import load_environment
+from rehearsal.operators import agents
+from toolchain import paths
+
+_LABEL = re.compile(r"(nvidia\.com/[-\w.]+)=([-\w.]+)")
+
+
+def labels_of(template: Manifest) -> dict[str, str]:
+    """Return the labels of NVIDIA's that nodes of a template register with, wherever it says them."""
+    return dict(_LABEL.findall(str(template.body["spec"])))
+
+
+@pytest.mark.parametrize("name", ["eu-south-03a", "lab"])
+def test_nodes_with_shared_gpus_offer_what_offerings_say(objects: Any, name: str) -> None:
+    environment = load_environment(name, paths.ROOT / "environments")
+    rendered = list(flat(everything(environment)))
+    [told] = offerings(environment).shared_gpus
+    [labels] = [found for item in rendered if item.kind.endswith("ConfigTemplate") and (found := labels_of(item))]
+    [release] = [
+        item.body | {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+        for item in rendered
+        if item.kind == "HelmRelease"
+        and item.body["spec"]["chartRef"]["name"] == "gpu-operator"
+        and item.body["spec"]["kubeConfig"]["secretRef"]["name"] == f"{told.cluster}-kubeconfig"
+    ]
+    plugin = agents.AGENTS["gpu-operator"].name
+    view = objects(
+        *(item.body for item in rendered if item.kind == "ConfigMap" and item.cluster == told.cluster),
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": "n1", "labels": labels},
+            "status": {"nodeInfo": {"osImage": "gpu-1"}},
+        },
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {
+                "name": "plugin",
+                "namespace": release["spec"]["targetNamespace"],
+                "ownerReferences": [{"kind": "DaemonSet", "name": plugin}],
+            },
+            "spec": {"nodeName": "n1"},
+            "status": {"phase": "Running"},
+        },
+    )
+
+    for _ in range(2):
+        agents.reconcile(objects(release), told.cluster, view)
+
+    assert view.get("Node", "n1")["status"]["allocatable"] == {told.resource: str(told.each_node)}
