@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ KINDS = (
 Spoil = Callable[[dict[str, Any]], Any]
 
 
+@cache
 def rendered() -> list[Manifest]:
     """Return what the rules judge, of all environments."""
     every = [load_environment(name, ENVIRONMENTS) for name in environments(ENVIRONMENTS)]
