@@ -128,8 +128,9 @@ def _rdma(found: Offerings) -> Table:
     alike: dict[tuple[str, str, str, str, str], list[str]] = {}
     for entry in found.rdma:
         seen = "the pod alone" if entry.exclusive else "the node"
-        functions = f"{entry.functions:,} of {plural(entry.ports, 'port')}"
-        key = (entry.instance_type, entry.networks, entry.resource, functions, seen)
+        ports = plural(entry.ports, "port")
+        parts = f"{ports}, whole" if entry.functions is None else f"{entry.functions:,} of {ports}"
+        key = (entry.instance_type, entry.networks or "-", entry.resource, parts, seen)
         alike.setdefault(key, []).append(entry.cluster)
     table = _table("InfiniBand on", "network", "resource", "of a node", "devices seen by", "offered in")
     for key, names in alike.items():

@@ -19,10 +19,11 @@ What this rests on, and nothing here sees to:
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from components.render import labels as keys
+from components.render import whole_ports
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest, namespace
 from components.render.operators import Operator, sources, tenant_release
@@ -34,14 +35,10 @@ CHART = "network-operator"
 DAEMON = "ib-kubernetes"
 MULTUS = "multus-cni"
 TOOLS = (DAEMON, MULTUS)
-"""Images that are needed among the tools of the version vector."""
-ADAPTERS: Mapping[str, str] = {"connectx-6": "101b", "connectx-7": "1021", "connectx-8": "1023"}
-"""PCI device by model of an adapter with InfiniBand ports (PCI ID database, vendor 15b3)."""
-_VENDOR = "15b3"
+"""Images that are needed among the tools of the version vector, beside that of what hands out whole ports."""
 NAMESPACE = "network-operator"
 _RESOURCE = "infiniband"
-_PREFIX = "nvidia.com"
-RESOURCE = f"{_PREFIX}/{_RESOURCE}"
+RESOURCE = f"{whole_ports.PREFIX}/{_RESOURCE}"
 """Resource by which a pod asks for a virtual function."""
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
 """Annotation by which a pod asks for a network attachment."""
@@ -65,19 +62,27 @@ class Partition:
     daemon_image: str
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Releases of charts that are pinned for the cluster, by chart."""
+    plugin: Tool | None = None
+    """What hands out whole ports; required where pods get some."""
+
+    @property
+    def with_functions(self) -> tuple[InstanceType, ...]:
+        """Return the instance types whose pods get virtual functions."""
+        return tuple(kind for kind in self.instance_types if not kind.whole_ports)
 
 
 def render(partition: Partition, cluster: str, tenant: str) -> tuple[Manifest, ...]:
     """Return the objects of ``partition`` in ``cluster`` and beside its API, in the order they are applied."""
+    functions = partition.with_functions
     return (
         namespace(NAMESPACE, cluster=cluster),
         *sources((_OPERATOR,), cluster, partition.pins),
         tenant_release(_OPERATOR, cluster, partition.pins, awaited=True),
         _operator_parts(partition, cluster),
         _functions_operator(cluster),
-        *(_functions(kind, cluster) for kind in partition.instance_types),
-        _attachment(partition, cluster, tenant),
-        _daemon(partition, cluster, tenant),
+        *(_functions(kind, cluster) for kind in functions),
+        *_whole(partition, cluster),
+        *((_attachment(partition, cluster, tenant), _daemon(partition, cluster, tenant)) if functions else ()),
     )
 
 
@@ -95,15 +100,12 @@ _OPERATOR = Operator(
 
 def _operator_parts(partition: Partition, cluster: str) -> Manifest:
     """Return which parts the operator runs: drivers are in the golden image, and UFM is not for tenants."""
-    repository, _, image = partition.multus.image.rpartition("/")
-    # A version that begins with sha256: is a digest to the operator.
-    multus = {"image": image, "repository": repository, "version": partition.multus.digest}
     return manifest(
         "mellanox.com/v1alpha1",
         "NicClusterPolicy",
         "nic-cluster-policy",  # the only name that the operator looks for
         cluster=cluster,
-        spec={"secondaryNetwork": {"multus": multus}},
+        spec={"secondaryNetwork": {"multus": whole_ports.fetched(partition.multus)}},
     )
 
 
@@ -125,6 +127,7 @@ def _functions_operator(cluster: str) -> Manifest:
 
 def _functions(kind: InstanceType, cluster: str) -> Manifest:
     model = "" if kind.nics is None else kind.nics.model
+    device = whole_ports.ADAPTERS[model]
     return manifest(
         _SRIOV,
         "SriovNetworkNodePolicy",
@@ -133,7 +136,7 @@ def _functions(kind: InstanceType, cluster: str) -> Manifest:
         cluster=cluster,
         spec={
             "nodeSelector": {keys.NODE_INSTANCE_TYPE: kind.name},
-            "nicSelector": {"vendor": _VENDOR, "deviceID": ADAPTERS[model]},
+            "nicSelector": {"vendor": whole_ports.VENDOR, "deviceID": device},
             "deviceType": "netdevice",
             "linkType": "ib",
             "isRdma": True,
@@ -142,6 +145,13 @@ def _functions(kind: InstanceType, cluster: str) -> Manifest:
             "resourceName": _RESOURCE,
         },
     )
+
+
+def _whole(partition: Partition, cluster: str) -> Iterator[Manifest]:
+    if partition.plugin is not None:
+        for kind in partition.instance_types:
+            if kind.whole_ports:
+                yield whole_ports.node_policy(kind, partition.plugin, cluster)
 
 
 def _attachment(partition: Partition, cluster: str, tenant: str) -> Manifest:
@@ -154,7 +164,7 @@ def _attachment(partition: Partition, cluster: str, tenant: str) -> Manifest:
         "link_state": "enable",
         "ibKubernetesEnabled": True,
         # Moves the RDMA device into the pod, which nothing but the pod sees then.
-        **given(rdmaIsolation=any(kind.rdma_exclusive for kind in partition.instance_types) or None),
+        **given(rdmaIsolation=any(kind.rdma_exclusive for kind in partition.with_functions) or None),
         "ipam": {},
     }
     return manifest(

@@ -15,6 +15,8 @@ from components.specs.root_device import RootDeviceSpec
 
 _MEMORY, _DISK = ("4Gi", "64Ti"), ("16Gi", "256Ti")
 """Least and most that one node has, or one disk: what is beyond has the wrong unit."""
+_MAX_POLICY = 30
+"""Length of the name of a NicNodePolicy (NETOP:api/v1alpha1/validator/nicpolicy_webhook.go)."""
 
 
 class Architecture(StrEnum):
@@ -62,12 +64,30 @@ class NicsSpec(Spec):
     """Rate of one port in Gbit/s."""
 
 
-class RdmaSpec(Spec):
+class PortUse(StrEnum):
+    """What a pod gets of the ports of a node."""
+
+    FUNCTIONS = "functions"
+    """The pod gets virtual functions of ports, each in the partition of its VPC, by SR-IOV."""
+    WHOLE = "whole"
+    """The pod gets ports whole, in the partitions that UFM has them in."""
+
+
+class RdmaSpec(CheckedSpec):
     """How pods get the ports of a node on its fabric, and with them RDMA."""
 
+    ports: PortUse = PortUse.FUNCTIONS
+    """What a pod gets of the ports. Golden images make virtual functions of them, or none where ports are whole: a port
+    that has some is not handed out."""
     exclusive: bool = False
     """Whether an RDMA device is in one network namespace alone, so that no other pod of the node sees it. Golden images
     decide (``contents.rdma_exclusive``), and those of the type must agree."""
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield whole ports whose devices would have to move."""
+        if self.exclusive and self.ports is PortUse.WHOLE:
+            text = "cannot be kept for whole ports, whose devices stay with the node; write false, or ports: functions"
+            yield Misfit(text, ("exclusive",), self.exclusive)
 
 
 class Scale(StrEnum):
@@ -126,10 +146,21 @@ class InstanceType(CheckedSpec):
         """Tell whether an RDMA device of a node is in one network namespace alone."""
         return self.rdma is not None and self.rdma.exclusive
 
+    @property
+    def whole_ports(self) -> bool:
+        """Tell whether pods get ports of a node whole."""
+        return self.rdma is not None and self.rdma.ports is PortUse.WHOLE
+
     def misfits(self) -> Iterator[Misfit]:
         """Yield sizes that no machine has, ports that are not there, and hints that match too many disks."""
         if self.rdma is not None and not self.infiniband_ports:
             yield Misfit("is about ports on InfiniBand, and infiniband_ports is 0; remove it", ("rdma",))
+        if self.whole_ports and len(self.name) > _MAX_POLICY:
+            text = (
+                f"has more than {_MAX_POLICY} characters, which the Network Operator refuses for what hands out whole"
+                " ports; shorten it, or write ports: functions"
+            )
+            yield Misfit(text, ("name",), self.name)
         sizes = {"memory": (self.memory, _MEMORY), "nvme_disk_size": (self.nvme_disk_size, _DISK)}
         for key, (size, (least, most)) in sizes.items():
             if size is not None and not bytes_of(least) <= bytes_of(size) <= bytes_of(most):

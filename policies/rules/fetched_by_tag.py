@@ -4,7 +4,7 @@ Why: whoever can write to the registry changes what is behind a tag, and at its 
 is another program than the one that was reviewed. A region that is made again later need not be the same.
 
 Refused: `fetchConfig.oci`, or none, of a provider of Cluster API; `image: registry.example/kubectl:v1.36.3`.
-Refused: a source of Flux without `ref.digest`, and Multus with a tag for a version.
+Refused: a source of Flux without `ref.digest`, and Multus or a device plugin with a tag.
 Right: `cluster-api-providers` among the manifests of ``catalog/versions.yaml``, and images with ``@sha256:``.
 Not judged: DPF's charts of services on DPUs, and images that these name, since DPF takes tags alone; and what charts
 bring. ``jacquard show ENV images --platform`` lists what is by tag.
@@ -29,6 +29,7 @@ _PODS: Mapping[str, tuple[str, ...]] = {
 _VERSIONS: Mapping[str, tuple[str, ...]] = {
     "OCIRepository": ("spec", "ref", "digest"),
     "NicClusterPolicy": ("spec", "secondaryNetwork", "multus", "version"),
+    "NicNodePolicy": ("spec", "sriovDevicePlugin", "version"),
 }
 """Where these kinds say the digest of what they fetch."""
 _PROVIDERS = frozenset(KINDS.values())

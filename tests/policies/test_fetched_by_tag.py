@@ -35,11 +35,16 @@ def multus(version: Any) -> Fact:
     return thing("NicClusterPolicy", {"secondaryNetwork": {"multus": {"version": version}}})
 
 
+def plugin(version: Any) -> Fact:
+    return thing("NicNodePolicy", {"sriovDevicePlugin": {"version": version}})
+
+
 RIGHT = {
     "a provider that selects": thing("CoreProvider", {"fetchConfig": {"selector": {"matchLabels": {"a": "b"}}}}),
     "a source": thing("OCIRepository", {"ref": {"tag": "v1", "digest": DIGEST}}),
     "a job": pods("CronJob", f"{IMAGE}@{DIGEST}", before=(f"{IMAGE}@{DIGEST}",)),
     "multus": multus(DIGEST),
+    "a device plugin": plugin(DIGEST),
     "no multus": thing("NicClusterPolicy", {}),
 }
 WRONG = {
@@ -53,6 +58,7 @@ WRONG = {
     "a job": (pods("CronJob", f"{IMAGE}@{DIGEST}", f"{IMAGE}:v1"), f"{IMAGE}:v1, by a tag"),
     "what runs before": (pods("Deployment", f"{IMAGE}@{DIGEST}", before=(IMAGE,)), f"{IMAGE}, by a tag"),
     "multus": (multus("v4.2.3"), "v4.2.3, by a tag"),
+    "a device plugin": (plugin("v3.9.0"), "v3.9.0, by a tag"),
 }
 UNKNOWNS = {
     "a provider": thing("CoreProvider", {"fetchConfig": UNKNOWN}),

@@ -11,7 +11,7 @@ from components.plan.intents.nodes import intents_of
 from components.plan.pools import PlacedCluster, clusters, pools, vms_of
 from components.plan.report.capacity import HostUse, capacity, counted_hosts
 from components.plan.vm_room import vm_pools, vms_on
-from components.render import gpu_sharing, infiniband
+from components.render import gpu_sharing, infiniband, whole_ports
 from components.render.manifest import Json
 from components.render.vm_order import vm_order
 from components.specs.base import Spec
@@ -135,14 +135,14 @@ class PortOffer(Spec):
     cluster: str
     instance_type: str
     fabric: str
-    networks: str
-    """Value of the annotation ``k8s.v1.cni.cncf.io/networks``, once for each port."""
+    networks: str | None
+    """Value of the annotation ``k8s.v1.cni.cncf.io/networks``, once for each port; None for whole ports."""
     resource: str
     """Resource that the pod limits to as many ports as it names."""
     ports: int
     """Ports of one node."""
-    functions: int
-    """Virtual functions of one node, each for one pod."""
+    functions: int | None
+    """Virtual functions of one node, each for one pod; None where pods get whole ports."""
     exclusive: bool
     """Whether no other pod of the node sees the RDMA devices."""
 
@@ -320,10 +320,10 @@ def _rdma(environment: Environment) -> Iterator[PortOffer]:
                 cluster=placed.cluster.name,
                 instance_type=kind.name,
                 fabric=part.fabric.name,
-                networks=infiniband.attachment_of(part.fabric.name),
-                resource=infiniband.RESOURCE,
+                networks=None if kind.whole_ports else infiniband.attachment_of(part.fabric.name),
+                resource=whole_ports.RESOURCE if kind.whole_ports else infiniband.RESOURCE,
                 ports=kind.infiniband_ports,
-                functions=kind.infiniband_ports * kind.dpu.virtual_functions,
+                functions=None if kind.whole_ports else kind.infiniband_ports * kind.dpu.virtual_functions,
                 exclusive=kind.rdma_exclusive,
             )
 

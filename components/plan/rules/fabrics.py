@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from components.plan.allocate.intervals import overlaps
 from components.plan.build.fabrics import connected, infiniband
 from components.plan.pools import clusters, place, problem, tenant_file
-from components.render.infiniband import ADAPTERS, TOOLS
+from components.render.infiniband import TOOLS
+from components.render.whole_ports import ADAPTERS, PLUGIN
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind, FabricSpec
 from components.specs.keys import cluster_of
@@ -168,7 +169,7 @@ def one_fabric(environment: Environment) -> Iterator[Problem]:
 def one_mode(environment: Environment) -> Iterator[Problem]:
     """Report clusters where RDMA devices of some nodes on InfiniBand are exclusive: one attachment serves all nodes."""
     for placed in clusters(environment):
-        kinds = {kind.name: kind for kind in connected(environment, placed)}
+        kinds = {kind.name: kind for kind in connected(environment, placed) if not kind.whole_ports}
         used = [
             (index, kinds[pool.instance_type])
             for index, pool in enumerate(placed.cluster.pools)
@@ -196,8 +197,9 @@ def adapters(environment: Environment) -> Iterator[Problem]:
                 f" {kind.name} on InfiniBand; write one of {listed(ADAPTERS)}"
             )
             yield problem(environment, INSTANCE_TYPES, ("instance_types", index, "nics"), text)
-    known = [tool.name for tool in environment.versions.tools]
-    for name in TOOLS if used else ():
+    known, used_kinds = [tool.name for tool in environment.versions.tools], environment.instance_types.by_name
+    whole = (PLUGIN,) if any(used_kinds[name].whole_ports for name in used) else ()
+    for name in (*TOOLS, *whole) if used else ():
         if name not in known:
             text = f"need '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
             yield problem(environment, REGION, ("fabrics",), text)

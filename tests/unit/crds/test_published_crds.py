@@ -6,11 +6,14 @@ from typing import Any, Protocol
 
 import pytest
 from environment_data import ENVIRONMENTS
+from on_infiniband import on_infiniband
 from published_crds import BUILT_IN
 
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import slices
-from components.render.manifest import objects
+from components.render.manifest import Manifest, objects
+from components.specs.environment import Environment
+from components.specs.instance_types import PortUse, RdmaSpec
 from components.specs.loader import environments, load_environment
 
 
@@ -22,14 +25,27 @@ class Oracle(Protocol):
 
 @pytest.mark.parametrize("name", environments(ENVIRONMENTS))
 def test_every_custom_object_of_an_environment_fits_its_published_schema(published: Oracle, name: str) -> None:
-    environment = load_environment(name, ENVIRONMENTS)
-    every = (item for part in slices(environment) for item in objects(manifests(environment, part)))
-    custom = [item for item in every if item.api_version not in BUILT_IN]
+    custom = custom_objects(load_environment(name, ENVIRONMENTS))
 
-    refused = {item.key: problems for item in custom if (problems := published.problems(item.body))}
-
-    assert refused == {}
+    assert refused(published, custom) == {}
     assert len({item.kind for item in custom}) > 20
+
+
+def test_what_hands_out_whole_ports_fits_its_published_schema(published: Oracle) -> None:
+    laptop = load_environment("laptop", ENVIRONMENTS)
+    custom = custom_objects(on_infiniband(laptop, RdmaSpec(ports=PortUse.WHOLE)))
+
+    assert "NicNodePolicy" in {item.kind for item in custom}
+    assert refused(published, custom) == {}
+
+
+def custom_objects(environment: Environment) -> list[Manifest]:
+    every = (item for part in slices(environment) for item in objects(manifests(environment, part)))
+    return [item for item in every if item.api_version not in BUILT_IN]
+
+
+def refused(published: Oracle, custom: list[Manifest]) -> dict[str, list[str]]:
+    return {item.key: problems for item in custom if (problems := published.problems(item.body))}
 
 
 HOST = {

@@ -13,6 +13,7 @@ from external_store import MADE, with_store
 from fullest_pools import with_fullest_pools
 from looks_like_references import Published
 from manifest_pins import by_charts, cluster_api_by_tag
+from on_infiniband import on_infiniband
 from second_backends import with_backends
 from small_region import changed
 
@@ -26,6 +27,7 @@ from components.specs.api_server import ApiServerSpec, OidcSpec
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
+from components.specs.instance_types import PortUse, RdmaSpec
 from components.specs.loader import environments, load_environment
 from components.specs.problems import SpecError
 from components.specs.region import ControlPlaneBackend
@@ -78,6 +80,7 @@ def of_choices() -> Iterator[tuple[str, Environment]]:
         yield name, load_environment(name, ENVIRONMENTS)
     yield "fullest pools", with_fullest_pools(laptop())
     yield "fullest pools by k0s", with_fullest_pools(with_backends(laptop()))
+    yield "whole ports", on_infiniband(laptop(), RdmaSpec(ports=PortUse.WHOLE))
     yield "secrets from a store", with_store(with_every_file(laptop()))
     yield "secrets from a store that is made", with_store(with_every_file(laptop()), MADE)
     for choice in product(ControlPlaneBackend, BareMetalBackend, Isolation, ("dedicated", "shared-a")):

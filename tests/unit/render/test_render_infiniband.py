@@ -6,41 +6,23 @@ import json
 from dataclasses import replace
 
 import pytest
+from on_infiniband import on_infiniband
 
-from components.plan.allocate.allocation import allocate
 from components.plan.build.charts import needed_charts
 from components.plan.build.inputs import inputs
 from components.plan.build.slices import slices
 from components.plan.report.offerings import offerings
+from components.render import whole_ports
 from components.render.manifest import Manifest
 from components.render.tenant_network import TenantNetworkInput
 from components.specs.environment import Environment
-from components.specs.fabric import FabricSpec
-from components.specs.instance_types import RdmaSpec
-
-FABRIC = FabricSpec.model_validate(
-    {
-        "name": "ib-north",
-        "kind": "infiniband",
-        "pkeys": "0x10-0x20",
-        "guids": "0x0200000000000000-0x020000000000ffff",
-        "ufm_secret": "ufm-north",
-        "max_hosts": 64,
-    },
-    strict=False,
-)
+from components.specs.instance_types import PortUse, RdmaSpec
 
 
 @pytest.fixture(scope="module")
 def region(laptop: Environment) -> Environment:
     """Return laptop with a fabric on which acme's VPC has a partition."""
-    acme, *others = laptop.tenants
-    acme = acme.model_copy(
-        update={"vpcs": tuple(vpc.model_copy(update={"fabrics": (FABRIC.name,)}) for vpc in acme.vpcs)}
-    )
-    spec = laptop.region.model_copy(update={"fabrics": (FABRIC,)})
-    environment = laptop.model_copy(update={"region": spec, "tenants": (acme, *others)})
-    return environment.model_copy(update={"allocations": allocate(environment)[0]})
+    return on_infiniband(laptop)
 
 
 def in_cluster(environment: Environment) -> list[TenantNetworkInput]:
@@ -102,12 +84,9 @@ def test_a_pod_is_told_to_ask_for_what_there_is(region: Environment, rendered: t
     assert offer.functions == offer.ports * functions["numVfs"] == 8 * 16
 
 
-def test_an_rdma_device_is_moved_into_a_pod_where_the_instance_type_says_so(region: Environment) -> None:
+def test_an_rdma_device_is_moved_into_a_pod_where_the_instance_type_says_so(laptop: Environment) -> None:
     def attachment(rdma: RdmaSpec | None) -> dict[str, object]:
-        catalog = region.instance_types
-        kinds = tuple(kind.model_copy(update={"rdma": rdma}) for kind in catalog.instance_types)
-        changed = catalog.model_copy(update={"instance_types": kinds})
-        [network] = in_cluster(region.model_copy(update={"instance_types": changed}))
+        [network] = in_cluster(on_infiniband(laptop, rdma))
         [found] = [item for item in network.render() if item.kind == "NetworkAttachmentDefinition"]
         return json.loads(found.body["spec"]["config"])
 
@@ -115,6 +94,50 @@ def test_an_rdma_device_is_moved_into_a_pod_where_the_instance_type_says_so(regi
     assert "rdmaIsolation" not in shared
     assert attachment(RdmaSpec(exclusive=False)) == shared
     assert attachment(RdmaSpec(exclusive=True)) == {**shared, "rdmaIsolation": True}
+
+
+def test_whole_ports_are_handed_out_without_attachment_and_without_guids(laptop: Environment) -> None:
+    region = on_infiniband(laptop, RdmaSpec(ports=PortUse.WHOLE))
+    [network] = in_cluster(region)
+    found = network.render()
+
+    assert [(item.kind, item.name) for item in found[2:]] == [
+        ("NicClusterPolicy", "nic-cluster-policy"),
+        ("SriovOperatorConfig", "default"),
+        ("NicNodePolicy", "h100-ib-8"),
+    ]
+    spec = found[-1].body["spec"]
+    assert spec["nodeSelector"] == {"node-restriction.kubernetes.io/instance-type": "h100-ib-8"}
+    plugin = spec["sriovDevicePlugin"]
+    assert "{repository}/{image}@{version}".format(**plugin) == str(region.versions.tool(whole_ports.PLUGIN))
+    [resource] = json.loads(plugin["config"])["resourceList"]
+    assert resource["selectors"] == {
+        "vendors": ["15b3"],
+        "devices": ["1021"],
+        "linkTypes": ["infiniband"],
+        "isRdma": True,
+    }
+    [offer] = offerings(region).rdma
+    assert offer.resource == f"{resource['resourcePrefix']}/{resource['resourceName']}"
+    assert (offer.networks, offer.ports, offer.functions, offer.exclusive) == (None, 8, None, False)
+
+
+def test_functions_and_whole_ports_go_together_in_a_cluster(laptop: Environment) -> None:
+    [network] = in_cluster(on_infiniband(laptop, RdmaSpec(ports=PortUse.WHOLE)))
+    assert network.partition is not None
+    [whole] = network.partition.instance_types
+    functions = whole.model_copy(update={"name": "h200-ib-8", "rdma": RdmaSpec(exclusive=True)})
+    both = replace(network.partition, instance_types=(whole, functions))
+
+    found = replace(network, partition=both).render()
+
+    assert [(item.kind, item.name) for item in found[4:]] == [
+        ("SriovNetworkNodePolicy", "h200-ib-8"),
+        ("NicNodePolicy", "h100-ib-8"),
+        ("NetworkAttachmentDefinition", "ib-north"),
+        ("Deployment", "ib-kubernetes-ib-north"),
+    ]
+    assert json.loads(found[6].body["spec"]["config"])["rdmaIsolation"] is True
 
 
 def test_multus_comes_through_the_mirror_by_digest(region: Environment, rendered: tuple[Manifest, ...]) -> None:

@@ -30,14 +30,12 @@ EXCEPTIONS = {
     "ImageContents.kernel": PRINTED,
     "InstanceType.cpu_model": PRINTED,
     "InstanceType.ethernet_ports": PRINTED,
-    "InstanceType.rdma": BY_PROPERTY,
     "KernelProfile.*": PRINTED,
     "KubeletSpec.*": BY_LOOP,
     "NamespaceSpec.edit_group": BY_PROPERTY,
     "NamespaceSpec.view_group": BY_PROPERTY,
     "NicsSpec.gbits": PRINTED,
     "OidcSpec.admin_group": BY_PROPERTY,
-    "RdmaSpec.exclusive": BY_PROPERTY,
     "RolloutLimitsSpec.max_unavailable_per_pool": BY_LOOP,
 }
 """Fields that no attribute of their name reads outside the models, each with why that is right; ``*``: of the model."""
