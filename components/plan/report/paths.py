@@ -115,7 +115,9 @@ class Region:
         """Return ``source`` as it sends: a VM with a public address has that of a pod, too."""
         if source.where != PUBLIC or source.vpc is None:
             return source
-        return source.model_copy(update={"address": self._vpcs[source.vpc].numbers.pods, "where": "pods"})
+        vms = self._placed[source.vpc].tenant.vms
+        numbers = self._vpcs[source.vpc].numbers.of_cluster(vms.cluster if vms else "")
+        return source.model_copy(update={"address": numbers.pods, "where": "pods"})
 
     def _seen(self, source: Endpoint, target: Endpoint) -> Endpoint:
         """Return the source as ``target`` sees it: one of nobody here where it got another address on the way."""

@@ -117,3 +117,16 @@ def test_reports_have_both_clusters_with_their_own(both: Environment) -> None:
     assert [one.cluster for one in vpc.clusters] == [TRAIN, SERVE]
     assert [len(one.public_addresses) for one in vpc.clusters] == [1, 0]
     assert vpc.prefixes["pods/serve-pods"] == both.allocations.vpcs["acme"].more_prefixes["serve-pods"].prefix
+
+
+def test_a_vm_of_the_second_cluster_sends_as_a_pod_of_it(both: Environment) -> None:
+    [acme, globex] = both.tenants
+    assert acme.vms is not None
+    moved = acme.model_copy(update={"vms": acme.vms.model_copy(update={"cluster": SERVE})})
+    asked = both.model_copy(update={"tenants": (moved, globex)})
+    numbers, pins = allocate(asked)
+    region = asked.model_copy(update={"allocations": numbers, "image_pins": pins})
+
+    steps = path(region, f"vm:{SERVE}/bastion", f"pod:{TRAIN}").steps
+
+    assert [step.rule for step in steps if "serve-pods" in step.rule] != []
