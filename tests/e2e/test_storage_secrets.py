@@ -14,6 +14,7 @@ from environment_data import ENVIRONMENTS
 from secret_access import kinds
 
 from components.plan.build.manifests import everything
+from components.render.labels import BUCKET_LOGIN
 from components.render.manifest import MANAGEMENT, Manifest, objects
 from components.specs.loader import environments, load_environment
 from providers.kube import ApiServer, ObjectRef
@@ -40,13 +41,15 @@ def rendered(name: str) -> list[Manifest]:
 
 
 def of_storage(items: list[Manifest]) -> dict[str, set[Secret]]:
-    """Return the Secrets with logins of storage by cluster, and the copies that the management cluster has of them."""
+    """Return the Secrets with logins of storage or keys of buckets by cluster, and their copies in the management's."""
     found: dict[str, set[Secret]] = {}
     for item in items:
         for key, name in (item.body.get("parameters") or {}).items():
             if key.endswith("secret-name"):
                 place = item.body["parameters"][key.replace("-name", "-namespace")]
                 found.setdefault(item.cluster, set()).add((place, name))
+        if keys_of_bucket := item.body["metadata"].get("annotations", {}).get(BUCKET_LOGIN):
+            found.setdefault(item.cluster, set()).add((str(item.namespace), keys_of_bucket))
     pushed = [item for item in items if item.kind == "PushSecret"]
     for cluster, secrets in list(found.items()):
         names = {name for _, name in secrets}
@@ -132,6 +135,10 @@ def test_there_are_logins_of_storage_to_ask_about() -> None:
     assert found["laptop"] == {
         "acme-train": {("vast-csi", "vast-acme")},
         "globex-lab": {("vast-csi", "vast-globex")},
+    }
+    assert found["eu-south-03a"] == {
+        "tessera-render": {("render", "bucket-frames")},
+        MANAGEMENT: {("tessera-render", "render-bucket-frames")},
     }
     copies = found["us-east-04a"].pop(MANAGEMENT)
     assert len(copies) == len(found["us-east-04a"]) > 10
