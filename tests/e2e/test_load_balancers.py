@@ -85,13 +85,17 @@ def test_without_the_add_on_a_load_balancer_waits_and_with_it_has_an_address_of_
     assert address != await_address(acme)
 
 
-def test_an_add_on_that_is_given_up_takes_its_controller_along_and_no_address_is_given_any_more(
+def test_an_add_on_that_is_given_up_names_its_users_first_and_takes_its_controller_along(
     running: LocalRegion,
 ) -> None:
     api, acme = running.api(GLOBEX), running.api(ACME)
     running.edit(TENANT, ADD_ONS.replace("]", ", metallb]"), ADD_ONS)
     preview = running.jacquard("preview", ENVIRONMENT, "--format", "json")
     held = json.loads(preview.stdout)["stacks"][0]["held"]
+    assert {one["object"]: (one["reason"], one["users"]) for one in held["objects"]} == {
+        f"HelmRelease {GLOBEX}/metallb": ("it is in use", ["Service default/web"]),
+        "Namespace metallb-system": ("its kind is guarded", []),
+    }
 
     outcome = running.jacquard("up", ENVIRONMENT, "--accept", held["accept"])
     assert outcome.code == 0, outcome.text
