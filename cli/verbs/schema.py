@@ -14,7 +14,7 @@ from cli.errors import ExitCode, Stop
 from cli.views import commands, man_page
 from components.plan.report.border import BorderContract
 from components.plan.report.network import RegionNetwork
-from components.plan.report.offerings import Offerings
+from components.plan.report.offers import Offerings
 from components.plan.report.paths import Path as NetworkPath
 from components.plan.report.platform_images import PlatformImages
 from components.plan.report.prerequisites import Prerequisites

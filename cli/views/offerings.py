@@ -13,7 +13,7 @@ from cli.console import plural
 from cli.tables import plain_table
 from cli.views.render_tree import yaml_text
 from components.plan.pools import PlacedCluster
-from components.plan.report.offerings import NodeOffer, Offerings, Room, SizeOffer
+from components.plan.report.offers import NodeOffer, Offerings, Room, SizeOffer
 from components.render.infiniband import NETWORKS
 from components.render.manifest import Json
 from components.specs.problems import listed

@@ -10,156 +10,27 @@ from components.plan.build.fabrics import partition
 from components.plan.intents.nodes import intents_of
 from components.plan.pools import PlacedCluster, clusters, pools, vms_of
 from components.plan.report.capacity import HostUse, capacity, counted_hosts
+from components.plan.report.offers import (
+    BucketOffer,
+    CheckpointOffer,
+    ImageOffer,
+    NodeOffer,
+    Offerings,
+    PortOffer,
+    Room,
+    SharedGpuOffer,
+    SizeOffer,
+    StorageOffer,
+)
 from components.plan.vm_room import vm_pools, vms_on
 from components.render import gpu_sharing, infiniband, whole_ports
 from components.render.manifest import Json
 from components.render.vm_order import vm_order
-from components.specs.base import Spec
 from components.specs.environment import Environment
 from components.specs.gpu_sharing import GpuSharingSpec
-from components.specs.instance_types import GpuSpec
 from components.specs.keys import cluster_of, pool_key
-from components.specs.snapshots import TreeSnapshotsSpec
 from components.specs.storage import TopolvmClassSpec, VastClassSpec
-from components.specs.vm_offering import VmGpuSpec, VmSizeSpec
-
-FORMAT = 1
-
-
-class Room(Spec):
-    """Room for one size of VM in one cluster."""
-
-    cluster: str
-    tenant: str
-    nodes: int
-    """Nodes in service, of pools that run VMs, that hold at least one VM of the size."""
-    vms: int
-    """Most VMs of the size that these nodes hold, with nothing else on them."""
-    failure_domains: dict[str, int]
-    """VMs of ``vms`` by failure domain, in the order of the inventory."""
-    ordered: int = 0
-    """VMs of the size that are written as data for the cluster, the platform's own too; those that the tenant orders
-    through its API are not known."""
-
-
-class SizeOffer(Spec):
-    """A size of VM, and the clusters that it can be ordered in."""
-
-    size: str
-    cpus: int
-    memory: str
-    root_disk: str
-    gpu: VmGpuSpec | None
-    room: tuple[Room, ...]
-
-
-class ImageOffer(Spec):
-    """An operating system of VMs in the version that is ordered by its name."""
-
-    image: str
-    version: str
-    size: str
-    clusters: tuple[str, ...]
-
-
-class NodeOffer(Spec):
-    """An instance type that pools can be of, and its hosts that belong to no pool."""
-
-    instance_type: str
-    cpus: int
-    memory: str
-    gpu: GpuSpec | None
-    free: int
-    failure_domains: dict[str, int]
-    """Hosts of ``free`` by failure domain."""
-
-
-class SharedGpuOffer(Spec):
-    """What pods of a cluster ask for to get a part of a GPU, on nodes that have it now."""
-
-    cluster: str
-    pool: str
-    resource: str
-    """Name of what a pod asks for, such as ``nvidia.com/mig-1g.10gb``."""
-    each_node: int
-    """How many of it a node has."""
-    nodes: int
-    walls: bool
-    """Whether pods on one GPU are kept from each other's memory and faults."""
-
-
-class StorageOffer(Spec):
-    """A storage class, and what its volumes are good for."""
-
-    storage_class: str
-    driver: str
-    default: bool
-    shared: bool
-    """Whether many nodes can have a volume mounted at once."""
-    durable: bool
-    """Whether a volume survives the replacement of its node."""
-    snapshots: TreeSnapshotsSpec | None
-    """Snapshots that the storage system takes of all volumes, deleted ones too."""
-    clusters: tuple[str, ...]
-
-
-class BucketOffer(Spec):
-    """A bucket that a tenant has, and where its workloads find the keys."""
-
-    tenant: str
-    bucket: str
-    """Name in the store."""
-    store: str
-    endpoint: str
-    quota: str
-    found_as: str
-    """Name of ConfigMap and Secret in each namespace that gets keys."""
-    namespaces: dict[str, tuple[str, ...]]
-    """Namespaces with keys, by cluster."""
-
-
-class CheckpointOffer(Spec):
-    """Where jobs of a cluster write a checkpoint at the speed of a node's own disks, and where it is kept."""
-
-    cluster: str
-    written_to: tuple[str, ...]
-    """Storage classes on the disks of the node, whose volumes go with it."""
-    kept_in: tuple[str, ...]
-    """Storage classes that outlive nodes and that many of them can read, the default first; empty where nothing keeps
-    it."""
-
-
-class PortOffer(Spec):
-    """What a pod asks for to get ports of a node on an InfiniBand fabric."""
-
-    cluster: str
-    instance_type: str
-    fabric: str
-    networks: str | None
-    """Value of the annotation ``k8s.v1.cni.cncf.io/networks``, once for each port; None for whole ports."""
-    resource: str
-    """Resource that the pod limits to as many ports as it names."""
-    ports: int
-    """Ports of one node."""
-    functions: int | None
-    """Virtual functions of one node, each for one pod; None where pods get whole ports."""
-    exclusive: bool
-    """Whether no other pod of the node sees the RDMA devices."""
-
-
-class Offerings(Spec):
-    """Everything that ``jacquard show ENV offerings`` says; catalogues keep their order."""
-
-    schema_version: int = FORMAT
-    environment: str
-    vm_sizes: tuple[SizeOffer, ...]
-    vm_images: tuple[ImageOffer, ...]
-    nodes: tuple[NodeOffer, ...]
-    shared_gpus: tuple[SharedGpuOffer, ...]
-    storage: tuple[StorageOffer, ...]
-    checkpoints: tuple[CheckpointOffer, ...]
-    buckets: tuple[BucketOffer, ...]
-    rdma: tuple[PortOffer, ...]
+from components.specs.vm_offering import VmSizeSpec
 
 
 def offerings(environment: Environment) -> Offerings:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from components.plan.pools import DataPath, problem
+from components.plan.pools import DataPath, clusters, problem, tenant_file
+from components.render.dpu_services import UNASSIGNED
+from components.render.kamaji_etcd import EVENTS_STORE, MAIN_STORE
+from components.specs.dpus import ONLY
 from components.specs.environment import Environment
+from components.specs.loader import REGION
 from components.specs.problems import Problem
 
 Entry = tuple[str, DataPath, str]
@@ -46,3 +50,40 @@ def joined(environment: Environment, found: Iterable[Parts]) -> Iterator[Problem
         if other != parts:
             text = f"{what} {'/'.join(parts)} is called {name}, and so is {'/'.join(other)} ({place}); rename one"
             yield problem(environment, file, path, text)
+
+
+def keys_of_buckets(environment: Environment) -> Iterator[Parts]:
+    """Yield the parts of what Secrets with keys are called where a store's copies are pushed into a cluster from."""
+    for tenant in environment.tenants:
+        for index, bucket in enumerate(tenant.buckets):
+            for at, access in enumerate(bucket.access):
+                for place, name in enumerate(access.namespaces):
+                    path = ("buckets", index, "access", at, "namespaces", place)
+                    yield tenant_file(tenant), path, f"Secret for {access.cluster}", (name, bucket.found_as)
+
+
+def deployments(environment: Environment) -> Iterator[Parts]:
+    """Yield the parts of the name of each VPC's DPUDeployment in each DPU cluster."""
+    vpcs = [
+        (tenant_file(tenant), ("vpcs", index, "name"), vpc.name)
+        for tenant in environment.tenants
+        for index, vpc in enumerate(tenant.vpcs)
+    ]
+    for cluster in environment.region.dpus.clusters:
+        suffix = () if cluster.name == ONLY else (cluster.name,)
+        for file, path, vpc in ((REGION, ("dpus", "clusters"), UNASSIGNED), *vpcs):
+            yield file, path, "DPUDeployment", (vpc, *suffix)
+
+
+def data_stores(environment: Environment) -> Iterator[Parts]:
+    """Yield the parts of the names of data stores: those that clusters share, and those that clusters may come to own.
+
+    They are in no namespace. The shared ones come last, so that of two names it is theirs that is told: a cluster with
+    nodes cannot be renamed.
+    """
+    region = environment.region.control_planes
+    for placed in clusters(environment) if region.dedicated else ():
+        for suffix in (MAIN_STORE, EVENTS_STORE):
+            yield placed.file, (*placed.path, "name"), "data store", (placed.cluster.name, suffix)
+    for index, store in enumerate(region.data_stores):
+        yield REGION, ("control_planes", "data_stores", index, "name"), "data store", (store.name,)

@@ -7,17 +7,23 @@ from collections.abc import Iterator
 from components.plan.build.slices import slices
 from components.plan.peerings import other_side
 from components.plan.pools import clusters, pools, problem, tenant_file, vms_of
-from components.plan.rules.name_entries import Parts, entries, items, joined, twice
+from components.plan.rules.name_entries import (
+    data_stores,
+    deployments,
+    entries,
+    items,
+    joined,
+    keys_of_buckets,
+    twice,
+)
 from components.render.cluster_api import providers
 from components.render.dpu_services import UNASSIGNED
-from components.render.kamaji_etcd import EVENTS_STORE, MAIN_STORE
 from components.render.kamaji_etcd import NAMESPACE as DATA_STORES
 from components.render.manifest import MANAGEMENT
 from components.render.namespaces import FREE_HOSTS
 from components.render.operators import NAMESPACE as OPERATORS
 from components.render.region import region_operators, storage_drivers
 from components.specs.base import StackLayout
-from components.specs.dpus import ONLY
 from components.specs.environment import Environment
 from components.specs.keys import CHARTS, DPUS, parts_of, pool_of, vm_key
 from components.specs.loader import ADD_ONS, FIRMWARE, IMAGES, INSTANCE_TYPES, POLICY, REGION, VERSIONS, VM_OFFERINGS
@@ -246,45 +252,8 @@ def joined_names(environment: Environment) -> Iterator[Problem]:
             what = f"{tenant.tenant}'s volume"
             for place, volume in enumerate(vm.volumes):
                 entries.append((tenant_file(tenant), (*path, "volumes", place, "name"), what, (vm.name, volume.name)))
-    others = (*_deployments(environment), *_data_stores(environment), *_keys_of_buckets(environment))
+    others = (*deployments(environment), *data_stores(environment), *keys_of_buckets(environment))
     yield from joined(environment, [*entries, *others])
-
-
-def _keys_of_buckets(environment: Environment) -> Iterator[Parts]:
-    """Yield the parts of what Secrets with keys are called where a store's copies are pushed into a cluster from."""
-    for tenant in environment.tenants:
-        for index, bucket in enumerate(tenant.buckets):
-            for at, access in enumerate(bucket.access):
-                for place, name in enumerate(access.namespaces):
-                    path = ("buckets", index, "access", at, "namespaces", place)
-                    yield tenant_file(tenant), path, f"Secret for {access.cluster}", (name, bucket.found_as)
-
-
-def _deployments(environment: Environment) -> Iterator[Parts]:
-    """Yield the parts of the name of each VPC's DPUDeployment in each DPU cluster."""
-    vpcs = [
-        (tenant_file(tenant), ("vpcs", index, "name"), vpc.name)
-        for tenant in environment.tenants
-        for index, vpc in enumerate(tenant.vpcs)
-    ]
-    for cluster in environment.region.dpus.clusters:
-        suffix = () if cluster.name == ONLY else (cluster.name,)
-        for file, path, vpc in ((REGION, ("dpus", "clusters"), UNASSIGNED), *vpcs):
-            yield file, path, "DPUDeployment", (vpc, *suffix)
-
-
-def _data_stores(environment: Environment) -> Iterator[Parts]:
-    """Yield the parts of the names of data stores: those that clusters share, and those that clusters may come to own.
-
-    They are in no namespace. The shared ones come last, so that of two names it is theirs that is told: a cluster with
-    nodes cannot be renamed.
-    """
-    region = environment.region.control_planes
-    for placed in clusters(environment) if region.dedicated else ():
-        for suffix in (MAIN_STORE, EVENTS_STORE):
-            yield placed.file, (*placed.path, "name"), "data store", (placed.cluster.name, suffix)
-    for index, store in enumerate(region.data_stores):
-        yield REGION, ("control_planes", "data_stores", index, "name"), "data store", (store.name,)
 
 
 def group_names(environment: Environment) -> Iterator[Problem]:
