@@ -22,6 +22,7 @@ from api_server import LocalApiServer
 from environment_data import ENVIRONMENTS
 from fullest_pools import with_fullest_pools
 from manifest_pins import REGISTRY, by_charts, cluster_api_by_tag
+from on_infiniband import on_infiniband
 from published_crds import CrdFolder
 from second_backends import with_backends
 from vendor_diff import vendor_diff
@@ -31,6 +32,7 @@ from components.plan.build.slices import slices
 from components.render.manifest import Manifest, objects
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.environment import Environment
+from components.specs.instance_types import PortUse, RdmaSpec
 from components.specs.loader import environments, load_environment
 from components.specs.region import ControlPlaneBackend
 from components.specs.tenant_network import Isolation
@@ -66,6 +68,7 @@ def of_choices() -> tuple[Manifest, ...]:
     backends = product(ControlPlaneBackend, BareMetalBackend, Isolation, ("dedicated", "shared-a"))
     chosen = [
         with_fullest_pools(laptop),
+        on_infiniband(laptop, RdmaSpec(ports=PortUse.WHOLE)),
         *(by_charts(laptop, handed_over=handed_over) for handed_over in (True, False)),
         *(cluster_api_by_tag(laptop, registry) for registry in (REGISTRY, None)),
         *(
