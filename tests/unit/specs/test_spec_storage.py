@@ -129,6 +129,7 @@ TABLE: dict[type[Spec], dict[str, Row]] = {
             bad="maybe",
             said="must be true or false",
         ),
+        "management": Row(good=True, where=None, seen=None, bad="maybe", said="must be true or false"),
     },
 }
 FIELDS = [(model, key) for model, rows in TABLE.items() for key in rows]
