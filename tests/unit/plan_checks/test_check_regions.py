@@ -76,6 +76,7 @@ def test_networks_on_one_backbone_are_disjoint(both: Any) -> None:
         ("storage: 10.2.0.0/17", "storage: 10.130.0.0/17"),
         ("control_plane_vips: 10.3.0.0/24", "control_plane_vips: 10.131.0.0/24"),
         ("dpu_loopbacks: 10.4.0.0/22", "dpu_loopbacks: 10.132.0.0/22"),
+        ("ovn: 10.4.4.0/22", "ovn: 10.132.4.0/22"),
         ("tenants: 10.64.0.0/10", "tenants: 10.192.0.0/10"),
         ("203.0.113.0/24", "198.51.100.0/24"),
     )
@@ -92,6 +93,7 @@ def test_a_network_inside_another_regions_is_told_with_both_names(both: Any) -> 
         ("storage: 10.2.0.0/17", "storage: 10.130.0.0/17"),
         ("control_plane_vips: 10.3.0.0/24", "control_plane_vips: 10.131.0.0/24"),
         ("dpu_loopbacks: 10.4.0.0/22", "dpu_loopbacks: 10.132.0.0/22"),
+        ("ovn: 10.4.4.0/22", "ovn: 10.132.4.0/22"),
         ("tenants: 10.64.0.0/10", "tenants: 10.192.0.0/10"),
         ("203.0.113.0/24", "198.51.100.0/24"),
         first=(("  vni: 10000-19999\n", BACKBONE),),
