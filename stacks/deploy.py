@@ -86,6 +86,7 @@ class Deployment:
         self._control_planes: dict[str, HostedControlPlane] = {}
         self._pools: dict[str, list[pulumi.Resource]] = {}
         self._add_ons: dict[str, AddOns] = {}
+        self._namespaces: dict[str, ClusterNamespaces] = {}
         self._catalogs: dict[str, StorageCatalog] = {}
 
     def add(self, concept: Concept) -> None:
@@ -152,7 +153,8 @@ class Deployment:
             case ClusterAccessInput():
                 ClusterAccess(name, ClusterAccessArgs(access=concept, clusters=clusters), after)
             case ClusterNamespacesInput():
-                ClusterNamespaces(name, ClusterNamespacesArgs(namespaces=concept, clusters=clusters), after)
+                spaces = ClusterNamespacesArgs(namespaces=concept, clusters=clusters)
+                self._namespaces[name] = ClusterNamespaces(name, spaces, after)
             case StorageCatalogInput():
                 catalog = StorageCatalogArgs(catalog=concept, clusters=clusters)
                 self._catalogs[name] = StorageCatalog(name, catalog, after)
@@ -202,8 +204,8 @@ class Deployment:
             )
             self._clusters[cluster] = self._cluster(cluster, fetched)
         reached = self._clusters[cluster].depends_on
-        inner = (*_named(self._add_ons, cluster), *_named(self._catalogs, cluster))
-        return [*reached, *self._pools.get(cluster, []), *inner]
+        inner = (self._add_ons, self._namespaces, self._catalogs)
+        return [*reached, *self._pools.get(cluster, []), *(one for kind in inner for one in _named(kind, cluster))]
 
 
 def _named(resources: Mapping[str, pulumi.Resource], name: str) -> list[pulumi.Resource]:

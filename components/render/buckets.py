@@ -8,15 +8,12 @@ of these take ours, and those that SDKs of S3 read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
-from components.render.objects import given, manifest, namespace
+from components.render.objects import given, manifest
 from components.specs.buckets import BucketAccessSpec, BucketSpec, ObjectStoreSpec
-
-THERE = "default"
-"""Namespace that every cluster has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,13 +30,8 @@ class OfferedBucket:
 
 
 def render_buckets(cluster: str, offered: Iterable[OfferedBucket]) -> Iterator[Manifest]:
-    """Yield what the workloads of ``cluster`` find of their buckets, in namespaces that stay for good."""
-    every = tuple(offered)
-    for name in dict.fromkeys(name for one in every for name in one.access.namespaces):
-        if name != THERE:
-            # What else is in it is the tenant's: it would go with the namespace.
-            yield replace(namespace(name, cluster=cluster), retain=True)
-    for one in every:
+    """Yield what the workloads of ``cluster`` find of their buckets."""
+    for one in offered:
         yield from (_found(cluster, one, name) for name in one.access.namespaces)
 
 

@@ -53,6 +53,8 @@ class TeamNamespace:
     spec: NamespaceSpec
     groups: Mapping[str, str] = field(default_factory=dict)
     """Group that has each role of Kubernetes' own, by the role."""
+    stores: tuple[Network, ...] = ()
+    """Networks of the object stores that its pods have keys for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +121,7 @@ class ClusterNamespacesInput:
         spec = one.spec
         place: dict[str, Any] = {"namespace": spec.name, "cluster": self.cluster}
         if spec.isolation is NamespaceIsolation.DEFAULT_DENY:
-            yield manifest(f"{_POLICIES}/v1", "NetworkPolicy", "isolation", **place, spec=self._policy(spec))
+            yield manifest(f"{_POLICIES}/v1", "NetworkPolicy", "isolation", **place, spec=self._policy(one))
         if spec.quota is not None:
             yield manifest("v1", "ResourceQuota", "namespace", **place, spec={"hard": _hard(spec.quota)})
         if requests := spec.container_requests:
@@ -136,12 +138,13 @@ class ClusterNamespacesInput:
                 subjects=[{"apiGroup": _RBAC, "kind": "Group", "name": group}],
             )
 
-    def _policy(self, spec: NamespaceSpec) -> dict[str, Any]:
+    def _policy(self, one: TeamNamespace) -> dict[str, Any]:
         """Return all that pods of a namespace may do; answers pass with their connection."""
+        spec = one.spec
         outside = anywhere(*self.hidden, *self.inside)
         admitted = dict.fromkeys((*spec.admits, *self.watchers))
         peers: list[Peer] = [SAME_NAMESPACE, *map(in_namespace, admitted)]
-        hosts = [one.spec.name for one in self.namespaces if spec.name in one.spec.admits]
+        hosts = [other.spec.name for other in self.namespaces if spec.name in other.spec.admits]
         return {
             "podSelector": {},
             "policyTypes": ["Ingress", "Egress"],
@@ -155,6 +158,7 @@ class ClusterNamespacesInput:
                 outgoing(within(self.api), ports=(API_PORT,)),
                 # Some networks judge packets before they know which pod a Service leads to.
                 outgoing(within(self.service), ports=(_HTTPS,)),
+                *([outgoing(*map(within, one.stores))] if one.stores else []),
                 *([outgoing(outside)] if spec.egress is NamespaceEgress.PUBLIC else []),
             ],
         }

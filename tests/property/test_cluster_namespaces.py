@@ -21,6 +21,7 @@ from components.render.cluster_namespaces import ClusterNamespacesInput, TeamNam
 from components.render.control_plane import API_PORT
 from components.render.objects import namespace
 from components.render.packets import ALL
+from components.specs.buckets import BucketSpec
 from components.specs.cluster_namespaces import NamespaceSpec
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
@@ -112,12 +113,17 @@ def test_what_is_outside_is_reached_where_the_data_say_so_and_nodes_never(
 LAPTOP = load_environment("laptop", ENVIRONMENTS)
 
 
+KEYS = {"cluster": "globex-lab", "namespaces": [NAMES[0]]}
+BUCKET = BucketSpec.model_validate({"name": "runs", "store": "objects", "quota": "1Ti", "access": [KEYS]})
+
+
 def lab(specs: tuple[NamespaceSpec, ...]) -> Environment:
-    """Return environment laptop with other namespaces in its cluster globex-lab."""
+    """Return environment laptop with other namespaces in its cluster globex-lab, the first of which has keys."""
     [tenant] = [one for one in LAPTOP.tenants if one.tenant == "globex"]
     cluster = tenant.clusters[0].model_copy(update={"namespaces": specs})
     others = tuple(one for one in LAPTOP.tenants if one != tenant)
-    return LAPTOP.model_copy(update={"tenants": (*others, tenant.model_copy(update={"clusters": (cluster,)}))})
+    changed = tenant.model_copy(update={"clusters": (cluster,), "buckets": (BUCKET,)})
+    return LAPTOP.model_copy(update={"tenants": (*others, changed)})
 
 
 @given(teams())

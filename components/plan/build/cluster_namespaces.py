@@ -30,7 +30,14 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Clus
         yield ClusterNamespacesInput(
             name=cluster.name,
             cluster=cluster.name,
-            namespaces=tuple(_team(one, cluster.oidc) for one in cluster.namespaces),
+            namespaces=tuple(
+                TeamNamespace(
+                    spec=one,
+                    groups=_groups(one, cluster.oidc),
+                    stores=(networks.storage,) if has_keys(placed, one.name) else (),
+                )
+                for one in cluster.namespaces
+            ),
             api=environment.allocations.clusters[cluster.name].vip,
             # Kubernetes takes the first of the range (K8S:pkg/controlplane/services.go).
             service=numbers.services[1],
@@ -59,7 +66,16 @@ def platform_namespaces(environment: Environment, placed: PlacedCluster) -> froz
     )
 
 
-def _team(spec: NamespaceSpec, provider: OidcSpec | None) -> TeamNamespace:
+def has_keys(placed: PlacedCluster, namespace: str) -> bool:
+    """Tell whether pods of a namespace have keys of a bucket."""
+    return any(
+        access.cluster == placed.cluster.name and namespace in access.namespaces
+        for bucket in placed.tenant.buckets
+        for access in bucket.access
+    )
+
+
+def _groups(spec: NamespaceSpec, provider: OidcSpec | None) -> dict[str, str]:
     if provider is None:
-        return TeamNamespace(spec=spec)
-    return TeamNamespace(spec=spec, groups={ROLES[key]: provider.seen(group) for key, group in spec.groups.items()})
+        return {}
+    return {ROLES[key]: provider.seen(group) for key, group in spec.groups.items()}

@@ -34,7 +34,8 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Stor
 def _buckets(environment: Environment, placed: PlacedCluster) -> Iterator[OfferedBucket]:
     """Yield the buckets that the cluster gets keys of, in the order of the tenant's file."""
     stores = {store.name: store for store in environment.region.object_stores}
-    numbers, tenant = environment.allocations.vpcs[placed.cluster.vpc], placed.tenant
+    vpc, tenant = environment.allocations.vpcs[placed.cluster.vpc], placed.tenant
+    numbers = vpc.of_cluster(placed.cluster.name)
     for spec in tenant.buckets:
         for access in spec.access:
             if access.cluster == placed.cluster.name:
@@ -43,7 +44,7 @@ def _buckets(environment: Environment, placed: PlacedCluster) -> Iterator[Offere
                     store=stores[spec.store],
                     access=access,
                     bucket=spec.name_in_store(tenant.tenant),
-                    networks=(str(numbers.hosts), str(numbers.pods)),
+                    networks=tuple(str(one) for kind in ("hosts", "pods") for one in numbers.of_kind(kind)),
                 )
 
 

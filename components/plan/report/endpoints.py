@@ -40,7 +40,7 @@ class Endpoint(Spec):
     vpc: str | None = None
     """VPC that it is in."""
     cluster: str | None = None
-    """Cluster whose control plane it is."""
+    """Cluster whose control plane it is, or whose pods are there."""
     namespace: str | None = None
     """Namespace of a team that its pods are in."""
 
@@ -90,15 +90,15 @@ def named(environment: Environment) -> Iterator[Endpoint]:
         name, vpc = placed.cluster.name, placed.cluster.vpc
         api, numbers = Network(f"{lock.clusters[name].vip}/32"), lock.vpcs[vpc].of_cluster(name)
         yield Endpoint(name=f"api:{name}", address=api, where="api", cluster=name)
-        yield Endpoint(name=f"pod:{name}", address=numbers.pods, where="pods", vpc=vpc)
+        yield Endpoint(name=f"pod:{name}", address=numbers.pods, where="pods", vpc=vpc, cluster=name)
         for space in placed.cluster.namespaces:
             pod = f"pod:{name}/{space.name}"
-            yield Endpoint(name=pod, address=numbers.pods, where="pods", vpc=vpc, namespace=space.name)
+            yield Endpoint(name=pod, address=numbers.pods, where="pods", vpc=vpc, cluster=name, namespace=space.name)
         vms = placed.tenant.vms
         for machine in vms.machines if vms and vms.cluster == name else ():
             public = lock.public_ips.get(vm_key(name, machine.name)) if machine.public_ip else None
             address, where = (Network(f"{public}/32"), PUBLIC) if public else (numbers.pods, "pods")
-            yield Endpoint(name=f"vm:{name}/{machine.name}", address=address, where=where, vpc=vpc)
+            yield Endpoint(name=f"vm:{name}/{machine.name}", address=address, where=where, vpc=vpc, cluster=name)
     for pool in pools(environment):
         hosts = lock.vpcs[pool.cluster.vpc].hosts
         yield Endpoint(name=f"host:{pool.key}", address=hosts, where="hosts", vpc=pool.cluster.vpc)

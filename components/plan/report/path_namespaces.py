@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from components.plan.build.cluster_namespaces import has_keys
 from components.plan.pools import clusters
 from components.plan.report.endpoints import Endpoint
 from components.plan.report.path_steps import Verdict
@@ -23,25 +24,33 @@ class Walls:
     """The namespaces of all teams of a region; those without policies have no say."""
 
     def __init__(self, environment: Environment) -> None:
-        self._hidden = environment.region.networks.unseen
+        networks = environment.region.networks
+        self._hidden, self._storage = networks.unseen, networks.storage
         self._specs = {
-            (placed.cluster.vpc, spec.name): spec
+            (placed.cluster.name, spec.name): spec
             for placed in clusters(environment)
             for spec in placed.cluster.namespaces
         }
-        self._apis = {placed.cluster.vpc: placed.cluster.name for placed in clusters(environment)}
+        self._with_keys = {
+            (placed.cluster.name, spec.name)
+            for placed in clusters(environment)
+            for spec in placed.cluster.namespaces
+            if has_keys(placed, spec.name)
+        }
 
     def leaves(self, source: Endpoint, target: Endpoint, asked: Ports) -> Iterator[Verdict]:
         """Yield what the policy of the source's namespace says."""
         spec = self._closed(source)
         if spec is None:
             return
-        if target.where == "api" and target.cluster == self._apis[source.vpc or ""]:
+        if target.where == "api" and target.cluster == source.cluster:
             passes = asked in {ALL, Ports(protocol=Protocol.TCP, far=API_PORT)}
             yield _verdict(spec, f"lets out to the cluster's API at port {API_PORT}", passes=passes)
         elif target.vpc == source.vpc:
-            other = self._specs.get((source.vpc or "", target.namespace or ""))
+            other = self._specs.get((target.cluster or "", target.namespace or ""))
             yield self._among(spec, source, target, None if other is None else other.admits)
+        elif (source.cluster, spec.name) in self._with_keys and target.address.subnet_of(self._storage):
+            yield _verdict(spec, f"lets out to {self._storage}, since it has keys of a bucket", passes=True)
         else:
             yield self._outside(spec, target, "egress", is_open=spec.egress is NamespaceEgress.PUBLIC)
 
@@ -56,13 +65,15 @@ class Walls:
             yield self._outside(spec, source, "ingress", is_open=spec.ingress is NamespaceIngress.PUBLIC)
 
     def _closed(self, end: Endpoint) -> NamespaceSpec | None:
-        spec = self._specs.get((end.vpc or "", end.namespace or ""))
+        spec = self._specs.get((end.cluster or "", end.namespace or ""))
         return spec if spec and spec.isolation is NamespaceIsolation.DEFAULT_DENY else None
 
     def _among(
         self, spec: NamespaceSpec, source: Endpoint, target: Endpoint, admitted: tuple[str, ...] | None
     ) -> Verdict:
         """Return what holds between two ends of one VPC: ``admitted`` are those whom the target lets in."""
+        if source.cluster and target.cluster and source.cluster != target.cluster:
+            return _verdict(spec, "pods of another cluster, whom no policy knows by their namespace", passes=False)
         if source.namespace is not None and source.namespace == target.namespace:
             return _verdict(spec, "pods of one namespace reach each other", passes=True)
         if target.where == "hosts" or source.where == "hosts":

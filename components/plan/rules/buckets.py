@@ -8,8 +8,6 @@ from urllib.parse import urlsplit
 from components.plan.pools import DataPath, PlacedCluster, clusters_of, place, problem, tenant_file
 from components.plan.rules.references import undeclared
 from components.plan.rules.storage import address_of, cut_off
-from components.render import flux, infiniband, storage, vm_images
-from components.render.vm_offering import VM_OPERATORS
 from components.specs.buckets import BucketSpec, ObjectStoreSpec
 from components.specs.data_stores import BackupSpec
 from components.specs.environment import Environment
@@ -17,11 +15,8 @@ from components.specs.loader import REGION
 from components.specs.problems import Problem, dotted
 from components.specs.tenant import TenantSpec
 
-_KUBERNETES = "kube-"
-_DRIVERS = (
-    storage.SNAPSHOTS.namespace, storage.NFS_NAMESPACE, storage.VAST_NAMESPACE, storage.TOPOLVM_NAMESPACE
-)  # fmt: skip
-_VMS = (vm_images.NAMESPACE, *(operator.namespace for operator in VM_OPERATORS))
+_THERE = "default"
+"""Namespace that every cluster has."""
 _HTTPS_PORT = ":443"
 _Place = tuple[str, str]
 """Host of a store, with a port that is not the usual one, and the name of a bucket there."""
@@ -62,26 +57,15 @@ def one_owner(environment: Environment) -> Iterator[Problem]:
 
 
 def namespaces(environment: Environment) -> Iterator[Problem]:
-    """Report keys for namespaces that the platform makes in clusters of tenants."""
-    platform = taken(environment)
+    """Report keys for namespaces that the cluster does not list, since nobody would make them."""
     for tenant, path, bucket in _buckets(environment):
+        listed = {one.name: [space.name for space in one.namespaces] for one in tenant.clusters}
         for at, access in enumerate(bucket.access):
-            for index, name in enumerate(access.namespaces):
-                if name in platform or name.startswith(_KUBERNETES):
-                    text = f"'{name}' is a namespace of the platform, and keys go to the tenant's own; pick another"
+            for index, name in enumerate(access.namespaces if access.cluster in listed else ()):
+                if name not in (_THERE, *listed[access.cluster]):
+                    text = undeclared(name, (_THERE, *listed[access.cluster]), f"namespaces of {access.cluster}")
                     where = (*path, "access", at, "namespaces", index)
                     yield problem(environment, tenant_file(tenant), where, text)
-
-
-def taken(environment: Environment) -> set[str]:
-    """Return the namespaces that the platform makes in clusters of tenants, for some of them at least."""
-    return {
-        *_DRIVERS,
-        *_VMS,
-        flux.NAMESPACE,
-        infiniband.NAMESPACE,
-        *(entry.namespace for entry in environment.add_ons.add_ons),
-    }
 
 
 def reachable(environment: Environment) -> Iterator[Problem]:

@@ -66,6 +66,7 @@ def test_a_pool_is_one_tuple_of_image_firmware_and_configuration(region: Environ
         "kubelet_config": config,
         "nfs_client": "vastnfs-4.0.34",
         "nfs_rdma": True,
+        "rdma_exclusive": False,
         "registry_hosts": False,
         "vfio_devices": (),
     }

@@ -133,7 +133,7 @@ def test_more_numbers_than_the_protocols_count(laptop: Any) -> None:
     ]
     [told] = with_ranges(asn=NumberRange(first=64512, last=65534), route_targets=too_many)
     assert told == (
-        "region.yaml:11 networks.route_targets: 1-5000000000 leaves 1-4294967295, the route targets beside an ASN of"
+        "region.yaml:10 networks.route_targets: 1-5000000000 leaves 1-4294967295, the route targets beside an ASN of"
         " two bytes; write a range within"
     )
 

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from small_region import changed
 
+from components.plan.build import cluster_namespaces
 from components.plan.build.external_secrets import deliveries
-from components.plan.build.manifests import everything
 from components.plan.build.storage import of_cluster
 from components.plan.pools import clusters
-from components.plan.rules import buckets as rules
-from components.render.manifest import MANAGEMENT, Manifest
+from components.render.manifest import Manifest
 from components.specs.buckets import BucketSpec, ObjectStoreSpec
+from components.specs.cluster_namespaces import NamespaceSpec
 from components.specs.environment import Environment
-from components.specs.loader import environments, load_environment
+from components.specs.loader import load_environment
 from toolchain import paths
 
 ENVIRONMENTS = paths.ROOT / "environments"
@@ -59,11 +59,6 @@ def test_workloads_find_their_bucket_in_each_namespace() -> None:
     }
 
 
-def test_namespaces_stay_with_what_the_tenant_put_there_and_the_default_one_is_nobodys() -> None:
-    assert [item.retain for item in found(laptop(), "Namespace", "lab")] == [True, True]
-    assert found(laptop(), "Namespace", "default") == []
-
-
 @pytest.mark.parametrize(("private", "further"), [(False, ()), (True, ("ca.crt",))])
 def test_each_cluster_gets_keys_of_its_own_and_the_authority_that_a_store_needs(
     private: bool,  # noqa: FBT001 - a value of the data
@@ -79,15 +74,16 @@ def test_each_cluster_gets_keys_of_its_own_and_the_authority_that_a_store_needs(
     }
 
 
-@pytest.mark.parametrize("name", environments(ENVIRONMENTS))
-def test_every_namespace_that_the_platform_makes_in_a_cluster_is_kept_from_buckets(name: str) -> None:
-    environment = load_environment(name, ENVIRONMENTS)
-    own = {space for tenant in environment.tenants for bucket in tenant.buckets for space in _spaces(bucket)}
-    made = {item.name for item in everything(environment) if item.kind == "Namespace" and item.cluster != MANAGEMENT}
+def test_pods_of_a_namespace_with_keys_reach_the_network_of_stores_and_others_do_not() -> None:
+    spaces = (NamespaceSpec(name="lab"), NamespaceSpec(name="other"))
+    tenants = tuple(
+        changed(one, clusters=tuple(changed(cluster, namespaces=spaces) for cluster in one.clusters))
+        for one in laptop().tenants
+    )
+    environment = changed(laptop(), tenants=tenants)
+    placed = next(clusters(environment))
+    [inside] = cluster_namespaces.of_cluster(environment, placed)
+    policies = {item.namespace: item.body["spec"] for item in inside.render() if item.kind == "NetworkPolicy"}
+    stores = {"to": [{"ipBlock": {"cidr": str(environment.region.networks.storage)}}]}
 
-    assert made
-    assert made - own <= rules.taken(environment)
-
-
-def _spaces(bucket: BucketSpec) -> set[str]:
-    return {space for access in bucket.access for space in access.namespaces}
+    assert [name for name, policy in policies.items() if stores in policy["egress"]] == ["lab"]
