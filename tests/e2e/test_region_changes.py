@@ -196,7 +196,11 @@ def test_what_nobody_changed_is_not_replaced_although_the_engine_would(region: L
     assert outcome.code == 5, outcome.text
     found = json.loads(outcome.stdout)["held"][ENVIRONMENT]
 
-    inside = {f"{item.kind} {item.name}" for item in declared(region) if item.cluster == "globex-lab"}
+    inside = {
+        f"{item.kind} {'/'.join(filter(None, (item.namespace, item.name)))}"
+        for item in declared(region)
+        if item.cluster == "globex-lab"
+    }
     assert {one["object"] for one in found["objects"]} == inside
     assert {(one["operation"], *one["forced_by"], one["reason"]) for one in found["objects"]} == {
         ("replace", "provider", "nobody changed what is declared of it")

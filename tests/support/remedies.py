@@ -235,7 +235,7 @@ _ASKS = {
             "disk that images go to | say its model | amd_iommu=on or | share one VLAN"
         ),
         "a free number or network": (
-            "move (one|it) | write a network | pick (another|an address) | write a (range within|wider (range|network)) | "
+            "move (one|it) | write a (network|range within|wider (range|network)) | pick (another|an address) | "
             "a part of it | widen "
         ),
         "an entry of the catalogue": (
