@@ -61,7 +61,7 @@ _KEPT: Mapping[str, Mapping[str, str]] = {
         "nfd": "Node Feature Discovery is an add-on of its own",
         "operator.upgradeCRD": "Flux owns the kinds",
         "daemonsets": _AT_ONCE,
-        "migManager": "GPUs are not split",
+        **dict.fromkeys(("migManager", "mig", "devicePlugin.config"), "pools say how pods share GPUs, by gpu_sharing"),
         "draDriver.computeDomains": "it follows from whether NVLink spans nodes",
         "dcgmExporter.serviceMonitor": _MONITORED,
     },

@@ -18,6 +18,7 @@ from components.render.overrides import Override, overridden
 from components.specs.add_on_values import AddOnValuesSpec, ChartValue
 from components.specs.base import Address, Network
 from components.specs.environment import Environment
+from components.specs.gpu_sharing import GpuSharingSpec
 
 FACTS = ClusterFacts(
     name="c1",
@@ -28,6 +29,7 @@ FACTS = ClusterFacts(
     gpus=True,
     nvlink_racks=True,
     attachments=False,
+    gpu_sharing=(GpuSharingSpec(mig="1g.20gb"), GpuSharingSpec(time_slices=4)),
 )
 
 
