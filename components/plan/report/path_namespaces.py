@@ -26,16 +26,9 @@ class Walls:
     def __init__(self, environment: Environment) -> None:
         networks = environment.region.networks
         self._hidden, self._storage = networks.unseen, networks.storage
+        self._clusters = {placed.cluster.name: placed for placed in clusters(environment)}
         self._specs = {
-            (placed.cluster.name, spec.name): spec
-            for placed in clusters(environment)
-            for spec in placed.cluster.namespaces
-        }
-        self._with_keys = {
-            (placed.cluster.name, spec.name)
-            for placed in clusters(environment)
-            for spec in placed.cluster.namespaces
-            if has_keys(placed, spec.name)
+            (name, spec.name): spec for name, placed in self._clusters.items() for spec in placed.cluster.namespaces
         }
 
     def leaves(self, source: Endpoint, target: Endpoint, asked: Ports) -> Iterator[Verdict]:
@@ -49,7 +42,7 @@ class Walls:
         elif target.vpc == source.vpc:
             other = self._specs.get((target.cluster or "", target.namespace or ""))
             yield self._among(spec, source, target, None if other is None else other.admits)
-        elif (source.cluster, spec.name) in self._with_keys and target.address.subnet_of(self._storage):
+        elif target.address.subnet_of(self._storage) and has_keys(self._clusters[source.cluster or ""], spec.name):
             yield _verdict(spec, f"lets out to {self._storage}, since it has keys of a bucket", passes=True)
         else:
             yield self._outside(spec, target, "egress", is_open=spec.egress is NamespaceEgress.PUBLIC)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from node_intents import INTENT
 
 from components.plan.build.add_ons import gpu_sharing
 from components.plan.pools import clusters
@@ -14,10 +15,8 @@ from components.render.add_ons import AddOnsInput
 from components.render.gpu_sharing import configurations, offered, values
 from components.render.manifest import objects
 from components.render.node_pool import NodePoolInput
-from components.render.node_templates import TemplateIntent
 from components.render.template_revisions import KNOWS_GPU_SHARING, REVISIONS
 from components.specs.bare_metal import BareMetalBackend
-from components.specs.catalog import BootMode
 from components.specs.environment import Environment
 from components.specs.gpu_sharing import GpuSharingSpec
 from components.specs.instance_types import GpuSpec
@@ -25,19 +24,6 @@ from components.specs.region import ControlPlaneBackend
 
 CUT, SLICED = GpuSharingSpec(mig="1g.20gb"), GpuSharingSpec(time_slices=4)
 H100 = GpuSpec(model="h100", count=8, mig={"1g.20gb": 4})
-INTENT = TemplateIntent(
-    control_plane=ControlPlaneBackend.KAMAJI,
-    bare_metal=BareMetalBackend.METAL3,
-    cluster="acme-train",
-    pool="train",
-    failure_domain="a01",
-    image_version="gpu-1",
-    image_url="https://images.cloud.example/gpu-1.raw",
-    image_sha256="0" * 64,
-    taints=(),
-    boot=BootMode.DISK,
-    max_pods=110,
-)
 LABELS = {CUT: "nvidia.com/mig.config=all-1g.20gb", SLICED: "nvidia.com/device-plugin.config=time-slices-4"}
 
 
@@ -58,7 +44,7 @@ def labelled(bootstrap: Any) -> list[str]:
 def test_revision_6_adds_one_label_and_nothing_else(
     control_plane: ControlPlaneBackend, bare_metal: BareMetalBackend, sharing: GpuSharingSpec
 ) -> None:
-    silent = replace(INTENT, control_plane=control_plane, bare_metal=bare_metal)
+    silent = replace(INTENT, taints=(), control_plane=control_plane, bare_metal=bare_metal)
     before = REVISIONS[5].build(silent)
 
     after = REVISIONS[KNOWS_GPU_SHARING].build(replace(silent, gpu_sharing=sharing))
