@@ -54,7 +54,8 @@ _IN_TENANTS = (
 """What is joined in each tenant's cluster."""
 _PAUSE_SECONDS = 0.5
 _QUIET_PAUSE_SECONDS = 1.0
-"""After a round in which nothing had to be done."""
+_QUIET_ROUNDS = 10
+"""After so many rounds in which nothing had to be done, the longer pause: what comes up has shorter breaks."""
 
 
 class Servers:
@@ -160,12 +161,13 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
     folder = Path(sys.argv[-1])
     parts = Parts(Region(folder.name, folder))
+    quiet = 0
     while folder.is_dir():
         began = time.process_time()
-        changes = round_of(parts)
+        quiet = 0 if round_of(parts) else quiet + 1
         # Half a processor at most. A round that waits, as for an API server whose kinds are new, does not work.
         worked = time.process_time() - began
-        time.sleep(max(_PAUSE_SECONDS if changes else _QUIET_PAUSE_SECONDS, worked))
+        time.sleep(max(_QUIET_PAUSE_SECONDS if quiet > _QUIET_ROUNDS else _PAUSE_SECONDS, worked))
 
 
 if __name__ == "__main__":

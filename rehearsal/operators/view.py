@@ -20,6 +20,8 @@ PULL_LOGIN = "kubernetes.io/dockerconfigjson"
 """Type of a Secret that an API server takes with JSON only."""
 PULL_LOGIN_KEY = ".dockerconfigjson"
 """The one key of such a Secret."""
+_ALL = 100_000
+"""More objects than a kind has in a local region."""
 _BY_SERVER = {"generation", "managedFields", "resourceVersion"}
 """Metadata that follow from others."""
 LOG = logging.getLogger("operators")
@@ -133,8 +135,9 @@ class View:
             path = self.api.resource(api_version, kind).collection(None)
         except KindNotFound:
             return
-        # Version 0: from the API server's memory, without a question to etcd.
-        answer = self.api.request("GET", path, query={"resourceVersion": "0"})
+        # Version 0: from the API server's memory, without a question to etcd. With a limit, which it then ignores, a
+        # server that has not yet read a new kind asks etcd, instead of the client to come back in a second.
+        answer = self.api.request("GET", path, query={"resourceVersion": "0", "limit": _ALL})
         for item in answer.get("items") or ():
             yield {"apiVersion": api_version, "kind": kind, **item}
 
