@@ -1,7 +1,7 @@
 """One local region for most end-to-end tests: the real engine, real API servers, the real Cluster API controller.
 
-The tests of a file run one after the other. Files may run side by side: each process has a region of its own.
-The two that begin with a region as the data have it come first, then what takes longest.
+The tests of a file run one after the other, and so do the files that share a region; all others may run beside them.
+What takes longest comes first.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from plug_ins_told import by_whose
 
 from toolchain.engine import choose
 
+_CHANGES = "test_region_changes"
+"""The file that changes a region of its own."""
 _OF_THE_REGION = (
-    "test_region_changes",
     "test_region",
     "test_region_policies",  # takes the region that is up
     "test_load_balancers",  # the same
@@ -26,15 +27,18 @@ _OF_THE_REGION = (
     "test_survives_faults",  # ends with none
     "test_pull_request",  # each night
 )
-"""Files that take the region, in their order; it ends before any other."""
-_FIRST = (*_OF_THE_REGION, "test_objectset", "test_windows")
+"""Files that share the other region, in their order; it ends before any other."""
+_FIRST = (_CHANGES, *_OF_THE_REGION, "test_objectset", "test_windows")
 _REGION = pytest.StashKey[LocalRegion]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files that take longest first, so that no process is left with one of them when the other has ended."""
+    """Put files that take longest first, and all that share a region into one process."""
     places = {name: place for place, name in enumerate(_FIRST)}
     items.sort(key=lambda item: places.get(item.path.stem, len(places)))
+    for item in items:
+        stem = item.path.stem
+        item.add_marker(pytest.mark.xdist_group(_OF_THE_REGION[0] if stem in _OF_THE_REGION else stem))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -54,7 +58,7 @@ def region(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequ
 def _no_region_that_nobody_takes(request: pytest.FixtureRequest) -> None:
     """End the region before the first file that does not take it: its parts work, although nobody looks."""
     local = request.config.stash.get(_REGION, None)
-    if local is not None and request.path.stem not in _OF_THE_REGION:
+    if local is not None and request.path.stem not in (_CHANGES, *_OF_THE_REGION):
         del request.config.stash[_REGION]
         end(local)
 
