@@ -16,6 +16,7 @@ import pulumi
 from pulumi_command import local
 
 from components.add_ons import AddOns, AddOnsArgs
+from components.buckets import Buckets, BucketsArgs
 from components.cluster_access import ClusterAccess, ClusterAccessArgs
 from components.cluster_namespaces import ClusterNamespaces, ClusterNamespacesArgs
 from components.dns import ClusterDns, ClusterDnsArgs
@@ -28,6 +29,7 @@ from components.node_pool import NodePool, NodePoolArgs
 from components.pod_priorities import PodPriorities, PodPrioritiesArgs
 from components.region import Region, RegionArgs
 from components.render.add_ons import AddOnsInput
+from components.render.buckets import BucketsInput
 from components.render.cluster_access import ClusterAccessInput
 from components.render.cluster_namespaces import ClusterNamespacesInput
 from components.render.concept import Concept
@@ -58,17 +60,16 @@ from stacks.looking import Looking
 from stacks.own_component import Own, OwnArgs
 
 KUBECONFIG_TIMEOUT_SECONDS = 900
-_Inside: TypeAlias = (
+_Beside: TypeAlias = (
     RequestPriorityInput
     | PodPrioritiesInput
-    | AddOnsInput
     | ClusterAccessInput
-    | ClusterNamespacesInput
-    | StorageCatalogInput
+    | BucketsInput
     | VmOfferingInput
     | ClusterDnsInput
     | FluxInput
 )
+_Inside: TypeAlias = AddOnsInput | StorageCatalogInput | ClusterNamespacesInput | _Beside
 
 
 class Deployment:
@@ -129,6 +130,7 @@ class Deployment:
                 | ClusterAccessInput()
                 | ClusterNamespacesInput()
                 | StorageCatalogInput()
+                | BucketsInput()
                 | VmOfferingInput()
                 | ClusterDnsInput()
                 | FluxInput()
@@ -141,29 +143,19 @@ class Deployment:
                 raise TypeError(msg)
 
     def _add_inside(self, concept: _Inside) -> None:
-        """Register what is inside one cluster."""
+        """Register what is inside one cluster; what comes later there waits for its add-ons, storage and namespaces."""
         name, clusters, after = concept.name, self._clusters, self._inside(concept.cluster)
         match concept:
-            case RequestPriorityInput():
-                RequestPriority(name, RequestPriorityArgs(priority=concept, clusters=clusters), after)
-            case PodPrioritiesInput():
-                PodPriorities(name, PodPrioritiesArgs(priorities=concept, clusters=clusters), after)
             case AddOnsInput():
                 self._add_ons[name] = AddOns(name, AddOnsArgs(add_ons=concept, clusters=clusters), after)
-            case ClusterAccessInput():
-                ClusterAccess(name, ClusterAccessArgs(access=concept, clusters=clusters), after)
-            case ClusterNamespacesInput():
-                spaces = ClusterNamespacesArgs(namespaces=concept, clusters=clusters)
-                self._namespaces[name] = ClusterNamespaces(name, spaces, after)
             case StorageCatalogInput():
                 catalog = StorageCatalogArgs(catalog=concept, clusters=clusters)
                 self._catalogs[name] = StorageCatalog(name, catalog, after)
-            case VmOfferingInput():
-                VmOffering(name, VmOfferingArgs(offering=concept, clusters=clusters), after)
-            case ClusterDnsInput():
-                ClusterDns(name, ClusterDnsArgs(dns=concept, clusters=clusters), after)
-            case FluxInput():
-                Flux(name, FluxArgs(flux=concept, clusters=clusters), after)
+            case ClusterNamespacesInput():
+                spaces = ClusterNamespacesArgs(namespaces=concept, clusters=clusters)
+                self._namespaces[name] = ClusterNamespaces(name, spaces, after)
+            case _:
+                _add_beside(concept, clusters, after)
 
     def export(self) -> None:
         """Export what a person asks a stack for: small and plain, since nothing reads it but people."""
@@ -204,8 +196,28 @@ class Deployment:
             )
             self._clusters[cluster] = self._cluster(cluster, fetched)
         reached = self._clusters[cluster].depends_on
-        inner = (self._add_ons, self._namespaces, self._catalogs)
+        inner = (self._add_ons, self._catalogs, self._namespaces)
         return [*reached, *self._pools.get(cluster, []), *(one for kind in inner for one in _named(kind, cluster))]
+
+
+def _add_beside(concept: _Beside, clusters: Mapping[str, Cluster], after: pulumi.ResourceOptions) -> None:
+    """Register what is inside one cluster and nothing else waits for."""
+    name = concept.name
+    match concept:
+        case RequestPriorityInput():
+            RequestPriority(name, RequestPriorityArgs(priority=concept, clusters=clusters), after)
+        case PodPrioritiesInput():
+            PodPriorities(name, PodPrioritiesArgs(priorities=concept, clusters=clusters), after)
+        case ClusterAccessInput():
+            ClusterAccess(name, ClusterAccessArgs(access=concept, clusters=clusters), after)
+        case BucketsInput():
+            Buckets(name, BucketsArgs(buckets=concept, clusters=clusters), after)
+        case VmOfferingInput():
+            VmOffering(name, VmOfferingArgs(offering=concept, clusters=clusters), after)
+        case ClusterDnsInput():
+            ClusterDns(name, ClusterDnsArgs(dns=concept, clusters=clusters), after)
+        case FluxInput():
+            Flux(name, FluxArgs(flux=concept, clusters=clusters), after)
 
 
 def _named(resources: Mapping[str, pulumi.Resource], name: str) -> list[pulumi.Resource]:

@@ -7,7 +7,6 @@ of these take ours, and those that SDKs of S3 read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from components.render import labels as keys
@@ -29,10 +28,17 @@ class OfferedBucket:
     """Networks from which the store is asked."""
 
 
-def render_buckets(cluster: str, offered: Iterable[OfferedBucket]) -> Iterator[Manifest]:
-    """Yield what the workloads of ``cluster`` find of their buckets."""
-    for one in offered:
-        yield from (_found(cluster, one, name) for name in one.access.namespaces)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketsInput:
+    """The buckets that workloads of one cluster get keys of."""
+
+    name: str
+    cluster: str
+    offered: tuple[OfferedBucket, ...]
+
+    def render(self) -> tuple[Manifest, ...]:
+        """Return what the workloads find, by bucket and namespace."""
+        return tuple(_found(self.cluster, one, where) for one in self.offered for where in one.access.namespaces)
 
 
 def _found(cluster: str, one: OfferedBucket, where: str) -> Manifest:

@@ -1,4 +1,4 @@
-"""What a tenant cluster offers as storage: drivers, classes and snapshot classes, and the way to buckets.
+"""What a tenant cluster offers as storage: drivers, classes and snapshot classes.
 
 Kubernetes forbids every change of a class but its labels and options: a class is replaced, and volumes keep what they
 were made with.
@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.render import labels as keys
-from components.render.buckets import OfferedBucket, render_buckets
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest, namespace
 from components.render.operators import Operator, sources, tenant_release
@@ -46,8 +45,6 @@ class StorageCatalogInput:
     """What each class says beside, by its name: from where it is mounted, and how much its tenant may have of it."""
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Releases of charts that are pinned for the cluster, by chart."""
-    buckets: tuple[OfferedBucket, ...] = ()
-    """Buckets that workloads of the cluster get keys of."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one cluster's storage, in the order they are applied."""
@@ -57,7 +54,6 @@ class StorageCatalogInput:
             *sources(drivers, self.cluster, self.pins),
             *(tenant_release(driver, self.cluster, self.pins, awaited=driver is SNAPSHOTS) for driver in drivers),
             *(item for spec in self.classes for item in render_class(self.cluster, spec, beside.get(spec.name, {}))),
-            *render_buckets(self.cluster, self.buckets),
         )
 
 

@@ -7,6 +7,7 @@ from typing import TypeAlias, TypeVar, assert_never
 
 from components.plan.build import (
     add_ons,
+    buckets,
     cluster_access,
     cluster_namespaces,
     dns,
@@ -43,8 +44,9 @@ _CLUSTER: _Makers[PlacedCluster] = (
     add_ons.of_cluster,
     tenant_network.of_cluster,
     cluster_access.of_cluster,
-    cluster_namespaces.of_cluster,
     storage.of_cluster,
+    cluster_namespaces.of_cluster,
+    buckets.of_cluster,
     vm_offering.of_cluster,
     dns.of_cluster,
     flux.of_cluster,

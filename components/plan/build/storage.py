@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from components.plan.pools import PlacedCluster, clusters_of
 from components.render import labels as keys
-from components.render.buckets import OfferedBucket
 from components.render.storage import DEFAULT_OF_VMS, StorageCatalogInput
 from components.specs.environment import Environment
 from components.specs.storage import StorageClassSpec, TopolvmClassSpec, VastClassSpec
@@ -27,25 +26,7 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Stor
             for spec in offered
             if not isinstance(spec, TopolvmClassSpec)
         },
-        buckets=tuple(_buckets(environment, placed)),
     )
-
-
-def _buckets(environment: Environment, placed: PlacedCluster) -> Iterator[OfferedBucket]:
-    """Yield the buckets that the cluster gets keys of, in the order of the tenant's file."""
-    stores = {store.name: store for store in environment.region.object_stores}
-    vpc, tenant = environment.allocations.vpcs[placed.cluster.vpc], placed.tenant
-    numbers = vpc.of_cluster(placed.cluster.name)
-    for spec in tenant.buckets:
-        for access in spec.access:
-            if access.cluster == placed.cluster.name:
-                yield OfferedBucket(
-                    spec=spec,
-                    store=stores[spec.store],
-                    access=access,
-                    bucket=spec.name_in_store(tenant.tenant),
-                    networks=tuple(str(one) for kind in ("hosts", "pods") for one in numbers.of_kind(kind)),
-                )
 
 
 def _annotations(environment: Environment, placed: PlacedCluster, spec: StorageClassSpec) -> dict[str, str]:

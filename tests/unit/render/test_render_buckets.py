@@ -9,10 +9,16 @@ import pytest
 from small_region import changed
 
 from components.plan.build import cluster_namespaces
+from components.plan.build.buckets import of_cluster
 from components.plan.build.external_secrets import deliveries
-from components.plan.build.storage import of_cluster
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import SliceKind, slices
 from components.plan.pools import clusters
+from components.render.add_ons import AddOnsInput
+from components.render.buckets import BucketsInput
+from components.render.cluster_namespaces import ClusterNamespacesInput
 from components.render.manifest import Manifest
+from components.render.storage import StorageCatalogInput
 from components.specs.buckets import BucketSpec, ObjectStoreSpec
 from components.specs.cluster_namespaces import NamespaceSpec
 from components.specs.environment import Environment
@@ -57,6 +63,15 @@ def test_workloads_find_their_bucket_in_each_namespace() -> None:
         "AWS_ENDPOINT_URL_S3": "https://o.example:9021",
         "AWS_REGION": "us-east-1",
     }
+
+
+def test_volumes_of_a_team_go_before_the_drivers_that_take_them_off_their_nodes() -> None:
+    """What is made later goes earlier: namespaces with their pods, then classes and drivers."""
+    [part] = (one for one in slices(laptop()) if one.kind is SliceKind.CLUSTER and one.subject == "globex-lab")
+    order = [type(one) for one in inputs(laptop(), part)]
+
+    places = [order.index(kind) for kind in (AddOnsInput, StorageCatalogInput, ClusterNamespacesInput, BucketsInput)]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize(("private", "further"), [(False, ()), (True, ("ca.crt",))])
