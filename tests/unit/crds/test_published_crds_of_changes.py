@@ -1,0 +1,79 @@
+"""Every field that a published kind holds immutable is one that the table of effects calls refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from typing import Any
+
+from environment_data import ENVIRONMENTS
+from published_crds import BUILT_IN, CrdFolder
+from second_backends import with_backends
+
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
+from components.plan.effects.effect import Effect
+from components.plan.effects.table import effects_table
+from components.render.manifest import Manifest, objects
+from components.specs.bare_metal import BareMetalBackend
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from components.specs.region import ControlPlaneBackend
+from components.specs.tenant_network import Isolation
+
+Path = tuple[str, ...]
+_FIELD = re.compile(r"oldSelf\.(\w+)")
+
+
+def immutable(schema: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
+    """Yield the paths of ``schema`` whose rules compare a value with the one before."""
+    for rule in schema.get("x-kubernetes-validations", ()):
+        text = rule["rule"]
+        if "oldSelf" in text and "==" in text:
+            yield from sorted({(*path, name) for name in _FIELD.findall(text)}) or [path]
+    for key, inner in schema.get("properties", {}).items():
+        yield from immutable(inner, (*path, key))
+
+
+def has(body: Any, path: Path) -> bool:
+    return not path or (isinstance(body, Mapping) and path[0] in body and has(body[path[0]], path[1:]))
+
+
+def custom(environments: Iterable[Environment]) -> Iterator[Manifest]:
+    for environment in environments:
+        for part in slices(environment):
+            yield from (one for one in objects(manifests(environment, part)) if one.api_version not in BUILT_IN)
+
+
+def test_what_a_rendered_kind_holds_immutable_is_told_as_refused() -> None:
+    folder, laptop = CrdFolder(), load_environment("laptop", ENVIRONMENTS)
+    backends = zip(ControlPlaneBackend, BareMetalBackend, strict=False)
+    chosen = [
+        with_backends(laptop, control_planes=planes, bare_metal=metal, isolation=isolation, data_store="dedicated")
+        for (planes, metal), isolation in product(backends, Isolation)
+    ]
+    told: dict[str, Effect | None] = {}
+    for item in custom((laptop, *chosen)):
+        group, _, version = item.api_version.partition("/")
+        served = folder.definition(group, item.kind)["spec"]["versions"]
+        [schema] = (one["schema"]["openAPIV3Schema"] for one in served if one["name"] == version)
+        for path in immutable(schema):
+            if has(item.body, path):
+                row = effects_table().row(f"{group}/{item.kind}", path)
+                told[f"{item.kind} {'.'.join(path)}"] = row and row.effect
+
+    assert {path: effect for path, effect in told.items() if effect is not Effect.REFUSED} == {}
+    assert told.keys() >= IMMUTABLE
+
+
+IMMUTABLE = {
+    "BFB spec.url",
+    "DPUDevice spec.serialNumber",
+    "DPUFlavor spec",
+    "DPUServiceInterface spec.template.spec.template.spec.pf.virtualNetwork",
+    "DPUVPC spec.tenant",
+    "DPUVirtualNetwork spec",
+    "IsolationClass spec.provisioner",
+}
+"""Some that must be found, or the test reads no rules any more."""
