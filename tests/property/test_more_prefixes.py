@@ -28,7 +28,7 @@ def test_a_prefix_more_moves_no_number(wishes: dict[str, Wish], data: st.DataObj
     grown = wishes | {name: replace(wishes[name], more=(*wishes[name].more, kind))}
     if not running:
         # Those of others come after it, or before: in a new region prefixes are given in the order of tenants.
-        wishes = {other: replace(wish, more=()) for other, wish in wishes.items() if other != name} | {
+        wishes = {other: replace(wish, more=(), second=False) for other, wish in wishes.items() if other != name} | {
             name: wishes[name]
         }
         before, grown = region(wishes, None), wishes | {name: grown[name]}

@@ -24,6 +24,7 @@ from components.specs.base import Network
 from components.specs.border import BorderSpec
 from components.specs.environment import Environment
 from components.specs.tenant_network import Isolation
+from components.specs.vpc_allocation import MorePrefix
 
 PAIRS = 20
 """Pairs of ends that are judged in each region."""
@@ -43,7 +44,9 @@ def ends(environment: Environment) -> dict[str, End]:
         found += [End(address=one[5], vpc=name) for one in (numbers.pods, numbers.services, numbers.load_balancers)]
         found.append(End(address=numbers.hosts[6], vpc=name, on_host=True))
         more = numbers.more_prefixes.values()
-        found += [End(address=one.prefix[6], vpc=name, on_host=one.kind == "hosts") for one in more]
+        found += [
+            End(address=one.prefix[6], vpc=name, on_host=one.kind == "hosts", cluster=one.cluster) for one in more
+        ]
     return {str(end.address): end for end in found}
 
 
@@ -132,6 +135,33 @@ def test_nobody_in_a_vpc_reaches_what_is_denied_to_it_or_is_reached_from_there(
             other = End(address=network[9])
             assert not rendered.reaches(end, other)
             assert not rendered.reaches(other, end)
+
+
+@given(TENANTS, BORDERS, PEERINGS)
+@settings(max_examples=100)
+def test_clusters_of_a_vpc_reach_each_other_and_whom_the_vpc_reaches(
+    wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs
+) -> None:
+    shared = {name: replace(wish, second=True, group=None) for name, wish in wishes.items()}
+    environment = region(shared, border, peerings=peerings)
+    rendered = judge(environment)
+    two = {
+        name: End(address=own.prefix[6], vpc=name, cluster=own.cluster) for name, own in _pods_of_second(environment)
+    }
+    one = {name: End(address=environment.allocations.vpcs[name].pods[5], vpc=name) for name in two}
+
+    for name, other in two.items():
+        assert rendered.reaches(one[name], other)
+        assert rendered.reaches(other, one[name])
+        for far in ends(environment).values():
+            if far.vpc != name:
+                assert rendered.reaches(one[name], far) == rendered.reaches(other, far)
+                assert rendered.reaches(far, one[name]) == rendered.reaches(far, other)
+
+
+def _pods_of_second(environment: Environment) -> list[tuple[str, MorePrefix]]:
+    of_vpcs = ((name, one) for name, vpc in environment.allocations.vpcs.items() for one in vpc.more_prefixes.values())
+    return [(name, one) for name, one in of_vpcs if one.cluster and one.kind == "pods"]
 
 
 def test_a_peer_of_a_peer_is_no_peer() -> None:

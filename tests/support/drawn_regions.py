@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -12,6 +12,7 @@ from environment_data import ENVIRONMENTS
 from hypothesis import strategies as st
 
 from components.plan.allocate.allocation import allocate
+from components.render.backends import BORDERS as BACKENDS
 from components.specs.base import Network
 from components.specs.border import BorderSpec
 from components.specs.environment import Environment
@@ -63,6 +64,8 @@ class Wish:
     """Rules of its VPC, where HBN isolates it; those about others who are no peers are left out."""
     deny: tuple[Network, ...] = ()
     """Networks that its VPC never reaches, where something filters its packets."""
+    second: bool = False
+    """Whether a second cluster, which has no nodes yet, is in its VPC, where the backend takes one."""
 
 
 PLAIN = Wish(
@@ -105,6 +108,7 @@ WISHES = st.builds(
     more=st.lists(st.sampled_from(list(PrefixKind)), max_size=2).map(tuple),
     group=st.none() | GROUPS,
     deny=st.lists(st.sampled_from(DENIED), max_size=2).map(tuple),
+    second=st.booleans(),
 )
 PEERINGS = st.sets(st.sampled_from(list(combinations(NAMES, 2))))
 """Pairs of tenants who both want their VPCs peered, where HBN isolates both."""
@@ -163,13 +167,13 @@ def _tenant(name: str, wish: Wish, peers: tuple[PeerSpec, ...]) -> TenantSpec:
         "peers": peers,
         "deny": () if wish.isolation is Isolation.DPF_OVN else wish.deny,
         "fabrics": (FABRIC.name,) if wish.fabric else (),
-        "more_prefixes": tuple(
-            MorePrefixSpec.model_validate({"name": f"more-{index}", "kind": kind, "size": "/26"})
-            for index, kind in enumerate(wish.more)
-        ),
+        "more_prefixes": tuple(MorePrefixSpec.model_validate(more) for more in _more(name, wish)),
     }
     pool = next(one for one in cluster.pools if one.instance_type.startswith("h100"))
     pool = pool.model_copy(update={"nodes": wish.nodes, "labels": {}})
+    clusters = [cluster.model_copy(update={"name": f"{name}-one", "vpc": name, "pools": (pool,)})]
+    if _second(wish):
+        clusters.append(cluster.model_copy(update={"name": second_cluster(name), "vpc": name, "pools": ()}))
     machine = vms.platform[0].model_copy(update={"public_ip": True})
     machines = tuple(machine.model_copy(update={"name": f"vm-{number}"}) for number in range(wish.public))
     return model.model_copy(
@@ -177,7 +181,25 @@ def _tenant(name: str, wish: Wish, peers: tuple[PeerSpec, ...]) -> TenantSpec:
             "tenant": name,
             "vpcs": (vpc.model_copy(update=network),),
             "security_groups": () if group is None else (group,),
-            "clusters": (cluster.model_copy(update={"name": f"{name}-one", "vpc": name, "pools": (pool,)}),),
+            "clusters": tuple(clusters),
             "vms": vms.model_copy(update={"cluster": f"{name}-one", "platform": machines}),
         }
     )
+
+
+def second_cluster(tenant: str) -> str:
+    """Return what the second cluster of ``tenant`` is called."""
+    return f"{tenant}-two"
+
+
+def _second(wish: Wish) -> bool:
+    return wish.second and BACKENDS[wish.isolation].several_clusters
+
+
+def _more(tenant: str, wish: Wish) -> Iterator[dict[str, Any]]:
+    """Yield the further prefixes of a VPC; those of the second cluster, one of each kind that it needs, come first."""
+    kinds = (PrefixKind.PODS, PrefixKind.SERVICES, PrefixKind.LOAD_BALANCERS) if _second(wish) else ()
+    for index, kind in enumerate(kinds):
+        yield {"name": f"two-{index}", "kind": kind, "size": "/24", "cluster": second_cluster(tenant)}
+    for index, kind in enumerate(wish.more):
+        yield {"name": f"more-{index}", "kind": kind, "size": "/26"}

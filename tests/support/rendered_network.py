@@ -15,6 +15,7 @@ The contract is read as data, as a network team would build it.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -43,6 +44,8 @@ class End:
     on_host: bool = False
     sends_as: IPv4Address | None = None
     """Address of what it sends, where that is another."""
+    cluster: str | None = None
+    """Cluster whose pods are there, where a VPC has several; the first one where it is None."""
 
 
 @dataclass(frozen=True)
@@ -110,11 +113,10 @@ class RenderedNetwork:
             if item.kind == "DPUVirtualNetwork"
         }
         self._subnets = {item.body["spec"]["vpc"]: item.body["spec"] for item in found if item.kind == "Subnet"}
-        self._policies = {
-            vpc_of[item.cluster or ""]: Judge([item.body], pods_by_address=False)
-            for item in found
-            if item.kind == "NetworkPolicy"
-        }
+        self._policies = defaultdict[str, dict[str, Judge]](dict)
+        for item in found:
+            if item.kind == "NetworkPolicy":
+                self._policies[vpc_of[item.cluster]][item.cluster] = Judge([item.body], pods_by_address=False)
         self._border = {one["vpc"]: one for one in contract["vpcs"]}
         self._drops = [IPv4Network(one["prefix"]) for one in contract["drops"]]
 
@@ -157,8 +159,13 @@ class RenderedNetwork:
         if source.vpc in self._subnets:
             return not any(_matches(acl["match"], target.address) for acl in self._subnets[source.vpc]["acls"])
         if source.vpc in self._policies:
-            return self._policies[source.vpc].reaches(Pod(namespace="default"), target.address, 443)
+            return self._policy(source).reaches(Pod(namespace="default"), target.address, 443)
         return True
+
+    def _policy(self, end: End) -> Judge:
+        """Return the policy of the cluster that ``end`` is in."""
+        policies = self._policies[end.vpc or ""]
+        return policies[end.cluster or next(iter(policies))]
 
     def _carried(self, source: End, target: End) -> bool:
         """Tell whether a packet that left a VPC, or never was in one, gets as far as the other end's network."""
@@ -177,7 +184,7 @@ class RenderedNetwork:
         if answer or (target.on_host and target.vpc not in self._ovn):
             return True
         if target.vpc in self._policies:
-            return self._policies[target.vpc].reaches(source.address, Pod(namespace="default"), 443)
+            return self._policy(target).reaches(source.address, Pod(namespace="default"), 443)
         return not self._subnets[target.vpc]["natOutgoing"] if target.vpc in self._subnets else False
 
     def _into_vrf(self, source: End, vpc: str, address: IPv4Address) -> bool:
