@@ -10,7 +10,9 @@ import hashlib
 import json
 import re
 from abc import abstractmethod
-from typing import Annotated, ClassVar
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import AwareDatetime, Field, JsonValue, StringConstraints
 
@@ -59,7 +61,7 @@ class Intent(Spec):
         """Return what the name of the intent begins with."""
         return self.release
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Return what two intents share exactly when they are the same: 16 hex digits of the SHA-256 of all of it."""
         said = self.model_dump(mode="json", exclude_defaults=True)
@@ -70,6 +72,12 @@ class Intent(Spec):
     def name(self) -> str:
         """Return the name by which lock files refer to the intent."""
         return f"{self.stem}@{self.fingerprint}"
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with other values, which has a fingerprint of its own."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("fingerprint", None)
+        return copied
 
 
 class ImageIntent(Intent):

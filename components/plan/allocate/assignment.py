@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import itemgetter
 
-from components.plan.allocate.free_hosts import FreeHosts, position
+from components.plan.allocate.free_hosts import FreeHosts
 from components.plan.allocate.shortage import Account, too_few_nodes, too_few_racks
 from components.plan.allocate.spares import nodes_within, spares_for
 from components.plan.build.fabrics import halls_for
@@ -101,8 +100,7 @@ class _Assigner:
         for placed in sorted(clusters(self._environment), key=lambda placed: natural(placed.tenant.tenant)):
             owner = (placed.tenant.tenant, placed.cluster.name)
             mine = self._leaving.get(owner, [])
-            for domain, host in mine:
-                self._free[host.instance_type].add(domain, host)
+            self._let_go(mine)
             for index, pool in enumerate(placed.cluster.pools):
                 path = (*placed.path, "pools", index)
                 self._serve(PlacedPool(tenant=placed.tenant, cluster=placed.cluster, pool=pool, path=path))
@@ -113,22 +111,30 @@ class _Assigner:
 
     def _sort(self, released: Collection[str]) -> None:
         wanted = {placed.key: placed for placed in pools(self._environment)}
+        wanted = {key: placed for key, placed in wanted.items() if self._keeps(placed)}
         free = []
         for host in self._environment.hosts:
             domain, key = self._environment.failure_domain(host), self._lock.hosts.get(host.host)
             placed = wanted.get(key) if key and host.host not in released else None
             in_service = host.host not in self._environment.out_of_service
-            if key and placed and placed.pool.instance_type == host.instance_type and self._keeps(placed):
+            if key and placed and placed.pool.instance_type == host.instance_type:
                 self._result.hosts[host.host] = key
                 (self._held if in_service else self._broken)[key][domain] += 1
             elif not in_service:
                 self._broken[host.instance_type][domain] += 1
             elif key is None:
-                free.append((position(host), domain, host))
+                free.append((domain, host))
             else:
                 self._leaving[self._owner(key)].append((domain, host))
-        for _, domain, host in sorted(free, key=itemgetter(0)):
-            self._free[host.instance_type].add(domain, host)
+        self._let_go(free)
+
+    def _let_go(self, hosts: Iterable[tuple[str, HostSpec]]) -> None:
+        """Let pools have ``hosts``, each with its domain."""
+        together: dict[tuple[str, str], list[HostSpec]] = defaultdict(list)
+        for domain, host in hosts:
+            together[host.instance_type, domain].append(host)
+        for (kind, domain), some in together.items():
+            self._free[kind].add(domain, some)
 
     def _owner(self, key: str) -> Owner:
         """Return whose pool ``key`` was when the lock file was written."""

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from components.plan.intents.boot import boot_method
@@ -100,10 +101,15 @@ class Controllers:
         """Begin with no cluster anywhere; ``hosts`` are in pools as it says."""
         self._environment = environment
         self._known = {item.name: item for item in environment.region.bare_metal.controllers}
+        self._hosts = hosts
         self._load = Counter(map(cluster_of, hosts.values()))
-        self._methods = methods_of(environment, hosts)
         self._used = Counter({environment.region.bare_metal.free_hosts: len(environment.hosts) - len(hosts)})
         self.problems: list[Problem] = []
+
+    @cached_property
+    def _methods(self) -> Mapping[str, Collection[BootMethod]]:
+        """Return how the hosts of each cluster boot, which nobody asks while each cluster has its controller."""
+        return methods_of(self._environment, self._hosts)
 
     def keep(self, cluster: str, controller: str | None) -> None:
         """Enter that ``cluster`` is on ``controller`` already."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from bisect import insort
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 
@@ -25,10 +24,10 @@ class FreeHosts:
         self._halls: dict[str, str] = {}
         self._heaps: dict[str, list[tuple[int, tuple[str | int, ...], str]]] = defaultdict(list)
 
-    def add(self, domain: str, host: HostSpec) -> None:
-        """Let ``host`` be taken from now on."""
-        self._halls.setdefault(domain, host.hall)
-        insort(self._hosts[domain], host, key=position)
+    def add(self, domain: str, hosts: Collection[HostSpec]) -> None:
+        """Let ``hosts``, all of ``domain``, be taken from now on."""
+        self._hosts[domain] = sorted([*self._hosts[domain], *hosts], key=position)
+        self._halls.setdefault(domain, self._hosts[domain][0].hall)
         self._enter(domain)
 
     def remove(self, domain: str, host: HostSpec) -> None:
