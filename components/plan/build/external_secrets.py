@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -12,22 +12,26 @@ from components.plan.references.walk import Given, given
 from components.render.concept import Concept
 from components.render.external_secrets import Delivery, ExternalSecretsInput
 from components.render.inventory import InventoryInput
-from components.render.manifest import Manifest, objects
+from components.render.manifest import Manifest, Rendered, objects
 from components.render.namespaces import FREE_HOSTS, tenant_namespace
 from components.specs.environment import Environment
 
 _KIND = "Secret"
+Render = Callable[[Concept], tuple[Rendered, ...]]
+"""What turns a concept into its objects: its own ``render``, or a look at those that it rendered before."""
 
 
-def of_slice(environment: Environment, part: Slice, concepts: Iterable[Concept]) -> Iterator[ExternalSecretsInput]:
-    """Yield the Secrets that ``concepts`` of ``part`` refer to; none where somebody else puts them there.
+def of_slice(
+    environment: Environment, part: Slice, concepts: Iterable[Concept], render: Render
+) -> Iterator[ExternalSecretsInput]:
+    """Yield the Secrets that objects of ``concepts`` refer to; none where somebody else puts them there.
 
     Those of the foundation are part of the region itself: its data stores wait for them.
     """
     store = environment.region.secrets.store
     if store is None or part.kind is SliceKind.FOUNDATION:
         return
-    items = (item for concept in concepts for item in objects(_example(concept).render()))
+    items = (item for concept in concepts for item in objects(_seen(concept, render)))
     had = _of_earlier_halls(environment, part)
     found = tuple(one for one in deliveries(environment, items) if (one.namespace, one.name) not in had)
     if found:
@@ -66,12 +70,12 @@ def _delivery(one: Given, region: str, entry: Entry, kind: str | None) -> Delive
     )
 
 
-def _example(concept: Concept) -> Concept:
-    """Return what refers to the same Secrets with fewer objects: one host for all that have a login in common."""
+def _seen(concept: Concept, render: Render) -> tuple[Rendered, ...]:
+    """Return objects that refer to all Secrets of ``concept``: of hosts that have a login in common, one."""
     if not isinstance(concept, InventoryInput):
-        return concept
+        return render(concept)
     alike = {(placed.owner and placed.owner.cluster, placed.host.bmc_secret): placed for placed in concept.hosts}
-    return replace(concept, hosts=tuple(alike.values()))
+    return replace(concept, hosts=tuple(alike.values())).render()
 
 
 def _of_earlier_halls(environment: Environment, part: Slice) -> set[tuple[str, str]]:

@@ -28,6 +28,7 @@ from components.plan.build.slices import Slice, SliceKind
 from components.plan.own import own_inputs
 from components.plan.pools import PlacedCluster, clusters
 from components.render.concept import Concept
+from components.render.manifest import Rendered
 from components.specs.environment import Environment
 from components.specs.region import RegionSpec
 from components.specs.tenant import TenantSpec
@@ -63,8 +64,26 @@ def inputs(environment: Environment, part: Slice) -> tuple[Concept, ...]:
         KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
         SpecError: code of the repository's own components breaks.
     """
-    concepts = (*_ours(environment, part), *own_inputs(environment, part))
-    return (*external_secrets.of_slice(environment, part, concepts), *concepts)
+    concepts = _referring(environment, part)
+    return (*external_secrets.of_slice(environment, part, concepts, lambda one: one.render()), *concepts)
+
+
+def rendered(environment: Environment, part: Slice) -> tuple[Rendered, ...]:
+    """Return the objects of those ``inputs``, of which each is rendered once.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
+        SpecError: code of the repository's own components breaks.
+    """
+    concepts = _referring(environment, part)
+    made = [concept.render() for concept in concepts]
+    by_identity = {id(concept): items for concept, items in zip(concepts, made, strict=True)}
+    secrets = external_secrets.of_slice(environment, part, concepts, lambda one: by_identity[id(one)])
+    return (*(item for one in secrets for item in one.render()), *(item for items in made for item in items))
+
+
+def _referring(environment: Environment, part: Slice) -> tuple[Concept, ...]:
+    return (*_ours(environment, part), *own_inputs(environment, part))
 
 
 def _ours(environment: Environment, part: Slice) -> tuple[Concept, ...]:

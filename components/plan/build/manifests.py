@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.build.inputs import inputs
+from components.plan.build.inputs import rendered
 from components.plan.build.slices import Slice, slices
 from components.plan.own import refuse_twins
 from components.render.manifest import Manifest, Rendered, objects
@@ -29,6 +29,6 @@ def manifests(environment: Environment, part: Slice) -> tuple[Rendered, ...]:
         KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
         SpecError: code of the repository's own components breaks, or makes an object that is made already.
     """
-    rendered = tuple(item for concept in inputs(environment, part) for item in concept.render())
-    refuse_twins(environment, part, rendered)
-    return rendered
+    made = rendered(environment, part)
+    refuse_twins(environment, part, made)
+    return made

@@ -15,7 +15,8 @@ from components.plan.references.table import references_table
 from components.plan.references.walk import given
 from components.plan.report.prerequisites import prerequisites
 from components.render.external_secrets import ExternalSecretsInput
-from components.render.manifest import objects
+from components.render.manifest import Manifest, objects
+from components.render.storage import StorageCatalogInput
 from components.specs.environment import Environment
 from components.specs.external_secrets import SecretsSpec
 from components.specs.loader import environments, load_environment
@@ -169,3 +170,19 @@ def test_a_set_of_secrets_is_one_resource_of_its_slice() -> None:
         assert places in ([], [0])
         assert all(len(concepts[place].render()) == 1 for place in places)
         assert places or part.kind is SliceKind.TENANT
+
+
+def test_what_refers_to_secrets_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = with_store(load_environment("laptop", ENVIRONMENTS))
+    rendered: list[str] = []
+    render = StorageCatalogInput.render
+
+    def counted(one: StorageCatalogInput) -> tuple[Manifest, ...]:
+        rendered.append(one.name)
+        return render(one)
+
+    monkeypatch.setattr(StorageCatalogInput, "render", counted)
+    every = [items for part in slices(environment) for items in manifests(environment, part)]
+
+    assert [item.name for item in every if item.name.startswith("secrets-cluster-")]
+    assert rendered == ["acme-train", "globex-lab"]
