@@ -129,7 +129,7 @@ def _rdma(found: Offerings) -> Table:
     for entry in found.rdma:
         seen = "the pod alone" if entry.exclusive else "the node"
         ports = plural(entry.ports, "port")
-        parts = f"{ports}, whole" if entry.functions is None else f"{entry.functions:,} of {ports}"
+        parts = f"{ports}, {entry.use}" if entry.functions is None else f"{entry.functions:,} of {ports}"
         key = (entry.instance_type, entry.networks or "-", entry.resource, parts, seen)
         alike.setdefault(key, []).append(entry.cluster)
     table = _table("InfiniBand on", "network", "resource", "of a node", "devices seen by", "offered in")

@@ -22,13 +22,13 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from components.render import device_plugins
 from components.render import labels as keys
-from components.render import whole_ports
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest, namespace
 from components.render.operators import Operator, sources, tenant_release
 from components.specs.fabric import FabricSpec, GuidNumbers
-from components.specs.instance_types import InstanceType
+from components.specs.instance_types import InstanceType, PortUse
 from components.specs.versions import Chart, Tool
 
 CHART = "network-operator"
@@ -37,8 +37,7 @@ MULTUS = "multus-cni"
 TOOLS = (DAEMON, MULTUS)
 """Images that are needed among the tools of the version vector, beside that of what hands out whole ports."""
 NAMESPACE = "network-operator"
-_RESOURCE = "infiniband"
-RESOURCE = f"{whole_ports.PREFIX}/{_RESOURCE}"
+RESOURCE = device_plugins.resource_of(PortUse.FUNCTIONS)
 """Resource by which a pod asks for a virtual function."""
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
 """Annotation by which a pod asks for a network attachment."""
@@ -62,13 +61,13 @@ class Partition:
     daemon_image: str
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Releases of charts that are pinned for the cluster, by chart."""
-    plugin: Tool | None = None
-    """What hands out whole ports; required where pods get some."""
+    plugins: Mapping[PortUse, Tool] = field(default_factory=dict)
+    """What hands out ports without virtual functions, by what pods get; required where they get it."""
 
     @property
     def with_functions(self) -> tuple[InstanceType, ...]:
         """Return the instance types whose pods get virtual functions."""
-        return tuple(kind for kind in self.instance_types if not kind.whole_ports)
+        return tuple(kind for kind in self.instance_types if kind.port_use is PortUse.FUNCTIONS)
 
 
 def render(partition: Partition, cluster: str, tenant: str) -> tuple[Manifest, ...]:
@@ -81,7 +80,7 @@ def render(partition: Partition, cluster: str, tenant: str) -> tuple[Manifest, .
         _operator_parts(partition, cluster),
         _functions_operator(cluster),
         *(_functions(kind, cluster) for kind in functions),
-        *_whole(partition, cluster),
+        *_ports(partition, cluster),
         *((_attachment(partition, cluster, tenant), _daemon(partition, cluster, tenant)) if functions else ()),
     )
 
@@ -105,7 +104,7 @@ def _operator_parts(partition: Partition, cluster: str) -> Manifest:
         "NicClusterPolicy",
         "nic-cluster-policy",  # the only name that the operator looks for
         cluster=cluster,
-        spec={"secondaryNetwork": {"multus": whole_ports.fetched(partition.multus)}},
+        spec={"secondaryNetwork": {"multus": device_plugins.fetched(partition.multus)}},
     )
 
 
@@ -127,7 +126,7 @@ def _functions_operator(cluster: str) -> Manifest:
 
 def _functions(kind: InstanceType, cluster: str) -> Manifest:
     model = "" if kind.nics is None else kind.nics.model
-    device = whole_ports.ADAPTERS[model]
+    device = device_plugins.ADAPTERS[model]
     return manifest(
         _SRIOV,
         "SriovNetworkNodePolicy",
@@ -136,22 +135,21 @@ def _functions(kind: InstanceType, cluster: str) -> Manifest:
         cluster=cluster,
         spec={
             "nodeSelector": {keys.NODE_INSTANCE_TYPE: kind.name},
-            "nicSelector": {"vendor": whole_ports.VENDOR, "deviceID": device},
+            "nicSelector": {"vendor": device_plugins.VENDOR, "deviceID": device},
             "deviceType": "netdevice",
             "linkType": "ib",
             "isRdma": True,
             "externallyManaged": True,
             "numVfs": kind.dpu.virtual_functions,
-            "resourceName": _RESOURCE,
+            "resourceName": device_plugins.RESOURCES[PortUse.FUNCTIONS],
         },
     )
 
 
-def _whole(partition: Partition, cluster: str) -> Iterator[Manifest]:
-    if partition.plugin is not None:
-        for kind in partition.instance_types:
-            if kind.whole_ports:
-                yield whole_ports.node_policy(kind, partition.plugin, cluster)
+def _ports(partition: Partition, cluster: str) -> Iterator[Manifest]:
+    for kind in partition.instance_types:
+        if kind.port_use in partition.plugins:
+            yield device_plugins.node_policy(kind, partition.plugins[kind.port_use], cluster)
 
 
 def _attachment(partition: Partition, cluster: str, tenant: str) -> Manifest:

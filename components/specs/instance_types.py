@@ -71,6 +71,8 @@ class PortUse(StrEnum):
     """The pod gets virtual functions of ports, each in the partition of its VPC, by SR-IOV."""
     WHOLE = "whole"
     """The pod gets ports whole, in the partitions that UFM has them in."""
+    SHARED = "shared"
+    """The pod gets all ports, and so do the other pods of the node that ask: nothing keeps them from each other."""
 
 
 class RdmaSpec(CheckedSpec):
@@ -78,15 +80,18 @@ class RdmaSpec(CheckedSpec):
 
     ports: PortUse = PortUse.FUNCTIONS
     """What a pod gets of the ports. Golden images make virtual functions of them, or none where ports are whole: a port
-    that has some is not handed out."""
+    that has some is not handed out. Shared ones may have some, which nobody gets."""
     exclusive: bool = False
     """Whether an RDMA device is in one network namespace alone, so that no other pod of the node sees it. Golden images
     decide (``contents.rdma_exclusive``), and those of the type must agree."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield whole ports whose devices would have to move."""
-        if self.exclusive and self.ports is PortUse.WHOLE:
-            text = "cannot be kept for whole ports, whose devices stay with the node; write false, or ports: functions"
+        """Yield whole and shared ports whose devices would have to move."""
+        if self.exclusive and self.ports is not PortUse.FUNCTIONS:
+            text = (
+                f"cannot be kept for {self.ports} ports, whose devices stay with the node; write false, or ports:"
+                " functions"
+            )
             yield Misfit(text, ("exclusive",), self.exclusive)
 
 
@@ -147,18 +152,18 @@ class InstanceType(CheckedSpec):
         return self.rdma is not None and self.rdma.exclusive
 
     @property
-    def whole_ports(self) -> bool:
-        """Tell whether pods get ports of a node whole."""
-        return self.rdma is not None and self.rdma.ports is PortUse.WHOLE
+    def port_use(self) -> PortUse:
+        """Return what a pod gets of the ports of a node on its fabric."""
+        return PortUse.FUNCTIONS if self.rdma is None else self.rdma.ports
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield sizes that no machine has, ports that are not there, and hints that match too many disks."""
         if self.rdma is not None and not self.infiniband_ports:
             yield Misfit("is about ports on InfiniBand, and infiniband_ports is 0; remove it", ("rdma",))
-        if self.whole_ports and len(self.name) > _MAX_POLICY:
+        if self.port_use is not PortUse.FUNCTIONS and len(self.name) > _MAX_POLICY:
             text = (
-                f"has more than {_MAX_POLICY} characters, which the Network Operator refuses for what hands out whole"
-                " ports; shorten it, or write ports: functions"
+                f"has more than {_MAX_POLICY} characters, which the Network Operator refuses for what hands out"
+                f" {self.port_use} ports; shorten it, or write ports: functions"
             )
             yield Misfit(text, ("name",), self.name)
         sizes = {"memory": (self.memory, _MEMORY), "nvme_disk_size": (self.nvme_disk_size, _DISK)}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from providers.kube.objects import dig
-from rehearsal.operators import gpus
+from rehearsal.operators import adapters, gpus
 from rehearsal.operators.helm import FLUX_NAME, FLUX_NAMESPACE, RELEASE, is_from_helm, is_real
 from rehearsal.operators.view import Object, View, deleting, owner, reported
 
@@ -90,6 +90,7 @@ AGENTS = {
         otherwise=tuple(_GPU_TAINT),
         selector=(_DEVICE_PLUGIN, "true"),
     ),
+    "network-operator": Agent(name="network-device-plugin", acts=adapters.offer, otherwise=tuple(_EVERY_TAINT)),
 }
 """What the agents of charts do to nodes, by chart."""
 

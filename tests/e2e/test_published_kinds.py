@@ -68,7 +68,7 @@ def of_choices() -> tuple[Manifest, ...]:
     backends = product(ControlPlaneBackend, BareMetalBackend, Isolation, ("dedicated", "shared-a"))
     chosen = [
         with_fullest_pools(laptop),
-        on_infiniband(laptop, RdmaSpec(ports=PortUse.WHOLE)),
+        *(on_infiniband(laptop, RdmaSpec(ports=use)) for use in (PortUse.WHOLE, PortUse.SHARED)),
         *(by_charts(laptop, handed_over=handed_over) for handed_over in (True, False)),
         *(cluster_api_by_tag(laptop, registry) for registry in (REGISTRY, None)),
         *(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.plan.allocate.allocation import allocate
-from components.render.whole_ports import PLUGIN
+from components.render.device_plugins import IMAGES
 from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec
 from components.specs.instance_types import RdmaSpec
@@ -20,7 +20,9 @@ FABRIC = FabricSpec.model_validate(
     },
     strict=False,
 )
-_PLUGIN = Tool(name=PLUGIN, image=f"registry.cloud.example/{PLUGIN}", digest=f"sha256:{'5' * 64}")
+_PLUGINS = tuple(
+    Tool(name=name, image=f"registry.cloud.example/{name}", digest=f"sha256:{'5' * 64}") for name in IMAGES.values()
+)
 
 
 def on_infiniband(environment: Environment, rdma: RdmaSpec | None = None) -> Environment:
@@ -39,7 +41,7 @@ def on_infiniband(environment: Environment, rdma: RdmaSpec | None = None) -> Env
             "region": spec,
             "tenants": (first, *others),
             "instance_types": catalog.model_copy(update={"instance_types": kinds}),
-            "versions": environment.versions.model_copy(update={"tools": (*environment.versions.tools, _PLUGIN)}),
+            "versions": environment.versions.model_copy(update={"tools": (*environment.versions.tools, *_PLUGINS)}),
         }
     )
     return changed.model_copy(update={"allocations": allocate(changed)[0]})

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from components.plan.pools import PlacedCluster
+from components.render.device_plugins import IMAGES
 from components.render.infiniband import DAEMON, MULTUS, Partition
-from components.render.whole_ports import PLUGIN
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind, FabricSpec
 from components.specs.hosted_control_plane import ClusterSpec
@@ -56,6 +56,6 @@ def partition(environment: Environment, placed: PlacedCluster) -> Partition | No
         instance_types=tuple(kinds),
         multus=versions.tool(MULTUS),
         daemon_image=str(versions.tool(DAEMON)),
-        plugin=versions.tool(PLUGIN) if any(kind.whole_ports for kind in kinds) else None,
+        plugins={use: versions.tool(IMAGES[use]) for use in IMAGES if use in {kind.port_use for kind in kinds}},
         pins=environment.image_pins.charts_of(placed.cluster.name),
     )

@@ -23,11 +23,13 @@ from components.plan.report.offers import (
     StorageOffer,
 )
 from components.plan.vm_room import vm_pools, vms_on
-from components.render import gpu_sharing, infiniband, whole_ports
+from components.render import gpu_sharing, infiniband
+from components.render.device_plugins import resource_of
 from components.render.manifest import Json
 from components.render.vm_order import vm_order
 from components.specs.environment import Environment
 from components.specs.gpu_sharing import GpuSharingSpec
+from components.specs.instance_types import PortUse
 from components.specs.keys import cluster_of, pool_key
 from components.specs.storage import TopolvmClassSpec, VastClassSpec
 from components.specs.vm_offering import VmSizeSpec
@@ -187,14 +189,16 @@ def _rdma(environment: Environment) -> Iterator[PortOffer]:
         if part is None:
             continue
         for kind in part.instance_types:
+            cut = kind.port_use is PortUse.FUNCTIONS
             yield PortOffer(
                 cluster=placed.cluster.name,
                 instance_type=kind.name,
                 fabric=part.fabric.name,
-                networks=None if kind.whole_ports else infiniband.attachment_of(part.fabric.name),
-                resource=whole_ports.RESOURCE if kind.whole_ports else infiniband.RESOURCE,
+                networks=infiniband.attachment_of(part.fabric.name) if cut else None,
+                resource=resource_of(kind.port_use),
+                use=kind.port_use,
                 ports=kind.infiniband_ports,
-                functions=None if kind.whole_ports else kind.infiniband_ports * kind.dpu.virtual_functions,
+                functions=kind.infiniband_ports * kind.dpu.virtual_functions if cut else None,
                 exclusive=kind.rdma_exclusive,
             )
 

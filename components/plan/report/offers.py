@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.specs.base import Spec
-from components.specs.instance_types import GpuSpec
+from components.specs.instance_types import GpuSpec, PortUse
 from components.specs.snapshots import TreeSnapshotsSpec
 from components.specs.vm_offering import VmGpuSpec
 
@@ -120,13 +120,15 @@ class PortOffer(Spec):
     instance_type: str
     fabric: str
     networks: str | None
-    """Value of the annotation ``k8s.v1.cni.cncf.io/networks``, once for each port; None for whole ports."""
+    """Value of the annotation ``k8s.v1.cni.cncf.io/networks``, once for each port; None where a pod names none."""
     resource: str
-    """Resource that the pod limits to as many ports as it names."""
+    """Resource that the pod limits to as many ports as it wants, or to 1 for all of them where they are shared."""
+    use: PortUse
+    """What the pod gets of the ports."""
     ports: int
     """Ports of one node."""
     functions: int | None
-    """Virtual functions of one node, each for one pod; None where pods get whole ports."""
+    """Virtual functions of one node, each for one pod; None where pods get ports as they are."""
     exclusive: bool
     """Whether no other pod of the node sees the RDMA devices."""
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from components.plan.allocate.intervals import overlaps
 from components.plan.build.fabrics import connected, infiniband
 from components.plan.pools import clusters, place, problem, tenant_file
+from components.render.device_plugins import ADAPTERS, IMAGES
 from components.render.infiniband import TOOLS
-from components.render.whole_ports import ADAPTERS, PLUGIN
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind, FabricSpec
+from components.specs.instance_types import PortUse
 from components.specs.keys import cluster_of
 from components.specs.loader import ALLOCATIONS, INSTANCE_TYPES, REGION, VERSIONS
 from components.specs.problems import Problem, listed, suggestion
@@ -169,7 +170,7 @@ def one_fabric(environment: Environment) -> Iterator[Problem]:
 def one_mode(environment: Environment) -> Iterator[Problem]:
     """Report clusters where RDMA devices of some nodes on InfiniBand are exclusive: one attachment serves all nodes."""
     for placed in clusters(environment):
-        kinds = {kind.name: kind for kind in connected(environment, placed) if not kind.whole_ports}
+        kinds = {kind.name: kind for kind in connected(environment, placed) if kind.port_use is PortUse.FUNCTIONS}
         used = [
             (index, kinds[pool.instance_type])
             for index, pool in enumerate(placed.cluster.pools)
@@ -186,6 +187,23 @@ def one_mode(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, placed.file, (*placed.path, "pools", index, "instance_type"), text)
 
 
+def shared_ports(environment: Environment) -> Iterator[Problem]:
+    """Report shared ports in clusters with namespaces of teams: RDMA devices have no walls."""
+    for placed in clusters(environment):
+        kinds = {kind.name for kind in connected(environment, placed) if kind.port_use is PortUse.SHARED}
+        if not kinds or not placed.cluster.namespaces:
+            continue
+        walls = place(environment, placed.file, (*placed.path, "namespaces"))
+        for index, pool in enumerate(placed.cluster.pools):
+            if pool.instance_type in kinds:
+                text = (
+                    f"pods of all namespaces get the same RDMA devices of '{pool.instance_type}' (rdma.ports: shared,"
+                    f" {INSTANCE_TYPES}), past the walls of namespaces ({walls}); take an instance type with other"
+                    " ports, or make a cluster for each team"
+                )
+                yield problem(environment, placed.file, (*placed.path, "pools", index, "instance_type"), text)
+
+
 def adapters(environment: Environment) -> Iterator[Problem]:
     """Report instance types on InfiniBand whose adapter is not known, and a region without the images for them."""
     used = {kind.name: placed for placed in clusters(environment) for kind in connected(environment, placed)}
@@ -198,8 +216,9 @@ def adapters(environment: Environment) -> Iterator[Problem]:
             )
             yield problem(environment, INSTANCE_TYPES, ("instance_types", index, "nics"), text)
     known, used_kinds = [tool.name for tool in environment.versions.tools], environment.instance_types.by_name
-    whole = (PLUGIN,) if any(used_kinds[name].whole_ports for name in used) else ()
-    for name in (*TOOLS, *whole) if used else ():
+    uses = {used_kinds[name].port_use for name in used}
+    plugins = [image for use, image in IMAGES.items() if use in uses]
+    for name in (*TOOLS, *plugins) if used else ():
         if name not in known:
             text = f"need '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
             yield problem(environment, REGION, ("fabrics",), text)

@@ -141,6 +141,7 @@ DATA: tuple[Rule, ...] = (
     fabrics.guid_ranges,
     fabrics.one_fabric,
     fabrics.one_mode,
+    fabrics.shared_ports,
     fabrics.adapters,
     fabrics.partition_limit,
     clusters.state_and_context,

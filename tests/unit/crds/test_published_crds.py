@@ -31,9 +31,10 @@ def test_every_custom_object_of_an_environment_fits_its_published_schema(publish
     assert len({item.kind for item in custom}) > 20
 
 
-def test_what_hands_out_whole_ports_fits_its_published_schema(published: Oracle) -> None:
+@pytest.mark.parametrize("use", [PortUse.WHOLE, PortUse.SHARED])
+def test_what_hands_out_ports_fits_its_published_schema(published: Oracle, use: PortUse) -> None:
     laptop = load_environment("laptop", ENVIRONMENTS)
-    custom = custom_objects(on_infiniband(laptop, RdmaSpec(ports=PortUse.WHOLE)))
+    custom = custom_objects(on_infiniband(laptop, RdmaSpec(ports=use)))
 
     assert "NicNodePolicy" in {item.kind for item in custom}
     assert refused(published, custom) == {}

@@ -80,7 +80,8 @@ def of_choices() -> Iterator[tuple[str, Environment]]:
         yield name, load_environment(name, ENVIRONMENTS)
     yield "fullest pools", with_fullest_pools(laptop())
     yield "fullest pools by k0s", with_fullest_pools(with_backends(laptop()))
-    yield "whole ports", on_infiniband(laptop(), RdmaSpec(ports=PortUse.WHOLE))
+    for use in (PortUse.WHOLE, PortUse.SHARED):
+        yield f"{use} ports", on_infiniband(laptop(), RdmaSpec(ports=use))
     yield "secrets from a store", with_store(with_every_file(laptop()))
     yield "secrets from a store that is made", with_store(with_every_file(laptop()), MADE)
     for choice in product(ControlPlaneBackend, BareMetalBackend, Isolation, ("dedicated", "shared-a")):

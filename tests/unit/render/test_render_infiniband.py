@@ -12,7 +12,6 @@ from components.plan.build.charts import needed_charts
 from components.plan.build.inputs import inputs
 from components.plan.build.slices import slices
 from components.plan.report.offerings import offerings
-from components.render import whole_ports
 from components.render.manifest import Manifest
 from components.render.tenant_network import TenantNetworkInput
 from components.specs.environment import Environment
@@ -109,7 +108,7 @@ def test_whole_ports_are_handed_out_without_attachment_and_without_guids(laptop:
     spec = found[-1].body["spec"]
     assert spec["nodeSelector"] == {"node-restriction.kubernetes.io/instance-type": "h100-ib-8"}
     plugin = spec["sriovDevicePlugin"]
-    assert "{repository}/{image}@{version}".format(**plugin) == str(region.versions.tool(whole_ports.PLUGIN))
+    assert "{repository}/{image}@{version}".format(**plugin) == str(region.versions.tool("sriov-network-device-plugin"))
     [resource] = json.loads(plugin["config"])["resourceList"]
     assert resource["selectors"] == {
         "vendors": ["15b3"],
@@ -120,6 +119,29 @@ def test_whole_ports_are_handed_out_without_attachment_and_without_guids(laptop:
     [offer] = offerings(region).rdma
     assert offer.resource == f"{resource['resourcePrefix']}/{resource['resourceName']}"
     assert (offer.networks, offer.ports, offer.functions, offer.exclusive) == (None, 8, None, False)
+
+
+def test_shared_ports_are_offered_all_to_as_many_pods_as_a_node_runs(laptop: Environment) -> None:
+    region = on_infiniband(laptop, RdmaSpec(ports=PortUse.SHARED))
+    [network] = in_cluster(region)
+    *_, policy = network.render()
+
+    plugin = policy.body["spec"]["rdmaSharedDevicePlugin"]
+    assert "{repository}/{image}@{version}".format(**plugin) == str(region.versions.tool("k8s-rdma-shared-dev-plugin"))
+    assert json.loads(plugin["config"]) == {
+        "configList": [
+            {
+                "resourceName": "infiniband_shared",
+                "resourcePrefix": "nvidia.com",
+                "rdmaHcaMax": 110,
+                "selectors": {"vendors": ["15b3"], "deviceIDs": ["1021"], "linkTypes": ["infiniband"]},
+            }
+        ]
+    }
+    assert "sriovDevicePlugin" not in policy.body["spec"]
+    [offer] = offerings(region).rdma
+    assert (offer.resource, offer.use, offer.ports) == ("nvidia.com/infiniband_shared", PortUse.SHARED, 8)
+    assert (offer.networks, offer.functions, offer.exclusive) == (None, None, False)
 
 
 def test_functions_and_whole_ports_go_together_in_a_cluster(laptop: Environment) -> None:
