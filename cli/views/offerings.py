@@ -116,7 +116,8 @@ def _storage(found: Offerings) -> Table:
     table = _table("storage class", "driver", "volumes", "snapshots", "offered in")
     for entry in found.storage:
         shared = "many nodes at once" if entry.shared else "one node"
-        kept = "kept" if entry.durable else "lost with the node"
+        lost = "encrypted, until it boots" if entry.encrypted else "lost with the node"
+        kept = "kept" if entry.durable else lost
         name = f"{entry.storage_class} (default)" if entry.default else entry.storage_class
         taken = f"every {entry.snapshots.every}, kept {entry.snapshots.keep}" if entry.snapshots else "-"
         table.add_row(name, entry.driver, f"{shared}, {kept}", taken, listed(entry.clusters, _NAMED) or "-")

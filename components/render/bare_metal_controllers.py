@@ -27,7 +27,7 @@ from components.render.control_plane import MANAGEMENT_DOMAIN
 from components.render.manifest import Manifest
 from components.render.objects import given, manifest
 from components.render.operators import CERT_MANAGER, Operator
-from components.specs.bare_metal import BareMetalSpec, BootMethod, DhcpSpec
+from components.specs.bare_metal import BareMetalSpec, BootMethod, Cleaning, DhcpSpec
 
 CHART = "baremetal-operator"
 IRONIC_CHART = "ironic-standalone-operator"
@@ -41,6 +41,9 @@ PROVISIONED_AT_ONCE = 20
 (``PROVISIONING_LIMIT``); others wait for their turn. Those with virtual media wait for nobody, nor for them."""
 WORKERS = 16
 """Hosts that an operator looks at side by side: fewer than it provisions at once, as upstream advises."""
+_ERASE = {"group": "deploy", "name": "erase_devices_priority", "value": "5"}
+"""Ironic's configuration by which disks erase themselves, after their metadata (10), since higher goes first. Its image
+says 0 (metal3-io/ironic-image:ironic-config/ironic.conf.j2), which the environment overrides."""
 _PACE = tuple(f"{flag}={value}" for flag, value in PACE.items())
 _CERTIFICATE = f"{IRONIC}-tls"
 """Secret of Ironic's certificate and its key, which cert-manager makes."""
@@ -116,7 +119,7 @@ def render(metal: BareMetalSpec, interface: str) -> Iterator[Manifest]:
                     "certificateName": _CERTIFICATE,
                     **given(bmcCA=authority and {"kind": "Secret", "name": authority}),
                 },
-                **given(nodeSelector=one.nodes),
+                **given(nodeSelector=one.nodes, extraConfig=[_ERASE] if metal.cleaning is Cleaning.ERASE else []),
             },
         )
 

@@ -95,8 +95,16 @@ def _vast_driver(spec: VastClassSpec) -> Operator:
 
 def _topolvm_driver(classes: list[TopolvmClassSpec]) -> Operator:
     """Return TopoLVM with a device class for each volume group that ``classes`` name, and no class of its own."""
-    groups = dict.fromkeys(spec.device_class for spec in classes)
-    devices = [{"name": group, "volume-group": group, "default": place == 0} for place, group in enumerate(groups)]
+    groups = {spec.device_class: spec.spare_gib for spec in classes}
+    devices = [
+        {
+            "name": group,
+            "volume-group": group,
+            "default": place == 0,
+            **given(**{"spare-gb": spare}),
+        }
+        for place, (group, spare) in enumerate(groups.items())
+    ]
     return Operator(
         chart="topolvm",
         namespace=TOPOLVM_NAMESPACE,
@@ -122,11 +130,11 @@ def render_class(cluster: str, spec: StorageClassSpec, annotations: Mapping[str,
         yield _snapshot_class(cluster, spec, _NFS_DRIVER, {**location, **options})
     elif isinstance(spec, TopolvmClassSpec):
         # No snapshot class: TopoLVM's are on the same disks as the volume, and of thin pools only.
-        durable = {keys.DURABLE: str(spec.durable).lower()}
+        promised = {keys.DURABLE: str(spec.durable).lower(), **({keys.ENCRYPTED: "true"} if spec.encrypted else {})}
         # A local volume must wait for the pod, which decides the node.
         parameters = _topolvm_parameters(spec)
         wait = "WaitForFirstConsumer"
-        yield _storage_class(cluster, spec, _TOPOLVM_DRIVER, parameters, annotations, labels=durable, binding=wait)
+        yield _storage_class(cluster, spec, _TOPOLVM_DRIVER, parameters, annotations, labels=promised, binding=wait)
     else:
         yield _storage_class(cluster, spec, _VAST_DRIVER, _vast_parameters(spec), annotations)
         yield _snapshot_class(cluster, spec, _VAST_DRIVER, _secret("snapshotter", spec))

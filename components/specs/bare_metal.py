@@ -45,6 +45,16 @@ class BootMethod(StrEnum):
     """The host asks the network. Such a controller attaches ISOs too, where a host's driver does that."""
 
 
+class Cleaning(StrEnum):
+    """What Ironic does to all disks of a host before it is free, at first and each time it is given back."""
+
+    METADATA = "metadata"
+    """Partition tables and signatures are erased, and data stay where they are."""
+    ERASE = "erase"
+    """Each disk erases itself too, by NVMe format or ATA secure erase; a host with one that cannot is not free again
+    (``clean failed``)."""
+
+
 class DhcpSpec(CheckedSpec):
     """Addresses that hosts have while they boot from the network; routers relay their requests to the controller."""
 
@@ -154,6 +164,8 @@ class BareMetalSpec(CheckedSpec):
     boot_interface: InterfaceName = "br-boot"
     """Interface in ``networks.boot``, on the hosts of the management cluster where a controller leases addresses. An
     Ironic that leases none listens on ``dpus.vip_interface``."""
+    cleaning: Cleaning = Cleaning.METADATA
+    """What is done to the disks of a host before anybody has it. IronCore's metal-operator cleans nothing."""
     bmc_certificates: BmcCertificatesSpec = BmcCertificatesSpec()
     """How certificates of BMCs are verified; Metal3 registers no host behind one that it cannot verify."""
 
@@ -163,6 +175,9 @@ class BareMetalSpec(CheckedSpec):
         if names and self.backend is not BareMetalBackend.METAL3:
             text = f"has no meaning for {self.backend}, whose servers are in no namespace; remove it"
             yield Misfit(text, ("controllers",), listed(names))
+        if self.cleaning is not Cleaning.METADATA and self.backend is not BareMetalBackend.METAL3:
+            text = f"has no meaning for {self.backend}, which cleans nothing; remove it"
+            yield Misfit(text, ("cleaning",), self.cleaning.value)
         if names and self.free_hosts is None:
             yield Misfit("is required with controllers; name one of them", ("free_hosts",))
         if self.free_hosts is not None and self.free_hosts not in names:

@@ -75,6 +75,9 @@ class ImageContents(CheckedSpec):
     rdma_exclusive: bool = False
     """Whether the kernel keeps each RDMA device to the network namespace it is in, by ``options ib_core netns_mode=0``
     in a file of ``/etc/modprobe.d``. Instance types that the image fits must say the same (``rdma.exclusive``)."""
+    encrypted_scratch: bool = False
+    """Whether the disks of ``nvme_disks`` are dm-crypt devices below their volume groups, with a key that each boot
+    draws anew and keeps in memory alone, so that a disk holds nothing readable once its node is off."""
     kubelet: KubernetesVersion
     """Version of the kubelet, never newer than the control plane and at most three minor versions older (Kubernetes'
     version skew policy)."""

@@ -18,7 +18,9 @@ from components.specs.base import (
     DnsLabel,
     IpAddress,
     Misfit,
+    Quantity,
     Text,
+    bytes_of,
 )
 from components.specs.host_text import nearest_host, plain_host
 from components.specs.problems import listed, nearest
@@ -35,6 +37,9 @@ TenantLabel = Annotated[str, StringConstraints(pattern=TENANT_LABEL, max_length=
 """DNS-1035 label in which `TENANT` may stand once, for a name of at most 15 characters."""
 TenantHost = Annotated[str, StringConstraints(pattern=TENANT_HOST, max_length=240)]
 """DNS name in whose first label `TENANT` may stand."""
+SPARE_GIB = 10
+"""GiB of a volume group that lvmd keeps unless it is told otherwise (topolvm/topolvm:docs/lvmd.md)."""
+_GIBIBYTE = 1 << 30
 _PORT = re.compile(r":([1-9][0-9]{0,4})$")
 _MAX_PORT = 65535
 
@@ -179,15 +184,35 @@ class TopolvmClassSpec(_ClassSpec):
     """Volume group of the node's disks, as the image names it."""
     durable: bool = False
     """Whether a volume survives the replacement of its node. Nodes are stateless, so local disks are not."""
+    spare: Quantity | None = None
+    """Room of each volume group that no volume gets, in whole GiB, ``spare-gb`` of lvmd, which keeps 10 GiB when it is
+    left out. Entries of one ``device_class`` say the same."""
+    encrypted: bool = False
+    """Whether volumes are on devices whose key is lost with the node's power. Golden images do that
+    (``contents.encrypted_scratch``), since TopoLVM encrypts nothing; volumes then end with each boot of their node."""
     management: bool = False
     """Whether the management cluster has the class as well, with the driver, for etcds of control planes. Its hosts
     then have the volume group; somebody else makes classes there when no entry says so."""
     SHARED: ClassVar[bool] = False
     """A volume is a logical volume of one node."""
 
+    @property
+    def spare_gib(self) -> int | None:
+        """Return the spare room in GiB; None where lvmd decides."""
+        return None if self.spare is None else bytes_of(self.spare) // _GIBIBYTE
+
     def misfits(self) -> Iterator[Misfit]:
-        """Yield mount options that are none of a local file system."""
+        """Yield options that no local file system has, spare room that lvmd cannot count, and keys that etcds lose."""
         yield from mount_options.misfits(self.mount_options, nfs=False)
+        if self.spare is not None and bytes_of(self.spare) % _GIBIBYTE:
+            whole = -(-bytes_of(self.spare) // _GIBIBYTE)
+            yield Misfit(f"is no whole number of GiB, which lvmd counts in; write {whole}Gi", ("spare",), self.spare)
+        if self.encrypted and self.management:
+            text = (
+                "stands beside management, and data stores there would lose their data whenever a host boots; make an"
+                " entry of its own for the management cluster"
+            )
+            yield Misfit(text, ("encrypted",))
 
 
 def _host_misfits(key: str, text: str, *, port: bool) -> Iterator[Misfit]:

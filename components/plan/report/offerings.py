@@ -176,6 +176,7 @@ def _storage(environment: Environment) -> Iterator[StorageOffer]:
             driver=entry.driver,
             default=entry.default,
             shared=entry.SHARED,
+            encrypted=isinstance(entry, TopolvmClassSpec) and entry.encrypted,
             durable=not isinstance(entry, TopolvmClassSpec) or entry.durable,
             snapshots=entry.snapshots if isinstance(entry, VastClassSpec) else None,
             clusters=names,

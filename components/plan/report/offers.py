@@ -82,6 +82,8 @@ class StorageOffer(Spec):
     """Whether many nodes can have a volume mounted at once."""
     durable: bool
     """Whether a volume survives the replacement of its node."""
+    encrypted: bool
+    """Whether the disks below are encrypted with keys that nodes forget, and volumes end with each boot of a node."""
     snapshots: TreeSnapshotsSpec | None
     """Snapshots that the storage system takes of all volumes, deleted ones too."""
     clusters: tuple[str, ...]

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 
 from components.plan.build.add_ons import add_ons
 from components.plan.intents.images import find_image
 from components.plan.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file, vms_of
 from components.render.backends import BORDERS
-from components.specs.base import Address
+from components.specs.base import Address, bytes_of
 from components.specs.catalog import GoldenImage, ImageContents
 from components.specs.environment import Environment
+from components.specs.instance_types import InstanceType
 from components.specs.keys import cluster_of, parts_of
-from components.specs.loader import IMAGES, REGION
+from components.specs.loader import IMAGES, INSTANCE_TYPES, REGION
 from components.specs.mount_options import VAST_OPTIONS
 from components.specs.problems import Problem, listed
-from components.specs.storage import StorageClassSpec, TopolvmClassSpec, VastClassSpec
+from components.specs.storage import SPARE_GIB, StorageClassSpec, TopolvmClassSpec, VastClassSpec
 from components.specs.tenant_network import Egress
 
 VAST_CLIENT = "vastnfs"
@@ -57,6 +58,68 @@ def local_disks(environment: Environment) -> Iterator[Problem]:
         if isinstance(entry, TopolvmClassSpec) and types and not any(kind.nvme_disks for kind in types):
             names = listed(dict.fromkeys(kind.name for kind in types))
             text = f"'{entry.name}' is on local disks, and no pool has any (nvme_disks of {names} is 0); remove it"
+            yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+
+
+def spare_room(environment: Environment) -> Iterator[Problem]:
+    """Report spare room that is all that the disks of a node hold, or another one of the same volume group."""
+    first: dict[str, tuple[int, TopolvmClassSpec]] = {}
+    for index, entry in enumerate(environment.region.storage):
+        if not isinstance(entry, TopolvmClassSpec):
+            continue
+        at, other = first.setdefault(entry.device_class, (index, entry))
+        spare, kept = _spare(entry), _spare(other)
+        if spare != kept:
+            said = f"is {spare}Gi" if entry.spare else f"is missing, which keeps {spare}Gi"
+            text = (
+                f"{said}, and {other.name} keeps {kept}Gi of the same volume group '{entry.device_class}'"
+                f" ({place(environment, REGION, ('storage', at))}); write {kept}Gi"
+            )
+            yield problem(environment, REGION, ("storage", index, "spare"), text)
+        for kind, size in _volume_groups(environment, entry):
+            if spare >= size:
+                text = (
+                    f"is {spare}Gi, and the {kind.nvme_disks} disks of {kind.name} are {size}Gi ({INSTANCE_TYPES}), so"
+                    f" that no volume gets any; write at most {size - 1}Gi"
+                )
+                yield problem(environment, REGION, ("storage", index, "spare"), text)
+                break
+
+
+def _spare(entry: TopolvmClassSpec) -> int:
+    return SPARE_GIB if entry.spare_gib is None else entry.spare_gib
+
+
+def _volume_groups(environment: Environment, entry: TopolvmClassSpec) -> Iterator[tuple[InstanceType, int]]:
+    """Yield the instance types of nodes with volumes of ``entry`` and the GiB of their disks, the smallest first."""
+    kinds, names = environment.instance_types.by_name, dict[str, int]()
+    for placed, _, one in offered(environment):
+        for pool in placed.cluster.pools if one is entry else ():
+            kind = kinds.get(pool.instance_type)
+            if kind and kind.nvme_disks and kind.nvme_disk_size:
+                names[kind.name] = kind.nvme_disks * (bytes_of(kind.nvme_disk_size) >> 30)
+    for name, size in sorted(names.items(), key=lambda item: item[1]):
+        yield kinds[name], size
+
+
+def encrypted_disks(environment: Environment) -> Iterator[Problem]:
+    """Report classes that are encrypted, on nodes whose images encrypt no disks."""
+    kinds = environment.instance_types.by_name
+    for placed, at, entry in offered(environment):
+        if not isinstance(entry, TopolvmClassSpec) or not entry.encrypted:
+            continue
+        cluster = placed.cluster
+        with_disks = {
+            one.name for one in cluster.pools if one.instance_type in kinds and kinds[one.instance_type].nvme_disks
+        }
+        images = _images(environment, cluster.name, with_disks)
+        plain = [f"{name} has none" for name, image in images.items() if not image.contents.encrypted_scratch]
+        if plain:
+            there = place(environment, REGION, ("storage", environment.region.storage.index(entry), "encrypted"))
+            text = (
+                f"'{entry.name}' is encrypted ({there}), which images with encrypted_scratch: true alone do"
+                f" ({listed(plain)}, {IMAGES}); promote to an image that has it, or offer another class"
+            )
             yield problem(environment, placed.file, (*placed.path, "storage", at), text)
 
 
@@ -114,7 +177,7 @@ def mount_options(environment: Environment) -> Iterator[Problem]:
     """Report classes with mount options that an image of the cluster's nodes cannot serve."""
     for placed, at, entry in offered(environment):
         for options, needed, lacks in _demands(entry):
-            images = _images(environment, placed.cluster.name)
+            images = _images(environment, placed.cluster.name, [pool.name for pool in placed.cluster.pools])
             wrong = [f"{name} has {lack}" for name, image in images.items() if (lack := lacks(image.contents))]
             if wrong:
                 there = place(
@@ -198,11 +261,11 @@ def offered(environment: Environment) -> Iterator[tuple[PlacedCluster, int, Stor
                 yield placed, at, classes[name]
 
 
-def _images(environment: Environment, cluster: str) -> dict[str, GoldenImage]:
-    """Return the images that nodes of ``cluster`` are pinned to, by version with the pools that run it."""
+def _images(environment: Environment, cluster: str, pools: Container[str]) -> dict[str, GoldenImage]:
+    """Return the images that nodes of ``pools`` of ``cluster`` are pinned to, by version with the pools that run it."""
     pins, running = environment.image_pins, dict[str, dict[str, None]]()
     for group, name in pins.groups.items():
-        if cluster_of(group) == cluster:
+        if cluster_of(group) == cluster and parts_of(group)[1] in pools:
             running.setdefault(pins.intents[name].image, {})[parts_of(group)[1]] = None
     return {
         f"{version} of {listed(pools)}": image

@@ -197,6 +197,8 @@ DATA: tuple[Rule, ...] = (
     images.firmware_instance_types,
     storage.default_storage_class,
     storage.local_disks,
+    storage.spare_room,
+    storage.encrypted_disks,
     storage.kept_default,
     storage.durable_volumes,
     storage.mount_options,

@@ -58,6 +58,7 @@ def test_a_pool_is_one_tuple_of_image_firmware_and_configuration(region: Environ
         "containerd": "2.1.4",
         "doca": "3.1.0",
         "dpu_image": "bfb-3.2.0",
+        "encrypted_scratch": False,
         "gpu_driver": "580.95.05",
         "image": OLD,
         "image_sha256": region.image_pins.node("acme-train/train/a01").sha256,

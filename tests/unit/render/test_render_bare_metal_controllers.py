@@ -10,7 +10,7 @@ import pytest
 from components.render.bare_metal_controllers import CHART, shard_namespace
 from components.render.manifest import Manifest
 from components.render.region import RegionInput
-from components.specs.bare_metal import BootMethod, ControllerSpec
+from components.specs.bare_metal import BootMethod, Cleaning, ControllerSpec
 
 NET, MEDIA, IDLE = "net", "media", "idle"
 CONTROLLERS = (
@@ -112,3 +112,14 @@ def test_each_ironic_serves_with_a_certificate_of_the_name_that_its_operator_ask
         assert certificate["secretName"] == one.body["spec"]["tls"]["certificateName"]
         assert f"{one.name}.{one.namespace}.svc" in certificate["dnsNames"]
         assert (one.namespace, certificate["issuerRef"]["name"]) in issuers
+
+
+def test_disks_erase_themselves_after_their_metadata_where_the_region_says_so(inputs_of: Any) -> None:
+    [region] = inputs_of(RegionInput)
+    metal = region.spec.bare_metal.model_copy(update={"cleaning": Cleaning.ERASE})
+    erasing = replace(region, spec=region.spec.model_copy(update={"bare_metal": metal})).render()
+    [said] = [item.body["spec"] for item in erasing if item.kind == "Ironic"]
+    [silent] = [item.body["spec"] for item in region.render() if item.kind == "Ironic"]
+
+    assert said.pop("extraConfig") == [{"group": "deploy", "name": "erase_devices_priority", "value": "5"}]
+    assert said == silent

@@ -112,3 +112,21 @@ def test_topolvm_knows_each_volume_group_once_and_brings_no_class_of_its_own() -
         "node": {"tolerations": ANYWHERE},
         "storageClasses": [],
     }
+
+
+def test_lvmd_keeps_the_room_that_the_data_say_and_classes_tell_that_they_are_encrypted() -> None:
+    spare = SCRATCH.model_copy(update={"name": "kept", "spare": "2Ti", "encrypted": True})
+    bulk = SCRATCH.model_copy(update={"name": "bulk", "device_class": "hdd"})
+
+    items = rendered(spare, bulk)
+    [release] = [item for item in items if item.name == "topolvm" and item.kind == "HelmRelease"]
+    classes = {item.name: item.body["metadata"]["labels"] for item in items if item.kind == "StorageClass"}
+
+    assert release.body["spec"]["values"]["lvmd"]["deviceClasses"] == [
+        {"name": "nvme", "volume-group": "nvme", "default": True, "spare-gb": 2048},
+        {"name": "hdd", "volume-group": "hdd", "default": False},
+    ]
+    assert {name: found.get("jacquard.dev/encrypted") for name, found in classes.items()} == {
+        "kept": "true",
+        "bulk": None,
+    }
