@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from components.plan.pools import DataPath, PlacedCluster, clusters_of, place, problem, tenant_file
@@ -22,6 +23,21 @@ _Place = tuple[str, str]
 """Host of a store, with a port that is not the usual one, and the name of a bucket there."""
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A bucket that a region has in a store, and where its name there is written."""
+
+    endpoint: str
+    bucket: str
+    file: str
+    path: DataPath
+
+    @property
+    def place(self) -> _Place:
+        """Return what no two buckets have in common."""
+        return urlsplit(self.endpoint).netloc.lower().removesuffix(_HTTPS_PORT), self.bucket
+
+
 def references(environment: Environment) -> Iterator[Problem]:
     """Report buckets in a store that the region does not have, and keys for a cluster that the tenant does not have."""
     stores = [store.name for store in environment.region.object_stores]
@@ -39,21 +55,27 @@ def references(environment: Environment) -> Iterator[Problem]:
 
 def one_owner(environment: Environment) -> Iterator[Problem]:
     """Report a bucket that two tenants would have, or one twice, or that keeps snapshots of control planes."""
-    stores = _stores(environment)
-    held = {_in_store(spec.endpoint, spec.bucket): (path, REGION) for path, spec in _backups(environment)}
-    for tenant, path, bucket in _buckets(environment):
-        if bucket.store not in stores:
-            continue
-        name, file = bucket.name_in_store(tenant.tenant), tenant_file(tenant)
-        here = (*path, "bucket" if bucket.bucket else "name")
-        other, there = held.setdefault(_in_store(stores[bucket.store].endpoint, name), (here, file))
-        if (other, there) != (here, file):
+    held: dict[_Place, Held] = {}
+    for one in in_stores(environment):
+        other = held.setdefault(one.place, one)
+        if other is not one and one.file != REGION:
             text = (
-                f"'{name}' at {stores[bucket.store].endpoint} is also {dotted(other)}"
-                f" ({place(environment, there, other)}), so that keys of one would open the other; pick another name"
-                " for it in the store (bucket)"
+                f"'{one.bucket}' at {one.endpoint} is also {dotted(other.path)}"
+                f" ({place(environment, other.file, other.path)}), so that keys of one would open the other; pick"
+                " another name for it in the store (bucket)"
             )
-            yield problem(environment, file, here, text)
+            yield problem(environment, one.file, one.path, text)
+
+
+def in_stores(environment: Environment) -> Iterator[Held]:
+    """Yield all buckets that ``environment`` has in object stores, the platform's own first."""
+    for path, spec in _backups(environment):
+        yield Held(spec.endpoint, spec.bucket, REGION, path)
+    stores = _stores(environment)
+    for tenant, path, bucket in _buckets(environment):
+        if bucket.store in stores:
+            name, here = bucket.name_in_store(tenant.tenant), (*path, "bucket" if bucket.bucket else "name")
+            yield Held(stores[bucket.store].endpoint, name, tenant_file(tenant), here)
 
 
 def namespaces(environment: Environment) -> Iterator[Problem]:
@@ -105,7 +127,3 @@ def _backups(environment: Environment) -> Iterator[tuple[DataPath, BackupSpec]]:
     for index, store in enumerate(region.data_stores):
         if store.backup:
             yield ("control_planes", "data_stores", index, "backup", "bucket"), store.backup
-
-
-def _in_store(endpoint: str, bucket: str) -> _Place:
-    return urlsplit(endpoint).netloc.lower().removesuffix(_HTTPS_PORT), bucket

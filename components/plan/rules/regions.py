@@ -1,4 +1,4 @@
-"""What two regions must not share: a machine, a management cluster, a state, names; on one backbone also their numbers.
+"""What two regions must not share: a machine, a management cluster, a state, names, buckets; on one backbone numbers.
 
 Networks of regions that no backbone connects may repeat: nothing routes from one to the other.
 """
@@ -12,6 +12,7 @@ from itertools import combinations
 
 from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.pools import DataPath, inventory_file, place, problem
+from components.plan.rules.buckets import Held, in_stores
 from components.plan.rules.inventory import HARDWARE
 from components.plan.rules.networks import region_networks
 from components.plan.rules.references import host_problem
@@ -19,7 +20,7 @@ from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.loader import REGION
-from components.specs.problems import Problem
+from components.specs.problems import Problem, dotted
 
 Found = tuple[Environment, Problem]
 """A problem and the environment in whose file it is."""
@@ -98,6 +99,21 @@ def zones(environments: Sequence[Environment]) -> Iterator[Found]:
             yield environment, problem(environment, REGION, ("dns", "zone"), text)
 
 
+def buckets(environments: Sequence[Environment]) -> Iterator[Found]:
+    """Report a bucket of one object store that two regions would have made. Rehearsals ask no store."""
+    first: dict[tuple[str, str], tuple[Environment, Held]] = {}
+    real = (environment for environment in environments if environment.region.stage is not Stage.REHEARSAL)
+    for environment, held in ((one, held) for one in real for held in in_stores(one)):
+        other, theirs = first.setdefault(held.place, (environment, held))
+        if other is not environment:  # else it is told by the region's own check
+            text = (
+                f"'{held.bucket}' at {held.endpoint} is also {dotted(theirs.path)} of {other.name}"
+                f" ({_elsewhere(other, theirs.file, theirs.path)}), and each region has its buckets to itself; pick"
+                " another name"
+            )
+            yield environment, problem(environment, held.file, held.path, text)
+
+
 def hosts(environments: Sequence[Environment]) -> Iterator[Found]:
     """Report hardware that stands in the inventory of two regions. Rehearsals have none."""
     first: dict[tuple[str, str], tuple[Environment, str, str]] = {}
@@ -116,7 +132,7 @@ def neighbours(environment: Environment, marks: Mapping[tuple[str, str], str]) -
             yield replace(problem, rule="regions.hosts")
 
 
-RULES: tuple[RegionsRule, ...] = (number_ranges, networks, ownership, zones, hosts)
+RULES: tuple[RegionsRule, ...] = (number_ranges, networks, ownership, zones, buckets, hosts)
 """All rules over several regions."""
 
 

@@ -165,3 +165,30 @@ def test_a_machine_stands_in_one_region_unless_it_is_simulated(both: Any) -> Non
         for column, value in (("boot_mac", "02:00:00:01:01:01"), ("dpu_serial", "MT26A0101"), ("serial", "G26A0101"))
     ]
     assert {problem.rule for problem in found} == {"regions.hosts"}
+
+
+def test_two_regions_have_no_bucket_of_one_store_in_common(both: Any, laptop: Any) -> None:
+    keys = "access: [{cluster: acme-train, namespaces: [default]}]"
+    runs = f"buckets:\n  - {{name: runs, store: objects, quota: 1Ti, {keys}}}\n"
+    laptop.edit("tenants/acme.yaml", "clusters:\n", f"{runs}clusters:\n")
+    store = ("spares:", "object_stores:\n  - {name: objects, endpoint: https://objects.cloud.example}\nspares:")
+    same = (store[0], store[1].replace("cloud.example", "cloud.example:443"))
+
+    found = [one for one in check_regions(both(REAL, same, first=(REAL, store)))["palmtop"] if "bucket" in one.rule]
+
+    assert [f"{problem.place}  {problem.path}: {problem.text}" for problem in found] == [
+        (
+            "tenants/acme.yaml:20  buckets[0].name: 'acme-runs' at https://objects.cloud.example:443 is also"
+            " buckets[0].name of laptop (../laptop/tenants/acme.yaml:20), and each region has its buckets to itself;"
+            " pick another name"
+        )
+    ]
+
+
+def test_rehearsals_may_have_buckets_in_common_since_no_store_makes_them(both: Any) -> None:
+    backup = 'backup: {schedule: "0 */6 * * *", endpoint: https://o.example, bucket: etcd, secret: etcd-backup}'
+    kept = ("      max_clusters: 20\n", f"      max_clusters: 20\n      {backup}\n")
+
+    assert _reports(both(kept, first=(kept,))) == {}
+    [found] = [one for one in check_regions(both(REAL, first=(REAL,)))["palmtop"] if "bucket" in one.rule]
+    assert f"{found.place}  {found.path}" == "region.yaml:30  control_planes.data_stores[0].backup.bucket"
