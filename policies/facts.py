@@ -11,6 +11,7 @@ from components.plan.bmcs import unverified_bmcs
 from components.plan.build.slices import SliceKind, slices
 from components.plan.closed_ports import closed_ports
 from components.plan.gifts import left_out
+from components.plan.overcommitted import overcommitted
 from components.plan.own_values import own_values
 from components.plan.pools import clusters
 from components.plan.turns import turns_on_fabrics
@@ -91,6 +92,8 @@ class Context:
     """Ports of VMs that their VPC's security group keeps closed, each with the rule that opens it, by cluster."""
     turns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Pools on InfiniBand whose GPUs several pods have in turns, by cluster."""
+    overcommitted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What namespaces may take together beyond their tenant's quota, by the first cluster that has such."""
     subjects: tuple[str | None, ...] = (None,)
     """Tenants whose slices the stack applies, with None for what all tenants share."""
 
@@ -128,6 +131,7 @@ class Context:
             own_values=own_values(environment),
             closed_ports=closed_ports(environment),
             turns=turns_on_fabrics(environment),
+            overcommitted=overcommitted(environment),
             subjects=_subjects(environment, stack.partition(".")[2]),
         )
 

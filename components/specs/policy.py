@@ -44,6 +44,8 @@ class RuleId(StrEnum):
     """A port that a VM lists at its public address is open at the edge of its VPC."""
     TURNS_ON_FABRIC = "turns-on-fabric"
     """Nodes on InfiniBand give a GPU to one pod at a time."""
+    OVERCOMMITTED_NAMESPACES = "overcommitted-namespaces"
+    """Namespaces of a tenant may take no more together than its quota."""
     CHANGE_IN_FREEZE = "change-in-freeze"
     """Nothing is applied to a tenant while a freeze protects it."""
     UNIFORMITY = "uniformity"

@@ -9,6 +9,7 @@ from policies.rules import (
     host_beyond_identity,
     image_outside_channel,
     left_out_add_on,
+    overcommitted_namespaces,
     overridden_add_on,
     provider_without_cluster_identifier,
     self_chosen_partition,
@@ -36,5 +37,6 @@ RULES: tuple[Rule, ...] = (
     overridden_add_on.RULE,
     closed_vm_port.RULE,
     turns_on_fabric.RULE,
+    overcommitted_namespaces.RULE,
     change_in_freeze.RULE,
 )

@@ -1,0 +1,68 @@
+"""overcommitted-namespaces."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from environment_data import copy_data
+from workbench import Workbench
+
+from components.plan.overcommitted import overcommitted
+from components.specs.environment import Environment
+from policies.check import judge
+from policies.facts import Context, object_fact
+from policies.rules.overcommitted_namespaces import RULE
+
+SPACES = "      - {name: nightly, quota: {"
+
+
+@pytest.fixture
+def quotas(tmp_path: Path) -> Callable[..., Environment]:
+    """Return a function that gives the laptop with quotas of a tenant and of two of its namespaces."""
+    bench = Workbench(copy_data(tmp_path / "environments", "laptop"))
+
+    def edit(tenant: str, first: str, second: str) -> Environment:
+        bench.edit("tenants/globex.yaml", "\nvpcs:\n", f"\nquotas: {{{tenant}}}\nvpcs:\n")
+        bench.edit("tenants/globex.yaml", SPACES, f"      - {{name: daily, quota: {{{first}}}}}\n{SPACES}{second}, ")
+        return bench.load()
+
+    return edit
+
+
+def test_tells_what_namespaces_come_to_and_where_the_quota_is(
+    quotas: Callable[..., Environment], text: Callable[..., str], now: dt.datetime
+) -> None:
+    environment = quotas(
+        "load_balancers: 4, storage: {shared-vast: 10Ti}",
+        "load_balancers: 3, storage: {shared-vast: 8Ti}",
+        "load_balancers: 1, storage: {shared-vast: 4Ti}",
+    )
+    cluster = {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster"}
+    fact = object_fact({**cluster, "metadata": {"name": "globex-lab", "namespace": "globex-lab"}}, "management")
+
+    assert text(RULE, fact, Context.of(environment, now)) == (
+        "overcommitted-namespaces: Cluster globex-lab/globex-lab in cluster management\n"
+        "  found:   namespaces may take of shared-vast 8Ti in globex-lab/daily, 4Ti in globex-lab/nightly, more than"
+        " the quota of globex (10Ti, tenants/globex.yaml:9)\n"
+        "  allowed: quotas of namespaces that come to the quota of their tenant at most\n"
+        "  why:     who is given a quota believes that it can be used up\n"
+        "  fix:     lower quotas of namespaces, or raise that of the tenant, or waive it for this cluster\n"
+        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject Cluster globex-lab/globex-lab"
+    )
+    assert [item.rule.name for item in judge(environment, now).advised] == ["overcommitted-namespaces"]
+
+
+@pytest.mark.parametrize(
+    ("tenant", "first", "second"),
+    [
+        ("storage: {shared-vast: 12Ti}", "storage: {shared-vast: 8Ti}", "storage: {shared-vast: 4Ti}"),
+        ("load_balancers: 4", "load_balancers: 1", "storage: {shared-vast: 4Ti}"),
+        ("public_ips: 1", "load_balancers: 9", "load_balancers: 9"),
+    ],
+    ids=["as much as there is", "of other things", "no quota"],
+)
+def test_nothing_is_told_of(tenant: str, first: str, second: str, quotas: Callable[..., Environment]) -> None:
+    assert overcommitted(quotas(tenant, first, second)) == {}
