@@ -40,6 +40,7 @@ from cli.views import resolved as show_view
 from cli.views import uniformity as uniformity_view
 from cli.views import upgrades as upgrade_view
 from cli.views.region_map import region_map
+from cli.views.report import offerings as offerings_page
 from components.plan.report import paths
 from components.plan.report.border import contract
 from components.plan.report.capacity import capacity
@@ -85,6 +86,9 @@ def show(
             "--svg", metavar="FILE", help="With capacity or map: draw halls and racks by pool; with network: VPCs."
         ),
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="With offerings: write them as a page.")
+    ] = None,
     example: Annotated[
         str | None, typer.Option("--example", metavar="SIZE", help="With offerings: print an order of a VM of SIZE.")
     ] = None,
@@ -121,14 +125,16 @@ def show(
     numbers and partitions, where the DPUs of their hosts are, and what is free of each range; with --border what
     routers outside do for each VPC, routes to import and to announce; with --path whether one may reach another, by
     which rule and over which devices. With offerings: what tenants can order, sizes and images of VMs, nodes and
-    storage, and where there is room; --example prints an order of a VM as a manifest. With prerequisites: what
-    objects of the region refer to and nobody renders or makes, such as Secrets, images and networks: who needs it,
-    why, its form and how to make it. With uniformity: the one tuple of versions and settings of each pool, and what
-    deviates from it. With upgrades: the next Kubernetes version of each cluster, whether images are ready for it,
-    what blocks, and newer releases of charts.
+    storage, and where there is room; --html writes them as a page, --example prints an order of a VM as a manifest.
+    With prerequisites: what objects of the region refer to and nobody renders or makes, such as Secrets, images and
+    networks: who needs it, why, its form and how to make it. With uniformity: the one tuple of versions and
+    settings of each pool, and what deviates from it. With upgrades: the next Kubernetes version of each cluster,
+    whether images are ready for it, what blocks, and newer releases of charts.
     """
     spec = data.comparable(environment) if path in _COMPARABLE else data.load(environment)
-    refuse_contradictions(environment, path, svg, example, between, port, border=border, live=live, platform=platform)
+    refuse_contradictions(
+        environment, path, svg, html, example, between, port, border=border, live=live, platform=platform
+    )
     refuse_format(environment, path, output)
     match path:
         case "capacity":
@@ -140,7 +146,7 @@ def show(
         case "network":
             _show_network(spec, output, svg, (*between, port) if between else None, border=border)
         case "offerings":
-            _show_offerings(spec, output, example)
+            _show_offerings(spec, output, html, example)
         case "prerequisites":
             _show_prerequisites(spec, output)
         case "uniformity":
@@ -227,12 +233,16 @@ def _show_path(environment: Environment, output: ShowFormat, source: str, target
     _answer(output, partial(found.model_dump, mode="json"), path_view.lines(found))
 
 
-def _show_offerings(environment: Environment, output: ShowFormat, example: str | None) -> None:
+def _show_offerings(environment: Environment, output: ShowFormat, html: Path | None, example: str | None) -> None:
     found = offerings(environment)
+    if html is not None:
+        outputs.write("--html", html, offerings_page.html(found), offerings_page.MARK)
     if example is not None:
         _show_order(environment, output, example, [size.size for size in found.vm_sizes])
     else:
         _answer(output, partial(found.model_dump, mode="json"), offering_view.tables(found))
+    if html is not None and output is ShowFormat.TEXT:
+        sys.stdout.write(f"\nthe same as a page in {html}\n")
 
 
 def _show_order(environment: Environment, output: ShowFormat, size: str, known: list[str]) -> None:

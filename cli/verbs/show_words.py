@@ -40,6 +40,7 @@ def refuse_contradictions(
     environment: str,
     path: str,
     svg: Path | None,
+    html: Path | None,
     example: str | None,
     between: tuple[str, str] | None,
     port: str | None,
@@ -64,6 +65,9 @@ def refuse_contradictions(
         raise Stop(msg, ExitCode.BAD_DATA)
     if example is not None and path != OFFERINGS:
         msg = f"--example orders what is offered; say: jacquard show {environment} {OFFERINGS} --example {example}"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    if html is not None and (path != OFFERINGS or example is not None):
+        msg = f"--html is a page of what is offered; say: jacquard show {environment} {OFFERINGS} --html {html}"
         raise Stop(msg, ExitCode.BAD_DATA)
     if svg is not None and path not in _DRAWN:
         msg = f"--svg draws the capacity of a region; say: jacquard show {environment} {CAPACITY} --svg {svg}"

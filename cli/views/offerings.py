@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -18,36 +19,58 @@ from components.render.infiniband import NETWORKS
 from components.render.manifest import Json
 from components.specs.problems import listed
 
-_NAMED = 3
+NAMED = 3
+"""Places that a cell of a terminal names; the rest is counted."""
+NO_VMS = "no cluster offers VMs"
 _table = partial(plain_table, numbers={"CPUs", "memory", "root disk", "size", "free", "on each node", "nodes"})
+
+
+class Section(NamedTuple):
+    """One kind of thing that can be ordered."""
+
+    title: str
+    table: Table
+    hint: str = ""
+    """What to do with it, in a sentence."""
+
+
+def sections(found: Offerings, most: int = NAMED) -> Iterator[Section]:
+    """Yield a table of each thing that can be ordered, which names up to ``most`` places in a cell."""
+    if found.vm_sizes:
+        yield Section("Virtual machines", _sizes(found))
+        yield Section("Systems of virtual machines", _images(found, most))
+    yield Section("Nodes", _nodes(found, most))
+    if found.shared_gpus:
+        yield Section("Shared GPUs", _shared_gpus(found))
+    yield Section("Storage classes", _storage(found, most))
+    if found.checkpoints:
+        yield Section("Checkpoints", _checkpoints(found, most))
+    if found.buckets:
+        yield Section("Buckets", _buckets(found, most))
+    if found.rdma:
+        hint = f"a pod names the network in its annotation {NETWORKS}, and has as many of the resource as limit"
+        yield Section("InfiniBand", _rdma(found, most), hint)
 
 
 def tables(found: Offerings) -> Iterator[RenderableType]:
     """Yield a table of each thing that can be ordered, and last how to order a VM."""
-    yield from _sizes(found) if found.vm_sizes else [Text("no cluster offers VMs")]
-    yield ""
-    yield _nodes(found)
-    yield ""
-    if found.shared_gpus:
-        yield _shared_gpus(found)
+    if not found.vm_sizes:
+        yield Text(NO_VMS)
         yield ""
-    yield _storage(found)
-    if found.checkpoints:
-        yield ""
-        yield _checkpoints(found)
-    if found.buckets:
-        yield ""
-        yield _buckets(found)
-    if found.rdma:
-        yield ""
-        yield _rdma(found)
-        yield Text(
-            f"a pod names the network in its annotation {NETWORKS}, and has as many of the resource as limit", "dim"
-        )
+    for place, section in enumerate(sections(found)):
+        if place:
+            yield ""
+        yield section.table
+        if section.hint:
+            yield Text(section.hint, "dim")
     if found.vm_sizes:
         yield ""
-        first = found.vm_sizes[0].size
-        yield Text(f"a manifest that orders one: jacquard show {found.environment} offerings --example {first}", "dim")
+        yield Text(f"a manifest that orders one: {example(found)}", "dim")
+
+
+def example(found: Offerings) -> str:
+    """Return the command that prints an order of the first size."""
+    return f"jacquard show {found.environment} offerings --example {found.vm_sizes[0].size}"
 
 
 def order(environment: str, size: str, placed: PlacedCluster, manifest: Json) -> str:
@@ -62,18 +85,20 @@ def order(environment: str, size: str, placed: PlacedCluster, manifest: Json) ->
     )
 
 
-def _sizes(found: Offerings) -> Iterator[RenderableType]:
+def _sizes(found: Offerings) -> Table:
     sizes = _table("VM size", "CPUs", "memory", "root disk", "GPUs", "offered in", "ordered", "room when empty")
     for size in found.vm_sizes:
         row = (size.size, str(size.cpus), size.memory, size.root_disk, _gpus(size))
         columns = ([room.cluster for room in size.room], [f"{room.ordered:,}" for room in size.room])
         sizes.add_row(*row, *map(_lines, columns), _lines([_room(room) for room in size.room]))
-    yield sizes
-    yield ""
+    return sizes
+
+
+def _images(found: Offerings, most: int) -> Table:
     images = _table("VM image", "version", "size", "offered in")
     for image in found.vm_images:
-        images.add_row(image.image, image.version, image.size, listed(image.clusters, _NAMED))
-    yield images
+        images.add_row(image.image, image.version, image.size, listed(image.clusters, most))
+    return images
 
 
 def _gpus(size: SizeOffer) -> str:
@@ -90,12 +115,12 @@ def _lines(cells: Sequence[str | Text]) -> Text:
     return Text("\n").join(Text(cell) if isinstance(cell, str) else cell for cell in cells)
 
 
-def _nodes(found: Offerings) -> Table:
+def _nodes(found: Offerings, most: int) -> Table:
     table = _table("instance type", "CPUs", "memory", "GPUs", "free", "where")
     for kind in found.nodes:
         gpus = "-" if kind.gpu is None else f"{kind.gpu.count} {kind.gpu.model}"
         free = Text(f"{kind.free:,}", "" if kind.free else "yellow")
-        table.add_row(kind.instance_type, str(kind.cpus), kind.memory, gpus, free, _where(kind))
+        table.add_row(kind.instance_type, str(kind.cpus), kind.memory, gpus, free, _where(kind, most))
     return table
 
 
@@ -107,12 +132,12 @@ def _shared_gpus(found: Offerings) -> Table:
     return table
 
 
-def _where(kind: NodeOffer) -> str:
-    most = sorted(kind.failure_domains.items(), key=lambda item: -item[1])
-    return listed([f"{name} ({count})" for name, count in most], _NAMED) if most else "-"
+def _where(kind: NodeOffer, most: int) -> str:
+    domains = sorted(kind.failure_domains.items(), key=lambda item: -item[1])
+    return listed([f"{name} ({count})" for name, count in domains], most) if domains else "-"
 
 
-def _storage(found: Offerings) -> Table:
+def _storage(found: Offerings, most: int) -> Table:
     table = _table("storage class", "driver", "volumes", "snapshots", "offered in")
     for entry in found.storage:
         shared = "many nodes at once" if entry.shared else "one node"
@@ -120,11 +145,11 @@ def _storage(found: Offerings) -> Table:
         kept = "kept" if entry.durable else lost
         name = f"{entry.storage_class} (default)" if entry.default else entry.storage_class
         taken = f"every {entry.snapshots.every}, kept {entry.snapshots.keep}" if entry.snapshots else "-"
-        table.add_row(name, entry.driver, f"{shared}, {kept}", taken, listed(entry.clusters, _NAMED) or "-")
+        table.add_row(name, entry.driver, f"{shared}, {kept}", taken, listed(entry.clusters, most) or "-")
     return table
 
 
-def _rdma(found: Offerings) -> Table:
+def _rdma(found: Offerings, most: int) -> Table:
     """Return what pods ask for to get InfiniBand, clusters that have it alike in one row."""
     alike: dict[tuple[str, str, str, str, str], list[str]] = {}
     for entry in found.rdma:
@@ -135,26 +160,26 @@ def _rdma(found: Offerings) -> Table:
         alike.setdefault(key, []).append(entry.cluster)
     table = _table("InfiniBand on", "network", "resource", "of a node", "devices seen by", "offered in")
     for key, names in alike.items():
-        table.add_row(*key, listed(names, _NAMED))
+        table.add_row(*key, listed(names, most))
     return table
 
 
-def _checkpoints(found: Offerings) -> Table:
+def _checkpoints(found: Offerings, most: int) -> Table:
     """Return the pairs of classes for checkpoints, clusters with one pair in one row."""
     pairs: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for entry in found.checkpoints:
         pairs.setdefault((entry.written_to, entry.kept_in), []).append(entry.cluster)
     table = _table("checkpoints are written to", "and kept in", "offered in")
     for (written_to, kept_in), names in pairs.items():
-        table.add_row(listed(written_to), Text(listed(kept_in), "" if kept_in else "yellow"), listed(names, _NAMED))
+        table.add_row(listed(written_to), Text(listed(kept_in), "" if kept_in else "yellow"), listed(names, most))
     return table
 
 
-def _buckets(found: Offerings) -> Table:
+def _buckets(found: Offerings, most: int) -> Table:
     table = _table("bucket", "tenant", "at", "quota", "found as", "offered in")
     for entry in found.buckets:
         places = [f"{cluster}/{name}" for cluster, names in entry.namespaces.items() for name in names]
         table.add_row(
-            entry.bucket, entry.tenant, entry.endpoint, entry.quota, entry.found_as, listed(places, _NAMED) or "-"
+            entry.bucket, entry.tenant, entry.endpoint, entry.quota, entry.found_as, listed(places, most) or "-"
         )
     return table

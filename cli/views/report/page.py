@@ -1,50 +1,29 @@
-"""The page: templates filled with what a change does, and a policy by which a browser loads nothing else.
-
-Whatever comes from data is escaped by the templates, and what is invisible in it or steers a terminal is spelt out.
-"""
+"""The page of what a change does, for one environment or several."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from cli.console import plural
 from cli.views import impact as view
 from cli.views.report import waves
+from cli.views.report.filled import filled, source
 from cli.views.report.parts import parts
 from cli.views.report.region import region
 from components.specs.keys import pool_of
-from components.specs.problems import visible
 from previews.impact import DISRUPTIVE
 from previews.report import Report
 
 MARK = "written by jacquard for a change"
 """Says in a report what wrote it."""
-_TEMPLATES = Path(__file__).parent / "templates"
 
 
 def html(reports: Sequence[Report]) -> str:
     """Return the page of ``reports``, one for each environment: the same text for the same reports."""
-    style, script = _source("report.css") + _filters(reports), _source("report.js")
-    return (
-        _templates()
-        .get_template("page.html")
-        .render(
-            mark=MARK,
-            style=Markup(style),  # noqa: S704 - our own file, and numbers
-            script=Markup(script),  # noqa: S704 - our own file
-            policy=f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; base-uri 'none'; "
-            "form-action 'none'",
-            environments=[_environment(index, report) for index, report in enumerate(reports)],
-        )
-    )
+    environments = [_environment(index, report) for index, report in enumerate(reports)]
+    style = source("report.css") + _filters(reports)
+    return filled("page.html", style, source("report.js"), mark=MARK, environments=environments)
 
 
 def _environment(index: int, report: Report) -> dict[str, Any]:
@@ -105,33 +84,3 @@ def _filters(reports: Sequence[Report]) -> str:
             if number:
                 rules.append(f"{choice}:checked~section .t:not(.t{number - 1}){{opacity:.17}}")
     return "\n".join(rules)
-
-
-def _digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-@cache
-def _source(name: str) -> str:
-    return (_TEMPLATES / name).read_text(encoding="utf-8")
-
-
-@cache
-def _templates() -> Environment:
-    made = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        finalize=_shown,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters["at"] = lambda key, found: found[key]
-    return made
-
-
-def _shown(value: Any) -> Any:
-    """Return what a template shows of ``value``: of a text also what is invisible in it."""
-    if isinstance(value, str) and not isinstance(value, Markup) and not value.isprintable():
-        return visible(value)
-    return value
