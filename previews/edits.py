@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from components.specs.files import read_text
-from components.specs.inventory_csv import InventoryReader
+from components.specs.inventory_csv import read_inventory
 from components.specs.kinds import data_files
 from components.specs.loader import CATALOG
 from components.specs.positions import Place
@@ -116,9 +116,8 @@ def _read(path: Path, file: str) -> _Read:
     if problem or not path.exists():
         return _Read()
     if path.suffix == ".csv":
-        reader = InventoryReader(file, path.stem.removeprefix("hall-"))
-        hosts = reader.read(text)
-        return _Read({host.host: host.model_dump(mode="json", exclude={"hall"}) for host in hosts}, reader.place)
+        hosts, place, _ = read_inventory(file, text, path.stem.removeprefix("hall-"))
+        return _Read({host.host: host.model_dump(mode="json", exclude={"hall"}) for host in hosts}, place)
     value, place = StrictYamlReader(file, max_values=len(text)).read(text)
     return _Read(value, place)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -28,6 +29,16 @@ _FORMULA = ("=", "+", "-", "@")
 _FREE_TEXT = ("serial", "dpu_serial")
 """Columns whose own rule lets a formula through."""
 _HOSTS = TypeAdapter(list[HostSpec])
+
+
+@lru_cache(maxsize=16)
+def read_inventory(file: str, text: str, hall: str) -> tuple[tuple[HostSpec, ...], Place, tuple[Problem, ...]]:
+    """Return the hosts of ``hall`` that ``text`` lists, where, and what is wrong with it.
+
+    Remembered, since who compares two states of a region mostly meets the same hosts twice.
+    """
+    reader = InventoryReader(file, hall)
+    return tuple(reader.read(text)), reader.place, tuple(reader.problems)
 
 
 class InventoryReader:

@@ -22,7 +22,7 @@ from components.specs.files import read_text, unreadable
 from components.specs.firmware import FirmwareCatalog
 from components.specs.instance_types import InstanceTypeCatalog
 from components.specs.inventory import HostSpec
-from components.specs.inventory_csv import InventoryReader
+from components.specs.inventory_csv import read_inventory
 from components.specs.locks import UNDO, AllocationsLock, ImagesLock, LockFile
 from components.specs.out_of_service import OutOfServiceFile
 from components.specs.policy import PolicySpec, WaiversSpec
@@ -183,21 +183,20 @@ class _Loader:
                 text = f"is '{name}' in {file}, and '{stem}' in tenants/{name}.yaml; rename both files"
             self._problems.append(Problem(file, line, "tenant", text))
 
-    def _inventory(self, path: Path) -> Iterator[HostSpec]:
+    def _inventory(self, path: Path) -> tuple[HostSpec, ...]:
         file = f"inventory/{path.name}"
         hall = _HALL_FILE.fullmatch(path.name)
         if not hall:
             original = _COPY.match(path.name)
             copied = f", or remove it if it is a copy of {original[1]}.csv" if original else ""
             self._problem(file, 0, f"is not named after a hall; rename it to hall-<hall>.csv{copied}")
-            return
+            return ()
         text = self._text(file)
         if text is None:
-            return
-        reader = InventoryReader(file, hall[1])
-        yield from reader.read(text)
-        self._problems += reader.problems
-        self._places[file] = reader.place
+            return ()
+        hosts, self._places[file], problems = read_inventory(file, text, hall[1])
+        self._problems += problems
+        return hosts
 
     def _optional(self, file: str, model: type[_Model]) -> _Model:
         """Return what ``file`` says, or what a file with nothing in it would."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,19 @@ def read(path: Path) -> Any:
     return data
 
 
+@cache
+def schema_of(kind: FileKind) -> dict[str, Any]:
+    return schema.schema(kind)
+
+
+@cache
+def pages() -> dict[str, str]:
+    return reference.pages()
+
+
+@cache
 def validator(kind: FileKind) -> jsonschema.Draft7Validator:
-    return jsonschema.Draft7Validator(schema.schema(kind), format_checker=jsonschema.Draft7Validator.FORMAT_CHECKER)
+    return jsonschema.Draft7Validator(schema_of(kind), format_checker=jsonschema.Draft7Validator.FORMAT_CHECKER)
 
 
 def name(value: object) -> str:
@@ -60,7 +72,7 @@ def test_the_schema_in_the_repository_is_current(kind: FileKind) -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_the_schema_is_one(kind: FileKind) -> None:
-    jsonschema.Draft7Validator.check_schema(schema.schema(kind))
+    jsonschema.Draft7Validator.check_schema(schema_of(kind))
 
 
 @pytest.mark.parametrize(("path", "kind"), [pair for pair in FILES if not pair[1].locked], ids=name)
@@ -80,7 +92,7 @@ def test_every_data_file_fits_its_schema(path: Path, kind: FileKind) -> None:
 
 def test_schemas_are_closed_at_every_depth() -> None:
     for kind in KINDS:
-        for found in mappings(schema.schema(kind)):
+        for found in mappings(schema_of(kind)):
             assert found.get("additionalProperties", True) is not True, found
 
 
@@ -124,7 +136,7 @@ def test_what_the_loader_refuses_an_editor_underlines(kind: str, path: tuple[str
 
 
 def test_the_words_of_an_enum_are_explained() -> None:
-    rollout = schema.schema(BY_NAME["tenant"])["definitions"]["RolloutStrategy"]
+    rollout = schema_of(BY_NAME["tenant"])["definitions"]["RolloutStrategy"]
 
     assert rollout["enum"] == ["rolling", "idle"]
     assert rollout["enumDescriptions"][0] == (
@@ -146,21 +158,21 @@ def test_the_reference_in_the_repository_is_current() -> None:
     folder = paths.ROOT / reference.FOLDER
     written = {path.name: path.read_text("utf-8") for path in folder.glob("*.md")}
 
-    assert {name: text for name, text in written.items() if text.startswith(reference.MARK)} == reference.pages(), (
+    assert {name: text for name, text in written.items() if text.startswith(reference.MARK)} == pages(), (
         "run 'jacquard schema --write'"
     )
 
 
 def test_the_reference_has_a_row_for_every_field() -> None:
     for kind in KINDS:
-        page = reference.pages()[f"{kind.name}.md"]
-        for found in mappings(schema.schema(kind)):
+        page = pages()[f"{kind.name}.md"]
+        for found in mappings(schema_of(kind)):
             for field in found.get("properties", {}):
                 assert f"| `{field}` | " in page, (kind.name, field)
 
 
 def test_a_row_says_type_default_rule_and_meaning() -> None:
-    page = reference.pages()["tenant.md"].splitlines()
+    page = pages()["tenant.md"].splitlines()
 
     assert "## clusters[].pools[].rollout" in page
     assert (
@@ -172,7 +184,7 @@ def test_a_row_says_type_default_rule_and_meaning() -> None:
 
 
 def test_links_of_the_reference_lead_to_one_heading_each() -> None:
-    for name, page in reference.pages().items():
+    for name, page in pages().items():
         headings = [line.removeprefix("## ").lower() for line in page.splitlines() if line.startswith("## ")]
         anchors = [re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in headings]
         assert set(re.findall(r"\]\(#([^)]*)\)", page)) == set(anchors), name
@@ -181,7 +193,7 @@ def test_links_of_the_reference_lead_to_one_heading_each() -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_field_of_the_schema_has_its_docstring(kind: FileKind) -> None:
-    found = schema.schema(kind)
+    found = schema_of(kind)
     every = {kind.name: found, **found["definitions"]}
 
     assert [
