@@ -55,7 +55,7 @@ class _Clusters:
         if old and new:
             yield from _numbers(old, new)
             vpcs, now = self._before.allocations.vpcs, self._after.allocations.vpcs
-            yield from _numbers(vpcs.get(new.vpc or ""), now.get(new.vpc or ""))
+            yield from _numbers(*(_seen(entries.get(new.vpc or ""), name) for entries in (vpcs, now)))
 
     def _control_plane(self, name: str) -> Iterator[str]:
         old = self._before.image_pins.control_planes.get(name)
@@ -107,6 +107,14 @@ def _sizes(environment: Environment, cluster: str) -> Counter[str]:
 
 def _counted(hosts: list[str]) -> str:
     return f"{len(hosts)} host{'' if len(hosts) == 1 else 's'} ({listed(hosts, MAX_HOSTS_NAMED)})"
+
+
+def _seen(vpc: VpcAllocation | None, cluster: str) -> VpcAllocation | None:
+    """Return the entry of a VPC without what other clusters alone have of it."""
+    if vpc is None:
+        return None
+    more = {name: one for name, one in vpc.more_prefixes.items() if one.cluster in {None, cluster}}
+    return vpc.model_copy(update={"more_prefixes": more})
 
 
 def _numbers(old: _Entry, new: _Entry) -> Iterator[str]:

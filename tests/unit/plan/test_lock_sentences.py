@@ -56,6 +56,16 @@ def test_a_prefix_more_is_told_as_the_lock_file_has_it() -> None:
     ]
 
 
+def test_prefixes_of_another_cluster_in_a_vpc_are_not_told_of_those_that_run_there() -> None:
+    before = allocated(small_region(), tenants=(ANT,))
+    second = changed(ANT.clusters[0], name="ant-two", pools=(nodes(1),))
+    more = MorePrefixSpec.model_validate({"name": "two", "kind": "pods", "size": "/24", "cluster": "ant-two"})
+    vpc = changed(ANT.vpcs[0], more_prefixes=(more,))
+    after = allocated(before, tenants=(changed(ANT, vpcs=(vpc,), clusters=(*ANT.clusters, second)),))
+
+    assert [told.partition(";")[0] for told in sentences(before, after)] == ["ant-two: is new"]
+
+
 def test_hosts_that_change_their_pool_or_are_released() -> None:
     before = allocated(small_region(), tenants=(ANT,))
     other = allocated(before, tenants=(tenant("ant", nodes(2, name="two"), fabrics=("ib",)),))
