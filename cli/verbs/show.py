@@ -93,7 +93,10 @@ def show(
         str | None, typer.Option("--example", metavar="SIZE", help="With offerings: print an order of a VM of SIZE.")
     ] = None,
     border: Annotated[
-        bool, typer.Option("--border", help="With network: what routers outside do for each VPC.")
+        bool,
+        typer.Option(
+            "--border", help="With network: what routers outside do for each VPC, and switches of RoCE fabrics."
+        ),
     ] = False,
     between: Annotated[
         tuple[str, str] | None,

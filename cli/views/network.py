@@ -51,6 +51,8 @@ def _vpc(vpc: VpcNetwork) -> Iterator[Text]:
         yield Text(f"  security group   {vpc.security_group}")
     if vpc.pkeys:
         yield Text("  partitions   " + _pairs(vpc.pkeys))
+    if vpc.fabric_vnis:
+        yield Text("  VRFs on fabrics   " + _pairs({name: f"VNI {vni}" for name, vni in vpc.fabric_vnis.items()}))
     if vpc.dpus:
         yield Text("  DPUs of its hosts   " + "   ".join(map(_share, vpc.dpus)))
     if vpc.addresses:

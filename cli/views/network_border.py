@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rich.text import Text
 
 from cli.console import plural
 from components.plan.report.border import Accepted, BorderContract, BorderVpc
+from components.plan.report.fabric_switches import FabricSwitches
+from components.specs.problems import listed
 
 
 def lines(found: BorderContract) -> Iterator[Text]:
@@ -32,6 +34,31 @@ def lines(found: BorderContract) -> Iterator[Text]:
         yield Text()
         names = ", ".join(f"{name} ({isolation})" for name, isolation in found.without_evpn.items())
         yield Text(f"no VRF and no route of: {names}")
+    for fabric in found.fabrics:
+        yield Text()
+        yield from _fabric(fabric)
+
+
+def _fabric(found: FabricSwitches) -> Iterator[Text]:
+    roce, halls = found.roce, listed(found.halls)
+    yield Text(f"{found.fabric}", "bold").append(f"   what its switches do in halls {halls}", "not bold")
+    yield Text(f"  MTU         {roce.mtu_bytes} on ports of hosts, and on links what VXLAN adds to it")
+    yield Text(
+        f"  RDMA        DSCP {roce.dscp}, trusted; priority {roce.priority} is lossless (PFC), and packets in its queue"
+        " are marked (ECN)"
+    )
+    yield Text(f"  congestion  DSCP {roce.cnp_dscp} goes before all else and is never paused")
+    for vrf in found.vrfs:
+        yield Text(f"  VRF         {vrf.tenant}/{vrf.vpc}, L3VNI {vrf.vni}, no route to another")
+        yield Text(f"              {_ports(vrf.hosts)}")
+    yield Text(f"  no VRF      {_ports(found.unused)}")
+
+
+def _ports(hosts: Mapping[str, int]) -> str:
+    """Return the ports of hosts, all of them by name: somebody configures each."""
+    if not hosts:
+        return "no port of a host"
+    return f"{plural(sum(hosts.values()), 'port')} of {', '.join(hosts)}"
 
 
 def _vpc(vpc: BorderVpc) -> Iterator[Text]:

@@ -50,7 +50,7 @@ def network_map(found: RegionNetwork) -> str:
 
 def _texts(vpc: VpcNetwork) -> tuple[str, str]:
     evpn = f" · VNI {vpc.vni} · route target {vpc.route_target}" if vpc.vni else ""
-    pkeys = "".join(f" · {fabric} {pkey}" for fabric, pkey in vpc.pkeys.items())
+    pkeys = "".join(f" · {fabric} {number}" for fabric, number in (*vpc.pkeys.items(), *vpc.fabric_vnis.items()))
     apis = "".join(f" · API {cluster.api}" for cluster in vpc.clusters)
     prefixes = "  ".join(f"{name.replace('_', ' ')} {prefix}" for name, prefix in vpc.prefixes.items())
     peers = f" · peers {', '.join(vpc.peers)}" if vpc.peers else ""

@@ -23,6 +23,7 @@ from components.specs.base import (
     Text,
     VersionName,
 )
+from components.specs.fabric import RoceSpec
 from components.specs.instance_types import Architecture
 from components.specs.problems import listed
 
@@ -78,6 +79,10 @@ class ImageContents(CheckedSpec):
     encrypted_scratch: bool = False
     """Whether the disks of ``nvme_disks`` are dm-crypt devices below their volume groups, with a key that each boot
     draws anew and keeps in memory alone, so that a disk holds nothing readable once its node is off."""
+    roce: RoceSpec | None = None
+    """What the image sets on adapters before the kubelet starts, at each boot: MTU, trust in DSCPs, the lossless
+    priority, ECN. It must be the ``roce`` of the fabrics that nodes of the image are on; none is set when it is left
+    out."""
     kubelet: KubernetesVersion
     """Version of the kubelet, never newer than the control plane and at most three minor versions older (Kubernetes'
     version skew policy)."""

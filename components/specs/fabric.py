@@ -52,7 +52,48 @@ class FabricKind(StrEnum):
     INFINIBAND = "infiniband"
     """The fabric is one subnet with its subnet manager, and a VPC gets a partition (PKey) on it."""
     ETHERNET = "ethernet"
-    """The fabric has routed ports, and tenants are told apart by the VPC alone."""
+    """The fabric has routed ports. Tenants are told apart on it by the VPC alone, or, with ``roce``, by a VRF of each
+    VPC on the switches."""
+
+
+LAST_VNI = 0xFFFFFF
+"""VNIs have 24 bits."""
+_CLASSES = 3
+"""Bits of a DSCP, its lower ones, that do not say which of eight classes a packet is of."""
+
+
+class RoceSpec(CheckedSpec):
+    """How packets of RDMA over Ethernet (RoCE) are carried: the same on adapters, switches and in pods.
+
+    Adapters and switches trust the DSCP of a packet, mark what they queue (ECN), and pause one priority alone (PFC).
+    """
+
+    mtu_bytes: int = Field(ge=1500, le=9216)
+    """Largest packet on the ports, IP header included. RDMA itself sends the largest of 1024, 2048 and 4096 bytes that
+    fits with its headers."""
+    priority: int = Field(ge=0, le=7)
+    """Priority of RDMA, the one that is lossless."""
+    dscp: int = Field(ge=0, le=63)
+    """DSCP of RDMA's packets, of the class ``priority``: 8 values begin at 8 times the priority."""
+    cnp_dscp: int = Field(ge=0, le=63)
+    """DSCP of the packets that tell a sender of congestion, of another class, which nothing pauses."""
+
+    def misfits(self) -> Iterator[Misfit]:
+        """Yield packets that would come into the wrong class."""
+        least = self.priority << _CLASSES
+        if self.dscp >> _CLASSES != self.priority:
+            text = f"is not of priority {self.priority}, whose DSCPs are {least} to {least + 7}; write one of them"
+            yield Misfit(text, ("dscp",), self.dscp)
+        if self.cnp_dscp >> _CLASSES == self.priority:
+            text = (
+                f"is of the lossless priority {self.priority}, where news of congestion would wait for it to end; write"
+                f" one outside {least} to {least + 7}, such as 48"
+            )
+            yield Misfit(text, ("cnp_dscp",), self.cnp_dscp)
+
+    def __str__(self) -> str:
+        """Return the settings as data write them."""
+        return "{" + ", ".join(f"{name}: {value}" for name, value in self) + "}"
 
 
 class FabricSpec(CheckedSpec):
@@ -72,11 +113,22 @@ class FabricSpec(CheckedSpec):
     ufm_secret: DnsLabel | None = None
     """Secret in the namespace of each cluster's name, with UFM_ADDRESS, UFM_USERNAME, UFM_PASSWORD and UFM_CERTIFICATE,
     without which the fabric manager (UFM) is not verified. It is a reference, never a value."""
+    roce: RoceSpec | None = None
+    """How RDMA is carried on an Ethernet fabric whose switches keep VPCs apart; golden images set adapters the same
+    (``contents.roce``). VPCs are told apart by their DPUs alone when it is left out."""
+    vnis: Numbers | None = Field(default=None, examples=["40000-40999"])
+    """Numbers of the VRFs that VPCs get on the switches of an Ethernet fabric with ``roce``, 24 bits."""
     max_hosts: int = Field(ge=1, le=100_000)
     """Most hosts that the switches can connect."""
 
+    @property
+    def tells_apart(self) -> bool:
+        """Tell whether the fabric itself keeps VPCs apart, by partitions or by VRFs."""
+        return self.kind is FabricKind.INFINIBAND or self.roce is not None
+
     def misfits(self) -> Iterator[Misfit]:
-        """Yield what InfiniBand needs and does not have, or Ethernet has and does not need."""
+        """Yield what InfiniBand or RoCE needs and does not have, or has and does not need."""
+        yield from self._roce_misfits()
         for name in ("pkeys", "guids", "ufm_secret"):
             value = getattr(self, name)
             if self.kind is FabricKind.INFINIBAND and value is None:
@@ -89,3 +141,15 @@ class FabricSpec(CheckedSpec):
                 ("pkeys",),
                 f"{self.pkeys.first:#x}-{self.pkeys.last:#x}",
             )
+
+    def _roce_misfits(self) -> Iterator[Misfit]:
+        if self.kind is FabricKind.INFINIBAND:
+            for name in ("roce", "vnis"):
+                if (value := getattr(self, name)) is not None:
+                    yield Misfit("has no meaning on an infiniband fabric; remove it", (name,), str(value))
+        elif self.roce is not None and self.vnis is None:
+            yield Misfit("is required for an ethernet fabric with roce; add it", ("vnis",))
+        elif self.roce is None and self.vnis is not None:
+            yield Misfit("has no meaning on a fabric without roce; remove it", ("vnis",), str(self.vnis))
+        if self.vnis and not 1 <= self.vnis.first <= self.vnis.last <= LAST_VNI:
+            yield Misfit(f"has VNIs outside 1-{LAST_VNI}; write a range within", ("vnis",), str(self.vnis))

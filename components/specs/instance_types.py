@@ -126,8 +126,10 @@ class InstanceType(CheckedSpec):
     """Network adapters of one node beside its DPU; required for types on InfiniBand."""
     infiniband_ports: int = Field(default=0, ge=0, le=16)
     """Number of ports of one node on the InfiniBand fabric of the host's hall."""
+    roce_ports: int = Field(default=0, ge=0, le=16)
+    """Number of ports of one node on the Ethernet fabric with ``roce`` of the host's hall, beside those of its DPU."""
     rdma: RdmaSpec | None = None
-    """How pods get the ports on the fabric. Without it they get virtual functions of InfiniBand ports, whose RDMA
+    """How pods get the ports on the InfiniBand fabric. Without it they get virtual functions of them, whose RDMA
     devices all namespaces of the node see."""
     ethernet_ports: int = Field(default=2, ge=1, le=8)
     """Number of ports of one node to leaf switches."""
@@ -158,6 +160,9 @@ class InstanceType(CheckedSpec):
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield sizes that no machine has, ports that are not there, and hints that match too many disks."""
+        if self.roce_ports and self.infiniband_ports:
+            text = f"is for nodes on RoCE alone, and infiniband_ports is {self.infiniband_ports}; remove it"
+            yield Misfit(text, ("roce_ports",), self.roce_ports)
         if self.rdma is not None and not self.infiniband_ports:
             yield Misfit("is about ports on InfiniBand, and infiniband_ports is 0; remove it", ("rdma",))
         if self.port_use is not PortUse.FUNCTIONS and len(self.name) > _MAX_POLICY:

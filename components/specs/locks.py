@@ -115,6 +115,8 @@ class Freed(Spec):
     """Prefixes that a VPC had, whatever for."""
     pkeys: dict[DnsLabel, tuple[Pkey, ...]] = Field(default_factory=dict)
     """Partition keys that a VPC had, by InfiniBand fabric."""
+    fabric_vnis: dict[DnsLabel, tuple[Vni, ...]] = Field(default_factory=dict)
+    """VNIs that a VPC had on Ethernet fabrics with ``roce``, by fabric."""
     vips: tuple[IpAddress, ...] = ()
     """Addresses that a hosted control plane had."""
     guids: dict[DnsLabel, tuple[GuidRange, ...]] = Field(default_factory=dict)

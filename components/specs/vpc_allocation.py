@@ -60,6 +60,8 @@ class VpcAllocation(Spec):
     """Prefix for load balancers inside the VPC, taken from ``networks.tenants``."""
     pkeys: dict[DnsLabel, Pkey] = Field(default_factory=dict)
     """Partition key of the VPC on each InfiniBand fabric, by fabric."""
+    fabric_vnis: dict[DnsLabel, Vni] = Field(default_factory=dict)
+    """VNI of the VPC's VRF on each Ethernet fabric with ``roce``, by fabric."""
     links: Links = Field(default_factory=dict)
     """Links between DPUs and hosts by DPU cluster, counted from 0 in ``hosts``; empty where the region lists no DPU
     clusters."""

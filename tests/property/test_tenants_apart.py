@@ -41,6 +41,8 @@ def ranges(environment: Environment) -> Iterator[tuple[str, Range]]:
         for fabric, pkey in vpc["pkeys"].items():
             number = int(str(pkey), 0)
             yield tenant, (f"pkey on {fabric}", number, number)
+        for fabric, vni in vpc["fabric_vnis"].items():
+            yield tenant, (f"vni on {fabric}", vni, vni)
     for cluster in lock["clusters"].values():
         yield cluster["tenant"], _addresses("address", cluster["vip"])
         for fabric, guids in cluster["guids"].items():

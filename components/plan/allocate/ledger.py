@@ -27,7 +27,7 @@ PREFIXES = ("pods", "services", "hosts", "load_balancers")
 
 
 class Kind(NamedTuple):
-    """A sort of number, as quarantine calls it; PKeys and GUIDs are counted for each fabric."""
+    """A sort of number, as quarantine calls it; PKeys, GUIDs and VNIs of VRFs are counted for each fabric."""
 
     section: str
     fabric: str = ""
@@ -44,6 +44,11 @@ PUBLIC_IPS = Kind("public_ips")
 def pkeys(fabric: str) -> Kind:
     """Return the kind of the partition keys of ``fabric``."""
     return Kind("pkeys", fabric)
+
+
+def fabric_vnis(fabric: str) -> Kind:
+    """Return the kind of the VNIs of ``fabric``."""
+    return Kind("fabric_vnis", fabric)
 
 
 def guids(fabric: str) -> Kind:
@@ -88,6 +93,7 @@ SORTS = {
     "route_targets": Sort(range="route_targets", entry=VpcAllocation, keys=("route_target",)),
     "prefixes": Sort(range="tenants", entry=VpcAllocation, keys=(*PREFIXES, "more_prefixes"), value=_network),
     "pkeys": Sort(range="pkeys", by_fabric=True, entry=VpcAllocation, keys=("pkeys",), form="#x"),
+    "fabric_vnis": Sort(range="vnis", by_fabric=True, entry=VpcAllocation, keys=("fabric_vnis",)),
     "vips": Sort(range="control_plane_vips", entry=ClusterAllocation, keys=("vip",), block=hosts_of, value=_address),
     "guids": Sort(range="guids", by_fabric=True, entry=ClusterAllocation, keys=("guids",), value=_guids),
     "public_ips": Sort(range="public", block=hosts_of, value=_address),

@@ -24,6 +24,7 @@ from components.plan.allocate.ledger import (
     Kind,
     Ledger,
     as_value,
+    fabric_vnis,
     guids,
     numbers_of,
     pkeys,
@@ -31,7 +32,7 @@ from components.plan.allocate.ledger import (
     written,
 )
 from components.plan.allocate.numbers import Block, as_block
-from components.plan.build.fabrics import infiniband
+from components.plan.build.fabrics import infiniband, roce
 from components.plan.pools import DataPath, PlacedCluster, clusters, most_nodes, problem, tenant_file, vms_of
 from components.specs.base import Address, Network
 from components.specs.environment import Environment
@@ -71,6 +72,10 @@ class _Want:
     path: DataPath
 
 
+_ON_FABRICS = {"pkeys": ("PKey", pkeys, infiniband), "fabric_vnis": ("VNI", fabric_vnis, roce)}
+"""Numbers of a VPC on fabrics by key of its entry: their name, their kind, and the fabrics that have them."""
+
+
 class _Numbering:
     def __init__(self, environment: Environment, hosts: Mapping[str, str]) -> None:
         self._environment = environment
@@ -91,7 +96,8 @@ class _Numbering:
         vpcs, control_planes, addresses = self._kept_vpcs(), self._kept_clusters(), self._kept_addresses()
         for name, (tenant, index, vpc) in self._vpcs.items():
             want = _Want(holder_key(tenant.tenant, name), tenant_file(tenant), ("vpcs", index))
-            given = self._partitions(want, vpc, vpcs[name]) if name in vpcs else self._vpc(want, tenant, vpc)
+            old = vpcs.get(name)
+            given = old.model_copy(update=self._on_fabrics(want, vpc, old)) if old else self._vpc(want, tenant, vpc)
             vpcs |= {name: given} if given else {}
         for name, (tenant, index, vpc) in self._vpcs.items():
             if name in vpcs and vpc.more_prefixes:
@@ -119,14 +125,20 @@ class _Numbering:
             if wanted is None or wanted[0].tenant != old.tenant:
                 self._ledger.free_all(holder, numbers_of(old))
                 continue
-            partitions = {fabric.name for fabric in infiniband(self._environment, wanted[2])}
-            stay = {fabric: number for fabric, number in old.pkeys.items() if fabric in partitions}
-            for fabric in old.pkeys.keys() - stay.keys():
-                self._ledger.free(holder, pkeys(fabric), as_block(old.pkeys[fabric]))
             more = self._kept_more(holder, wanted[2], old)
-            changes = {"pkeys": stay, "more_prefixes": more, "isolation": wanted[2].isolation}
-            kept[name] = old.model_copy(update=changes)
+            changes = {"more_prefixes": more, "isolation": wanted[2].isolation}
+            kept[name] = old.model_copy(update=self._kept_on_fabrics(holder, wanted[2], old) | changes)
             self._ledger.keep(numbers_of(kept[name]))
+        return kept
+
+    def _kept_on_fabrics(self, holder: str, vpc: VpcSpec, old: VpcAllocation) -> dict[str, Any]:
+        """Return the numbers of ``vpc`` on fabrics that it still names, and free the others."""
+        kept = {}
+        for key, (_, kind, fabrics) in _ON_FABRICS.items():
+            had, named = getattr(old, key), {fabric.name for fabric in fabrics(self._environment, vpc)}
+            for name in had.keys() - named:
+                self._ledger.free(holder, kind(name), as_block(had[name]))
+            kept[key] = {name: number for name, number in had.items() if name in named}
         return kept
 
     def _kept_more(self, holder: str, vpc: VpcSpec, old: VpcAllocation) -> dict[str, MorePrefix]:
@@ -166,11 +178,8 @@ class _Numbering:
         return kept
 
     def _vpc(self, want: _Want, tenant: TenantSpec, vpc: VpcSpec) -> VpcAllocation | None:
-        numbers: dict[str, Any] = {
-            "vni": self._take(want, "VNI", VNIS),
-            "asn": self._take(want, "ASN", ASNS),
-            "pkeys": self._pkeys(want, vpc, {}),
-        }
+        numbers: dict[str, Any] = {"vni": self._take(want, "VNI", VNIS), "asn": self._take(want, "ASN", ASNS)}
+        numbers |= self._on_fabrics(want, vpc, None)
         for key in PREFIXES:
             numbers[key] = self._prefix(want, getattr(vpc, key), (key,))
         numbers["route_target"] = numbers["vni"]
@@ -194,17 +203,17 @@ class _Numbering:
         found: Network | None = self._take(here, f"/{length}", VPC_PREFIXES, size=1 << (ADDRESS_BITS - length))
         return found
 
-    def _partitions(self, want: _Want, vpc: VpcSpec, old: VpcAllocation) -> VpcAllocation:
-        """Return ``old`` with a PKey on fabrics that are new to the VPC."""
-        return old.model_copy(update={"pkeys": self._pkeys(want, vpc, old.pkeys)})
-
-    def _pkeys(self, want: _Want, vpc: VpcSpec, old: Mapping[str, int]) -> dict[str, int]:
-        numbers = dict(old)
-        for fabric in infiniband(self._environment, vpc):
-            if fabric.name not in numbers:
-                taken = self._take(want, "PKey", pkeys(fabric.name), "fabrics")
-                numbers |= {fabric.name: taken} if taken else {}
-        return dict(sorted(numbers.items()))
+    def _on_fabrics(self, want: _Want, vpc: VpcSpec, old: VpcAllocation | None) -> dict[str, Any]:
+        """Return the numbers of ``vpc`` on its fabrics, by key of its entry."""
+        found = {}
+        for key, (what, kind, fabrics) in _ON_FABRICS.items():
+            numbers = dict(getattr(old, key)) if old else {}
+            for fabric in fabrics(self._environment, vpc):
+                if fabric.name not in numbers:
+                    taken = self._take(want, what, kind(fabric.name), "fabrics")
+                    numbers |= {fabric.name: taken} if taken else {}
+            found[key] = dict(sorted(numbers.items()))
+        return found
 
     def _cluster(self, placed: PlacedCluster, old: ClusterAllocation | None) -> ClusterAllocation | None:
         tenant, name = placed.tenant.tenant, placed.cluster.name

@@ -15,18 +15,39 @@ from components.specs.tenant_network import VpcSpec
 
 def infiniband(environment: Environment, vpc: VpcSpec) -> list[FabricSpec]:
     """Return the InfiniBand fabrics of ``vpc``, by name."""
+    return [fabric for fabric in _fabrics(environment, vpc) if fabric.kind is FabricKind.INFINIBAND]
+
+
+def roce(environment: Environment, vpc: VpcSpec) -> list[FabricSpec]:
+    """Return the Ethernet fabrics on which ``vpc`` has a VRF, by name."""
+    return [fabric for fabric in _fabrics(environment, vpc) if fabric.roce is not None]
+
+
+def _fabrics(environment: Environment, vpc: VpcSpec) -> list[FabricSpec]:
     fabrics = sorted(environment.region.fabrics, key=lambda fabric: fabric.name)
-    return [fabric for fabric in fabrics if fabric.name in vpc.fabrics and fabric.kind is FabricKind.INFINIBAND]
+    return [fabric for fabric in fabrics if fabric.name in vpc.fabrics]
+
+
+def ports_on(kind: InstanceType, fabric: FabricSpec) -> int:
+    """Return how many ports a node of ``kind`` has on ``fabric``; those of DPUs are on no fabric that is asked for."""
+    if fabric.kind is FabricKind.INFINIBAND:
+        return kind.infiniband_ports
+    return kind.roce_ports if fabric.roce else 0
+
+
+def reached(environment: Environment, fabric: FabricSpec) -> tuple[str, ...]:
+    """Return the halls that ``fabric`` reaches."""
+    return fabric.halls or tuple(hall for site in environment.region.sites for hall in site.halls)
 
 
 def halls_for(
     environment: Environment, tenant: TenantSpec, cluster: ClusterSpec, kind: InstanceType
 ) -> tuple[str, ...]:
-    """Return the halls that ``cluster`` may have hosts of ``kind`` in: of its site, and on its VPC's InfiniBand."""
+    """Return the halls that ``cluster`` may have hosts of ``kind`` in: of its site, and on its VPC's fabrics."""
     sites = [site for site in environment.region.sites if cluster.site in {None, site.name}]
     halls = tuple(hall for site in sites for hall in site.halls)
     vpcs = [vpc for vpc in tenant.vpcs if vpc.name == cluster.vpc]
-    fabrics = [fabric for vpc in vpcs for fabric in infiniband(environment, vpc)] if kind.infiniband_ports else []
+    fabrics = [fabric for vpc in vpcs for fabric in _fabrics(environment, vpc) if ports_on(kind, fabric)]
     reached = {hall for fabric in fabrics for hall in fabric.halls or halls}
     return tuple(hall for hall in halls if not fabrics or hall in reached)
 

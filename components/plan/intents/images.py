@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from components.plan.build.control_planes import running_version
+from components.plan.build.fabrics import roce
 from components.plan.intents.boot import boot_objections
 from components.specs.base import KubernetesVersion
 from components.specs.catalog import GoldenImage
@@ -68,6 +69,7 @@ def misfits(environment: Environment, image: GoldenImage, cluster: ClusterSpec, 
         found.append(f"image {image.version} fits {', '.join(image.fits)}, not {pool.instance_type}")
     found += boot_objections(environment, image, pool.instance_type)
     found += _rdma_objections(environment, image, pool)
+    found += _roce_objections(environment, image, cluster, pool)
     running = running_version(environment, cluster)
     behind = minor(running) - minor(image.contents.kubelet)
     if _newer(image, running):
@@ -94,6 +96,21 @@ def _rdma_objections(environment: Environment, image: GoldenImage, pool: NodePoo
     said = str(kind.rdma_exclusive).lower()
     text = f"image {image.version} {kept} (contents.rdma_exclusive: {str(has).lower()})"
     return [f"{text}, and {kind.name} says rdma.exclusive: {said}"]
+
+
+def _roce_objections(
+    environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec
+) -> list[str]:
+    """Return where adapters on ``image`` would send other packets than the switches of a fabric carry."""
+    kind, has = environment.instance_types.by_name.get(pool.instance_type), image.contents.roce
+    vpcs = [vpc for tenant in environment.tenants for vpc in tenant.vpcs if vpc.name == cluster.vpc]
+    fabrics = [fabric for vpc in vpcs for fabric in roce(environment, vpc)] if kind and kind.roce_ports else []
+    made = f"sets adapters to {has}" if has else "sets no adapters"
+    return [
+        f"image {image.version} {made} (contents.roce), and {fabric.name} of region.yaml carries {fabric.roce}"
+        for fabric in fabrics
+        if fabric.roce != has
+    ]
 
 
 def mirror_objections(environment: Environment, image: GoldenImage) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.plan.build.tenant_network import PlacedVpc, vpcs
+from components.plan.report.fabric_switches import FabricSwitches, fabric_switches
 from components.render.backends import BORDERS
 from components.render.dpf_hbn import POINT_TO_POINT
 from components.render.nvue import dpu_asns
@@ -107,6 +108,8 @@ class BorderContract(Spec):
     """What the border drops although it may have a route: packets that come from any VPC."""
     control_planes: ControlPlaneRoutes | None
     """Who announces control planes; None where hosts and addresses share one network, or nothing says who does."""
+    fabrics: tuple[FabricSwitches, ...]
+    """What switches of Ethernet fabrics do that keep VPCs apart, which no border is part of."""
 
 
 def contract(environment: Environment) -> BorderContract:
@@ -131,6 +134,7 @@ def contract(environment: Environment) -> BorderContract:
         },
         drops=tuple(_drops(plan)),
         control_planes=_control_planes(region.control_planes.announcement),
+        fabrics=tuple(fabric_switches(environment)),
     )
 
 

@@ -18,6 +18,7 @@ MAX_HOSTS_NAMED = 5
 _WHY = {
     "guids": "as many as its nodes need, on the fabrics of its VPC",
     "pkeys": "by the fabrics of its VPC",
+    "fabric_vnis": "by the fabrics of its VPC",
     "links": "as many as its hosts need",
     "controller": "the one before cannot have it any more",
 }

@@ -73,6 +73,8 @@ class VpcNetwork(Spec):
     """Route targets of the VPCs that it is peered with, by tenant and name, ``TENANT/VPC``."""
     pkeys: dict[str, str]
     """Partition by InfiniBand fabric, in hex."""
+    fabric_vnis: dict[str, int]
+    """VNI of the VPC's VRF by Ethernet fabric whose switches keep VPCs apart."""
     clusters: tuple[ClusterNetwork, ...]
     dpus: tuple[DpuShare, ...]
     """Where the DPUs of its hosts are; empty where DPUs do not isolate the VPC."""
@@ -154,6 +156,7 @@ def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
             security_group=spec.security_group,
             peers=placed.vpc.peer_targets,
             pkeys={fabric: f"{pkey:#x}" for fabric, pkey in numbers.pkeys.items()},
+            fabric_vnis=numbers.fabric_vnis,
             clusters=tuple(_clusters(environment, placed)),
             dpus=tuple(_shares(placed, hosts)) if border.on_dpus else (),
             addresses={host: one for host, one in given.items() if any(one in prefix for prefix in numbers.host_links)},

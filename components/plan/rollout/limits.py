@@ -13,7 +13,6 @@ from components.plan.pools import PlacedPool, pools
 from components.plan.rollout.replacement import replacements
 from components.specs.base import PercentOrCount, limit_of
 from components.specs.environment import Environment
-from components.specs.fabric import FabricKind
 from components.specs.instance_types import Scale
 from components.specs.keys import group_key, pool_of
 
@@ -103,7 +102,7 @@ def _fabrics(environment: Environment, by_key: dict[str, PlacedPool]) -> dict[st
             halls[group_key(pool, environment.failure_domain(host))].add(host.hall)
     for fabric in environment.region.fabrics:
         for key, here in halls.items():
-            carried = fabric.kind is FabricKind.ETHERNET or fabric.name in named[pool_of(key)]
+            carried = not fabric.tells_apart or fabric.name in named[pool_of(key)]
             if carried and (not fabric.halls or not here.isdisjoint(fabric.halls)):
                 found[fabric.name].add(key)
     return found

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from components.plan.allocate.intervals import overlaps
-from components.plan.build.fabrics import connected, infiniband
+from components.plan.build.fabrics import connected, infiniband, ports_on, reached
 from components.plan.pools import clusters, place, problem, tenant_file
 from components.render.device_plugins import ADAPTERS, IMAGES
 from components.render.infiniband import TOOLS
@@ -18,6 +18,7 @@ from components.specs.loader import ALLOCATIONS, INSTANCE_TYPES, REGION, VERSION
 from components.specs.problems import Problem, listed, suggestion
 
 _MAX_CLUSTERS = 3
+_NAMES = {FabricKind.INFINIBAND: "InfiniBand", FabricKind.ETHERNET: "RoCE"}
 MAX_PARTITIONS = 31
 """Partitions that one tenant may have on one fabric (NICo's limit)."""
 
@@ -32,7 +33,7 @@ def fabric_references(environment: Environment) -> Iterator[Problem]:
                 text = f"hall '{hall}' is in no site of {sites} ({listed(halls)}); add it there or remove it"
                 yield problem(environment, REGION, ("fabrics", index, "halls", at), text)
     kinds = {fabric.name: fabric.kind for fabric in environment.region.fabrics}
-    partitioned = [name for name, kind in kinds.items() if kind is FabricKind.INFINIBAND]
+    partitioned = [fabric.name for fabric in environment.region.fabrics if fabric.tells_apart]
     where = place(environment, REGION, ("fabrics",))
     for tenant in environment.tenants:
         for index, vpc in enumerate(tenant.vpcs):
@@ -41,38 +42,33 @@ def fabric_references(environment: Environment) -> Iterator[Problem]:
                     continue
                 rule = "has no partitions, VPCs are told apart on it anyway" if name in kinds else "is not declared"
                 text = (
-                    f"'{name}' {rule} (infiniband fabrics of {where}: {listed(partitioned)}); remove it or pick one"
-                    f"{suggestion(name, partitioned)}"
+                    f"'{name}' {rule} (infiniband and roce fabrics of {where}: {listed(partitioned)}); remove it"
+                    f" or pick one{suggestion(name, partitioned)}"
                 )
                 yield problem(environment, tenant_file(tenant), ("vpcs", index, "fabrics", at), text)
 
 
 def fabric_halls(environment: Environment) -> Iterator[Problem]:
-    """Report halls that two InfiniBand fabrics claim: a host is on one."""
-    first: dict[str, int] = {}
+    """Report halls that two InfiniBand fabrics claim, or two with RoCE: a host is on one."""
+    first: dict[tuple[FabricKind, str], int] = {}
     for index, fabric in enumerate(environment.region.fabrics):
-        for hall in reached(environment, fabric) if fabric.kind is FabricKind.INFINIBAND else ():
-            other = first.setdefault(hall, index)
+        for hall in reached(environment, fabric) if fabric.tells_apart else ():
+            other = first.setdefault((fabric.kind, hall), index)
             if other != index:
                 there = place(environment, REGION, ("fabrics", other))
                 text = (
                     f"hall {hall} is also reached by {environment.region.fabrics[other].name} ({there}), a host is on"
-                    " one InfiniBand fabric; list the halls of each"
+                    f" one {_NAMES[fabric.kind]} fabric; list the halls of each"
                 )
                 yield problem(environment, REGION, ("fabrics", index, "halls"), text)
 
 
 def fabric_capacity(environment: Environment) -> Iterator[Problem]:
     """Report fabrics with more hosts than their switches connect."""
-    ports = {kind.name: kind.infiniband_ports for kind in environment.instance_types.instance_types}
-    every, connected = Counter[str](), Counter[str]()
-    for host in environment.hosts:
-        every[host.hall] += 1
-        connected[host.hall] += ports.get(host.instance_type, 0) > 0
+    hosts = Counter((host.hall, host.instance_type) for host in environment.hosts)
     for index, fabric in enumerate(environment.region.fabrics):
-        hosts = connected if fabric.kind is FabricKind.INFINIBAND else every
-        halls = reached(environment, fabric)
-        count = sum(hosts[hall] for hall in halls)
+        halls, on = reached(environment, fabric), _with_ports(environment, fabric)
+        count = sum(hosts[at] for at in hosts if at[0] in halls and (at[1] in on or not fabric.tells_apart))
         if count > fabric.max_hosts:
             text = (
                 f"{fabric.name} connects {fabric.max_hosts} hosts, halls {listed(halls)} have {count};"
@@ -96,40 +92,42 @@ def guid_ranges(environment: Environment) -> Iterator[Problem]:
 
 
 def partition_limit(environment: Environment) -> Iterator[Problem]:
-    """Report tenants with more partitions on a fabric than one may have."""
+    """Report tenants with more partitions on an InfiniBand fabric than one may have."""
+    limited = {fabric.name for fabric in environment.region.fabrics if fabric.kind is FabricKind.INFINIBAND}
     for tenant in environment.tenants:
         used = Counter[str]()
         for index, vpc in enumerate(tenant.vpcs):
             for at, name in enumerate(vpc.fabrics):
-                used[name] += 1
-                if used[name] == MAX_PARTITIONS + 1:
+                used[name] += name in limited
+                if name in limited and used[name] == MAX_PARTITIONS + 1:
                     text = f"{tenant.tenant} has more than {MAX_PARTITIONS} partitions on {name}; merge VPCs"
                     yield problem(environment, tenant_file(tenant), ("vpcs", index, "fabrics", at), text)
 
 
 def partitions(environment: Environment) -> Iterator[Problem]:
-    """Report clusters with hosts on an InfiniBand fabric where their VPC has no partition: they would hear nobody."""
-    ports = {kind.name: kind.infiniband_ports for kind in environment.instance_types.instance_types}
+    """Report clusters with hosts on a fabric where their VPC has no partition or VRF: they would hear nobody."""
     fabric_of = {
-        hall: fabric.name
+        (hall, kind): fabric.name
         for fabric in environment.region.fabrics
-        if fabric.kind is FabricKind.INFINIBAND
+        for kind in _with_ports(environment, fabric)
         for hall in reached(environment, fabric)
     }
     used: dict[str, Counter[str]] = defaultdict(Counter)
     for host in environment.hosts if fabric_of else ():
-        key = environment.allocations.hosts.get(host.host)
-        if key and host.hall in fabric_of and ports.get(host.instance_type, 0):
-            used[cluster_of(key)][fabric_of[host.hall]] += 1
+        key, fabric = environment.allocations.hosts.get(host.host), fabric_of.get((host.hall, host.instance_type))
+        if key and fabric:
+            used[cluster_of(key)][fabric] += 1
+    kinds = {fabric.name: fabric.kind for fabric in environment.region.fabrics}
     for placed in clusters(environment):
         for index, vpc in enumerate(placed.tenant.vpcs):
             if vpc.name != placed.cluster.vpc:
                 continue
-            for fabric, count in sorted(used[placed.cluster.name].items()):
-                if fabric not in vpc.fabrics:
+            for name, count in sorted(used[placed.cluster.name].items()):
+                if name not in vpc.fabrics:
+                    part = "partition" if kinds[name] is FabricKind.INFINIBAND else "VRF"
                     text = (
-                        f"{placed.cluster.name} has {count} hosts on {fabric}, where the VPC has no partition;"
-                        f" write [{', '.join([*vpc.fabrics, fabric])}]"
+                        f"{placed.cluster.name} has {count} hosts on {name}, where the VPC has no {part};"
+                        f" write [{', '.join([*vpc.fabrics, name])}]"
                     )
                     yield problem(environment, placed.file, ("vpcs", index, "fabrics"), text)
 
@@ -224,9 +222,9 @@ def adapters(environment: Environment) -> Iterator[Problem]:
             yield problem(environment, REGION, ("fabrics",), text)
 
 
-def reached(environment: Environment, fabric: FabricSpec) -> tuple[str, ...]:
-    """Return the halls that ``fabric`` reaches."""
-    return fabric.halls or tuple(_halls(environment))
+def _with_ports(environment: Environment, fabric: FabricSpec) -> set[str]:
+    """Return the instance types with ports on ``fabric``."""
+    return {kind.name for kind in environment.instance_types.instance_types if ports_on(kind, fabric)}
 
 
 def _halls(environment: Environment) -> list[str]:

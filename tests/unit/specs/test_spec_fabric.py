@@ -97,3 +97,52 @@ def test_partition_keys_leave_out_the_default_partition(pkeys: str) -> None:
 )
 def test_a_wrong_range_is_told(changes: dict[str, str], text: str) -> None:
     assert _texts(**changes) == dict.fromkeys(changes, text)
+
+
+ROCE = {
+    "name": "roce-a",
+    "kind": "ethernet",
+    "vnis": "40000-40099",
+    "roce": {"mtu_bytes": 9000, "priority": 3, "dscp": 26, "cnp_dscp": 48},
+    "max_hosts": 100,
+}
+
+
+def _roce_texts(**changes: Any) -> dict[str, str]:
+    """Return what is said to ``ROCE`` with ``changes``, where None removes a key, by path."""
+    return texts(FabricSpec, {key: value for key, value in {**ROCE, **changes}.items() if value is not None})
+
+
+def test_an_ethernet_fabric_that_tells_vpcs_apart_has_numbers_for_it() -> None:
+    assert _roce_texts() == {}
+    assert FabricSpec.model_validate(ROCE, strict=False).tells_apart
+    assert _roce_texts(vnis=None, roce=None) == {}
+    assert _roce_texts(vnis=None) == {
+        "vnis": "is required for an ethernet fabric with roce; write vnis: 40000-40999",
+    }
+    assert _roce_texts(roce=None) == {
+        "vnis": "has no meaning on a fabric without roce (got '40000-40099'); remove it",
+    }
+    assert _roce_texts(vnis="0-99") == {"vnis": "has VNIs outside 1-16777215 (got '0-99'); write a range within"}
+
+
+def test_infiniband_has_no_settings_of_ethernet() -> None:
+    assert _texts(vnis="1-2", roce=ROCE["roce"]) == {
+        "roce": (
+            "has no meaning on an infiniband fabric"
+            " (got '{mtu_bytes: 9000, priority: 3, dscp: 26, cnp_dscp: 48}'); remove it"
+        ),
+        "vnis": "has no meaning on an infiniband fabric (got '1-2'); remove it",
+    }
+
+
+def test_packets_of_rdma_are_of_the_lossless_class_and_news_of_congestion_is_not() -> None:
+    wrong = {"mtu_bytes": 9000, "priority": 3, "dscp": 34, "cnp_dscp": 24}
+
+    assert _roce_texts(roce=wrong) == {
+        "roce.dscp": "is not of priority 3, whose DSCPs are 24 to 31 (got 34); write one of them",
+        "roce.cnp_dscp": (
+            "is of the lossless priority 3, where news of congestion would wait for it to end (got 24); write one"
+            " outside 24 to 31, such as 48"
+        ),
+    }

@@ -1,0 +1,78 @@
+"""What switches of Ethernet fabrics must do so that each VPC hears its own hosts alone: a contract with their owners.
+
+No switch is configured from here. Ports of a host are all of one VPC, that of its cluster, so a port is in one VRF and
+no host chooses among them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from components.plan.build.fabrics import ports_on, reached
+from components.plan.build.tenant_network import vpcs
+from components.specs.base import Spec
+from components.specs.environment import Environment
+from components.specs.fabric import FabricSpec, RoceSpec
+from components.specs.keys import cluster_of
+
+
+class FabricVrf(Spec):
+    """The VRF of a VPC on a fabric."""
+
+    vpc: str
+    tenant: str
+    vni: int
+    """VNI of the VRF, unique on the fabric."""
+    hosts: dict[str, int]
+    """Ports in the VRF by host: all that the host has on the fabric."""
+
+
+class FabricSwitches(Spec):
+    """What the switches of a fabric carry, and for whom."""
+
+    fabric: str
+    halls: tuple[str, ...]
+    roce: RoceSpec
+    """What packets of RDMA are like, on all ports and links."""
+    vrfs: tuple[FabricVrf, ...]
+    """VRFs of VPCs, in the order of the data; nothing is routed between them."""
+    unused: dict[str, int]
+    """Ports in no VRF by host: nobody has the host, or its VPC is not on the fabric."""
+
+
+def fabric_switches(environment: Environment) -> Iterator[FabricSwitches]:
+    """Yield what the switches of each Ethernet fabric do that keeps VPCs apart.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
+    """
+    for fabric in environment.region.fabrics:
+        if fabric.roce is None:
+            continue
+        halls, hosts = reached(environment, fabric), _hosts(environment, fabric)
+        vrfs = tuple(
+            FabricVrf(
+                vpc=placed.vpc.spec.name,
+                tenant=placed.vpc.tenant,
+                vni=placed.vpc.numbers.fabric_vnis[fabric.name],
+                hosts=hosts.pop(placed.vpc.spec.name, {}),
+            )
+            for placed in vpcs(environment)
+            if fabric.name in placed.vpc.spec.fabrics
+        )
+        unused = {host: ports for found in hosts.values() for host, ports in found.items()}
+        yield FabricSwitches(fabric=fabric.name, halls=halls, roce=fabric.roce, vrfs=vrfs, unused=unused)
+
+
+def _hosts(environment: Environment, fabric: FabricSpec) -> dict[str | None, dict[str, int]]:
+    """Return the ports of hosts on ``fabric``, by VPC and host, in the order of the inventory."""
+    lock, halls = environment.allocations, reached(environment, fabric)
+    vpc_of = {cluster.name: cluster.vpc for tenant in environment.tenants for cluster in tenant.clusters}
+    ports = {kind.name: ports_on(kind, fabric) for kind in environment.instance_types.instance_types}
+    found: dict[str | None, dict[str, int]] = defaultdict(dict)
+    for host in environment.hosts:
+        if host.hall in halls and ports.get(host.instance_type):
+            vpc = vpc_of.get(cluster_of(lock.hosts.get(host.host, "")))
+            found[vpc][host.host] = ports[host.instance_type]
+    return found

@@ -1,0 +1,72 @@
+"""VRFs of VPCs on an Ethernet fabric: each VPC has a number, and each port of a host is in one VRF or in none."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from components.plan.allocate.allocation import allocate
+from components.plan.report.border import contract
+from components.plan.report.fabric_switches import FabricSwitches
+from components.plan.report.network import network
+from components.specs.environment import Environment
+from components.specs.keys import cluster_of
+from components.specs.loader import load_environment
+from toolchain import paths
+
+
+@cache
+def region() -> Environment:
+    return load_environment("eu-south-03a", paths.ROOT / "environments")
+
+
+def switches(environment: Environment) -> FabricSwitches:
+    [found] = contract(environment).fabrics
+    return found
+
+
+def without(environment: Environment, tenant: str) -> Environment:
+    """Return ``environment`` with VPCs of ``tenant`` on no fabric, allocated anew."""
+    tenants = tuple(
+        one.model_copy(update={"vpcs": tuple(vpc.model_copy(update={"fabrics": ()}) for vpc in one.vpcs)})
+        if one.tenant == tenant
+        else one
+        for one in environment.tenants
+    )
+    changed = environment.model_copy(update={"tenants": tenants})
+    return changed.model_copy(update={"allocations": allocate(changed)[0]})
+
+
+def test_each_port_of_a_host_is_in_the_vrf_of_its_vpc_or_in_none() -> None:
+    found, lock = switches(region()), region().allocations
+    by_vpc = {vrf.vpc: vrf.hosts for vrf in found.vrfs}
+    every = [host for host in region().hosts if host.instance_type == "h100-eth-8"]
+
+    assert {vrf.vpc: vrf.vni for vrf in found.vrfs} == {
+        name: vpc.fabric_vnis["roce-south"] for name, vpc in lock.vpcs.items() if vpc.fabric_vnis
+    }
+    for host in every:
+        cluster = cluster_of(lock.hosts.get(host.host, ""))
+        vpc = lock.clusters[cluster].vpc if cluster in lock.clusters else None
+        assert [name for name, hosts in by_vpc.items() if host.host in hosts] == ([vpc] if vpc else [])
+        assert (host.host in found.unused) == (vpc is None)
+    counted = [ports for hosts in (*by_vpc.values(), found.unused) for ports in hosts.values()]
+    assert counted == [8] * len(every)
+
+
+def test_a_vpc_that_leaves_a_fabric_frees_its_number_and_its_ports() -> None:
+    before, after = switches(region()), without(region(), "vireo")
+    [stays, leaves] = before.vrfs
+
+    assert switches(after).vrfs == (stays,)
+    assert switches(after).unused == {**before.unused, **leaves.hosts}
+    assert after.allocations.quarantine["vireo/vireo"].fabric_vnis == {"roce-south": (leaves.vni,)}
+    [range_] = [one for one in network(after).ranges if one.range == "fabrics.roce-south.vnis"]
+    assert (range_.given, range_.quarantined) == (1, 1)
+
+
+def test_a_vpc_that_comes_back_gets_its_number_again() -> None:
+    gone = without(region(), "vireo")
+    back = gone.model_copy(update={"tenants": region().tenants})
+    again = back.model_copy(update={"allocations": allocate(back)[0]})
+
+    assert switches(again) == switches(region())
