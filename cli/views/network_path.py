@@ -32,6 +32,10 @@ def lines(found: Path) -> Iterator[Text]:
         for step in steps:
             verdict = "yes" if step.passes else "no "
             yield Text(f"  {verdict}  {step.device}: {step.rule}{_KEEPERS[step.kept_by]}")
+    for fabric in found.fabrics:
+        parts = fabric.source if fabric.together else f"{fabric.source} and {fabric.target}"
+        heard = "hear each other past all of it" if fabric.together else "are apart"
+        yield Text(f"on {fabric.fabric}, by {parts}, ports of both {heard}")
     for vpc, objects in found.objects.items():
         yield Text(f"rules of {vpc} are in {listed(objects, _NAMED)}", "dim")
 

@@ -49,7 +49,8 @@ def sections(found: Offerings, most: int = NAMED) -> Iterator[Section]:
         yield Section("Buckets", _buckets(found, most))
     if found.rdma:
         hint = f"a pod names the network in its annotation {NETWORKS}, and has as many of the resource as limit"
-        yield Section("InfiniBand", _rdma(found, most), hint)
+        asked = any(entry.resource for entry in found.rdma)
+        yield Section("RDMA", _rdma(found, most), hint if asked else "")
 
 
 def tables(found: Offerings) -> Iterator[RenderableType]:
@@ -150,15 +151,18 @@ def _storage(found: Offerings, most: int) -> Table:
 
 
 def _rdma(found: Offerings, most: int) -> Table:
-    """Return what pods ask for to get InfiniBand, clusters that have it alike in one row."""
+    """Return what pods ask for to get ports on fabrics, clusters that have them alike in one row."""
     alike: dict[tuple[str, str, str, str, str], list[str]] = {}
     for entry in found.rdma:
         seen = "the pod alone" if entry.exclusive else "the node"
         ports = plural(entry.ports, "port")
-        parts = f"{ports}, {entry.use}" if entry.functions is None else f"{entry.functions:,} of {ports}"
-        key = (entry.instance_type, entry.networks or "-", entry.resource, parts, seen)
+        parts = ", ".join(filter(None, (ports, entry.use)))
+        if entry.functions is not None:
+            parts = f"{entry.functions:,} of {ports}"
+        network = entry.networks or ("-" if entry.resource else f"{entry.fabric}, by hostNetwork")
+        key = (entry.instance_type, network, entry.resource or "-", parts, seen)
         alike.setdefault(key, []).append(entry.cluster)
-    table = _table("InfiniBand on", "network", "resource", "of a node", "devices seen by", "offered in")
+    table = _table("RDMA on", "network", "resource", "of a node", "devices seen by", "offered in")
     for key, names in alike.items():
         table.add_row(*key, listed(names, most))
     return table

@@ -60,6 +60,15 @@ def connected(environment: Environment, placed: PlacedCluster) -> list[InstanceT
     return [kind for kind in kinds if kind and kind.infiniband_ports and vpcs]
 
 
+def on_roce(environment: Environment, placed: PlacedCluster) -> list[tuple[InstanceType, FabricSpec]]:
+    """Return the instance types, by name, with which ``placed`` may be on RoCE fabrics of its VPC, with each fabric."""
+    names = {pool.instance_type for pool in placed.cluster.pools}
+    kinds = (environment.instance_types.by_name.get(name) for name in sorted(names))
+    vpcs = [vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc]
+    fabrics = [fabric for vpc in vpcs for fabric in roce(environment, vpc)]
+    return [(kind, fabric) for kind in kinds if kind for fabric in fabrics if ports_on(kind, fabric)]
+
+
 def partition(environment: Environment, placed: PlacedCluster) -> Partition | None:
     """Return the partition that nodes of ``placed`` are in; None when they are on no InfiniBand fabric.
 

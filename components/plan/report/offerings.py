@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from components.plan.build import vm_offering
-from components.plan.build.fabrics import partition
+from components.plan.build.fabrics import on_roce, partition
 from components.plan.intents.nodes import intents_of
 from components.plan.pools import PlacedCluster, clusters, pools, vms_of
 from components.plan.report.capacity import HostUse, capacity, counted_hosts
@@ -28,8 +28,9 @@ from components.render.device_plugins import resource_of
 from components.render.manifest import Json
 from components.render.vm_order import vm_order
 from components.specs.environment import Environment
+from components.specs.fabric import FabricSpec
 from components.specs.gpu_sharing import GpuSharingSpec
-from components.specs.instance_types import PortUse
+from components.specs.instance_types import InstanceType, PortUse
 from components.specs.keys import cluster_of, pool_key
 from components.specs.storage import TopolvmClassSpec, VastClassSpec
 from components.specs.vm_offering import VmSizeSpec
@@ -184,8 +185,9 @@ def _storage(environment: Environment) -> Iterator[StorageOffer]:
 
 
 def _rdma(environment: Environment) -> Iterator[PortOffer]:
-    """Yield the ports that pods of each cluster on a fabric can ask for."""
+    """Yield the ports that pods of each cluster on a fabric can ask for, or join the network of the node for."""
     for placed in clusters(environment):
+        yield from (_joined(placed, kind, fabric) for kind, fabric in on_roce(environment, placed))
         part = partition(environment, placed)
         if part is None:
             continue
@@ -202,6 +204,20 @@ def _rdma(environment: Environment) -> Iterator[PortOffer]:
                 functions=kind.infiniband_ports * kind.dpu.virtual_functions if cut else None,
                 exclusive=kind.rdma_exclusive,
             )
+
+
+def _joined(placed: PlacedCluster, kind: InstanceType, fabric: FabricSpec) -> PortOffer:
+    return PortOffer(
+        cluster=placed.cluster.name,
+        instance_type=kind.name,
+        fabric=fabric.name,
+        networks=None,
+        resource=None,
+        use=None,
+        ports=kind.roce_ports,
+        functions=None,
+        exclusive=False,
+    )
 
 
 def _checkpoints(environment: Environment) -> Iterator[CheckpointOffer]:

@@ -116,17 +116,18 @@ class CheckpointOffer(Spec):
 
 
 class PortOffer(Spec):
-    """What a pod asks for to get ports of a node on an InfiniBand fabric."""
+    """What a pod asks for to get ports of a node on a fabric."""
 
     cluster: str
     instance_type: str
     fabric: str
     networks: str | None
     """Value of the annotation ``k8s.v1.cni.cncf.io/networks``, once for each port; None where a pod names none."""
-    resource: str
-    """Resource that the pod limits to as many ports as it wants, or to 1 for all of them where they are shared."""
-    use: PortUse
-    """What the pod gets of the ports."""
+    resource: str | None
+    """Resource that the pod limits to as many ports as it wants, or to 1 for all of them where they are shared; None
+    where ports stay on the network of the node, which a pod joins by ``hostNetwork``."""
+    use: PortUse | None
+    """What the pod gets of the ports; None where it joins the network of the node."""
     ports: int
     """Ports of one node."""
     functions: int | None

@@ -12,6 +12,7 @@ from itertools import chain
 from components.plan.build.tenant_network import enforced_by, vpcs
 from components.plan.report.border import BorderContract, BorderVpc, contract
 from components.plan.report.endpoints import INTERNET, PUBLIC, Endpoint, endpoint, ports
+from components.plan.report.path_fabrics import FabricEnds, fabric_ends
 from components.plan.report.path_namespaces import Walls
 from components.plan.report.path_steps import Keeper, Step, Verdict, Way
 from components.plan.report.path_words import about, why
@@ -40,6 +41,8 @@ class Path(Spec):
     """Steps in the order that packets take them, to the one that stops them."""
     objects: dict[str, tuple[str, ...]]
     """Objects that hold the rules of each VPC at the ends, as their kinds and names."""
+    fabrics: tuple[FabricEnds, ...]
+    """Fabrics that both ends are on beside that, where no step of these is."""
 
 
 class NoVpcError(LookupError):
@@ -109,6 +112,7 @@ class Region:
             decided_by=stop,
             steps=tuple(steps),
             objects={name: self._objects[name] for name in ends},
+            fabrics=tuple(fabric_ends(self._environment, source, target)),
         )
 
     def _sender(self, source: Endpoint) -> Endpoint:

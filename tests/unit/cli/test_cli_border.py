@@ -102,3 +102,23 @@ def test_it_is_of_the_network_only(invoke: Invoke) -> None:
 
     message = "error: --border tells in words what routers do; say: jacquard show laptop network --border\n"
     assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, message)
+
+
+def test_switches_of_a_fabric_are_told_what_they_carry_and_which_ports_are_whose(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(paths.ROOT / "environments"))
+    text = invoke("show", "eu-south-03a", "network", "--border").stdout
+
+    fabric = text[text.index("roce-south") :].splitlines()
+    assert fabric[:5] == [
+        "roce-south   what its switches do in halls a, b",
+        "  MTU         9000 on ports of hosts, and on links what VXLAN adds to it",
+        "  RDMA        DSCP 26, trusted; priority 3 is lossless (PFC), and packets in its queue are marked (ECN)",
+        "  congestion  DSCP 48 goes before all else and is never paused",
+        "  VRF         solstice/solstice, L3VNI 40000, no route to another",
+    ]
+    assert fabric[5].startswith("              200 ports of a01-u01, a01-u02, ")
+    assert fabric[5].endswith(", a07-u01")
+    assert fabric[6] == "  VRF         vireo/vireo, L3VNI 40001, no route to another"
+    assert fabric[8].startswith("  no VRF      232 ports of ")

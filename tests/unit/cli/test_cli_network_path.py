@@ -207,3 +207,18 @@ def test_what_it_cannot_answer_it_says(invoke: Invoke, word: str, source: str, t
     result = invoke("show", "laptop", word, "--path", source, target)
 
     assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {message}\n")
+
+
+def test_a_fabric_beside_the_way_is_told(everywhere: Invoke) -> None:
+    def told(name: str, *ends: str) -> list[str]:
+        lines = everywhere("show", name, "network", "--path", *ends).stdout.splitlines()
+        return [line for line in lines if line.startswith("on ")]
+
+    assert told("eu-south-03a", "pod:solstice-lab", "pod:vireo-train") == [
+        "on roce-south, by VNI 40000 and VNI 40001, ports of both are apart"
+    ]
+    assert told("us-east-04a", "pod:ember-train", "pod:ember-train") == [
+        "on ib-east-1, by PKey 0x13, ports of both hear each other past all of it"
+    ]
+    assert told("eu-south-03a", "pod:solstice-lab", "pod:tessera-render") == []
+    assert told("eu-south-03a", "pod:solstice-lab", "storage") == []

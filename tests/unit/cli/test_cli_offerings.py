@@ -98,7 +98,15 @@ def test_a_pod_learns_what_to_ask_for_to_get_infiniband(everywhere: Invoke) -> N
 
     asked = ["default/ib-east-1", "nvidia.com/infiniband", "128 of 8 ports", "the node"]
     assert ["h200-ib-8", *asked] in [row[:5] for row in found]
-    assert "InfiniBand" not in everywhere("show", "lab", "offerings").stdout
+    assert "RDMA on" not in everywhere("show", "lab", "offerings").stdout
+
+
+def test_ports_on_roce_are_those_of_the_nodes_own_network(everywhere: Invoke) -> None:
+    text = everywhere("show", "eu-south-03a", "offerings").stdout
+
+    ports = ["roce-south, by hostNetwork", "-", "8 ports", "the node"]
+    assert ["h100-eth-8", *ports, "solstice-lab, vireo-train"] in rows(text)
+    assert "has as many of the resource" not in text
 
 
 def test_room_is_what_nodes_in_service_hold(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
