@@ -71,6 +71,7 @@ _USERS: Mapping[str, _Users] = {
     "cilium": _OF_A_NETWORK,
     "tigera-operator": _OF_A_NETWORK,
     "gpu-operator": _Users((_POD, *_MAKERS), _has_gpus),
+    "dra-driver-nvidia-gpu": _every("resource.nvidia.com/v1beta1", "ComputeDomain"),
     "node-feature-discovery": _Users(
         (_POD, *_MAKERS, ("nfd.k8s-sigs.io/v1alpha1", "NodeFeatureRule")), _chooses_hardware
     ),

@@ -12,6 +12,7 @@ from components.specs.environment import Environment
 CONSEQUENCES: Mapping[Gift | None, str] = {
     Gift.NODE_FEATURES: "nodes have no labels of their hardware",
     Gift.GPUS: "no pod gets a GPU",
+    Gift.COMPUTE_DOMAINS: "NVLink ends at the node for jobs on several",
     Gift.NODE_PROBLEMS: "a GPU that fell off the bus and a link that went down are told by nobody",
     Gift.LOAD_BALANCERS: "Services of type LoadBalancer wait for an address for ever",
     Gift.MONITORING: "what goes wrong with add-ons and nodes is told by nobody",

@@ -2,7 +2,8 @@
 
 It is the tenant's: Prometheus of the management cluster watches control planes and looks into no tenant's cluster.
 Monitors come with the charts, so that they fit the release, and wait for the kinds. No network has one, since nothing
-of a network may wait for a monitoring; that its agents run is seen by what kube-state-metrics tells of DaemonSets.
+of a network may wait for a monitoring, and the chart of compute domains has none; that their agents run is seen by what
+kube-state-metrics tells of DaemonSets.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from components.render import monitors, storage
+from components.render import compute_domains, monitors, storage
 from components.render.add_on_values import GPU_OPERATOR, METALLB
 from components.render.cni import CALICO, CILIUM
 from components.render.manifest import Manifest
@@ -44,7 +45,8 @@ def alerts(cluster: str, add_ons: tuple[AddOn, ...], *, gpus: bool) -> Iterator[
     """Yield what is alerted on in ``cluster``, as far as its add-ons tell it; nothing without a monitoring."""
     monitoring = monitoring_of(add_ons)
     if monitoring is not None:
-        told = [*_nodes(add_ons, gpus=gpus), *_networks(add_ons), *_load_balancers(add_ons), _storage()]
+        told = [*_nodes(add_ons, gpus=gpus), *_networks(add_ons)]
+        told += [*_compute_domains(add_ons), *_load_balancers(add_ons), _storage()]
         yield monitors.prometheus_rule(_NAME, _NAME, told, {}, namespace=monitoring.namespace, labels={}, there=cluster)
 
 
@@ -69,6 +71,15 @@ def _networks(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
             missing = f'kube_daemonset_status_number_unavailable{{namespace="{namespace}",daemonset="{agents}"}} > 0'
             text = "Nodes are without the agent of the network: no pod starts there."
             yield monitors.alert("NetworkAgentsDown", "warning", missing, text)
+
+
+def _compute_domains(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
+    for entry in add_ons:
+        if entry.chart == compute_domains.CHART:
+            agents = f'namespace="{entry.namespace}",daemonset="{compute_domains.AGENTS}"'
+            missing = f"kube_daemonset_status_number_unavailable{{{agents}}} > 0"
+            text = "Nodes are without the agent of compute domains: pods that claim a channel wait there."
+            yield monitors.alert("ComputeDomainAgentsDown", "warning", missing, text)
 
 
 def _load_balancers(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:

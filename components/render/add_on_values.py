@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from components.render import cni, gpu_sharing
+from components.render import cni, compute_domains, gpu_sharing
 from components.render.cluster_facts import EVERY_NODE, ClusterFacts
 from components.render.pod_priorities import AGENT, SERVICE
 
@@ -59,7 +59,6 @@ def _gpus(facts: ClusterFacts) -> dict[str, Any]:
         "operator": {**facts.placement, "upgradeCRD": False},
         "daemonsets": {"tolerations": EVERY_NODE, "rollingUpdate": {"maxUnavailable": "10%"}},
         **gpu_sharing.values(facts.gpu_sharing),
-        "draDriver": {"computeDomains": {"enabled": facts.nvlink_racks}},
         # Nothing serves its kind but an add-on that gives monitoring.
         "dcgmExporter": {"serviceMonitor": {"enabled": False}},
     }
@@ -138,6 +137,7 @@ VALUES: Mapping[str, Callable[[ClusterFacts], dict[str, Any]]] = {
     cni.CALICO: cni.calico,
     "node-feature-discovery": _node_features,
     GPU_OPERATOR: _gpus,
+    compute_domains.CHART: compute_domains.values,
     "node-problem-detector": _node_problems,
     "metrics-server": _metrics,
     METALLB: _metallb,

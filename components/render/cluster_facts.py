@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from components.render import labels as keys
@@ -30,10 +31,10 @@ class ClusterFacts:
     """Whether it has a pool with role system."""
     gpus: bool
     """Whether nodes have GPUs."""
-    nvlink_racks: bool
-    """Whether NVLink domains span nodes."""
     attachments: bool
     """Whether Multus gives pods further networks, and so owns the folder of CNI configurations."""
+    nvlink: Mapping[str, int] = field(default_factory=dict)
+    """Nodes of an NVLink domain by instance type, for types of its nodes whose domains span nodes."""
     gpu_sharing: tuple[GpuSharingSpec, ...] = ()
     """Ways in which pods share GPUs of its nodes, each once."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import permutations
 
-from components.render import cni
+from components.render import cni, compute_domains
 from components.render.add_on_values import GPU_OPERATOR, METALLB
 from components.specs.problems import listed
 
@@ -62,8 +62,15 @@ _KEPT: Mapping[str, Mapping[str, str]] = {
         "operator.upgradeCRD": "Flux owns the kinds",
         "daemonsets": _AT_ONCE,
         **dict.fromkeys(("migManager", "mig", "devicePlugin.config"), "pools say how pods share GPUs, by gpu_sharing"),
-        "draDriver.computeDomains": "it follows from whether NVLink spans nodes",
         "dcgmExporter.serviceMonitor": _MONITORED,
+    },
+    compute_domains.CHART: {
+        **dict.fromkeys(
+            ("resources", "gpuResourcesEnabledOverride"), "GPUs come by the device plugin, and compute domains by this"
+        ),
+        "nvidiaDriverRoot": "the driver is the golden image's",
+        "controller.containers.computeDomain.env": "it follows from how many nodes an NVLink domain has",
+        "kubeletPlugin.updateStrategy": _AT_ONCE,
     },
     "node-problem-detector": {
         "settings": "what counts as a problem is the same everywhere, and alerts go by it",

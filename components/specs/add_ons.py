@@ -17,6 +17,8 @@ class Gift(StrEnum):
     """Nodes are labelled by their hardware, which the operators of GPUs and network cards look for."""
     GPUS = "gpus"
     """Nodes offer their GPUs, ``nvidia.com/gpu``."""
+    COMPUTE_DOMAINS = "compute-domains"
+    """Pods on several nodes of an NVLink domain reach memory of each other's GPUs, by claims of NVIDIA's DRA driver."""
     NODE_PROBLEMS = "node-problems"
     """Nodes report trouble of kernel, GPUs and links as conditions and events."""
     LOAD_BALANCERS = "load-balancers"
@@ -44,6 +46,8 @@ class AddOn(Spec):
     """Names of the add-ons that must be installed before this one."""
     gpu_only: bool = False
     """Whether the add-on has a meaning only where nodes have GPUs."""
+    nvlink_only: bool = False
+    """Whether the add-on has a meaning only where NVLink spans nodes: on types with GPUs and ``scale: rack``."""
 
 
 class AddOnCatalog(DataFile):

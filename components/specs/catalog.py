@@ -83,6 +83,9 @@ class ImageContents(CheckedSpec):
     """What the image sets on adapters before the kubelet starts, at each boot: MTU, trust in DSCPs, the lossless
     priority, ECN. It must be the ``roce`` of the fabrics that nodes of the image are on; none is set when it is left
     out."""
+    imex: bool = False
+    """Whether NVIDIA's IMEX is in the image in the driver's version (``nvidia-imex``, ``nvidia-imex-ctl``), and its
+    service is masked: the DRA driver starts one daemon for each compute domain (DRAD:docs/prerequisites.md)."""
     kubelet: KubernetesVersion
     """Version of the kubelet, never newer than the control plane and at most three minor versions older (Kubernetes'
     version skew policy)."""

@@ -158,6 +158,11 @@ class InstanceType(CheckedSpec):
         """Return what a pod gets of the ports of a node on its fabric."""
         return PortUse.FUNCTIONS if self.rdma is None else self.rdma.ports
 
+    @property
+    def spans_nodes(self) -> bool:
+        """Tell whether NVLink connects GPUs of several nodes."""
+        return self.scale is Scale.RACK and self.gpu is not None
+
     def misfits(self) -> Iterator[Misfit]:
         """Yield sizes that no machine has, ports that are not there, and hints that match too many disks."""
         if self.roce_ports and self.infiniband_ports:

@@ -35,7 +35,6 @@ FACTS = ClusterFacts(
     pods=Network("10.64.0.0/16"),
     system_pool=True,
     gpus=True,
-    nvlink_racks=False,
     attachments=False,
 )
 NOT_PINNED = {"external-dns"}

@@ -18,7 +18,6 @@ from components.specs.add_ons import AddOn, Gift
 from components.specs.environment import Environment
 from components.specs.gpu_sharing import GpuSharingSpec
 from components.specs.hosted_control_plane import ClusterSpec
-from components.specs.instance_types import Scale
 from components.specs.keys import cluster_of
 from components.specs.node_pool import PoolRole
 
@@ -51,19 +50,20 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[AddO
 def add_ons(environment: Environment, placed: PlacedCluster) -> list[AddOn]:
     """Return the add-ons of a cluster, in the order of the catalogue: those it names, and default ones if it says so.
 
-    No default one is for GPUs that the cluster lacks, or gives what a named one gives, or a network where the VPC or a
-    seed brings one.
+    No default one is for GPUs or NVLink that the cluster lacks, or gives what a named one gives, or a network where
+    the VPC or a seed brings one.
     """
     cluster, names = placed.cluster, named(placed.cluster)
     catalog = environment.add_ons.add_ons
     given = {entry.gives for entry in catalog if entry.name in names and entry.gives}
     if brings_network(placed) or cluster.cni_seed is not None:
         given.add(Gift.NETWORK)
-    gpus = has_gpus(environment, placed)
+    gpus, spans = has_gpus(environment, placed), bool(nvlink(environment, placed))
 
     def comes_along(entry: AddOn) -> bool:
-        fits = (gpus or not entry.gpu_only) and entry.gives not in given
-        return entry.default and fits and takes_defaults(cluster) and entry.name not in cluster.without_add_ons
+        fits = (gpus or not entry.gpu_only) and (spans or not entry.nvlink_only)
+        wanted = takes_defaults(cluster) and entry.name not in cluster.without_add_ons
+        return entry.default and fits and wanted and entry.gives not in given
 
     return [entry for entry in catalog if entry.name in names or comes_along(entry)]
 
@@ -94,6 +94,12 @@ def has_gpus(environment: Environment, placed: PlacedCluster) -> bool:
     return any(kind.gpu for pool in placed.cluster.pools if (kind := kinds.get(pool.instance_type)))
 
 
+def nvlink(environment: Environment, placed: PlacedCluster) -> dict[str, int]:
+    """Return the nodes of an NVLink domain by instance type, for types of the cluster whose domains span nodes."""
+    kinds = (environment.instance_types.by_name.get(pool.instance_type) for pool in placed.cluster.pools)
+    return {kind.name: kind.nodes_per_rack for kind in kinds if kind and kind.spans_nodes}
+
+
 def _in_order(chosen: Iterable[AddOn]) -> Iterator[AddOn]:
     """Yield add-ons so that each follows what it needs, the network first, and then what brings kinds of monitors."""
     left = sorted(chosen, key=lambda entry: _FIRST.index(entry.gives) if entry.gives in _FIRST else len(_FIRST))
@@ -108,7 +114,6 @@ def _in_order(chosen: Iterable[AddOn]) -> Iterator[AddOn]:
 def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
     """Return a cluster as far as what is installed in it must know it."""
     cluster, lock = placed.cluster, environment.allocations
-    kinds = [environment.instance_types.by_name[pool.instance_type] for pool in cluster.pools]
     return ClusterFacts(
         name=cluster.name,
         nodes=most_nodes_of(environment, cluster),
@@ -116,7 +121,7 @@ def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
         pods=lock.vpcs[cluster.vpc].of_cluster(cluster.name).of_kind("pods"),
         system_pool=any(pool.role is PoolRole.SYSTEM for pool in cluster.pools),
         gpus=has_gpus(environment, placed),
-        nvlink_racks=any(kind.scale is Scale.RACK for kind in kinds),
+        nvlink=nvlink(environment, placed),
         attachments=bool(connected(environment, placed)),
         gpu_sharing=gpu_sharing(environment, placed),
     )

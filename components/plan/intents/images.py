@@ -5,6 +5,7 @@ from __future__ import annotations
 from components.plan.build.control_planes import running_version
 from components.plan.build.fabrics import roce
 from components.plan.intents.boot import boot_objections
+from components.plan.intents.compute_domains import compute_domain_objections
 from components.specs.base import KubernetesVersion
 from components.specs.catalog import GoldenImage
 from components.specs.environment import Environment
@@ -70,6 +71,7 @@ def misfits(environment: Environment, image: GoldenImage, cluster: ClusterSpec, 
     found += boot_objections(environment, image, pool.instance_type)
     found += _rdma_objections(environment, image, pool)
     found += _roce_objections(environment, image, cluster, pool)
+    found += compute_domain_objections(environment, image, cluster.name, pool)
     running = running_version(environment, cluster)
     behind = minor(running) - minor(image.contents.kubelet)
     if _newer(image, running):

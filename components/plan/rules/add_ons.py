@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.build.add_ons import DEFAULT, add_ons, brings_network, has_gpus, named, takes_defaults
+from components.plan.build.add_ons import DEFAULT, add_ons, brings_network, has_gpus, named, nvlink, takes_defaults
 from components.plan.build.fabrics import connected
+from components.plan.intents.compute_domains import LEAST_KUBERNETES, offers_compute_domains, too_old
 from components.plan.pools import DataPath, PlacedCluster, clusters, place, pools, problem, vms_of, wanted_nodes
 from components.plan.rules.references import undeclared
 from components.specs.add_ons import Gift
@@ -118,12 +119,13 @@ def _needed(name: str, needs: dict[str, set[str]]) -> bool:
 
 
 def add_on_needs(environment: Environment) -> Iterator[Problem]:
-    """Report clusters that have an add-on without the ones it needs, or without the GPUs it is for."""
+    """Report clusters that have an add-on without the ones it needs, or the GPUs or NVLink it is for."""
     every = {entry.name: entry for entry in environment.add_ons.add_ons}
     for placed in clusters(environment):
         chosen = add_ons(environment, placed)
         names = [entry.name for entry in chosen]
-        gpus = has_gpus(environment, placed) or not _known(environment, placed)
+        unknown = not _known(environment, placed)
+        gpus, spans = has_gpus(environment, placed) or unknown, nvlink(environment, placed) or unknown
         for entry in chosen:
             path = (*placed.path, "add_ons")
             there = place(environment, ADD_ONS, ("add_ons", environment.add_ons.add_ons.index(entry)))
@@ -134,6 +136,26 @@ def add_on_needs(environment: Environment) -> Iterator[Problem]:
             if entry.gpu_only and not gpus:
                 text = f"{entry.name} is for nodes with GPUs ({there}), and no pool has any; remove it"
                 yield problem(environment, placed.file, path, text)
+            if entry.nvlink_only and not spans:
+                text = (
+                    f"{entry.name} is for instance types with GPUs and scale: rack ({there}), and no pool is of one;"
+                    " remove it"
+                )
+                yield problem(environment, placed.file, path, text)
+
+
+def compute_domains(environment: Environment) -> Iterator[Problem]:
+    """Report clusters with compute domains whose Kubernetes serves no claims of devices by itself."""
+    served = [version for version in environment.versions.kubernetes if not too_old(version, LEAST_KUBERNETES)]
+    for placed in clusters(environment):
+        if too_old(placed.cluster.version, LEAST_KUBERNETES) and offers_compute_domains(
+            environment, placed.cluster.name
+        ):
+            text = (
+                f"NVIDIA's DRA driver, which gives {Gift.COMPUTE_DOMAINS}, needs {LEAST_KUBERNETES} or later, where"
+                f" resource.k8s.io/v1 is served; pick one of {listed(served)}"
+            )
+            yield problem(environment, placed.file, (*placed.path, "version"), text)
 
 
 def load_balancers(environment: Environment) -> Iterator[Problem]:

@@ -213,6 +213,7 @@ DATA: tuple[Rule, ...] = (
     add_ons.add_on_needs,
     add_ons.without_in_vain,
     add_ons.networks,
+    add_ons.compute_domains,
     add_ons.load_balancers,
     add_ons.node_features,
     add_ons.shared_gpus,

@@ -44,6 +44,7 @@ def pod(name: str = "a", owner: tuple[str, str, str] | None = None, phase: str =
         ("gpu-operator", pod(**GPU)),
         ("gpu-operator", pod(containers=[], initContainers=GPU["containers"])),
         ("gpu-operator", pod(containers=[{"resources": {"requests": {"nvidia.com/mig-1g.10gb": "1"}}}])),
+        ("dra-driver-nvidia-gpu", obj("resource.nvidia.com/v1beta1", "ComputeDomain", "a", {})),
         ("node-feature-discovery", pod(nodeSelector={LABEL: "true"})),
         ("node-feature-discovery", pod(**AFFINE)),
         ("node-feature-discovery", obj(RULES, "NodeFeatureRule", "a", {})),

@@ -61,6 +61,7 @@ def test_a_pool_is_one_tuple_of_image_firmware_and_configuration(region: Environ
         "encrypted_scratch": False,
         "gpu_driver": "580.95.05",
         "image": OLD,
+        "imex": False,
         "image_sha256": region.image_pins.node("acme-train/train/a01").sha256,
         "kernel": "6.8.0-84",
         "kubelet": "v1.35.1",

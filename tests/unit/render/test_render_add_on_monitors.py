@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from nvlink_racks import racks
 
 from components.plan.build.add_ons import of_cluster
 from components.plan.pools import clusters
@@ -59,6 +60,16 @@ def test_an_alert_is_about_what_the_cluster_has(
 
     assert [one["alert"] for group in rule.body["spec"]["groups"] for one in group["rules"]] == alerts
     assert (rule.cluster, rule.namespace) == ("acme-train", "monitoring")
+
+
+def test_agents_of_compute_domains_are_missed_where_there_should_be_some(laptop: Environment) -> None:
+    *_, rule = items(racks(laptop))
+    told = {one["alert"]: one["expr"] for group in rule.body["spec"]["groups"] for one in group["rules"]}
+
+    assert told["ComputeDomainAgentsDown"] == (
+        'kube_daemonset_status_number_unavailable{namespace="dra-driver-nvidia-gpu",'
+        'daemonset="dra-driver-nvidia-gpu-kubelet-plugin"} > 0'
+    )
 
 
 def test_hooks_of_the_monitoring_wait_for_no_pod(laptop: Environment) -> None:

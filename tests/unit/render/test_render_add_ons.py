@@ -25,7 +25,6 @@ SMALL = ClusterFacts(
     pods=(Network("10.64.0.0/16"),),
     system_pool=True,
     gpus=True,
-    nvlink_racks=False,
     attachments=False,
 )
 EVERY_TAINT = [{"operator": "Exists"}]
@@ -143,6 +142,7 @@ def test_what_makes_nodes_ready_waits_for_no_ready_node() -> None:
         ("node-feature-discovery", ("worker",)),
         ("gpu-operator", ("daemonsets",)),
         ("node-problem-detector", ()),
+        ("dra-driver-nvidia-gpu", ("kubeletPlugin",)),
     ],
 )
 def test_agents_tolerate_the_taints_of_tenants(chart: str, path: tuple[str, ...]) -> None:
@@ -156,6 +156,7 @@ def test_agents_tolerate_the_taints_of_tenants(chart: str, path: tuple[str, ...]
         ("gpu-operator", ("operator",)),
         ("metrics-server", ()),
         ("kueue", ("controllerManager",)),
+        ("dra-driver-nvidia-gpu", ("controller",)),
     ],
 )
 def test_services_run_on_the_system_pool_where_there_is_one(chart: str, path: tuple[str, ...]) -> None:
@@ -180,6 +181,30 @@ def test_the_driver_of_gpus_and_the_discovery_of_features_are_not_brought_twice(
     assert (values["driver"], values["nfd"]) == ({"enabled": False}, {"enabled": False})
 
 
+def test_the_driver_of_claims_gives_compute_domains_and_no_gpus() -> None:
+    values = VALUES["dra-driver-nvidia-gpu"](replace(SMALL, nvlink={"gb200": 18}))
+
+    assert values["resources"] == {"gpus": {"enabled": False}, "computeDomains": {"enabled": True}}
+    assert values["nvidiaDriverRoot"] == "/"
+    assert "containers" not in values["controller"]
+
+
+def test_agents_of_claims_run_on_nodes_of_nvlink_racks_alone() -> None:
+    agents = VALUES["dra-driver-nvidia-gpu"](replace(SMALL, nvlink={"gb300": 18, "gb200": 18}))["kubeletPlugin"]
+
+    [term] = agents["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    kinds = {"key": "node-restriction.kubernetes.io/instance-type", "operator": "In", "values": ["gb200", "gb300"]}
+    assert term == {"matchExpressions": [kinds]}
+
+
+@pytest.mark.parametrize(("nodes", "said"), [({"gb200": 18}, None), ({"gb200": 18, "wide": 36}, "36")])
+def test_the_controller_is_told_of_domains_beyond_those_it_knows(nodes: dict[str, int], said: str | None) -> None:
+    controller = VALUES["dra-driver-nvidia-gpu"](replace(SMALL, nvlink=nodes))["controller"]
+
+    env = controller.get("containers", {}).get("computeDomain", {}).get("env", [])
+    assert env == ([{"name": "MAX_NODES_PER_IMEX_DOMAIN", "value": said}] if said else [])
+
+
 def test_metrics_of_many_nodes_take_more_memory() -> None:
     def memory(nodes: int) -> str:
         return str(VALUES["metrics-server"](replace(SMALL, nodes=nodes))["resources"]["requests"]["memory"])
@@ -199,6 +224,7 @@ def test_troubles_of_gpus_are_looked_for_where_there_are_gpus() -> None:
         ("node-feature-discovery", {(): SERVICE, ("worker",): AGENT}),
         ("cert-manager", {("global",): SERVICE}),
         ("kueue", {("controllerManager", "manager"): SERVICE}),
+        ("dra-driver-nvidia-gpu", {("controller",): SERVICE}),
         ("slurm-operator", {(): SERVICE}),
         ("tigera-operator", {(): SERVICE}),
     ],

@@ -27,8 +27,8 @@ FACTS = ClusterFacts(
     pods=Network("10.64.0.0/16"),
     system_pool=False,
     gpus=True,
-    nvlink_racks=True,
     attachments=False,
+    nvlink={"gb200": 36},
     gpu_sharing=(GpuSharingSpec(mig="1g.20gb"), GpuSharingSpec(time_slices=4)),
 )
 

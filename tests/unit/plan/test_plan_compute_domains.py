@@ -1,0 +1,74 @@
+"""Which clusters get compute domains, and what keeps nodes of an image out of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from nvlink_racks import KIND, racks
+
+from components.plan.build.add_ons import add_ons, facts, nvlink
+from components.plan.intents.compute_domains import compute_domain_objections
+from components.plan.pools import PlacedCluster, clusters
+from components.specs.environment import Environment
+
+CLUSTER, POOL = "acme-train", "train"
+FIT = {"imex": True, "gpu_driver": "580.95.05", "kubelet": "v1.35.1"}
+
+
+def placed(environment: Environment, name: str = CLUSTER) -> PlacedCluster:
+    return next(one for one in clusters(environment) if one.cluster.name == name)
+
+
+def told(environment: Environment, **contents: Any) -> list[str]:
+    """Return what is said against the first image of the catalogue once it has ``contents``."""
+    first = environment.images.images[0]
+    image = first.model_copy(update={"contents": first.contents.model_copy(update={**FIT, **contents})})
+    [pool] = [pool for pool in placed(environment).cluster.pools if pool.name == POOL]
+    return compute_domain_objections(environment, image, CLUSTER, pool)
+
+
+def test_only_clusters_whose_nvlink_spans_nodes_get_the_add_on(region: Environment) -> None:
+    def names(environment: Environment) -> list[str]:
+        return [entry.name for entry in add_ons(environment, placed(environment))]
+
+    assert "compute-domains" not in names(region)
+    assert names(racks(region))[names(region).index("gpus") + 1] == "compute-domains"
+    assert names(racks(region, gpu=None)) == [name for name in names(region) if name != "gpus"]
+
+
+def test_agents_know_how_many_nodes_a_domain_has(region: Environment) -> None:
+    wide = racks(region)
+
+    assert nvlink(region, placed(region)) == {}
+    assert facts(wide, placed(wide)).nvlink == {KIND: wide.instance_types.by_name[KIND].nodes_per_rack}
+
+
+@pytest.mark.parametrize(
+    ("contents", "lacks"),
+    [
+        ({}, ""),
+        ({"imex": False}, "contents.imex: true"),
+        ({"gpu_driver": None}, "gpu_driver 570.158.01"),
+        ({"gpu_driver": "570.158.00"}, "gpu_driver 570.158.01"),
+        ({"gpu_driver": "570.158.01"}, ""),
+        ({"gpu_driver": "nightly"}, ""),
+        ({"kubelet": "v1.34.1"}, "kubelet v1.34.2"),
+        ({"imex": False, "kubelet": "v1.33.9"}, "contents.imex: true, kubelet v1.34.2"),
+        ({"imex": False, "gpu_driver": None, "vfio_devices": ("10DE:2330",)}, ""),
+    ],
+)
+def test_an_image_has_what_agents_of_the_driver_need(region: Environment, contents: dict[str, Any], lacks: str) -> None:
+    said = f"image gpu-2026.10.2 lacks {lacks}, and acme-train offers compute domains on {KIND}"
+
+    assert told(racks(region), **contents) == ([said] if lacks else [])
+    assert told(region, **contents) == []
+
+
+def test_nothing_is_asked_of_images_where_a_cluster_goes_without(region: Environment) -> None:
+    wide = racks(region)
+    [acme, *others] = wide.tenants
+    without = acme.clusters[0].model_copy(update={"without_add_ons": {"compute-domains": "jobs stay in a node"}})
+    changed = acme.model_copy(update={"clusters": (without,)})
+
+    assert told(wide.model_copy(update={"tenants": (changed, *others)}), imex=False) == []
