@@ -48,6 +48,7 @@ from components.plan.report.chart_upgrades import chart_upgrades
 from components.plan.report.endpoints import UnknownEndError
 from components.plan.report.images import image_report
 from components.plan.report.network import network
+from components.plan.report.nvlink_offers import example_job
 from components.plan.report.offerings import example_order, offerings
 from components.plan.report.platform_images import platform_images
 from components.plan.report.prerequisites import prerequisites
@@ -90,7 +91,8 @@ def show(
         Path | None, typer.Option("--html", metavar="FILE", help="With offerings: write them as a page.")
     ] = None,
     example: Annotated[
-        str | None, typer.Option("--example", metavar="SIZE", help="With offerings: print an order of a VM of SIZE.")
+        str | None,
+        typer.Option("--example", metavar="SIZE", help="With offerings: print an order of a VM or job of SIZE."),
     ] = None,
     border: Annotated[
         bool,
@@ -128,11 +130,11 @@ def show(
     numbers and partitions, where the DPUs of their hosts are, and what is free of each range; with --border what
     routers outside do for each VPC, routes to import and to announce; with --path whether one may reach another, by
     which rule and over which devices. With offerings: what tenants can order, sizes and images of VMs, nodes and
-    storage, and where there is room; --html writes them as a page, --example prints an order of a VM as a manifest.
-    With prerequisites: what objects of the region refer to and nobody renders or makes, such as Secrets, images and
-    networks: who needs it, why, its form and how to make it. With uniformity: the one tuple of versions and
-    settings of each pool, and what deviates from it. With upgrades: the next Kubernetes version of each cluster,
-    whether images are ready for it, what blocks, and newer releases of charts.
+    storage, and where there is room; --html writes them as a page, --example prints manifests, an order of a VM or a
+    job on NVLink beyond a node. With prerequisites: what objects of the region refer to and nobody renders or makes,
+    such as Secrets, images and networks: who needs it, why, its form and how to make it. With uniformity: the one
+    tuple of versions and settings of each pool, and what deviates from it. With upgrades: the next Kubernetes version
+    of each cluster, whether images are ready for it, what blocks, and newer releases of charts.
     """
     spec = data.comparable(environment) if path in _COMPARABLE else data.load(environment)
     refuse_contradictions(
@@ -240,8 +242,11 @@ def _show_offerings(environment: Environment, output: ShowFormat, html: Path | N
     found = offerings(environment)
     if html is not None:
         outputs.write("--html", html, offerings_page.html(found), offerings_page.MARK)
-    if example is not None:
-        _show_order(environment, output, example, [size.size for size in found.vm_sizes])
+    kinds = [*dict.fromkeys(offer.instance_type for offer in found.nvlink)]
+    if example in kinds:
+        _show_job(environment, output, example)
+    elif example is not None:
+        _show_order(environment, output, example, [*(size.size for size in found.vm_sizes), *kinds])
     else:
         _answer(output, partial(found.model_dump, mode="json"), offering_view.tables(found))
     if html is not None and output is ShowFormat.TEXT:
@@ -250,7 +255,7 @@ def _show_offerings(environment: Environment, output: ShowFormat, html: Path | N
 
 def _show_order(environment: Environment, output: ShowFormat, size: str, known: list[str]) -> None:
     if size not in known:
-        offered = f"known: {listed(known)}" if known else "no cluster offers VMs"
+        offered = f"known: {listed(known)}" if known else "no cluster offers VMs, or NVLink beyond a node"
         msg = f"--example: nobody is offered '{size}' ({offered}){suggestion(size, known)}"
         raise Stop(msg, ExitCode.BAD_DATA)
     placed, order = example_order(environment, size, _EXAMPLE)
@@ -258,6 +263,14 @@ def _show_order(environment: Environment, output: ShowFormat, size: str, known: 
         print_json(order)
     else:
         sys.stdout.write(offering_view.order(environment.name, size, placed, order))
+
+
+def _show_job(environment: Environment, output: ShowFormat, instance_type: str) -> None:
+    placed, manifests = example_job(environment, instance_type, "train")
+    if output is ShowFormat.JSON:
+        print_json(list(manifests))
+    else:
+        sys.stdout.write(offering_view.job(environment.name, instance_type, placed, manifests))
 
 
 def _show_prerequisites(environment: Environment, output: ShowFormat) -> None:

@@ -13,7 +13,7 @@ from rich.text import Text
 from cli.console import plural
 from cli.tables import plain_table
 from cli.views.render_tree import yaml_text
-from components.plan.pools import PlacedCluster
+from components.plan.pools import PlacedCluster, PlacedPool
 from components.plan.report.offers import NodeOffer, Offerings, Room, SizeOffer
 from components.render.infiniband import NETWORKS
 from components.render.manifest import Json
@@ -22,7 +22,8 @@ from components.specs.problems import listed
 NAMED = 3
 """Places that a cell of a terminal names; the rest is counted."""
 NO_VMS = "no cluster offers VMs"
-_table = partial(plain_table, numbers={"CPUs", "memory", "root disk", "size", "free", "on each node", "nodes"})
+_NUMBERS = {"CPUs", "memory", "root disk", "size", "free", "on each node", "nodes", "domains", "nodes of one"}
+_table = partial(plain_table, numbers=_NUMBERS)
 
 
 class Section(NamedTuple):
@@ -42,6 +43,10 @@ def sections(found: Offerings, most: int = NAMED) -> Iterator[Section]:
     yield Section("Nodes", _nodes(found, most))
     if found.shared_gpus:
         yield Section("Shared GPUs", _shared_gpus(found))
+    if found.nvlink:
+        command = f"jacquard show {found.environment} offerings --example {found.nvlink[0].instance_type}"
+        hint = f"a ComputeDomain, and a job whose pods claim its channel: {command}"
+        yield Section("NVLink beyond a node", _nvlink(found), hint)
     yield Section("Storage classes", _storage(found, most))
     if found.checkpoints:
         yield Section("Checkpoints", _checkpoints(found, most))
@@ -84,6 +89,16 @@ def order(environment: str, size: str, placed: PlacedCluster, manifest: Json) ->
         "#   kubectl apply -f order.yaml\n"
         f"{yaml_text(manifest)}"
     )
+
+
+def job(environment: str, instance_type: str, placed: PlacedPool, manifests: Sequence[Json]) -> str:
+    """Return ``manifests`` as YAML, below what their tenant has to know."""
+    return (
+        f"# A job on an NVLink domain of {instance_type} in {placed.key} of tenant {placed.tenant.tenant}"
+        f" ({environment}).\n"
+        "# Save it as job.yaml, change name and image if you like, and run, with a kubeconfig of that cluster:\n"
+        "#   kubectl apply -f job.yaml\n"
+    ) + "---\n".join(yaml_text(manifest) for manifest in manifests)
 
 
 def _sizes(found: Offerings) -> Table:
@@ -130,6 +145,14 @@ def _shared_gpus(found: Offerings) -> Table:
     for entry in found.shared_gpus:
         walls = Text("walls") if entry.walls else Text("no walls", "yellow")
         table.add_row(entry.resource, str(entry.each_node), f"{entry.nodes:,}", walls, f"{entry.cluster}/{entry.pool}")
+    return table
+
+
+def _nvlink(found: Offerings) -> Table:
+    table = _table("NVLink beyond a node", "domains", "nodes of one", "label of a domain", "offered in")
+    for entry in found.nvlink:
+        where = f"{entry.cluster}/{entry.pool}"
+        table.add_row(entry.instance_type, f"{entry.domains:,}", str(entry.nodes), entry.label, where)
     return table
 
 

@@ -10,6 +10,7 @@ from components.plan.build.fabrics import on_roce, partition
 from components.plan.intents.nodes import intents_of
 from components.plan.pools import PlacedCluster, clusters, pools, vms_of
 from components.plan.report.capacity import HostUse, capacity, counted_hosts
+from components.plan.report.nvlink_offers import nvlink_offers
 from components.plan.report.offers import (
     BucketOffer,
     CheckpointOffer,
@@ -44,6 +45,7 @@ def offerings(environment: Environment) -> Offerings:
         vm_images=tuple(_images(environment)),
         nodes=tuple(_nodes(environment)),
         shared_gpus=tuple(_shared_gpus(environment)),
+        nvlink=tuple(nvlink_offers(environment)),
         storage=tuple(_storage(environment)),
         checkpoints=tuple(_checkpoints(environment)),
         buckets=tuple(_buckets(environment)),

@@ -72,6 +72,20 @@ class SharedGpuOffer(Spec):
     """Whether pods on one GPU are kept from each other's memory and faults."""
 
 
+class NvlinkOffer(Spec):
+    """A pool whose pods can reach memory of GPUs on other nodes, by a claim on a channel of their ComputeDomain."""
+
+    cluster: str
+    pool: str
+    instance_type: str
+    domains: int
+    """NVLink domains of the pool, as its nodes are pinned."""
+    nodes: int
+    """Most nodes that one of them runs."""
+    label: str
+    """Label of a node with its domain; pods with affinity to each other by it are in one."""
+
+
 class StorageOffer(Spec):
     """A storage class, and what its volumes are good for."""
 
@@ -145,6 +159,7 @@ class Offerings(Spec):
     vm_images: tuple[ImageOffer, ...]
     nodes: tuple[NodeOffer, ...]
     shared_gpus: tuple[SharedGpuOffer, ...]
+    nvlink: tuple[NvlinkOffer, ...]
     storage: tuple[StorageOffer, ...]
     checkpoints: tuple[CheckpointOffer, ...]
     buckets: tuple[BucketOffer, ...]

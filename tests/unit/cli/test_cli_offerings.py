@@ -109,6 +109,27 @@ def test_ports_on_roce_are_those_of_the_nodes_own_network(everywhere: Invoke) ->
     assert "has as many of the resource" not in text
 
 
+def test_a_job_learns_where_nvlink_goes_beyond_a_node_and_what_to_apply(everywhere: Invoke) -> None:
+    found = rows(everywhere("show", "us-east-04a", "offerings").stdout)
+    text = everywhere("show", "us-east-04a", "offerings", "--example", "gb200-nvl72").stdout
+    domain, job = yaml.safe_load_all(text)
+    pod = job["spec"]["template"]["spec"]
+
+    assert ["gb200-nvl72", "80", "18", "nvidia.com/gpu.clique", "aurelia-train/nvl72"] in found
+    assert text.startswith("# A job on an NVLink domain of gb200-nvl72 in aurelia-train/nvl72 of tenant aurelia")
+    assert (job["spec"]["parallelism"], job["spec"]["completions"]) == (18, 18)
+    assert pod["tolerations"] == [{"key": "workload", "value": "training", "effect": "NoSchedule"}]
+    [claim], [container] = pod["resourceClaims"], pod["containers"]
+    assert claim["resourceClaimTemplateName"] == domain["spec"]["channel"]["resourceClaimTemplate"]["name"]
+    assert container["resources"] == {"limits": {"nvidia.com/gpu": 4}, "claims": [{"name": claim["name"]}]}
+    [together] = pod["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert together["topologyKey"] == "nvidia.com/gpu.clique"
+    assert together["labelSelector"]["matchLabels"] == job["spec"]["template"]["metadata"]["labels"]
+    answer = everywhere("show", "us-east-04a", "offerings", "--example", "gb200-nvl72", "--format", "json").stdout
+    assert json.loads(answer) == [domain, job]
+    assert "NVLink" not in everywhere("show", "eu-south-03a", "offerings").stdout
+
+
 def test_room_is_what_nodes_in_service_hold(invoke: Invoke, data_folder: Path, edit: Edit) -> None:
     def room() -> dict[str, Any]:
         [size, *_] = json.loads(invoke("show", "laptop", "offerings", "--format", "json").stdout)["vm_sizes"]
@@ -145,7 +166,10 @@ def test_a_size_without_a_node_has_no_room(invoke: Invoke, data_folder: Path, ed
 def test_a_region_without_vms_says_so(everywhere: Invoke) -> None:
     assert everywhere("show", "lab", "offerings").stdout.startswith("no cluster offers VMs\n")
     result = everywhere("show", "lab", "offerings", "--example", "cpu-4")
-    assert result.stderr == "error: --example: nobody is offered 'cpu-4' (no cluster offers VMs)\n"
+    assert (
+        result.stderr
+        == "error: --example: nobody is offered 'cpu-4' (no cluster offers VMs, or NVLink beyond a node)\n"
+    )
 
 
 @pytest.mark.parametrize("name", ["laptop", "lab", "eu-south-03a", "us-east-04a"])
