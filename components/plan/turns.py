@@ -1,8 +1,8 @@
-"""Pools on InfiniBand where pods take turns on GPUs: what a job over many nodes cannot bear."""
+"""Pools on a fabric where pods take turns on GPUs: what a job over many nodes cannot bear."""
 
 from __future__ import annotations
 
-from components.plan.build.fabrics import connected
+from components.plan.build.fabrics import connected, on_roce
 from components.plan.intents.nodes import intents_of
 from components.plan.pools import clusters
 from components.specs.environment import Environment
@@ -10,10 +10,11 @@ from components.specs.keys import pool_key
 
 
 def turns_on_fabrics(environment: Environment) -> dict[str, tuple[str, ...]]:
-    """Return by cluster its pools on an InfiniBand fabric whose GPUs several pods have in turns, or are to have."""
+    """Return by cluster its pools on InfiniBand or RoCE whose GPUs several pods have in turns, or are to have."""
     found: dict[str, tuple[str, ...]] = {}
     for placed in clusters(environment):
         kinds = {kind.name for kind in connected(environment, placed)}
+        kinds |= {kind.name for kind, _ in on_roce(environment, placed)}
         names = []
         for pool in placed.cluster.pools if kinds else ():
             intents = intents_of(environment, pool_key(placed.cluster.name, pool.name)).values()

@@ -43,7 +43,7 @@ class RuleId(StrEnum):
     CLOSED_VM_PORT = "closed-vm-port"
     """A port that a VM lists at its public address is open at the edge of its VPC."""
     TURNS_ON_FABRIC = "turns-on-fabric"
-    """Nodes on InfiniBand give a GPU to one pod at a time."""
+    """Nodes on a fabric give a GPU to one pod at a time."""
     OVERCOMMITTED_NAMESPACES = "overcommitted-namespaces"
     """Namespaces of a tenant may take no more together than its quota."""
     CHANGE_IN_FREEZE = "change-in-freeze"

@@ -55,10 +55,10 @@ def test_tells_of_what_has_no_walls(bench: Workbench, text: Callable[..., str], 
 
     assert text(RULE, object_fact(body(), "management"), Context.of(environment, now)) == (
         "turns-on-fabric: Cluster acme-train/acme-train in cluster management\n"
-        "  found:   pods take turns on GPUs of infer, without walls between their memory, on InfiniBand\n"
+        "  found:   pods take turns on GPUs of infer, without walls between their memory, on a fabric\n"
         "  allowed: whole GPUs, or MIG devices, on nodes of a fabric\n"
         "  why:     a job over many nodes waits for the pod that has to share\n"
-        "  fix:     write gpu_sharing: {mig: ...}, or share GPUs of a pool without InfiniBand, or waive it for this"
+        "  fix:     write gpu_sharing: {mig: ...}, or share GPUs of a pool off the fabric, or waive it for this"
         " cluster\n"
         "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject Cluster acme-train/acme-train"
     )
@@ -81,6 +81,19 @@ def test_gpus_that_are_cut_or_off_the_fabric_are_not_told_of(bench: Workbench) -
     bench.edit("tenants/globex.yaml", "nodes: 4}\n    storage", "nodes: 4, gpu_sharing: {time_slices: 2}}\n    storage")
 
     assert turns_on_fabrics(sharing(bench, "{mig: 1g.10gb}")) == {}
+
+
+def test_pools_on_roce_are_told_of_too(tmp_path: Path) -> None:
+    made = Workbench(copy_data(tmp_path / "environments", "laptop"))
+    roce = "roce: {mtu_bytes: 9000, priority: 3, dscp: 26, cnp_dscp: 48}"
+    fabric = f"fabrics:\n  - {{name: rail, kind: ethernet, vnis: 1-9, {roce}, max_hosts: 40}}\nstorage:\n"
+    made.edit("region.yaml", "storage:\n", fabric)
+    made.edit(
+        "../catalog/instance_types.yaml", "    infiniband_ports: 8\n    ethernet_ports: 2\n", "    roce_ports: 8\n"
+    )
+    made.edit("tenants/acme.yaml", "egress: public\n", "egress: public\n    fabrics: [rail]\n")
+
+    assert turns_on_fabrics(sharing(made, "{time_slices: 4}")) == {"acme-train": ("infer",)}
 
 
 def test_a_cluster_of_another_kind_is_not_judged(bench: Workbench, now: dt.datetime) -> None:
