@@ -51,8 +51,8 @@ class Cleaning(StrEnum):
     METADATA = "metadata"
     """Partition tables and signatures are erased, and data stay where they are."""
     ERASE = "erase"
-    """Each disk erases itself too, by NVMe format or ATA secure erase; a host with one that cannot is not free again
-    (``clean failed``)."""
+    """Each disk is erased too: by NVMe's format or ATA's secure erase, or overwritten for hours if it is no NVMe disk
+    and knows neither. A host with a disk that fails is not free again (``clean failed``)."""
 
 
 class DhcpSpec(CheckedSpec):
