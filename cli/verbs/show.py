@@ -46,10 +46,10 @@ from components.plan.report.border import contract
 from components.plan.report.capacity import capacity
 from components.plan.report.chart_upgrades import chart_upgrades
 from components.plan.report.endpoints import UnknownEndError
+from components.plan.report.examples import examples_of
 from components.plan.report.images import image_report
 from components.plan.report.network import network
-from components.plan.report.nvlink_offers import example_job
-from components.plan.report.offerings import example_order, offerings
+from components.plan.report.offerings import offerings
 from components.plan.report.platform_images import platform_images
 from components.plan.report.prerequisites import prerequisites
 from components.plan.report.resolved import UnknownPathError, resolved
@@ -66,8 +66,6 @@ from toolchain import settings
 _COMPARABLE = {IMAGES, NETWORK, PREREQUISITES, UNIFORMITY}
 """Words whose answer is of a region that could be applied."""
 _MAX_LISTED = 12
-_EXAMPLE = "workstation"
-"""Name of the VM of an example."""
 
 
 def show(
@@ -92,7 +90,7 @@ def show(
     ] = None,
     example: Annotated[
         str | None,
-        typer.Option("--example", metavar="SIZE", help="With offerings: print an order of a VM or job of SIZE."),
+        typer.Option("--example", metavar="NAME", help="With offerings: print an order of a size, a class or a type."),
     ] = None,
     border: Annotated[
         bool,
@@ -130,11 +128,11 @@ def show(
     numbers and partitions, where the DPUs of their hosts are, and what is free of each range; with --border what
     routers outside do for each VPC, routes to import and to announce; with --path whether one may reach another, by
     which rule and over which devices. With offerings: what tenants can order, sizes and images of VMs, nodes and
-    storage, and where there is room; --html writes them as a page, --example prints manifests, an order of a VM or a
-    job on NVLink beyond a node. With prerequisites: what objects of the region refer to and nobody renders or makes,
-    such as Secrets, images and networks: who needs it, why, its form and how to make it. With uniformity: the one
-    tuple of versions and settings of each pool, and what deviates from it. With upgrades: the next Kubernetes version
-    of each cluster, whether images are ready for it, what blocks, and newer releases of charts.
+    storage, and where there is room; --html writes them as a page, --example prints an order as a manifest.
+    With prerequisites: what objects of the region refer to and nobody renders or makes, such as Secrets, images and
+    networks: who needs it, why, its form and how to make it. With uniformity: the one tuple of versions and
+    settings of each pool, and what deviates from it. With upgrades: the next Kubernetes version of each cluster,
+    whether images are ready for it, what blocks, and newer releases of charts.
     """
     spec = data.comparable(environment) if path in _COMPARABLE else data.load(environment)
     refuse_contradictions(
@@ -242,35 +240,24 @@ def _show_offerings(environment: Environment, output: ShowFormat, html: Path | N
     found = offerings(environment)
     if html is not None:
         outputs.write("--html", html, offerings_page.html(found), offerings_page.MARK)
-    kinds = [*dict.fromkeys(offer.instance_type for offer in found.nvlink)]
-    if example in kinds:
-        _show_job(environment, output, example)
-    elif example is not None:
-        _show_order(environment, output, example, [*(size.size for size in found.vm_sizes), *kinds])
+    if example is not None:
+        _show_order(environment, output, example)
     else:
         _answer(output, partial(found.model_dump, mode="json"), offering_view.tables(found))
     if html is not None and output is ShowFormat.TEXT:
         sys.stdout.write(f"\nthe same as a page in {html}\n")
 
 
-def _show_order(environment: Environment, output: ShowFormat, size: str, known: list[str]) -> None:
-    if size not in known:
-        offered = f"known: {listed(known)}" if known else "no cluster offers VMs, or NVLink beyond a node"
-        msg = f"--example: nobody is offered '{size}' ({offered}){suggestion(size, known)}"
+def _show_order(environment: Environment, output: ShowFormat, wanted: str) -> None:
+    known = examples_of(environment)
+    if wanted not in known:
+        msg = f"--example: nobody is offered '{wanted}' (known: {listed(list(known))}){suggestion(wanted, list(known))}"
         raise Stop(msg, ExitCode.BAD_DATA)
-    placed, order = example_order(environment, size, _EXAMPLE)
+    manifests = known[wanted].manifests
     if output is ShowFormat.JSON:
-        print_json(order)
+        print_json(manifests[0] if len(manifests) == 1 else list(manifests))
     else:
-        sys.stdout.write(offering_view.order(environment.name, size, placed, order))
-
-
-def _show_job(environment: Environment, output: ShowFormat, instance_type: str) -> None:
-    placed, manifests = example_job(environment, instance_type, "train")
-    if output is ShowFormat.JSON:
-        print_json(list(manifests))
-    else:
-        sys.stdout.write(offering_view.job(environment.name, instance_type, placed, manifests))
+        sys.stdout.write(offering_view.order(environment.name, known[wanted]))
 
 
 def _show_prerequisites(environment: Environment, output: ShowFormat) -> None:

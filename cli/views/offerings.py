@@ -13,10 +13,9 @@ from rich.text import Text
 from cli.console import plural
 from cli.tables import plain_table
 from cli.views.render_tree import yaml_text
-from components.plan.pools import PlacedCluster, PlacedPool
+from components.plan.report.examples import Example
 from components.plan.report.offers import NodeOffer, Offerings, Room, SizeOffer
 from components.render.infiniband import NETWORKS
-from components.render.manifest import Json
 from components.specs.problems import listed
 
 NAMED = 3
@@ -69,36 +68,29 @@ def tables(found: Offerings) -> Iterator[RenderableType]:
         yield section.table
         if section.hint:
             yield Text(section.hint, "dim")
-    if found.vm_sizes:
+    if command := example(found):
         yield ""
-        yield Text(f"a manifest that orders one: {example(found)}", "dim")
+        yield Text(f"a manifest that orders one: {command}", "dim")
 
 
 def example(found: Offerings) -> str:
-    """Return the command that prints an order of the first size."""
-    return f"jacquard show {found.environment} offerings --example {found.vm_sizes[0].size}"
+    """Return the command that prints an order of the first size or storage class; empty where nobody is offered any."""
+    sizes = [size.size for size in found.vm_sizes]
+    names = [*sizes, *(entry.storage_class for entry in found.storage if entry.clusters)]
+    return f"jacquard show {found.environment} offerings --example {names[0]}" if names else ""
 
 
-def order(environment: str, size: str, placed: PlacedCluster, manifest: Json) -> str:
-    """Return ``manifest`` as YAML, below what its tenant has to know."""
-    name = manifest["metadata"]["name"]
+def order(environment: str, example: Example) -> str:
+    """Return the manifests of ``example`` as YAML, below what its tenant has to know."""
+    first = example.manifests[0]
+    name = first["metadata"]["name"]
+    keys = f"#   kubectl create secret generic {name}-keys --from-file=me=$HOME/.ssh/id_ed25519.pub\n"
     return (
-        f"# A VM of size {size} for cluster {placed.cluster.name} of tenant {placed.tenant.tenant} ({environment}).\n"
+        f"# {example.what} for cluster {example.cluster} of tenant {example.tenant} ({environment}).\n"
         "# Save it as order.yaml, change its name if you like, and run, with a kubeconfig of that cluster:\n"
-        f"#   kubectl create secret generic {name}-keys --from-file=me=$HOME/.ssh/id_ed25519.pub\n"
+        f"{keys if first['kind'] == 'VirtualMachine' else ''}"
         "#   kubectl apply -f order.yaml\n"
-        f"{yaml_text(manifest)}"
-    )
-
-
-def job(environment: str, instance_type: str, placed: PlacedPool, manifests: Sequence[Json]) -> str:
-    """Return ``manifests`` as YAML, below what their tenant has to know."""
-    return (
-        f"# A job on an NVLink domain of {instance_type} in {placed.key} of tenant {placed.tenant.tenant}"
-        f" ({environment}).\n"
-        "# Save it as job.yaml, change name and image if you like, and run, with a kubeconfig of that cluster:\n"
-        "#   kubectl apply -f job.yaml\n"
-    ) + "---\n".join(yaml_text(manifest) for manifest in manifests)
+    ) + "---\n".join(yaml_text(manifest) for manifest in example.manifests)
 
 
 def _sizes(found: Offerings) -> Table:

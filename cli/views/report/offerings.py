@@ -62,8 +62,8 @@ def html(found: Offerings) -> str:
             ("VMs that nodes in service hold, with nothing else on them.", list(_bars(vms, "VM"))),
         ],
         sections=[(one.title, _heads(one.table), _rows(one.table), one.hint) for one in view.sections(found, _ALL)],
-        example=view.example(found) if found.vm_sizes else "",
-        no_vms=view.NO_VMS,
+        example=view.example(found),
+        no_vms="" if found.vm_sizes else view.NO_VMS,
     )
 
 

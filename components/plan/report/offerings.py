@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from components.plan.build import vm_offering
 from components.plan.build.fabrics import on_roce, partition
 from components.plan.intents.nodes import intents_of
 from components.plan.pools import PlacedCluster, clusters, pools, vms_of
@@ -26,8 +25,6 @@ from components.plan.report.offers import (
 from components.plan.vm_room import vm_pools, vms_on
 from components.render import gpu_sharing, infiniband
 from components.render.device_plugins import resource_of
-from components.render.manifest import Json
-from components.render.vm_order import vm_order
 from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec
 from components.specs.gpu_sharing import GpuSharingSpec
@@ -51,20 +48,6 @@ def offerings(environment: Environment) -> Offerings:
         buckets=tuple(_buckets(environment)),
         rdma=tuple(_rdma(environment)),
     )
-
-
-def example_order(environment: Environment, size: str, name: str) -> tuple[PlacedCluster, Json]:
-    """Return the VirtualMachine called ``name`` that orders ``size``, and the first cluster that offers it.
-
-    Raises:
-        LookupError: no cluster offers it.
-    """
-    for placed in clusters(environment):
-        for offered in vm_offering.of_cluster(environment, placed):
-            for one in offered.sizes:
-                if one.name == size:
-                    return placed, vm_order(offered, one, offered.images[0], name)
-    raise LookupError(size)
 
 
 def _sizes(environment: Environment) -> Iterator[SizeOffer]:

@@ -116,7 +116,7 @@ def test_a_job_learns_where_nvlink_goes_beyond_a_node_and_what_to_apply(everywhe
     pod = job["spec"]["template"]["spec"]
 
     assert ["gb200-nvl72", "80", "18", "nvidia.com/gpu.clique", "aurelia-train/nvl72"] in found
-    assert text.startswith("# A job on an NVLink domain of gb200-nvl72 in aurelia-train/nvl72 of tenant aurelia")
+    assert text.startswith("# A job on an NVLink domain of gb200-nvl72 for cluster aurelia-train of tenant aurelia")
     assert (job["spec"]["parallelism"], job["spec"]["completions"]) == (18, 18)
     assert pod["tolerations"] == [{"key": "workload", "value": "training", "effect": "NoSchedule"}]
     [claim], [container] = pod["resourceClaims"], pod["containers"]
@@ -166,10 +166,7 @@ def test_a_size_without_a_node_has_no_room(invoke: Invoke, data_folder: Path, ed
 def test_a_region_without_vms_says_so(everywhere: Invoke) -> None:
     assert everywhere("show", "lab", "offerings").stdout.startswith("no cluster offers VMs\n")
     result = everywhere("show", "lab", "offerings", "--example", "cpu-4")
-    assert (
-        result.stderr
-        == "error: --example: nobody is offered 'cpu-4' (no cluster offers VMs, or NVLink beyond a node)\n"
-    )
+    assert result.stderr == "error: --example: nobody is offered 'cpu-4' (known: shared-nfs, h100-ib-8)\n"
 
 
 @pytest.mark.parametrize("name", ["laptop", "lab", "eu-south-03a", "us-east-04a"])
@@ -198,12 +195,68 @@ def test_an_example_is_a_manifest_below_what_its_tenant_has_to_do(invoke: Invoke
     assert order["spec"]["instancetype"]["name"].startswith("cpu-4-")
 
 
+def example(everywhere: Invoke, environment: str, name: str) -> Any:
+    return json.loads(everywhere("show", environment, "offerings", "--example", name, "--format", "json").stdout)
+
+
+def test_an_example_of_a_class_is_a_claim_that_nodes_share_or_scratch_that_goes_with_its_pod(
+    everywhere: Invoke,
+) -> None:
+    shared, local = (example(everywhere, "us-east-04a", name) for name in ("shared-vast", "scratch"))
+    [volume] = local["spec"]["volumes"]
+    template = volume["ephemeral"]["volumeClaimTemplate"]["spec"]
+
+    assert (shared["kind"], local["kind"]) == ("PersistentVolumeClaim", "Pod")
+    assert [(spec["accessModes"], spec["storageClassName"]) for spec in (shared["spec"], template)] == [
+        (["ReadWriteMany"], "shared-vast"),
+        (["ReadWriteOnce"], "scratch"),
+    ]
+    assert [mount["name"] for mount in local["spec"]["containers"][0]["volumeMounts"]] == [volume["name"]]
+
+
+@pytest.mark.parametrize(
+    ("environment", "kind", "limits", "networks"),
+    [
+        ("us-east-04a", "h200-ib-8", {"nvidia.com/gpu": "8", "nvidia.com/infiniband": "8"}, 8),
+        ("laptop", "h100-ib-8", {"nvidia.com/gpu": "8"}, 0),
+        ("eu-south-03a", "h100-eth-8", {"nvidia.com/mig-1g.20gb": "1"}, 0),
+    ],
+    ids=["with all ports", "on no fabric", "a part"],
+)
+def test_an_example_of_a_type_is_a_pod_that_its_nodes_take(
+    everywhere: Invoke, environment: str, kind: str, limits: dict[str, str], networks: int
+) -> None:
+    pod = example(everywhere, environment, kind)
+    [container] = pod["spec"]["containers"]
+    named = pod["metadata"].get("annotations", {}).get("k8s.v1.cni.cncf.io/networks", "")
+
+    assert pod["spec"]["nodeSelector"] == {"node-restriction.kubernetes.io/instance-type": kind}
+    assert container["resources"] == {"limits": limits}
+    assert len([name for name in named.split(",") if name]) == networks
+    assert ("securityContext" in container) is bool(networks)
+
+
+def test_a_pod_tolerates_the_taints_of_the_pool(everywhere: Invoke) -> None:
+    assert example(everywhere, "laptop", "h100-ib-8")["spec"]["tolerations"] == [
+        {"key": "workload", "operator": "Equal", "value": "training", "effect": "NoSchedule"}
+    ]
+
+
+def test_gpus_that_vms_have_are_in_no_pod(everywhere: Invoke) -> None:
+    result = everywhere("show", "eu-south-03a", "offerings", "--example", "l40s-8")
+
+    assert "nobody is offered 'l40s-8'" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (
             ("offerings", "--example", "cpu4"),
-            "--example: nobody is offered 'cpu4' (known: cpu-4, cpu-16); did you mean 'cpu-4'?",
+            (
+                "--example: nobody is offered 'cpu4' (known: cpu-4, cpu-16, shared-nfs, shared-vast, h100-ib-8); did"
+                " you mean 'cpu-4'?"
+            ),
         ),
         (
             ("capacity", "--example", "cpu-4"),

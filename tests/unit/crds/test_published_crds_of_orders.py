@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import pytest
 from environment_data import ENVIRONMENTS
 
-from components.plan.report.offerings import example_order, offerings
+from components.plan.report.examples import examples_of
 from components.specs.loader import load_environment
 
 
@@ -20,10 +20,9 @@ class Oracle(Protocol):
 @pytest.mark.parametrize("name", ["laptop", "us-east-04a", "eu-south-03a"])
 def test_an_order_of_each_size_fits_its_published_schema(published: Oracle, name: str) -> None:
     environment = load_environment(name, ENVIRONMENTS)
-    sizes = [offer.size for offer in offerings(environment).vm_sizes]
+    orders = [one.manifest for one in examples_of(environment).values() if one.manifest["kind"] == "VirtualMachine"]
 
-    assert sizes
-    for size in sizes:
-        _, order = example_order(environment, size, "work")
+    assert orders
+    for order in orders:
         placed = {**order, "metadata": {**order["metadata"], "namespace": "default"}}  # as kubectl does it
         assert published.problems(placed) == []

@@ -1,0 +1,90 @@
+"""Workloads as a tenant could apply them: a claim of a storage class, a pod with scratch, a pod with GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from components.render.infiniband import NETWORKS
+from components.render.labels import NODE_INSTANCE_TYPE
+from components.render.manifest import Json
+from components.render.objects import given
+from components.specs.node_pool import TaintSpec
+
+_CUDA = "nvcr.io/nvidia/cuda:12.4.1-base-ubuntu22.04"
+"""Image of an example that looks at GPUs, for both architectures."""
+_SHELL = "docker.io/library/busybox:1.37.0"
+_SIZE = "100Gi"
+_AT = "/scratch"
+
+
+def claim(storage_class: str, name: str) -> Json:
+    """Return a claim of a volume that pods on many nodes mount at once."""
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name},
+        "spec": _claim(storage_class, "ReadWriteMany"),
+    }
+
+
+def scratch_pod(storage_class: str, name: str) -> Json:
+    """Return a pod with a volume of its node, which comes and goes with the pod, claim and all."""
+    template = {"spec": _claim(storage_class, "ReadWriteOnce")}
+    write = ["sh", "-c", f"df -h {_AT} && sleep infinity"]
+    return _pod(
+        name,
+        {"image": _SHELL, "command": write, "volumeMounts": [{"name": "scratch", "mountPath": _AT}]},
+        volumes=[{"name": "scratch", "ephemeral": {"volumeClaimTemplate": template}}],
+    )
+
+
+def gpu_pod(
+    instance_type: str,
+    taints: Sequence[TaintSpec],
+    limits: Mapping[str, int],
+    networks: Sequence[str],
+    name: str,
+    *,
+    host_network: bool = False,
+) -> Json:
+    """Return a pod on a node of ``instance_type`` that looks at what it gets.
+
+    Args:
+        instance_type: what the node is, by a label that no kubelet may write.
+        taints: what nodes of the pool keep pods away by.
+        limits: how many the pod gets of each resource.
+        networks: attachments to networks, one for each port of an adapter.
+        name: of the pod.
+        host_network: whether its fabric is in the network of the node.
+    """
+    tolerations = [given(key=one.key, operator="Equal", value=one.value, effect=one.effect) for one in taints]
+    # Memory that an adapter writes is pinned, which takes a right of its own.
+    pinning = {"capabilities": {"add": ["IPC_LOCK"]}} if len(limits) > 1 or host_network else {}
+    return _pod(
+        name,
+        {
+            "image": _CUDA,
+            "command": ["nvidia-smi"],
+            "resources": {"limits": {resource: str(count) for resource, count in limits.items()}},
+            **given(securityContext=pinning),
+        },
+        annotations={NETWORKS: ",".join(networks)} if networks else {},
+        restartPolicy="Never",
+        hostNetwork=host_network or None,
+        nodeSelector={NODE_INSTANCE_TYPE: instance_type},
+        tolerations=tolerations,
+    )
+
+
+def _claim(storage_class: str, mode: str) -> dict[str, Any]:
+    return {"accessModes": [mode], "storageClassName": storage_class, "resources": {"requests": {"storage": _SIZE}}}
+
+
+def _pod(name: str, container: dict[str, Any], annotations: Mapping[str, str] | None = None, **spec: Any) -> Json:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, **given(annotations=annotations or {})},
+        "spec": {**given(**spec), "containers": [{"name": "main", **container}]},
+    }
