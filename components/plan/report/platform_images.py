@@ -22,7 +22,7 @@ _PINNED_AT = {
     "OCIRepository": ("spec.ref.tag", "spec.ref.digest"),
     "DPUServiceTemplate": ("spec.helmChart.source.version",),
     "NicClusterPolicy": ("spec.secondaryNetwork.multus.version",),
-    "NicNodePolicy": ("spec.sriovDevicePlugin.version",),
+    "NicNodePolicy": ("spec.sriovDevicePlugin.version", "spec.rdmaSharedDevicePlugin.version"),
     **dict.fromkeys(KINDS.values(), ("spec.version",)),
 }
 """Where a kind says the version or digest of what it names; all others say it in the name."""

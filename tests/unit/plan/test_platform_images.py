@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 from environment_data import ENVIRONMENTS
 from manifest_pins import cluster_api_by_tag
+from on_infiniband import on_infiniband
 
 from components.plan.report.platform_images import PlatformImage, platform_images
 from components.render.cluster_api import PROVIDERS
+from components.render.device_plugins import IMAGES
 from components.render.providers import KINDS
+from components.specs.instance_types import PortUse, RdmaSpec
 from components.specs.loader import environments, load_environment
 
 TAG_ALONE = {"DPUServiceTemplate", *KINDS.values()}
@@ -74,3 +77,12 @@ def test_each_form_says_its_version_and_digest_where_its_kind_has_them() -> None
     etcd = versions.tool("etcd")
     assert (images[etcd.image].version, images[etcd.image].digest) == (None, etcd.digest)
     assert len({image.form for image in images.values()}) == 5
+
+
+@pytest.mark.parametrize("use", IMAGES)
+def test_what_hands_out_ports_is_fetched_by_its_digest(use: PortUse) -> None:
+    region = on_infiniband(load_environment("laptop", ENVIRONMENTS), RdmaSpec(ports=use))
+    [plugin] = [one for one in platform_images(region).images if one.needed_by == {"NicNodePolicy": 1}]
+    tool = region.versions.tool(IMAGES[use])
+
+    assert (plugin.name, plugin.version, plugin.digest) == (tool.image, None, tool.digest)
