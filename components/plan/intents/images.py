@@ -13,7 +13,8 @@ from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.keys import pool_key
 from components.specs.node_pool import NodePoolSpec
 from components.specs.policy import Enforcement, RuleId, longest_waiver
-from components.specs.problems import FORM
+from components.specs.problems import FORM, listed
+from components.specs.storage import TopolvmClassSpec
 
 CHANNEL = "channel"
 MAX_MINORS_BEHIND = 3
@@ -34,6 +35,7 @@ def objections(environment: Environment, image: GoldenImage, cluster: ClusterSpe
     plane's (its preflight check KubeadmVersionSkew), so that nodes of an older image would stay away for ever.
     """
     found, running = [*standing_objections(environment, image, cluster, pool)], running_version(environment, cluster)
+    found += _disk_objections(environment, image, cluster, pool)
     if 0 < minor(running) - minor(image.contents.kubelet) <= MAX_MINORS_BEHIND:
         found.append(
             f"image {image.version} has kubelet {image.contents.kubelet}, and new nodes join control plane"
@@ -113,6 +115,21 @@ def _roce_objections(
         for fabric in fabrics
         if fabric.roce != has
     ]
+
+
+def _disk_objections(
+    environment: Environment, image: GoldenImage, cluster: ClusterSpec, pool: NodePoolSpec
+) -> list[str]:
+    """Return which classes of ``cluster`` would be encrypted no more on new nodes of ``image``."""
+    kind = environment.instance_types.by_name.get(pool.instance_type)
+    if image.contents.encrypted_scratch or kind is None or not kind.nvme_disks:
+        return []
+    local = [entry for entry in environment.region.storage if isinstance(entry, TopolvmClassSpec) and entry.encrypted]
+    names = [entry.name for entry in local if entry.name in cluster.storage]
+    if not names:
+        return []
+    text = f"image {image.version} encrypts no disks (contents.encrypted_scratch)"
+    return [f"{text}, and volumes of {listed(names)} in {cluster.name} are encrypted"]
 
 
 def mirror_objections(environment: Environment, image: GoldenImage) -> list[str]:

@@ -1,0 +1,45 @@
+"""Images that no pool with encrypted volumes is given."""
+
+from __future__ import annotations
+
+import pytest
+from environment_data import ENVIRONMENTS
+from small_region import changed
+
+from components.plan.intents.images import find_image, objections
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from components.specs.storage import TopolvmClassSpec
+
+
+def told(environment: Environment, *, encrypts: bool, cluster: str = "vireo-train") -> list[str]:
+    """Return what is against an image on the nodes with GPUs of ``cluster``."""
+    image = find_image(environment, "eth-2026.11.1")
+    assert image is not None
+    plain = changed(image, contents=changed(image.contents, encrypted_scratch=encrypts))
+    [of] = [one for tenant in environment.tenants for one in tenant.clusters if one.name == cluster]
+    [pool] = [one for one in of.pools if one.name in {"h100", "l40s"}]
+    return objections(environment, plain, of, pool)
+
+
+@pytest.fixture(scope="module")
+def region() -> Environment:
+    return load_environment("eu-south-03a", ENVIRONMENTS)
+
+
+def test_a_pool_with_encrypted_volumes_gets_no_image_that_encrypts_nothing(region: Environment) -> None:
+    text = "image eth-2026.11.1 encrypts no disks (contents.encrypted_scratch)"
+
+    assert told(region, encrypts=False) == [f"{text}, and volumes of local in vireo-train are encrypted"]
+    assert told(region, encrypts=True) == []
+
+
+def test_an_image_that_encrypts_nothing_is_for_all_that_ask_for_nothing(region: Environment) -> None:
+    storage = [
+        changed(entry, encrypted=False) if isinstance(entry, TopolvmClassSpec) else entry
+        for entry in region.region.storage
+    ]
+    plain = changed(region, region=changed(region.region, storage=tuple(storage)))
+
+    assert told(plain, encrypts=False) == []
+    assert told(region, encrypts=False, cluster="solstice-lab") == []
