@@ -13,6 +13,7 @@ from components.specs.bare_metal import BareMetalSpec
 from components.specs.base import (
     DEDICATED,
     PLACED,
+    Address,
     CheckedSpec,
     Cidr,
     DataFile,
@@ -84,6 +85,10 @@ class StateSpec(Spec):
     """URL as ``pulumi stack init --secrets-provider`` takes it, such as ``awskms://alias/pulumi``."""
 
 
+_UNSEEN = ("management", "bmc", "boot", "control_plane_vips", "dpu_loopbacks", "ovn")
+"""Networks of a region that no tenant may see, by their fields."""
+
+
 class NetworksSpec(Spec):
     """Address plan of a region. The numbers taken from it are in ``allocations.lock.yaml``."""
 
@@ -125,8 +130,20 @@ class NetworksSpec(Spec):
     @property
     def unseen(self) -> tuple[Network, ...]:
         """Return the networks that no tenant may see."""
-        every = (self.management, self.bmc, self.boot, self.control_plane_vips, self.dpu_loopbacks, self.ovn)
-        return tuple(network for network in every if network is not None)
+        return tuple(self._unseen.values())
+
+    def closed(self, address: Address) -> str | None:
+        """Return the field of the network that keeps hosts of VPCs from ``address``; None when none does.
+
+        ``tenants`` is one of them: only VPCs themselves are in it, and nothing of the region.
+        """
+        every = {**self._unseen, "tenants": self.tenants}
+        return next((name for name, network in every.items() if address in network), None)
+
+    @property
+    def _unseen(self) -> dict[str, Network]:
+        every = {name: getattr(self, name) for name in _UNSEEN}
+        return {name: network for name, network in every.items() if network is not None}
 
 
 class ControlPlanesSpec(CheckedSpec):

@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from components.plan.intents.node_networks import addressed
 from components.plan.pools import DataPath, place, pools, problem
 from components.render.backends import BARE_METAL, BORDERS, CONTROL_PLANES
-from components.specs.base import Address, Network
+from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.loader import INSTANCE_TYPES, REGION
 from components.specs.problems import Problem, listed
 from components.specs.tenant_network import Egress
 
 _AT: DataPath = ("nodes", "addresses")
-_DENIED = ("management", "bmc", "boot", "control_plane_vips", "dpu_loopbacks", "ovn", "tenants")
-"""Networks that hosts of a VPC do not reach, of which `tenants` has the VPC itself, where nothing of the region is."""
 _MAX_NAMES = 3
 
 
@@ -65,10 +63,9 @@ def services(environment: Environment) -> Iterator[Problem]:
 def _unreached(environment: Environment, address: Address, closed: list[str]) -> str:
     """Return why nodes of a VPC do not reach ``address``; ``closed`` lists VPCs without egress."""
     plan = environment.region.networks
-    for name in _DENIED:
-        network: Network | None = getattr(plan, name)
-        if network is not None and address in network:
-            return f"in networks.{name} ({network}), which no VPC reaches"
+    name = plan.closed(address)
+    if name is not None:
+        return f"in networks.{name} ({getattr(plan, name)}), which no VPC reaches"
     if closed and not any(address in one for one in (plan.storage, *(plan.border.networks if plan.border else ()))):
         return f"outside what VPCs without egress reach ({listed(closed, _MAX_NAMES)})"
     return ""

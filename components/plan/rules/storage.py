@@ -28,8 +28,6 @@ _RDMA = re.compile(r"(proto=)?rdma6?")
 _STATEFUL = {"slurm-operator"}
 """Charts of add-ons whose software keeps state on claims that name no class, by upstream's defaults: Slurm's
 controller keeps its jobs and reservations there (SlinkyProject/slurm-operator:helm/slurm/values.yaml)."""
-_DENIED = ("management", "bmc", "control_plane_vips", "dpu_loopbacks")
-"""Networks that no host of a VPC reaches."""
 
 
 def default_storage_class(environment: Environment) -> Iterator[Problem]:
@@ -241,9 +239,9 @@ def cut_off(
     vpc = next((vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc), None)
     if address is None or vpc is None or not BORDERS[vpc.isolation].link_per_host or address in networks.storage:
         return None
-    denied = next((key for key in _DENIED if address in getattr(networks, key)), None)
-    if denied:
-        return f"'{name}' is at {address} ({there}) in networks.{denied}, which no VPC reaches; move it there"
+    closed = networks.closed(address)
+    if closed:
+        return f"'{name}' is at {address} ({there}) in networks.{closed}, which no VPC reaches; move it there"
     if vpc.egress is Egress.NONE:
         return (
             f"'{name}' is at {address} ({there}) outside networks.storage ({networks.storage}), and VPC {vpc.name} has"
