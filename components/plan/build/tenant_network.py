@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from components.plan.build.dpus import dpu_platform
 from components.plan.build.fabrics import partition
-from components.plan.build.node_addresses import host_links
+from components.plan.build.node_addresses import Links, host_links
 from components.plan.build.vm_offering import public_addresses
 from components.plan.peerings import agreed
 from components.plan.pools import PlacedCluster, clusters_of
@@ -34,9 +34,10 @@ def vpcs(environment: Environment) -> Iterator[PlacedVpc]:
     Raises:
         KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
     """
+    links = host_links(environment)
     for tenant in environment.tenants:
         for vpc in tenant.vpcs:
-            yield PlacedVpc(tenant=tenant, vpc=_vpc(environment, tenant, vpc, None))
+            yield PlacedVpc(tenant=tenant, vpc=_vpc(environment, tenant, vpc, None, links))
 
 
 def enforced_by(environment: Environment, placed: PlacedVpc) -> tuple[str, ...]:
@@ -50,8 +51,9 @@ def enforced_by(environment: Environment, placed: PlacedVpc) -> tuple[str, ...]:
 
 def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[TenantNetworkInput]:
     """Yield the VPCs that the DPUs of a tenant's hosts isolate."""
+    links = host_links(environment)
     for vpc in filter(on_dpus, tenant.vpcs):
-        yield _network(environment, tenant, vpc, None)
+        yield _network(environment, _vpc(environment, tenant, vpc, None, links), None)
 
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[TenantNetworkInput]:
@@ -59,22 +61,25 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[Tena
     part = partition(environment, placed)
     for vpc in placed.tenant.vpcs:
         if vpc.name == placed.cluster.vpc and (part or not on_dpus(vpc)):
-            yield _network(environment, placed.tenant, vpc, placed.cluster.name, part)
+            mine = _vpc(environment, placed.tenant, vpc, placed.cluster.name, {})  # links are what DPUs are told
+            yield _network(environment, mine, placed.cluster.name, part)
 
 
 def _network(
-    environment: Environment, tenant: TenantSpec, vpc: VpcSpec, cluster: str | None, part: Partition | None = None
+    environment: Environment, vpc: Vpc, cluster: str | None, part: Partition | None = None
 ) -> TenantNetworkInput:
     return TenantNetworkInput(
-        name=vpc.name if cluster is None else f"{cluster}-{vpc.name}",
-        vpc=_vpc(environment, tenant, vpc, cluster),
+        name=vpc.spec.name if cluster is None else f"{cluster}-{vpc.spec.name}",
+        vpc=vpc,
         platform=dpu_platform(environment),
         cluster=cluster,
         partition=part,
     )
 
 
-def _vpc(environment: Environment, tenant: TenantSpec, vpc: VpcSpec, cluster: str | None) -> Vpc:
+def _vpc(
+    environment: Environment, tenant: TenantSpec, vpc: VpcSpec, cluster: str | None, links: Mapping[str, Links]
+) -> Vpc:
     addresses = environment.allocations.clusters
     return Vpc(
         spec=vpc,
@@ -87,7 +92,7 @@ def _vpc(environment: Environment, tenant: TenantSpec, vpc: VpcSpec, cluster: st
             if placed.cluster.vpc == vpc.name
             for address in public_addresses(environment, placed)
         ),
-        host_links=host_links(environment, vpc.name),
+        host_links=links.get(vpc.name, {}),
         peers=tuple(
             Peer(vpc=name, tenant=owner, numbers=environment.allocations.vpcs[name])
             for owner, name in agreed(environment, tenant, vpc)
