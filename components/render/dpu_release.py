@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from components.render.dpu_decision import READY
 from components.render.dpus import NAMESPACE
 from components.render.manifest import Manifest
 from components.render.monitors import release_rules
 from components.render.namespaces import FREE_HOSTS
 from components.render.objects import SERVICES_PRIORITY, manifest
+from components.render.programs.dpu_decision import READY
 from components.render.workloads import cron_job, pod, role
 from components.specs.dpus import DpuReleaseSpec
 
@@ -27,9 +27,9 @@ TOOL = "python"
 NAME = "dpu-release"
 GATE = "dpu-ready-hosts"
 PROGRAM = ("dpu_actor.py", "dpu_decision.py")
-"""Modules of this package that run in the pod, under their own names."""
+"""Modules of `_PACKAGE` that run in the pod, under their own names."""
 FOLDER, SETTINGS = "/program", "settings.json"
-_PACKAGE = "components/render"
+_PACKAGE = "components/render/programs"
 _ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 _SERVER = "https://kubernetes.default.svc"
 _EVERY_MINUTES = 2
@@ -71,7 +71,7 @@ class DpuRelease:
         )
 
     def _files(self) -> dict[str, str]:
-        package = resources.files("components.render")
+        package = resources.files(_PACKAGE.replace("/", "."))
         settings = {
             "max_away": self.spec.max_away,
             "max_away_per_vpc": self.spec.max_away_per_vpc,

@@ -8,8 +8,8 @@ from typing import Any
 
 from live_objects import obj
 
-from components.render.dpu_actor import Region
-from components.render.dpu_decision import AWAY, READY, decide
+from components.render.programs.dpu_actor import Region
+from components.render.programs.dpu_decision import AWAY, READY, decide
 from rehearsal.operators import dpu_flashes, dpus, power
 
 METAL3, CAPI = "metal3.io/v1alpha1", "cluster.x-k8s.io/v1beta2"
