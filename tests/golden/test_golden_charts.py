@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from chart_values import chart_of, record, releases, values_of
+from cluster_shape import facts
 from environment_data import ENVIRONMENTS
 from golden import UPDATE
 from helm_charts import CHARTS, Helm
 
 from components.render.add_on_values import VALUES
-from components.render.cluster_facts import ClusterFacts
-from components.specs.base import Address, Network
 from components.specs.loader import load_environment
 from components.specs.versions import Chart
 from toolchain import paths
@@ -28,15 +27,7 @@ MADE = re.compile(r"(?<=\| chart \| made from \| values it takes \|\n\|---\|---\
 LEFT_OUT = re.compile(
     r"(?<=\| chart \| webhooks \| kinds converted by one \| hooks \|\n\|---\|---\|---\|---\|\n)(\|.*\n)*"
 )
-FACTS = ClusterFacts(
-    name="c1",
-    nodes=10,
-    api=Address("10.3.0.1"),
-    pods=Network("10.64.0.0/16"),
-    system_pool=True,
-    gpus=True,
-    attachments=False,
-)
+FACTS = facts(nodes=10, system_pool=True)
 NOT_PINNED = {"external-dns"}
 """Charts that are rendered with their defaults, for what may come."""
 

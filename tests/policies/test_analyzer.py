@@ -18,7 +18,7 @@ from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
 from components.specs.base import Stage
 from components.specs.policy import Enforcement
-from policies.analyzer import Analyzer, context_of
+from policies.analyzer import Analyzer
 from policies.facts import Context, Fact
 from policies.rules import RULES
 from policies.verdict import Finding
@@ -264,27 +264,6 @@ def test_a_rule_that_breaks_refuses_and_is_named_with_the_object() -> None:
         "unpinned-image: Metal3MachineTemplate acme-train/pool-0123456789 in cluster management",
         "  found:   the rule itself broke on it: KeyError: 'spec'",
     ]
-
-
-@pytest.mark.parametrize("stack", ["laptop", "laptop.tenant-acme"])
-def test_a_stack_is_judged_by_its_environment(stack: str) -> None:
-    context = context_of(stack, NOW, dry_run=True)
-
-    assert (context.stack, context.environment, context.channel) == (stack, "laptop", "stable")
-    assert context.dry_run
-
-
-@pytest.mark.parametrize("stack", ["catalog", "nowhere", "nowhere.tenant-acme"])
-def test_a_stack_of_no_environment_allows_nothing(stack: str) -> None:
-    assert context_of(stack, NOW, dry_run=False) == Context(stack=stack, now=NOW)
-
-
-def test_data_that_cannot_be_read_allows_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "region.yaml").write_text("region: broken\n")
-    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(tmp_path))
-
-    assert context_of("broken.foundation", NOW, dry_run=False) == Context(stack="broken.foundation", now=NOW)
 
 
 def test_the_pack_serves_the_way_the_language_host_starts_it() -> None:

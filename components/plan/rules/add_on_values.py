@@ -89,3 +89,7 @@ def _releases(environment: Environment, one: _Written) -> Iterable[Chart]:
         release = versions.release_of(intent.chart, intent.version) if intent else usual
         found.setdefault(release.version if release else "", release)
     return [release for release in found.values() or (usual,) if release]
+
+
+RULES = (references, offered, tunable)
+"""Rules about values that the data set of add-ons."""

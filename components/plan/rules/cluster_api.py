@@ -68,3 +68,7 @@ def _found(environment: Environment) -> dict[str, Release]:
     """Return the releases that the region needs and the version vector has, by the keys they have there."""
     needed = {provider.release for provider in providers(environment.region)}
     return {name: one for name, one in environment.versions.cluster_api.releases.items() if name in needed}
+
+
+RULES = (releases, source, fit)
+"""Rules about the releases of Cluster API and of its providers."""

@@ -113,3 +113,7 @@ def _namespaces(environment: Environment) -> Iterator[_Placed]:
     for placed in clusters(environment):
         for index, spec in enumerate(placed.cluster.namespaces):
             yield _Placed(cluster=placed, spec=spec, path=(*placed.path, "namespaces", index))
+
+
+RULES = (reserved_names, admitted, enforced, groups, edges, storage_classes)
+"""Rules about namespaces that the data give tenants' clusters."""

@@ -108,3 +108,7 @@ def _storage(tenant: TenantSpec) -> Counter[str]:
         for volume in (*vm.volumes, *((vm.root,) if vm.root else ())):
             used[volume.storage_class] += (vm.count or 1) * bytes_of(volume.size)
     return used
+
+
+RULES = (quota_classes, public_addresses, load_balancers, storage, vms)
+"""Rules that compare what a tenant has with what it may have."""

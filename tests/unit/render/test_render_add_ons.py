@@ -6,27 +6,18 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from cluster_shape import facts
 
 from components.plan.build.add_ons import add_ons
 from components.plan.pools import clusters
 from components.render.add_on_values import VALUES
 from components.render.add_ons import AddOnsInput
-from components.render.cluster_facts import ClusterFacts
 from components.render.cni import calico, cilium
-from components.specs.base import Address, Network
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from toolchain import paths
 
-SMALL = ClusterFacts(
-    name="c1",
-    nodes=200,
-    api=Address("10.3.0.1"),
-    pods=(Network("10.64.0.0/16"),),
-    system_pool=True,
-    gpus=True,
-    attachments=False,
-)
+SMALL = facts(nodes=200, system_pool=True)
 EVERY_TAINT = [{"operator": "Exists"}]
 SYSTEM = {"node-restriction.kubernetes.io/role": "system"}
 SERVICE, AGENT = "system-cluster-critical", "system-node-critical"

@@ -7,29 +7,20 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from cluster_shape import facts
 
 from components.plan.build.add_on_values import overrides
 from components.render.add_on_monitors import MONITORED
 from components.render.add_on_values import VALUES
 from components.render.add_ons import AddOnsInput
-from components.render.cluster_facts import ClusterFacts
 from components.render.kept_values import why_kept, within_each_other
 from components.render.overrides import Override, overridden
 from components.specs.add_on_values import AddOnValuesSpec, ChartValue
-from components.specs.base import Address, Network
 from components.specs.environment import Environment
 from components.specs.gpu_sharing import GpuSharingSpec
 
-FACTS = ClusterFacts(
-    name="c1",
-    nodes=300,
-    api=Address("10.3.0.1"),
-    pods=Network("10.64.0.0/16"),
-    system_pool=False,
-    gpus=True,
-    attachments=False,
-    nvlink={"gb200": 36},
-    gpu_sharing=(GpuSharingSpec(mig="1g.20gb"), GpuSharingSpec(time_slices=4)),
+FACTS = facts(
+    nodes=300, nvlink={"gb200": 36}, gpu_sharing=(GpuSharingSpec(mig="1g.20gb"), GpuSharingSpec(time_slices=4))
 )
 
 

@@ -1,0 +1,23 @@
+"""What add-ons ask about a cluster, for tests of their values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.render.cluster_facts import ClusterFacts
+from components.specs.base import Address, Network
+
+_CLUSTER: dict[str, Any] = {
+    "name": "c1",
+    "nodes": 10,
+    "api": Address("10.3.0.1"),
+    "pods": (Network("10.64.0.0/16"),),
+    "system_pool": False,
+    "gpus": True,
+    "attachments": False,
+}
+
+
+def facts(**others: Any) -> ClusterFacts:
+    """Return a cluster of ten nodes with GPUs, with ``others`` instead of what it usually is."""
+    return ClusterFacts(**_CLUSTER | others)
