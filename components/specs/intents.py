@@ -10,9 +10,8 @@ import hashlib
 import json
 import re
 from abc import abstractmethod
-from collections.abc import Mapping
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import AwareDatetime, Field, JsonValue, StringConstraints
 
@@ -73,9 +72,9 @@ class Intent(Spec):
         """Return the name by which lock files refer to the intent."""
         return f"{self.stem}@{self.fingerprint}"
 
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy with other values, which has a fingerprint of its own."""
-        copied = super().model_copy(update=update, deep=deep)
+    def __copy__(self) -> Self:
+        """Copy without what is remembered, since a copy may get other values."""
+        copied = super().__copy__()
         copied.__dict__.pop("fingerprint", None)
         return copied
 

@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from components.specs.base import Spec
@@ -125,6 +126,7 @@ def _entry(value: Any, key: str = "") -> str:
             return str(value)
 
 
+@lru_cache(maxsize=1 << 16)
 def _scalar(text: str) -> str:
     if _PLAIN.fullmatch(text) or (_UNQUOTED.fullmatch(text) and is_plain(text)):
         return text

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from functools import cache
 
 import pytest
 from external_store import MADE, STORE, with_store
@@ -30,40 +32,49 @@ def without_store(environment: Environment) -> Environment:
     return changed(environment, region=changed(environment.region, secrets=SecretsSpec()))
 
 
-def secrets(environment: Environment) -> dict[tuple[str, str], set[str]]:
-    """Return the keys of each Secret that ``environment`` is given, by cluster and place."""
-    found = given(everything(environment), references_table()).values()
+Secrets = dict[tuple[str, str], set[str]]
+"""Keys of each Secret that somebody has to give, by cluster and place."""
+
+
+def secrets(every: Iterable[Manifest]) -> Secrets:
+    """Return the Secrets that those who apply ``every`` have to give."""
+    found = given(every, references_table()).values()
     return {(one.target.cluster, str(one.target)): one.keys for one in found if one.target.kind == "Secret"}
 
 
-def delivered(environment: Environment) -> Counter[str]:
+def delivered(every: Iterable[Manifest]) -> Counter[str]:
     """Return how often each object that copies or pushes a Secret is rendered."""
-    kinds = {"ExternalSecret", "PushSecret", "SecretStore"}
-    return Counter(item.key for item in everything(environment) if item.kind in kinds)
+    return Counter(item.key for item in every if item.kind in {"ExternalSecret", "PushSecret", "SecretStore"})
+
+
+@cache
+def wanted_without_store(name: str) -> Secrets:
+    """Return the Secrets of an environment that no store delivers, in which nothing copies one."""
+    every = tuple(everything(without_store(load_environment(name, ENVIRONMENTS))))
+    assert delivered(every) == {}
+    return secrets(every)
 
 
 @pytest.mark.parametrize("store", [STORE, MADE], ids=["given", "made"])
 @pytest.mark.parametrize("name", NAMES)
 def test_with_a_store_no_secret_is_given_any_more_and_each_is_copied_once(name: str, store: SecretsSpec) -> None:
-    environment = load_environment(name, ENVIRONMENTS)
-    wanted = secrets(without_store(environment))
+    wanted = wanted_without_store(name)
 
-    made = delivered(with_store(environment, store))
+    every = tuple(everything(with_store(load_environment(name, ENVIRONMENTS), store)))
+    made = delivered(every)
 
     inside = [place for cluster, place in wanted if cluster != "management"]
-    assert secrets(with_store(environment, store)) == {}
+    assert secrets(every) == {}
     assert set(made.values()) == {1}
     assert sum("/ExternalSecret/" in key for key in made) == len(wanted) > 0
     assert sum("/PushSecret/" in key for key in made) == len(inside)
-    assert delivered(without_store(environment)) == {}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_entries_of_the_store_are_on_the_list_with_the_keys_that_are_read(name: str) -> None:
-    environment = load_environment(name, ENVIRONMENTS)
-    wanted = secrets(without_store(environment))
+    wanted = wanted_without_store(name)
 
-    forms = {form.name: form for form in prerequisites(with_store(environment)).forms}
+    forms = {form.name: form for form in prerequisites(with_store(load_environment(name, ENVIRONMENTS))).forms}
 
     entries = {item.name.rpartition("/")[2]: set(item.keys) for item in forms["store-entry"].items}
     assert entries == {place.rpartition("/")[2]: keys for (_, place), keys in wanted.items()}
@@ -148,10 +159,10 @@ def test_a_login_that_two_halls_share_is_brought_by_the_first() -> None:
     east = load_environment("us-east-04a", ENVIRONMENTS)
     shared = changed(east, hosts=tuple(changed(host, bmc_secret="bmc") for host in east.hosts))
 
-    made = delivered(shared)
+    every = tuple(everything(shared))
 
-    assert set(made.values()) == {1}
-    assert secrets(shared) == {}
+    assert set(delivered(every).values()) == {1}
+    assert secrets(every) == {}
 
 
 def test_the_foundation_brings_its_own_before_what_waits_for_them() -> None:

@@ -98,21 +98,22 @@ def of_choices() -> Iterator[tuple[str, Environment]]:
 CHOICES = dict(of_choices())
 
 
-@pytest.mark.parametrize("choice", CHOICES)
-def test_whatever_nobody_renders_or_makes_has_a_form(choice: str) -> None:
-    found = given(rendered(CHOICES[choice]), TABLE)
+@pytest.fixture(scope="module", params=CHOICES)
+def chosen(request: pytest.FixtureRequest) -> tuple[Manifest, ...]:
+    """All objects of one of ``CHOICES``, rendered once for the tests that walk them."""
+    return rendered(CHOICES[request.param])
+
+
+def test_whatever_nobody_renders_or_makes_has_a_form(chosen: tuple[Manifest, ...]) -> None:
+    found = given(chosen, TABLE)
 
     assert [f"{one.first} refers to {one.target.kind} {one.target}" for one in found.values() if one.form is None] == []
 
 
-@pytest.mark.parametrize("choice", CHOICES)
-def test_every_field_that_looks_like_a_reference_is_in_the_table(choice: str) -> None:
+def test_every_field_that_looks_like_a_reference_is_in_the_table(chosen: tuple[Manifest, ...]) -> None:
     published = Published()
-    forgotten = {
-        f"{item.kind} {path}" for item in distinct(rendered(CHOICES[choice])) for path in published.forgotten(item)
-    }
 
-    assert forgotten == set()
+    assert {f"{item.kind} {path}" for item in distinct(chosen) for path in published.forgotten(item)} == set()
 
 
 def distinct(items: tuple[Manifest, ...]) -> Iterator[Manifest]:
