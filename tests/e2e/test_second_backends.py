@@ -14,6 +14,7 @@ import pytest
 from local_region import LocalRegion, gone_at_the_end, processes_of
 from second_region import ENVIRONMENT, NODES, second_region
 
+from components.specs.loader import load_environment
 from providers.kube import ObjectRef
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
@@ -103,7 +104,7 @@ def test_up_brings_every_pool_to_its_size(second: LocalRegion) -> None:
         sizes.setdefault(pool["cluster"], {})[pool["name"]] = pool["total"]
     assert sizes == NODES
     assert {vpc["name"]: vpc["isolation"] for vpc in status["vpcs"]} == {"solstice": "policy-only", "vireo": "kube-ovn"}
-    assert status["hosts"] == servers(second) == {"Available": 8, "Reserved": 12}
+    assert status["hosts"] == servers(second) == {"Available": 9, "Reserved": 15}
 
 
 @pytest.mark.parametrize("cluster", NODES)
@@ -122,6 +123,23 @@ def test_each_node_is_a_worker_of_k0s_on_the_server_that_its_machine_claimed(sec
         assert labels["node.jacquard.dev/image"] == info["osImage"]
         assert server["metadata"]["labels"]["jacquard.dev/cluster"] == cluster
         assert server["metadata"]["labels"]["jacquard.dev/pool"] == labels["node-restriction.kubernetes.io/pool"]
+
+
+def test_clusters_of_one_vpc_have_one_policy_and_prefixes_of_their_own(second: LocalRegion) -> None:
+    numbers = load_environment(ENVIRONMENT, second.environments).allocations.vpcs["solstice"]
+    policies, pods = [], {}
+    for name in ("solstice-eval", "solstice-lab"):
+        policy = second.api(name).get(ObjectRef("networking.k8s.io/v1", "NetworkPolicy", "solstice", "default"))
+        cluster = second.api().get(ObjectRef(CLUSTER_API, "Cluster", name, name))
+        assert policy is not None
+        assert cluster is not None
+        policies.append(policy["spec"])
+        pods[name] = cluster["spec"]["clusterNetwork"]["pods"]["cidrBlocks"]
+
+    assert policies[0] == policies[1]
+    allowed = {to["ipBlock"]["cidr"] for rule in policies[0]["egress"] for to in rule["to"]}
+    assert pods == {name: [str(numbers.of_cluster(name).pods)] for name in pods}
+    assert {prefix for prefixes in pods.values() for prefix in prefixes} <= allowed
 
 
 def test_each_secret_comes_from_the_store_and_no_value_is_in_state_or_logs(second: LocalRegion) -> None:
@@ -174,7 +192,7 @@ def test_a_pool_grows_by_one_while_another_gives_a_server_back(second: LocalRegi
 
     moved = changed(before, machines(second))
     assert moved == {f"{SOLSTICE_GPUS}/a": (1, 0), next(name for name in moved if name.startswith(VIREO_GPUS)): (0, 1)}
-    assert servers(second) == {"Available": 8, "Reserved": 12}
+    assert servers(second) == {"Available": 9, "Reserved": 15}
 
 
 def test_a_wave_rolls_its_failure_domain_alone(second: LocalRegion) -> None:
@@ -213,7 +231,7 @@ def test_its_evidence_lets_the_next_wave_roll_while_a_control_plane_goes_up_a_mi
     [plane] = second.api().list(*CONTROL_PLANE, namespace="solstice-lab")
     assert plane["status"]["version"] == plane["spec"]["version"] == f"{NEXT_MINOR}-k0s.0"
     versions = {cluster["name"]: cluster["running_version"] for cluster in status["clusters"]}
-    assert versions == {"solstice-lab": NEXT_MINOR, "vireo-train": MINOR}
+    assert versions == {"solstice-eval": MINOR, "solstice-lab": NEXT_MINOR, "vireo-train": MINOR}
 
 
 def test_down_leaves_nothing(second: LocalRegion) -> None:

@@ -11,10 +11,11 @@ from local_region import LocalRegion
 ENVIRONMENT = "eu-south-03a"
 NODES = {
     "solstice-lab": {"system": 2, "h100": 2},
+    "solstice-eval": {"system": 2, "l40s": 1},
     "vireo-train": {"system": 2, "h100": 6},
 }
 """By cluster and pool; tenants and pools that are not here are left out."""
-_RACKS = {"a01": 4, "a02": 4, "a22": 4, "b01": 4, "b22": 4}
+_RACKS = {"a01": 4, "a02": 4, "a20": 2, "a22": 5, "b01": 4, "b22": 5}
 """Hosts that are kept of each rack."""
 _OF_PRODUCTION = ("state", "context")
 _VAULT = {"server": "https://vault.example:8200", "path": "regions", "role": ENVIRONMENT}
