@@ -36,6 +36,7 @@ from components.plan.rules import (
     networks,
     node_addresses,
     node_pools,
+    nvlink_domains,
     outward,
     peerings,
     pod_priorities,
@@ -265,6 +266,7 @@ LOCKS: tuple[Rule, ...] = (
     node_pools.rollout_limits,
     dpu_release.within_limits,
     node_pools.template_revisions,
+    nvlink_domains.one_tenant,
     rollouts.mixed,
     rollouts.mixed_dpus,
     rollouts.in_motion_together,
@@ -289,6 +291,7 @@ WAIVABLE: tuple[Rule, ...] = (
     inventory.leaves,
     networks.without_isolation,
     governance.windows,
+    nvlink_domains.one_tenant,
     storage_walls.between_tenants,
 )
 """Limits of experience and of promises: what breaks one can be applied all the same, and may be for a time.

@@ -36,6 +36,7 @@ freezes:
 """
 DEDICATED = "  dedicated: {storage_class: local}\n  dedicated_above_nodes: 10\n"
 OPEN_VPC = "{name: open, isolation: policy-only, hosts: /24, pods: /20, services: /20, load_balancers: /27}"
+IN_IMAGE = "gpu_driver: 580.95.05, doca: 3.1.0, nfs_client: vastnfs-4.0.34, nfs_rdma: true, "
 SHORT_WINDOW = (
     "approval: required, window: {days: [tue], from: '23:00', to: '00:15', timezone: UTC}",
     "rollout: {max_unavailable: 50%, drain_timeout_seconds: 4501}",
@@ -71,6 +72,13 @@ CHECKED = {
         (
             ("tenants/acme.yaml", "approval: required", SHORT_WINDOW[0]),
             ("tenants/acme.yaml", "rollout: {max_unavailable: 50%}", SHORT_WINDOW[1]),
+        ),
+    ),
+    "nvlink-domains.one-tenant": Case(
+        "globex-lab/lab",
+        (
+            ("../catalog/instance_types.yaml", "name: h100-ib-8\n", "name: h100-ib-8\n    scale: rack\n"),
+            ("../catalog/images.yaml", f"{IN_IMAGE}kubelet: v1.35.1", f"{IN_IMAGE}imex: true, kubelet: v1.35.1"),
         ),
     ),
     "storage-walls.between-tenants": Case("shared-vast", (("region.yaml", "secret: vast-<tenant>", "secret: vast"),)),
