@@ -185,7 +185,7 @@ class TopolvmClassSpec(_ClassSpec):
     durable: bool = False
     """Whether a volume survives the replacement of its node. Nodes are stateless, so local disks are not."""
     spare: Quantity | None = None
-    """Room of each volume group that no volume gets, in whole GiB, ``spare-gb`` of lvmd, which keeps 10 GiB when it is
+    """Room of each volume group that counts as taken, in whole GiB, ``spare-gb`` of lvmd, which keeps 10 GiB when it is
     left out. Entries of one ``device_class`` say the same."""
     encrypted: bool = False
     """Whether volumes are on devices whose key is lost with the node's power. Golden images do that
