@@ -1,0 +1,152 @@
+"""Networks of tenants come up, and nothing is in the way of their end: a VPC on OVN, a second cluster in one on HBN.
+
+The tests run in the order of the file on one region: each leaves it as the next one expects it.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
+
+from components.render.dpu_services import OVN
+from components.render.ovn_services import SERVICES
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
+
+VPC_API, SERVICE_API = "vpc.dpu.nvidia.com/v1alpha1", "svc.dpu.nvidia.com/v1alpha1"
+FIRST, SECOND, ON_OVN = "acme-train", "acme-serve", "globex-lab"
+ACME, GLOBEX = (f"{ENVIRONMENT}/tenants/{tenant}.yaml" for tenant in ("acme", "globex"))
+OWN = [
+    {"name": f"serve-{index}", "kind": kind, "size": size, "cluster": SECOND}
+    for index, (kind, size) in enumerate({"pods": "/20", "services": "/22", "load_balancers": "/28"}.items())
+]
+OF_OVN = {
+    ("helm.toolkit.fluxcd.io/v2", "HelmRelease"): {"ovn-central", "vpc-ovn-controller"},
+    (VPC_API, "IsolationClass"): {OVN},
+}
+"""What a region has for all VPCs on OVN, by kind."""
+
+
+@pytest.fixture(scope="module")
+def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
+    """Laptop with small pools and a second cluster of its first tenant; gone at the end whatever happened."""
+    local = LocalRegion(tmp_path_factory.mktemp("networks"))
+    edit(local, ACME, with_a_second_cluster)
+    edit(local, GLOBEX, lambda tenant: tenant["clusters"][0].update(storage=[], add_ons=["cilium"], namespaces=[]))
+    for path in (local.environments / ENVIRONMENT).glob("*.lock.yaml"):
+        path.unlink()
+    allocated(local)
+    with gone_at_the_end(local):
+        yield local
+
+
+def with_a_second_cluster(tenant: dict[str, Any]) -> None:
+    [vpc], [cluster] = tenant["vpcs"], tenant["clusters"]
+    cluster.update(storage=[], add_ons=["cilium"], pools=[{"name": "gpus", "instance_type": "h100-ib-8", "nodes": 2}])
+    cluster.pop("flux")
+    pool = {"name": "cpus", "instance_type": "cpu-gen4", "nodes": 2}
+    second = {
+        **copy.deepcopy(cluster),
+        "name": SECOND,
+        "control_plane": {"replicas": 2, "data_store": "shared-a"},
+        "pools": [pool],
+    }
+    vpc["more_prefixes"] = OWN
+    tenant.update(clusters=[cluster, second], contract=[])
+    tenant.pop("vms")
+
+
+def edit(local: LocalRegion, file: str, change: Any) -> None:
+    """Write what ``change`` leaves of the contents of a file."""
+    path = local.environments / file
+    header, _, text = path.read_text().partition("\n")
+    contents = yaml.safe_load(text)
+    change(contents)
+    path.write_text(f"{header}\n{yaml.safe_dump(contents, sort_keys=False)}")
+
+
+def allocated(local: LocalRegion) -> None:
+    outcome = local.jacquard("allocate", ENVIRONMENT)
+    assert outcome.code == 0, outcome.text
+
+
+def data(local: LocalRegion) -> Environment:
+    return load_environment(ENVIRONMENT, local.environments)
+
+
+def names(local: LocalRegion, api_version: str, kind: str, namespace: str | None = None) -> set[str]:
+    return {body["metadata"]["name"] for body in local.api().list(api_version, kind, namespace=namespace)}
+
+
+def deployments(local: LocalRegion) -> dict[str, dict[str, Any]]:
+    """Return by DPUDeployment how many DPUs it has, and whether they are what is pinned."""
+    return {one["deployment"]: one for one in local.status()["dpu_deployments"]}
+
+
+def test_all_networks_come_up_with_their_clusters(region: LocalRegion) -> None:
+    region.up()
+
+    found = deployments(region)
+    assert {name for name, one in found.items() if one["settled"]} == {"acme", "globex", "unassigned"}
+    nodes = {cluster: region.api(cluster).list("v1", "Node") for cluster in (FIRST, SECOND, ON_OVN)}
+    assert {cluster: len(one) for cluster, one in nodes.items()} == {FIRST: 2, SECOND: 2, ON_OVN: 4}
+    assert (found["acme"]["total"], found["globex"]["total"]) == (6, 5)  # each pool has a spare
+
+
+def test_each_cluster_of_a_vpc_has_prefixes_of_its_own(region: LocalRegion) -> None:
+    numbers, found = data(region).allocations.vpcs["acme"], {}
+    for body in region.api().list("cluster.x-k8s.io/v1beta2", "Cluster"):
+        networks = body["spec"]["clusterNetwork"]
+        found[body["metadata"]["name"]] = [networks[kind]["cidrBlocks"] for kind in ("pods", "services")]
+
+    own = {cluster: numbers.of_cluster(cluster) for cluster in (FIRST, SECOND)}
+    wanted = {cluster: [[str(one.pods)], [str(one.services)]] for cluster, one in own.items()}
+    assert {cluster: found[cluster] for cluster in own} == wanted
+    assert not own[FIRST].pods.overlaps(own[SECOND].pods)
+
+
+def test_a_vpc_on_ovn_has_its_network_and_the_region_what_ovn_needs(region: LocalRegion) -> None:
+    [network] = region.api().list(VPC_API, "DPUVirtualNetwork")
+    [deployment] = (
+        one for one in region.api().list(SERVICE_API, "DPUDeployment") if one["metadata"]["name"] == "globex"
+    )
+
+    hosts = data(region).allocations.vpcs["globex"].hosts
+    assert network["spec"]["bridgedNetwork"]["ipam"]["ipv4"]["subnet"] == str(hosts)
+    assert deployment["spec"]["services"].keys() == SERVICES.keys()
+    for kind, wanted in OF_OVN.items():
+        assert wanted <= names(region, *kind)
+
+
+def test_clusters_that_retire_leave_their_networks_and_no_node_in_them(region: LocalRegion) -> None:
+    networks = names(region, VPC_API, "DPUVirtualNetwork")
+    edit(region, ACME, lambda tenant: tenant["clusters"][1].update(retire=True))
+    edit(region, GLOBEX, lambda tenant: (tenant["clusters"][0].update(retire=True), tenant.update(contract=[])))
+    allocated(region)
+
+    region.up()
+
+    assert names(region, VPC_API, "DPUVirtualNetwork") == networks
+    assert deployments(region)["globex"]["total"] == 5  # hosts are given back with the cluster
+    hosts = region.api().list("metal3.io/v1alpha1", "BareMetalHost")
+    assert {body["metadata"]["namespace"] for body in hosts if body["spec"].get("consumerRef")} == {FIRST}
+
+
+def test_nothing_holds_the_end_of_a_vpc_with_its_tenant_or_of_a_second_cluster(region: LocalRegion) -> None:
+    (region.environments / GLOBEX).unlink()
+    edit(region, ACME, lambda tenant: (tenant["clusters"].pop(), tenant["vpcs"][0].pop("more_prefixes")))
+    allocated(region)
+
+    preview = region.jacquard("preview", ENVIRONMENT, "--format", "json")
+
+    assert preview.code == 0, preview.text
+    [stack] = json.loads(preview.stdout)["stacks"]
+    assert stack["held"]["objects"] == []
