@@ -120,7 +120,7 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, lambda: certificates.reconcile(management))
         _try(MANAGEMENT, lambda: data_stores.reconcile(management))
         _try(MANAGEMENT, lambda: control_planes.reconcile(management, servers.kubeconfig))
-        _try(MANAGEMENT, lambda: load_balancers.reconcile(management))
+        _try(MANAGEMENT, lambda: load_balancers.give(management))
         _try(MANAGEMENT, lambda: bare_metal.reconcile(management))
         _try(MANAGEMENT, lambda: power.reconcile(management))
         _try(MANAGEMENT, lambda: hosts.reconcile(management))

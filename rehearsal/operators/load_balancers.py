@@ -1,6 +1,7 @@
 """What MetalLB does: a Service of type LoadBalancer gets an address of a pool, the one it asks for if that is free.
 
-Only where MetalLB's own controller is not: a cluster whose release is of another version than the one that is here.
+Only where MetalLB's own controller does not run: in a tenant's cluster whose release is of another version than the one
+that is here, and in the management cluster, which lacks versions of kinds that the controller looks for.
 """
 
 from __future__ import annotations
@@ -18,12 +19,16 @@ _POOLS = ("metallb.io/address-pool", "metallb.universe.tf/address-pool")
 
 
 def reconcile(view: View) -> None:
-    """Give every load balancer its address, unless the cluster has a controller that does."""
+    """Give load balancers of a tenant's cluster their addresses, unless it has a controller that does."""
     deployments = view.all("apps/v1", "Deployment")
-    if any(
+    if not any(
         program_of(one["image"]) for found in deployments for one in found["spec"]["template"]["spec"]["containers"]
     ):
-        return
+        give(view)
+
+
+def give(view: View) -> None:
+    """Give every load balancer its address."""
     services = [service for service in view.all("v1", "Service") if dig(service, "spec", "type") == "LoadBalancer"]
     used = {entry["ip"] for service in services for entry in _ingress(service)}
     for service in services:
