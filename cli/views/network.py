@@ -15,6 +15,7 @@ from components.plan.report.network import DpuShare, RegionNetwork, VpcNetwork
 from components.specs.problems import listed
 
 _NAMED = 6
+_MANY = 10**12
 _table = partial(plain_table, numbers={"DPUs", "given", "quarantined", "free"})
 
 
@@ -36,6 +37,8 @@ def _vpc(vpc: VpcNetwork) -> Iterator[Text]:
         f"   {vpc.isolation}{evpn}   egress {vpc.egress}   ingress {vpc.ingress}", "not bold"
     )
     yield Text("  " + _pairs({key.replace("_", " "): str(value) for key, value in vpc.prefixes.items()}))
+    if vpc.prefixes_ipv6:
+        yield Text("  IPv6   " + _pairs({key: str(value) for key, value in vpc.prefixes_ipv6.items()}))
     for cluster in vpc.clusters:
         public = {"public": listed(list(map(str, cluster.public_addresses)), _NAMED)}
         guids = {f"GUIDs on {fabric}": numbers for fabric, numbers in cluster.guids.items()}
@@ -79,9 +82,14 @@ def _shards(found: RegionNetwork) -> Table:
 def _ranges(found: RegionNetwork) -> Table:
     table = _table("range", "written", "given", "quarantined", "free", "largest free")
     for one in found.ranges:
-        free = Text(f"{one.free:,}", "" if one.free else "yellow")
-        table.add_row(one.range, one.written, f"{one.given:,}", f"{one.quarantined:,}", free, one.largest or "-")
+        free = Text(_count(one.free), "" if one.free else "yellow")
+        table.add_row(one.range, one.written, _count(one.given), _count(one.quarantined), free, one.largest or "-")
     return table
+
+
+def _count(numbers: int) -> str:
+    """Return how many ``numbers`` are; those of IPv6 by their power of ten alone."""
+    return f"{numbers:,}" if numbers < _MANY else f"{numbers:.1e}"
 
 
 def _networks(found: RegionNetwork) -> Table:

@@ -82,8 +82,9 @@ def _intent(environment: Environment, pool: str, pin: _Pin) -> NodeIntent | None
     if placed is None or image is None:
         return None
     pinned = image.model_copy(update={"sha256": pin["sha256"]})
-    # No library that wrote such a file had nodes with shared GPUs.
-    return wanted_intent(environment, placed, pinned, pin["revision"]).model_copy(update={"gpu_sharing": None})
+    # No library that wrote such a file had nodes with shared GPUs, or IPv6.
+    unknown = {"gpu_sharing": None, "dual_stack": False}
+    return wanted_intent(environment, placed, pinned, pin["revision"]).model_copy(update=unknown)
 
 
 def _dpus(environment: Environment) -> dict[str, Intent]:

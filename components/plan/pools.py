@@ -52,6 +52,12 @@ class PlacedPool:
         """Return the pool's key in lock files, ``cluster/pool``."""
         return pool_key(self.cluster.name, self.pool.name)
 
+    @property
+    def dual_stack(self) -> bool:
+        """Tell whether the data ask for IPv6 beside IPv4 in the cluster."""
+        inside = (vpc for vpc in self.tenant.vpcs if vpc.name == self.cluster.vpc)
+        return any(vpc.ipv6_of(self.cluster.name) is not None for vpc in inside)
+
 
 def tenant_file(tenant: TenantSpec) -> str:
     """Return the file that holds ``tenant``."""

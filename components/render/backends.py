@@ -66,6 +66,8 @@ class ControlPlanes:
     """Whether the state of a cluster can go from one data store to another."""
     takes_addresses: bool
     """Whether nodes can be told the address that they register with."""
+    one_family_until: str | None
+    """Last release of its provider under which clusters have one family of addresses; None where all have both."""
     versions_by: str | None
     """Chart whose release bounds the version of a control plane; None where nothing but its image does."""
 
@@ -160,6 +162,7 @@ CONTROL_PLANES = {
         makes_shared_data_stores=True,
         moves_data_stores=True,
         takes_addresses=True,
+        one_family_until=kamaji.ONE_FAMILY_UNTIL,
         versions_by=kamaji.CHART,
     ),
     ControlPlaneBackend.K0SMOTRON: ControlPlanes(
@@ -175,6 +178,7 @@ CONTROL_PLANES = {
         makes_shared_data_stores=False,
         moves_data_stores=False,
         takes_addresses=False,
+        one_family_until=None,
         versions_by=None,
     ),
 }

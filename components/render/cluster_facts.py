@@ -9,6 +9,7 @@ from typing import Any
 from components.render import labels as keys
 from components.specs.base import Address, Network
 from components.specs.gpu_sharing import GpuSharingSpec
+from components.specs.ipv6 import Network6
 
 EVERY_NODE: list[dict[str, str]] = [{"operator": "Exists"}]
 """Tolerations of agents that each node needs: whatever taints a tenant gives its pools."""
@@ -33,6 +34,8 @@ class ClusterFacts:
     """Whether nodes have GPUs."""
     attachments: bool
     """Whether Multus gives pods further networks, and so owns the folder of CNI configurations."""
+    pods_ipv6: Network6 | None = None
+    """Prefix of IPv6 of which nodes have parts for their pods, too; None where pods have IPv4 alone."""
     nvlink: Mapping[str, int] = field(default_factory=dict)
     """Nodes of an NVLink domain by instance type, for types of its nodes whose domains span nodes."""
     gpu_sharing: tuple[GpuSharingSpec, ...] = ()

@@ -27,12 +27,21 @@ Cilium's operator gives nodes their parts, of a list that may get longer
 themselves. Calico leaves that to kube-proxy, which kubeadm tells one prefix of pods: it would give pods of another the
 address of their node, which no policy expects (kubernetes/kubernetes:pkg/proxy/iptables/proxier.go).
 """
+DUAL_STACK = (CILIUM,)
+"""Charts whose networks give pods IPv6 though hosts have none.
+
+Cilium wraps packets of either family in VXLAN over IPv4, and asks a node for an address of one family only
+(cilium/cilium:pkg/node/address.go, ValidatePostInit). Calico has no tunnel for IPv6 between addresses of IPv4
+(projectcalico/calico#7422): its agents would not start.
+"""
 CALICO_NAMESPACES = ("calico-apiserver", "calico-system")
 """Namespaces that Calico's operator makes beside its own (tigera/operator:pkg/render)."""
 KEEP_POLICIES = (CILIUM, CALICO)
 """Charts whose agents keep NetworkPolicies in both directions."""
 POD_PREFIX_PER_NODE = 24
 """Length of the part of the pods' prefix that a node has."""
+POD_PREFIX_PER_NODE_IPV6 = 64
+"""Length of the part of the prefix of IPv6 for pods that a node has, Kubernetes' own default."""
 _CALICO_BLOCK = 26
 """Length of the blocks that Calico hands to nodes, as many as their pods need (its default)."""
 _MANY_NODES = 200
@@ -48,13 +57,20 @@ def cilium(facts: ClusterFacts) -> dict[str, Any]:
     apart (Cilium's scalability report).
     """
     many = facts.nodes > _MANY_NODES
-    pool = {"clusterPoolIPv4PodCIDRList": [*map(str, facts.pods)], "clusterPoolIPv4MaskSize": POD_PREFIX_PER_NODE}
+    pool: dict[str, Any] = {
+        "clusterPoolIPv4PodCIDRList": [*map(str, facts.pods)],
+        "clusterPoolIPv4MaskSize": POD_PREFIX_PER_NODE,
+    }
+    if facts.pods_ipv6 is not None:
+        pool["clusterPoolIPv6PodCIDRList"] = [str(facts.pods_ipv6)]
+        pool["clusterPoolIPv6MaskSize"] = POD_PREFIX_PER_NODE_IPV6
     return {
         "cluster": {"name": facts.name},
         "k8sServiceHost": str(facts.api),
         "k8sServicePort": str(API_PORT),
         "kubeProxyReplacement": "false",
         "ipam": {"mode": "cluster-pool", "operator": pool},
+        **({"ipv6": {"enabled": True}} if facts.pods_ipv6 else {}),
         "routingMode": "tunnel",
         "tunnelProtocol": "vxlan",
         # Multus writes its configuration beside Cilium's, which would otherwise be put aside.

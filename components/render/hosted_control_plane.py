@@ -17,6 +17,7 @@ from components.render.objects import manifest, reference
 from components.render.pool_windows import PoolWindows, render_windows
 from components.specs.bare_metal import BareMetalBackend
 from components.specs.region import ControlPlaneBackend
+from components.specs.vpc_allocation import VpcAllocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,11 +80,16 @@ def _cluster(control_plane: ControlPlane, plane: Manifest, infrastructure: Manif
         spec={
             "clusterNetwork": {
                 "apiServerPort": API_PORT,
-                "pods": {"cidrBlocks": [str(control_plane.network.pods)]},
-                "services": {"cidrBlocks": [str(control_plane.network.services)]},
+                "pods": {"cidrBlocks": _blocks(control_plane.network, "pods")},
+                "services": {"cidrBlocks": _blocks(control_plane.network, "services")},
                 "serviceDomain": control_plane.spec.service_domain,
             },
             "controlPlaneRef": reference(plane),
             "infrastructureRef": reference(infrastructure),
         },
     )
+
+
+def _blocks(network: VpcAllocation, kind: str) -> list[str]:
+    """Return the prefix for ``kind`` of each family that the cluster has, that of its node addresses first."""
+    return [str(getattr(network, kind)), *(str(prefix) for key, prefix in network.ipv6.items() if key == kind)]

@@ -18,6 +18,7 @@ from typing import Any
 
 from components.render.api_server import Files, feature_gates, files, flags
 from components.render.budgets import quorum_budget, serving_budget
+from components.render.cni import POD_PREFIX_PER_NODE_IPV6
 from components.render.control_plane import API_PORT, READY, ControlPlane, DataStore, spread
 from components.render.etcd_backup import render_backup
 from components.render.etcd_client import Etcd
@@ -30,6 +31,7 @@ from components.render.sizing import Component, resources
 from components.render.template_revision_3 import profile, settings
 from components.render.template_revisions import CLUSTER_WIDE
 from components.specs.data_stores import DataStoreSpec
+from components.specs.vpc_allocation import VpcAllocation
 
 PROVIDERS = tuple(
     Provider(role=role, name="k0sproject-k0smotron", namespace="k0smotron", release="k0smotron")
@@ -128,24 +130,38 @@ def _storage(control_plane: ControlPlane) -> dict[str, Any]:
 
 def _k0s(control_plane: ControlPlane) -> dict[str, Any]:
     cluster, network = control_plane.spec, control_plane.network
-    gates = given(extraArgs=feature_gates(cluster))
+    gates = feature_gates(cluster)
+    # k0s' own length, /117, fits into no prefix for pods that Cilium divides alike.
+    parts = {"node-cidr-mask-size-ipv6": str(POD_PREFIX_PER_NODE_IPV6)} if network.ipv6 else {}
     return {
         "apiVersion": "k0s.k0sproject.io/v1beta1",
         "kind": "ClusterConfig",
         "metadata": {"name": "k0s"},
         "spec": {
             "api": {"sans": control_plane.names, **given(extraArgs=flags(cluster, control_plane.nodes))},
-            **given(controllerManager=gates, scheduler=gates),
+            **given(controllerManager=given(extraArgs=gates | parts), scheduler=given(extraArgs=gates)),
             "network": {
                 # k0s would bring a CNI of its own choice; ours comes as an add-on or with the VPC.
                 "provider": "custom",
                 "podCIDR": str(network.pods),
                 "serviceCIDR": str(network.services),
                 "clusterDomain": cluster.service_domain,
+                **given(dualStack=_dual_stack(network)),
             },
             **given(workerProfiles=_profiles(control_plane)),
             "telemetry": {"enabled": False},
         },
+    }
+
+
+def _dual_stack(network: VpcAllocation) -> dict[str, Any]:
+    """Return the ranges of IPv6; k0smotron takes both families from the Cluster where nothing is said here."""
+    if not network.ipv6:
+        return {}
+    return {
+        "enabled": True,
+        "IPv6podCIDR": str(network.pods_ipv6),
+        "IPv6serviceCIDR": str(network.services_ipv6),
     }
 
 

@@ -25,6 +25,9 @@ from components.specs.region import ControlPlanesSpec
 
 CHART = "kamaji"
 NAMESPACE = "kamaji-system"
+ONE_FAMILY_UNTIL = "v0.20.0"
+"""Last release of its provider that takes the first range for pods and Services of a Cluster, and no further one
+(clastix/cluster-api-control-plane-provider-kamaji:controllers/kamajicontrolplane_controller_tcp.go, #381)."""
 CLUSTERS_PER_WORKER = 10
 """Control planes that share a worker when all change at once, as in an upgrade of Kamaji; upstream has one for all."""
 _MEMORY_LEAST, _MEMORY_EACH = 100, 6

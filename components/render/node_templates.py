@@ -45,6 +45,8 @@ class TemplateIntent:
     """How the node has its address in its VPC."""
     gpu_sharing: GpuSharingSpec | None = None
     """How pods share the GPUs of the node."""
+    dual_stack: bool = False
+    """Whether pods of the node have addresses of IPv6, too."""
 
     @classmethod
     def of(cls, intent: NodeIntent, cluster: str, pool: str, failure_domain: str) -> TemplateIntent:
@@ -65,6 +67,7 @@ class TemplateIntent:
             mirror=intent.mirror,
             network=intent.network,
             gpu_sharing=intent.gpu_sharing,
+            dual_stack=intent.dual_stack,
         )
 
 

@@ -19,6 +19,7 @@ from components.render.manifest import Manifest
 from components.render.objects import manifest
 from components.render.vpc import ANYWHERE, Reach, Vpc, reach
 from components.specs.base import Network
+from components.specs.ipv6 import Network6
 from components.specs.region import NetworksSpec
 from components.specs.tenant_network import Ingress
 
@@ -27,6 +28,8 @@ def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ..
     """Return the policy of ``cluster``."""
     allowed = reach(vpc, networks)
     public = vpc.spec.ingress is Ingress.PUBLIC
+    # What a block of IPv4 says is nothing about IPv6, which has no way out of the cluster to let through.
+    own = _blocks(vpc.numbers.of_cluster(cluster).ipv6.values())
     return (
         manifest(
             "networking.k8s.io/v1",
@@ -38,8 +41,8 @@ def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ..
             spec={
                 "podSelector": {},
                 "policyTypes": ["Ingress", "Egress"],
-                "ingress": [{"from": [_outside(allowed)] if public else _blocks(allowed.inside)}],
-                "egress": [{"to": [*_blocks(allowed.permit), *_targets(allowed)]}],
+                "ingress": [{"from": [*([_outside(allowed)] if public else _blocks(allowed.inside)), *own]}],
+                "egress": [{"to": [*_blocks(allowed.permit), *_targets(allowed), *own]}],
             },
         ),
     )
@@ -49,7 +52,7 @@ def _targets(allowed: Reach) -> list[dict[str, Any]]:
     return [_outside(allowed)] if allowed.outside else _blocks(allowed.inside)
 
 
-def _blocks(networks: Iterable[Network]) -> list[dict[str, Any]]:
+def _blocks(networks: Iterable[Network | Network6]) -> list[dict[str, Any]]:
     return [{"ipBlock": {"cidr": str(network)}} for network in networks]
 
 

@@ -16,6 +16,7 @@ from components.render import (
     template_revision_4,
     template_revision_5,
     template_revision_6,
+    template_revision_7,
 )
 from components.render.node_templates import NodeTemplates, TemplateIntent
 from components.render.objects import digest
@@ -37,6 +38,8 @@ KNOWS_ADDRESSES = 5
 """First revision whose nodes may be given their address."""
 KNOWS_GPU_SHARING = 6
 """First revision whose nodes may have GPUs that pods share."""
+KNOWS_DUAL_STACK = 7
+"""First revision whose nodes may be in a cluster with IPv6 beside IPv4."""
 REVISIONS = {
     1: Revision(build=template_revision_1.build, intent=template_revision_1.INTENT),
     2: Revision(build=template_revision_2.build, intent=template_revision_2.INTENT),
@@ -44,6 +47,7 @@ REVISIONS = {
     KNOWS_MIRRORS: Revision(build=template_revision_4.build),
     KNOWS_ADDRESSES: Revision(build=template_revision_5.build),
     KNOWS_GPU_SHARING: Revision(build=template_revision_6.build),
+    KNOWS_DUAL_STACK: Revision(build=template_revision_7.build),
 }
 NEWEST = max(REVISIONS)
 """Revision that a new intent takes."""

@@ -125,6 +125,8 @@ class NodeIntent(ImageIntent):
     gpu_sharing: GpuSharingSpec | None = None
     """How pods share the GPUs of the node; None where each GPU is one pod's, and in intents of revisions that do not
     write it."""
+    dual_stack: bool = False
+    """Whether pods of the node have addresses of IPv6, too; its cluster has or has not, for life."""
     after: AwareDatetime | None = None
     """Moment after which nodes that are older are made anew, a restart; Cluster API's ``rollout.after``."""
 

@@ -30,6 +30,7 @@ from components.specs.base import (
 from components.specs.border import RouteTarget
 from components.specs.fabric import GuidRange
 from components.specs.intents import ChartIntent, DpuIntent, Intent, IntentName, NodeIntent
+from components.specs.ipv6 import Cidr6
 from components.specs.keys import (
     ChartKey,
     DpuKey,
@@ -123,6 +124,8 @@ class Freed(Spec):
     """GUIDs that the nodes of a cluster had, by InfiniBand fabric."""
     public_ips: tuple[IpAddress, ...] = ()
     """Public addresses that a VM had."""
+    prefixes_ipv6: tuple[Cidr6, ...] = ()
+    """Prefixes of IPv6 that a VPC had, whatever for."""
 
 
 class AllocationsLock(LockFile):

@@ -38,6 +38,7 @@ from components.specs.dns import DnsSpec
 from components.specs.dpus import DpuControlSpec
 from components.specs.external_secrets import SecretsSpec
 from components.specs.fabric import FabricSpec
+from components.specs.ipv6 import Cidr6
 from components.specs.nodes import NodesSpec
 from components.specs.previews import PreviewsSpec
 from components.specs.ranges import Numbers
@@ -105,6 +106,9 @@ class NetworksSpec(Spec):
     """Network that the address of each hosted control plane is taken from."""
     tenants: Cidr
     """Network that the prefixes of VPCs are taken from."""
+    tenants_ipv6: Cidr6 | None = None
+    """Network that prefixes of IPv6 are taken from, private (``fc00::/7``, RFC 4193) or public (``2000::/3``). Required
+    when a VPC has ``ipv6``. Routers need not know it: packets of IPv6 stay inside clusters."""
     public: tuple[Cidr, ...] = ()
     """Networks that public addresses of load balancers and VMs are taken from."""
     dpu_loopbacks: Cidr

@@ -30,7 +30,11 @@ MARK = "written by jacquard schema --write"
 _WRITTEN = f"{MARK} from the models in components/specs; do not edit"
 _WRITTEN_OF_OUTPUT = f"{MARK} from the model of the answer; do not edit"
 _DRAFT = "http://json-schema.org/draft-07/schema#"
-_NETWORK = {"pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/([0-9]|[12][0-9]|3[0-2])$", "examples": ["10.64.0.0/16"]}
+_NETWORKS = {
+    "ipv4network": {"pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/([0-9]|[12][0-9]|3[0-2])$", "examples": ["10.64.0.0/16"]},
+    "ipv6network": {"pattern": r"^[0-9a-f:]{2,39}/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8])$", "examples": ["fd42::/40"]},
+}
+"""What JSON Schema has no format for, by pydantic's name of it."""
 _ENTRIES = {"properties", "definitions", "patternProperties"}
 """Keywords whose keys are names of the data."""
 
@@ -95,9 +99,8 @@ class _Generator(GenerateJsonSchema):
 def _clean(raw: dict[str, Any]) -> dict[str, Any]:
     """Return a schema of pydantic's in the words of draft 7, without what only repeats a key."""
     found = {key: _cleaned(key, value) for key, value in raw.items() if key not in {"title", "discriminator"}}
-    if found.get("format") == "ipv4network":
-        del found["format"]
-        found |= _NETWORK
+    if found.get("format") in _NETWORKS:
+        found |= _NETWORKS[found.pop("format")]
     if "patternProperties" in found:
         [(pattern, found["additionalProperties"])] = found.pop("patternProperties").items()
         found["propertyNames"] = {"pattern": pattern}

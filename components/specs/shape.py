@@ -18,6 +18,7 @@ _MAX_OPTIONAL = 3
 FORMATS = {
     "ipv4": "10.0.0.20",
     "ipv4network": "10.64.0.0/16",
+    "ipv6network": "fd42:7a1c:e500::/40",
     "date": "2026-11-03",
     "date-time": "2026-12-20T00:00:00Z",
 }

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from components.specs.base import Cidr, DnsLabel, PrefixLength, ShortName, Spec
+from components.specs.ipv6 import Ipv6Spec
 
 MOST_DENIED = 50
 """Most networks that one list denies: each is a rule on every DPU of a VPC."""
@@ -110,6 +111,10 @@ class VpcSpec(Spec):
     """VPCs whose prefixes hosts and pods of this one reach, and the other way round. Each names this VPC too."""
     more_prefixes: tuple[MorePrefixSpec, ...] = ()
     """Prefixes beside the four above, for a VPC that outgrows one of them."""
+    ipv6: Ipv6Spec | None = None
+    """Prefixes of IPv6 for pods and Services of the cluster that has the prefixes of the VPC, which is dual stack then:
+    IPv4 first, as in Kubernetes' ``ipFamilies``. It has IPv4 alone when they are left out. It stays as it is while the
+    cluster is there."""
 
     def sizes(self, kind: PrefixKind) -> tuple[int, ...]:
         """Return the sizes of the prefixes for ``kind``, the first one first."""
@@ -118,6 +123,10 @@ class VpcSpec(Spec):
     def has_own(self, cluster: str) -> bool:
         """Tell whether ``cluster`` has prefixes of its own in the VPC, and none of the VPC's for what is inside it."""
         return any(more.cluster == cluster for more in self.more_prefixes)
+
+    def ipv6_of(self, cluster: str) -> Ipv6Spec | None:
+        """Return what ``cluster`` has of IPv6 in the VPC; None where it has IPv4 alone."""
+        return None if self.has_own(cluster) else self.ipv6
 
     def sizes_of(self, cluster: str, kind: PrefixKind) -> tuple[int, ...]:
         """Return the sizes of the prefixes for ``kind`` that ``cluster`` has, the first one first."""

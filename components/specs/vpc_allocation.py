@@ -10,6 +10,7 @@ from components.specs.base import Cidr, DnsLabel, Network, ShortName, Spec
 from components.specs.border import RouteTarget
 from components.specs.dpus import DpuClusterName
 from components.specs.fabric import LAST_PKEY
+from components.specs.ipv6 import Cidr6, Network6
 from components.specs.ranges import Numbers
 from components.specs.tenant_network import Isolation, PrefixKind
 
@@ -21,6 +22,9 @@ Links = dict[DpuClusterName, tuple[Numbers, ...]]
 """Links by DPU cluster, counted from 0 in their prefix."""
 PREFIXES = ("hosts", "pods", "services", "load_balancers")
 """Keys of a VPC's prefixes, in the order that people read them."""
+
+IPV6_PREFIXES = {"pods": "pods_ipv6", "services": "services_ipv6"}
+"""Keys of a VPC's prefixes of IPv6, by what they are for."""
 
 
 class MorePrefix(Spec):
@@ -58,6 +62,10 @@ class VpcAllocation(Spec):
     """Prefix for ClusterIPs, taken from ``networks.tenants``."""
     load_balancers: Cidr
     """Prefix for load balancers inside the VPC, taken from ``networks.tenants``."""
+    pods_ipv6: Cidr6 | None = None
+    """Prefix of IPv6 for pods, taken from ``networks.tenants_ipv6``; None where the VPC has IPv4 alone."""
+    services_ipv6: Cidr6 | None = None
+    """Prefix of IPv6 for ClusterIPs, taken from ``networks.tenants_ipv6``; None where the VPC has IPv4 alone."""
     pkeys: dict[DnsLabel, Pkey] = Field(default_factory=dict)
     """Partition key of the VPC on each InfiniBand fabric, by fabric."""
     fabric_vnis: dict[DnsLabel, Vni] = Field(default_factory=dict)
@@ -81,6 +89,12 @@ class VpcAllocation(Spec):
         return first | {f"{more.kind}/{name}": more.prefix for name, more in self.more_prefixes.items()}
 
     @property
+    def ipv6(self) -> dict[str, Network6]:
+        """Return the prefixes of IPv6 of the VPC by their kind; none where it has IPv4 alone."""
+        found = {kind: getattr(self, key) for kind, key in IPV6_PREFIXES.items()}
+        return {kind: prefix for kind, prefix in found.items() if prefix is not None}
+
+    @property
     def host_links(self) -> dict[Network, Links]:
         """Return the links by DPU cluster that each prefix for hosts has, the first one first."""
         more = {one.prefix: one.links for one in self.more_prefixes.values() if one.kind is PrefixKind.HOSTS}
@@ -101,7 +115,8 @@ class VpcAllocation(Spec):
         first = {more.kind: name for name, more in reversed(own.items())}
         more = {name: one for name, one in own.items() if name not in first.values()}
         changes = {str(kind): own[name].prefix for kind, name in first.items()}
-        return self.model_copy(update={**changes, "more_prefixes": links | more})
+        alone = dict.fromkeys(IPV6_PREFIXES.values())
+        return self.model_copy(update={**changes, **alone, "more_prefixes": links | more})
 
     def of_kind(self, kind: str) -> tuple[Network, ...]:
         """Return the prefixes for ``kind`` (one of `PREFIXES`), the first one first."""

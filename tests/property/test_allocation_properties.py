@@ -16,6 +16,7 @@ from components.plan.allocate.numbers import Block, Blocks
 from components.plan.allocate.spares import nodes_within, spares_for
 from components.plan.pools import pools
 from components.specs.environment import Environment
+from components.specs.ipv6 import Ipv6Spec, Network6
 from components.specs.loader import load_environment
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.tenant import TenantSpec
@@ -27,7 +28,7 @@ _TENANTS = ("ant", "bee", "cat", "dog")
 orders = st.dictionaries(
     st.sampled_from(_TENANTS), st.tuples(st.integers(1, 9), st.integers(20, 26)), max_size=len(_TENANTS)
 )
-"""Nodes and length of the pod prefix, by tenant."""
+"""Nodes and length of the pod prefix, by tenant; tenants with an odd number of nodes have IPv6, too."""
 
 
 @cache
@@ -37,16 +38,23 @@ def _laptop() -> Environment:
 
 def _region(order: dict[str, tuple[int, int]], before: Environment | None = None) -> Environment:
     """Return the environment with just these tenants, allocated as far as hosts go."""
-    base = before or _laptop().model_copy(update=_EMPTY)
+    base = before or _dual_stack(_laptop().model_copy(update=_EMPTY))
     region = base.model_copy(update={"tenants": tuple(_tenant(name, *sizes) for name, sizes in sorted(order.items()))})
     found = attempt(region)
     return region.model_copy(update={"allocations": found.numbers, "image_pins": found.pins})
+
+
+def _dual_stack(environment: Environment) -> Environment:
+    networks = environment.region.networks.model_copy(update={"tenants_ipv6": Network6("fd42::/40")})
+    return environment.model_copy(update={"region": environment.region.model_copy(update={"networks": networks})})
 
 
 def _tenant(name: str, nodes: int, pods: int) -> TenantSpec:
     model = _laptop().tenants[1]
     [vpc], [cluster] = model.vpcs, model.clusters
     pool = cluster.pools[0].model_copy(update={"nodes": nodes})
+    if nodes % 2:
+        vpc = vpc.model_copy(update={"ipv6": Ipv6Spec.model_construct(pods=28 + pods, services=86 + pods)})
     return model.model_copy(
         update={
             "tenant": name,
@@ -64,6 +72,11 @@ def test_numbers_are_disjoint_and_in_range(order: dict[str, tuple[int, int]]) ->
     every = [network for vpc in lock.vpcs.values() for network in vpc.prefixes.values()]
     assert all(not one.overlaps(other) for one, other in combinations(every, 2))
     assert all(network.subnet_of(networks.tenants) for network in every)
+    ipv6 = [network for vpc in lock.vpcs.values() for network in vpc.ipv6.values()]
+    assert all(not one.overlaps(other) for one, other in combinations(ipv6, 2))
+    assert networks.tenants_ipv6 is not None
+    assert all(network.subnet_of(networks.tenants_ipv6) for network in ipv6)
+    assert len(ipv6) == 2 * sum(nodes % 2 for nodes, _ in order.values())
     for numbers in ([vpc.vni for vpc in lock.vpcs.values()], [entry.vip for entry in lock.clusters.values()]):
         assert len(set(numbers)) == len(numbers) == len(order)
     assert all(entry.vip in networks.control_plane_vips for entry in lock.clusters.values())

@@ -7,7 +7,7 @@ import secrets
 import signal
 import subprocess
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ class LocalApiServer:
         controllers: Kubernetes' own controllers that run beside it, each with its own account.
         kubeconfig: File to write.
         context: Name of the kubeconfig's only context.
+        flags: Further flags by program; one that is there already is overridden.
     """
 
     def __init__(
@@ -42,11 +43,13 @@ class LocalApiServer:
         controllers: Collection[str] = (),
         kubeconfig: Path | None = None,
         context: str = "test",
+        flags: Mapping[str, Collection[str]] | None = None,
     ) -> None:
         self.folder = folder
         folder.mkdir(parents=True)
         self.kubeconfig = kubeconfig or folder / "kubeconfig.yaml"
         self._context = context
+        self._flags = flags or {}
         self._certificate = folder / "certificates" / "apiserver.crt"
         self._processes: list[subprocess.Popen[bytes]] = []
         self._token = secrets.token_hex(16)
@@ -139,7 +142,7 @@ class LocalApiServer:
 
     def _run(self, program: str, *arguments: str) -> None:
         with (self.folder / f"{program}.log").open("wb") as log:
-            command = [str(binaries.path(program)), *arguments]
+            command = [str(binaries.path(program)), *arguments, *self._flags.get(program, ())]
             process = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self._processes.append(process)
 

@@ -17,8 +17,10 @@ from components.plan.pools import DataPath
 from components.specs.base import Address, Network
 from components.specs.environment import Environment
 from components.specs.fabric import GuidNumbers
+from components.specs.ipv6 import ADDRESS_BITS as IPV6_BITS
+from components.specs.ipv6 import Network6
 from components.specs.locks import ClusterAllocation, Freed
-from components.specs.vpc_allocation import MorePrefix, VpcAllocation
+from components.specs.vpc_allocation import IPV6_PREFIXES, MorePrefix, VpcAllocation
 
 ADDRESS_BITS = 32
 MAX_HOLDERS_SHOWN = 3
@@ -39,6 +41,7 @@ ROUTE_TARGETS = Kind("route_targets")
 VPC_PREFIXES = Kind("prefixes")
 VIPS = Kind("vips")
 PUBLIC_IPS = Kind("public_ips")
+VPC_PREFIXES_IPV6 = Kind("prefixes_ipv6")
 
 
 def pkeys(fabric: str) -> Kind:
@@ -73,6 +76,8 @@ class Sort:
     """Returns the value of a number in a lock file."""
     form: str = ""
     """Format in which people write it."""
+    prefix_bits: int = 0
+    """Bits of an address where the numbers are prefixes; 0 where they are none."""
 
 
 def _address(block: Block) -> Address:
@@ -83,6 +88,10 @@ def _network(block: Block) -> Network:
     return Network((block.first, ADDRESS_BITS - (block.size - 1).bit_length()))
 
 
+def _network6(block: Block) -> Network6:
+    return Network6((block.first, IPV6_BITS - (block.size - 1).bit_length()))
+
+
 def _guids(block: Block) -> GuidNumbers:
     return GuidNumbers(first=block.first, last=block.last)
 
@@ -91,12 +100,25 @@ SORTS = {
     "vnis": Sort(range="vni", entry=VpcAllocation, keys=("vni",)),
     "asns": Sort(range="asn", entry=VpcAllocation, keys=("asn",)),
     "route_targets": Sort(range="route_targets", entry=VpcAllocation, keys=("route_target",)),
-    "prefixes": Sort(range="tenants", entry=VpcAllocation, keys=(*PREFIXES, "more_prefixes"), value=_network),
+    "prefixes": Sort(
+        range="tenants",
+        entry=VpcAllocation,
+        keys=(*PREFIXES, "more_prefixes"),
+        value=_network,
+        prefix_bits=ADDRESS_BITS,
+    ),
     "pkeys": Sort(range="pkeys", by_fabric=True, entry=VpcAllocation, keys=("pkeys",), form="#x"),
     "fabric_vnis": Sort(range="vnis", by_fabric=True, entry=VpcAllocation, keys=("fabric_vnis",)),
     "vips": Sort(range="control_plane_vips", entry=ClusterAllocation, keys=("vip",), block=hosts_of, value=_address),
     "guids": Sort(range="guids", by_fabric=True, entry=ClusterAllocation, keys=("guids",), value=_guids),
     "public_ips": Sort(range="public", block=hosts_of, value=_address),
+    "prefixes_ipv6": Sort(
+        range="tenants_ipv6",
+        entry=VpcAllocation,
+        keys=tuple(IPV6_PREFIXES.values()),
+        value=_network6,
+        prefix_bits=IPV6_BITS,
+    ),
 }
 """Sorts of numbers, by their section of the quarantine."""
 Given = Iterator[tuple[Kind, tuple[str, ...], Block]]
@@ -219,6 +241,8 @@ def numbers_of(entry: VpcAllocation | ClusterAllocation) -> Given:
     for section, sort in SORTS.items():
         for key in sort.keys if sort.entry is type(entry) else ():
             value = getattr(entry, key)
+            if value is None:
+                continue
             if not isinstance(value, dict):
                 yield Kind(section), (key,), as_block(value)
                 continue

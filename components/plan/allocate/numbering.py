@@ -13,14 +13,15 @@ from typing import Any
 
 from components.plan.allocate.controllers import Controllers
 from components.plan.allocate.ledger import (
-    ADDRESS_BITS,
     ASNS,
     PREFIXES,
     PUBLIC_IPS,
     ROUTE_TARGETS,
+    SORTS,
     VIPS,
     VNIS,
     VPC_PREFIXES,
+    VPC_PREFIXES_IPV6,
     Kind,
     Ledger,
     as_value,
@@ -32,9 +33,9 @@ from components.plan.allocate.ledger import (
     written,
 )
 from components.plan.allocate.numbers import Block, as_block
-from components.plan.build.fabrics import infiniband, roce
-from components.plan.pools import DataPath, PlacedCluster, clusters, most_nodes, problem, tenant_file, vms_of
-from components.specs.base import Address, Network
+from components.plan.build.fabrics import guids_needed, infiniband, roce
+from components.plan.pools import DataPath, PlacedCluster, clusters, problem, tenant_file, vms_of
+from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.fabric import GuidNumbers
 from components.specs.keys import cluster_of, holder_key, vm_key
@@ -44,7 +45,7 @@ from components.specs.natural import natural
 from components.specs.problems import Problem, dotted
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import VpcSpec
-from components.specs.vpc_allocation import MorePrefix, VpcAllocation
+from components.specs.vpc_allocation import IPV6_PREFIXES, MorePrefix, VpcAllocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +99,7 @@ class _Numbering:
             want = _Want(holder_key(tenant.tenant, name), tenant_file(tenant), ("vpcs", index))
             old = vpcs.get(name)
             given = old.model_copy(update=self._on_fabrics(want, vpc, old)) if old else self._vpc(want, tenant, vpc)
-            vpcs |= {name: given} if given else {}
+            vpcs |= {name: self._ipv6(want, vpc, given)} if given else {}
         for name, (tenant, index, vpc) in self._vpcs.items():
             if name in vpcs and vpc.more_prefixes:
                 want = _Want(holder_key(tenant.tenant, name), tenant_file(tenant), ("vpcs", index))
@@ -126,8 +127,13 @@ class _Numbering:
                 self._ledger.free_all(holder, numbers_of(old))
                 continue
             more = self._kept_more(holder, wanted[2], old)
-            changes = {"more_prefixes": more, "isolation": wanted[2].isolation}
-            kept[name] = old.model_copy(update=self._kept_on_fabrics(holder, wanted[2], old) | changes)
+            changes: dict[str, Any] = {"more_prefixes": more, "isolation": wanted[2].isolation}
+            changes |= self._kept_on_fabrics(holder, wanted[2], old)
+            if wanted[2].ipv6 is None:
+                for kind, prefix in old.ipv6.items():
+                    self._ledger.free(holder, VPC_PREFIXES_IPV6, as_block(prefix))
+                    changes[IPV6_PREFIXES[kind]] = None
+            kept[name] = old.model_copy(update=changes)
             self._ledger.keep(numbers_of(kept[name]))
         return kept
 
@@ -156,7 +162,7 @@ class _Numbering:
             if placed is None or placed.tenant.tenant != old.tenant:
                 self._ledger.free_all(holder, numbers_of(old))
                 continue
-            needed = self._guids_needed(placed)
+            needed = guids_needed(self._environment, placed)
             stay = {fabric: numbers for fabric, numbers in old.guids.items() if fabric in needed}
             for fabric in old.guids.keys() - stay.keys():
                 self._ledger.free(holder, guids(fabric), as_block(old.guids[fabric]))
@@ -198,10 +204,18 @@ class _Numbering:
                 given |= {more.name: MorePrefix(kind=more.kind, prefix=prefix, cluster=more.cluster)} if prefix else {}
         return old.model_copy(update={"more_prefixes": given})
 
-    def _prefix(self, want: _Want, length: int, at: DataPath) -> Network | None:
-        here = replace(want, path=(*want.path, *at))
-        found: Network | None = self._take(here, f"/{length}", VPC_PREFIXES, size=1 << (ADDRESS_BITS - length))
-        return found
+    def _prefix(self, want: _Want, length: int, at: DataPath, kind: Kind = VPC_PREFIXES) -> Any:
+        here, bits = replace(want, path=(*want.path, *at)), SORTS[kind.section].prefix_bits
+        return self._take(here, f"/{length}", kind, size=1 << (bits - length))
+
+    def _ipv6(self, want: _Want, vpc: VpcSpec, old: VpcAllocation) -> VpcAllocation:
+        """Return ``old`` with the prefixes of IPv6 that ``vpc`` asks for and that it has not."""
+        lacking = [kind for kind in IPV6_PREFIXES if vpc.ipv6 and kind not in old.ipv6]
+        taken = {
+            IPV6_PREFIXES[kind]: self._prefix(want, getattr(vpc.ipv6, kind), ("ipv6", kind), VPC_PREFIXES_IPV6)
+            for kind in lacking
+        }
+        return old.model_copy(update=taken)
 
     def _on_fabrics(self, want: _Want, vpc: VpcSpec, old: VpcAllocation | None) -> dict[str, Any]:
         """Return the numbers of ``vpc`` on its fabrics, by key of its entry."""
@@ -236,7 +250,7 @@ class _Numbering:
 
     def _guids(self, want: _Want, placed: PlacedCluster, old: Mapping[str, GuidNumbers]) -> dict[str, GuidNumbers]:
         found = dict(old)
-        for fabric, needed in self._guids_needed(placed).items():
+        for fabric, needed in guids_needed(self._environment, placed).items():
             kind, size = guids(fabric), 1 << (needed - 1).bit_length()
             had = as_block(old[fabric]) if fabric in old else None
             if had is None:
@@ -262,18 +276,6 @@ class _Numbering:
             " nodes to another cluster" + self._ledger.releasable(kind, self._environment.name)
         )
         return problem(self._environment, want.file, want.path, text)
-
-    def _guids_needed(self, placed: PlacedCluster) -> dict[str, int]:
-        """Return how many GUIDs ``placed`` needs on each fabric: one for each virtual function that could ever run."""
-        kinds = self._environment.instance_types.by_name
-        functions = 0
-        for pool in placed.cluster.pools:
-            kind = kinds.get(pool.instance_type)
-            if kind is not None:
-                nodes = most_nodes(self._environment, pool)
-                functions += nodes * kind.infiniband_ports * kind.dpu.virtual_functions
-        vpcs = [vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc] if functions else []
-        return {fabric.name: functions for vpc in vpcs for fabric in infiniband(self._environment, vpc)}
 
     def _public_machines(self) -> Iterator[tuple[str, _Want]]:
         for tenant in sorted(self._environment.tenants, key=lambda tenant: natural(tenant.tenant)):

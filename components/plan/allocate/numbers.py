@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from components.specs.base import Address, Network
+from components.specs.ipv6 import Network6
 from components.specs.ranges import NumberRange
 
 
@@ -81,10 +82,10 @@ class Blocks:
         return index - 1 if index and self._taken[index - 1].last >= number - 1 else index
 
 
-def as_block(value: Network | NumberRange | Address | int) -> Block:
+def as_block(value: Network | Network6 | NumberRange | Address | int) -> Block:
     """Return the numbers of a value of the data."""
     match value:
-        case Network():
+        case Network() | Network6():
             return Block(int(value.network_address), int(value.broadcast_address))
         case NumberRange():
             return Block(value.first, value.last)

@@ -12,7 +12,7 @@ from components.plan.pools import PlacedCluster
 from components.render.add_ons import AddOnsInput
 from components.render.backends import BORDERS
 from components.render.cluster_facts import ClusterFacts
-from components.render.cni import TAKE_MORE_PODS
+from components.render.cni import DUAL_STACK, TAKE_MORE_PODS
 from components.render.load_balancers import LoadBalancers
 from components.specs.add_ons import AddOn, Gift
 from components.specs.environment import Environment
@@ -88,6 +88,11 @@ def takes_more_pods(environment: Environment, placed: PlacedCluster) -> bool:
     return any(entry.gives is Gift.NETWORK and entry.chart in TAKE_MORE_PODS for entry in add_ons(environment, placed))
 
 
+def takes_ipv6(environment: Environment, placed: PlacedCluster) -> bool:
+    """Tell whether the network of a cluster can give pods addresses of IPv6."""
+    return any(entry.gives is Gift.NETWORK and entry.chart in DUAL_STACK for entry in add_ons(environment, placed))
+
+
 def has_gpus(environment: Environment, placed: PlacedCluster) -> bool:
     """Tell whether any pool of a cluster has GPUs."""
     kinds = environment.instance_types.by_name
@@ -114,11 +119,13 @@ def _in_order(chosen: Iterable[AddOn]) -> Iterator[AddOn]:
 def facts(environment: Environment, placed: PlacedCluster) -> ClusterFacts:
     """Return a cluster as far as what is installed in it must know it."""
     cluster, lock = placed.cluster, environment.allocations
+    numbers = lock.vpcs[cluster.vpc].of_cluster(cluster.name)
     return ClusterFacts(
         name=cluster.name,
         nodes=most_nodes_of(environment, cluster),
         api=lock.clusters[cluster.name].vip,
-        pods=lock.vpcs[cluster.vpc].of_cluster(cluster.name).of_kind("pods"),
+        pods=numbers.of_kind("pods"),
+        pods_ipv6=numbers.pods_ipv6,
         system_pool=any(pool.role is PoolRole.SYSTEM for pool in cluster.pools),
         gpus=has_gpus(environment, placed),
         nvlink=nvlink(environment, placed),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.plan.pools import PlacedCluster
+from components.plan.pools import PlacedCluster, most_nodes
 from components.render.device_plugins import IMAGES
 from components.render.infiniband import DAEMON, MULTUS, Partition
 from components.specs.environment import Environment
@@ -67,6 +67,19 @@ def on_roce(environment: Environment, placed: PlacedCluster) -> list[tuple[Insta
     vpcs = [vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc]
     fabrics = [fabric for vpc in vpcs for fabric in roce(environment, vpc)]
     return [(kind, fabric) for kind in kinds if kind for fabric in fabrics if ports_on(kind, fabric)]
+
+
+def guids_needed(environment: Environment, placed: PlacedCluster) -> dict[str, int]:
+    """Return how many GUIDs ``placed`` needs on each fabric: one for each virtual function that could ever run."""
+    kinds = environment.instance_types.by_name
+    functions = 0
+    for pool in placed.cluster.pools:
+        kind = kinds.get(pool.instance_type)
+        if kind is not None:
+            nodes = most_nodes(environment, pool)
+            functions += nodes * kind.infiniband_ports * kind.dpu.virtual_functions
+    vpcs = [vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc] if functions else []
+    return {fabric.name: functions for vpc in vpcs for fabric in infiniband(environment, vpc)}
 
 
 def partition(environment: Environment, placed: PlacedCluster) -> Partition | None:

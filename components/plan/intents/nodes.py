@@ -49,6 +49,7 @@ def wanted_intent(
         network=wanted_network(environment, placed, image.boot) if revision >= KNOWS_ADDRESSES else None,
         # Of any revision: a pool that asks is behind its data until it is promoted to one that writes it.
         gpu_sharing=placed.pool.gpu_sharing,
+        dual_stack=placed.dual_stack,
         after=rollout.after,
     )
 
@@ -147,6 +148,7 @@ def _places(environment: Environment, placed: PlacedPool, image: GoldenImage) ->
         "mirror": (REGION, ("registry", "mirror")),
         "network": (REGION, ("nodes", "addresses")),
         "gpu_sharing": (placed.file, (*placed.path, "gpu_sharing")),
+        "dual_stack": (placed.file, ("vpcs",)),
         "after": (placed.file, (*placed.path, "rollout", "after")),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from ipaddress import IPv6Address
 
 from components.plan.build.tenant_network import vpcs
 from components.plan.pools import clusters, pools
@@ -59,7 +60,9 @@ def ports(text: str) -> Ports:
 
 
 def endpoint(environment: Environment, name: str) -> Endpoint:
-    """Return the end that ``name`` stands for: a name of `named`, or an IPv4 address.
+    """Return the end that ``name`` stands for: a name of `named`, or an address.
+
+    One of IPv6 is no end: no step is between two of one cluster, and nothing is reached from any other.
 
     Raises:
         KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
@@ -68,6 +71,8 @@ def endpoint(environment: Environment, name: str) -> Endpoint:
     known = {one.name: one for one in named(environment)}
     if name in known:
         return known[name]
+    if told := _ipv6(environment, name):
+        raise UnknownEndError(told)
     try:
         address = Network(Address(name))
     except ValueError:
@@ -125,6 +130,23 @@ def _at(environment: Environment, name: str, address: Network) -> Endpoint:
         return Endpoint(name=name, address=address, where="border")
     nobody = any(address.subnet_of(one) for one in (plan.tenants, plan.control_plane_vips))
     return Endpoint(name=name, address=address, where="nobody" if nobody else INTERNET)
+
+
+def _ipv6(environment: Environment, name: str) -> str:
+    """Return who reaches ``name``, if it is an address of IPv6; nothing if it is none."""
+    try:
+        address = IPv6Address(name)
+    except ValueError:
+        return ""
+    for vpc, numbers in environment.allocations.vpcs.items():
+        for kind, prefix in numbers.ipv6.items():
+            if address in prefix:
+                return (
+                    f"'{name}' is an address of IPv6, of {kind} in VPC {vpc} ({prefix}), whose pods alone reach it: its"
+                    " network carries it between nodes, and no route leads in or out; policies that name no address"
+                    " hold for both families, so ask for pod:CLUSTER"
+                )
+    return f"'{name}' is an address of IPv6, which no pod reaches: no route of IPv6 leads out of a cluster"
 
 
 def _only(network: Network) -> Address | None:

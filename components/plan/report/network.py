@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from components.plan.allocate.dpu_clusters import running_dpu
-from components.plan.allocate.ledger import ADDRESS_BITS, SORTS, Kind, Sort, freed_numbers, numbers_of, room, written
+from components.plan.allocate.ledger import SORTS, Kind, Sort, freed_numbers, numbers_of, room, written
 from components.plan.allocate.numbers import Block, Blocks, as_block
 from components.plan.build.dns import has_names
 from components.plan.build.tenant_network import PlacedVpc, vpcs
@@ -16,6 +16,7 @@ from components.render.dns import domain_of
 from components.render.vpc import denied
 from components.specs.base import Address, Network, Spec
 from components.specs.environment import Environment
+from components.specs.ipv6 import Network6
 from components.specs.keys import cluster_of
 from components.specs.problems import dotted
 from components.specs.ranges import NumberRange
@@ -63,6 +64,8 @@ class VpcNetwork(Spec):
     """Route target of the VPC's routes, ``<ASN>:<number>``; None where there is no EVPN."""
     prefixes: dict[str, Network]
     """Prefixes of hosts, pods, services and load balancers."""
+    prefixes_ipv6: dict[str, Network6]
+    """Prefixes of pods and services where it has IPv6, too; empty where it has IPv4 alone."""
     egress: Egress
     ingress: Ingress
     denied: tuple[Network, ...]
@@ -150,6 +153,7 @@ def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
             vni=numbers.vni if border.evpn else None,
             route_target=numbers.evpn_target if border.evpn else None,
             prefixes=numbers.prefixes,
+            prefixes_ipv6=numbers.ipv6,
             egress=spec.egress,
             ingress=spec.ingress,
             denied=denied(placed.vpc, plan),
@@ -224,7 +228,7 @@ def _ranges(environment: Environment) -> Iterator[RangeUse]:
             given=counts[0],
             quarantined=counts[1],
             free=sum(part.size for part in parts) - sum(counts),
-            largest=_largest(blocks) if sort.range == "tenants" else None,
+            largest=_largest(blocks, sort.prefix_bits) if sort.prefix_bits else None,
         )
 
 
@@ -255,9 +259,9 @@ def _within(block: Block, parts: tuple[Block, ...]) -> int:
     return sum(max(0, min(block.last, part.last) - max(block.first, part.first) + 1) for part in parts)
 
 
-def _largest(blocks: Blocks) -> str | None:
-    """Return the length of the largest free prefix, as ``/12``."""
-    for length in range(ADDRESS_BITS + 1):
-        if blocks.take(1 << (ADDRESS_BITS - length)):
+def _largest(blocks: Blocks, bits: int) -> str | None:
+    """Return the length of the largest free prefix of addresses of ``bits``, as ``/12``."""
+    for length in range(bits + 1):
+        if blocks.take(1 << (bits - length)):
             return f"/{length}"
     return None

@@ -13,6 +13,7 @@ from components.render.ovn_services import BLOCK
 from components.specs.base import Address, Network
 from components.specs.border import TWO_BYTES
 from components.specs.environment import Environment
+from components.specs.ipv6 import Network6
 from components.specs.keys import cluster_of
 from components.specs.loader import ALLOCATIONS, REGION, WAIVERS
 from components.specs.problems import Problem, dotted
@@ -246,10 +247,12 @@ def vpc_sizes(environment: Environment) -> Iterator[Problem]:
                     yield problem(environment, tenant_file(tenant), ("vpcs", index, *path), text)
 
 
-def _sizes(vpc: VpcSpec, given: VpcAllocation) -> Iterator[tuple[DataPath, int, Network]]:
+def _sizes(vpc: VpcSpec, given: VpcAllocation) -> Iterator[tuple[DataPath, int, Network | Network6]]:
     """Yield where the size of each prefix of ``vpc`` stands, the size, and what is given."""
     for key in PREFIXES:
         yield (key,), getattr(vpc, key), getattr(given, key)
+    for kind, prefix in given.ipv6.items() if vpc.ipv6 else ():
+        yield ("ipv6", kind), getattr(vpc.ipv6, kind), prefix
     for index, more in enumerate(vpc.more_prefixes):
         if more.name in given.more_prefixes:
             yield ("more_prefixes", index, "size"), more.size, given.more_prefixes[more.name].prefix

@@ -192,6 +192,7 @@ UNKNOWN = (
     " api:acme-train, pod:acme-train and 9 more); did you mean 'pod:acme-train'?"
 )
 OUTSIDE = "--path: neither internet nor storage is in a VPC, and nothing here is between others"
+NOWHERE = "--path: '2001:db8::1' is an address of IPv6, which no pod reaches: no route of IPv6 leads out of a cluster"
 ELSEWHERE = "--path tells the way between two; say: jacquard show laptop network --path internet storage"
 
 
@@ -200,6 +201,7 @@ ELSEWHERE = "--path tells the way between two; say: jacquard show laptop network
     [
         ("network", "pod:acme-trian", "storage", UNKNOWN),
         ("network", "internet", "storage", OUTSIDE),
+        ("network", "pod:acme-train", "2001:db8::1", NOWHERE),
         ("map", "internet", "storage", ELSEWHERE),
     ],
 )
@@ -222,3 +224,10 @@ def test_a_fabric_beside_the_way_is_told(everywhere: Invoke) -> None:
     ]
     assert told("eu-south-03a", "pod:solstice-lab", "pod:tessera-render") == []
     assert told("eu-south-03a", "pod:solstice-lab", "storage") == []
+
+
+def test_of_an_address_of_ipv6_it_says_who_reaches_it(everywhere: Invoke) -> None:
+    result = everywhere("show", "eu-south-03a", "network", "--path", "pod:solstice-lab", "fd42:7a1c:e500::7")
+
+    assert result.exit_code == ExitCode.BAD_DATA
+    assert "of pods in VPC solstice (fd42:7a1c:e500::/56), whose pods alone reach it" in result.stderr

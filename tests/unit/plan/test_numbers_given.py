@@ -12,6 +12,7 @@ from components.specs.bare_metal import BootMethod, ControllerSpec
 from components.specs.base import Network
 from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec, GuidNumbers
+from components.specs.ipv6 import Ipv6Spec, Network6
 from components.specs.locks import ClusterAllocation, Freed
 from components.specs.problems import SpecError
 from components.specs.ranges import NumberRange
@@ -48,6 +49,32 @@ def test_a_tenant_gets_the_lowest_of_all_it_needs() -> None:
         "control_planes": "kamaji",
         "bare_metal": "metal3",
     }
+
+
+def test_prefixes_of_ipv6_are_given_beside_the_others_and_leave_into_quarantine() -> None:
+    region = small_region()
+    networks = changed(region.region.networks, tenants_ipv6=Network6("fd42:7a1c::/40"))
+    region = changed(region, region=changed(region.region, networks=networks))
+    asked = Ipv6Spec.model_validate({"pods": "/52", "services": "/112"})
+    both = changed(ANT, vpcs=(changed(ANT.vpcs[0], ipv6=asked),))
+    before = allocated(region, tenants=(ANT, BEE))
+
+    after = allocated(before, tenants=(both, BEE))
+    ant = after.allocations.vpcs["ant"]
+    assert {kind: str(prefix) for kind, prefix in ant.ipv6.items()} == {
+        "pods": "fd42:7a1c::/52",
+        "services": "fd42:7a1c:0:1000::/112",
+    }
+    assert changed(ant, pods_ipv6=None, services_ipv6=None) == before.allocations.vpcs["ant"]
+
+    gone = allocated(after, tenants=(ANT, BEE)).allocations
+    assert gone.vpcs == before.allocations.vpcs
+    assert gone.quarantine["ant/ant"].prefixes_ipv6 == (ant.pods_ipv6, ant.services_ipv6)
+    other = allocated(
+        changed(after, allocations=gone), tenants=(ANT, changed(BEE, vpcs=(changed(BEE.vpcs[0], ipv6=asked),)))
+    )
+    assert other.allocations.vpcs["bee"].pods_ipv6 == Network6("fd42:7a1c:0:2000::/52")
+    assert allocated(changed(after, allocations=gone), tenants=(both, BEE)).allocations.vpcs["ant"] == ant
 
 
 def test_a_region_with_route_targets_of_its_own_gives_these() -> None:

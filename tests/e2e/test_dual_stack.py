@@ -1,0 +1,119 @@
+"""What Kubernetes makes of a cluster with IPv6: API server and controller manager with the ranges that are rendered.
+
+The flags are those that k0s makes of its configuration (k0sproject/k0s:pkg/component/controller).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from ipaddress import ip_address, ip_network
+from typing import Any
+
+import pytest
+from api_server import LocalApiServer
+from environment_data import ENVIRONMENTS
+from patience import Patience
+
+from components.plan.build.manifests import everything
+from components.render.manifest import Manifest
+from components.specs.loader import load_environment
+from providers.kube import ObjectRef
+
+pytestmark = pytest.mark.e2e
+
+CLUSTER = "solstice-lab"
+_SETTLED_SECONDS = 60.0
+
+
+@pytest.fixture(scope="module")
+def rendered() -> list[Manifest]:
+    return [item for item in everything(load_environment("eu-south-03a", ENVIRONMENTS)) if isinstance(item, Manifest)]
+
+
+def _spec(rendered: list[Manifest], kind: str, name: str) -> dict[str, Any]:
+    [found] = [item.body["spec"] for item in rendered if (item.kind, item.name) == (kind, name)]
+    return dict(found)
+
+
+@pytest.fixture(scope="module")
+def blocks(rendered: list[Manifest]) -> dict[str, list[str]]:
+    network = _spec(rendered, "Cluster", CLUSTER)["clusterNetwork"]
+    return {kind: network[kind]["cidrBlocks"] for kind in ("pods", "services")}
+
+
+@pytest.fixture(scope="module")
+def server(
+    rendered: list[Manifest], blocks: dict[str, list[str]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LocalApiServer]:
+    k0s = _spec(rendered, "K0smotronControlPlane", CLUSTER)["k0sConfig"]["spec"]
+    lengths = {"node-cidr-mask-size-ipv4": "24", **k0s["controllerManager"]["extraArgs"]}
+    services = f"--service-cluster-ip-range={','.join(blocks['services'])}"
+    running = LocalApiServer(
+        tmp_path_factory.mktemp("dual-stack") / "server",
+        kinds=(),
+        controllers=("node-ipam-controller",),
+        flags={
+            "kube-apiserver": (services,),
+            "kube-controller-manager": (
+                services,
+                "--allocate-node-cidrs",
+                f"--cluster-cidr={','.join(blocks['pods'])}",
+                *(f"--{name}={value}" for name, value in lengths.items()),
+            ),
+        },
+    )
+    yield running
+    running.stop()
+
+
+def _made(server: LocalApiServer, body: dict[str, Any]) -> dict[str, Any]:
+    server.api.apply(body, field_manager="test")
+    about = body["metadata"]
+    found = server.api.get(ObjectRef(body["apiVersion"], body["kind"], about["name"], about.get("namespace")))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(("policy", "families"), [("PreferDualStack", 2), ("SingleStack", 1)])
+def test_a_service_has_an_address_of_each_family_that_it_asks_for_ipv4_first(
+    server: LocalApiServer, blocks: dict[str, list[str]], policy: str, families: int
+) -> None:
+    spec = {"ipFamilyPolicy": policy, "ports": [{"port": 80}], "selector": {"app": "web"}}
+    about = {"name": policy.lower(), "namespace": "default"}
+
+    made = _made(server, {"apiVersion": "v1", "kind": "Service", "metadata": about, "spec": spec})
+
+    given = [ip_address(one) for one in made["spec"]["clusterIPs"]]
+    assert [one.version for one in given] == [4, 6][:families]
+    ranges = [ip_network(one) for one in blocks["services"]]
+    assert all(one in within for one, within in zip(given, ranges[:families], strict=True))
+
+
+def test_a_node_has_a_part_of_each_prefix_for_pods(server: LocalApiServer, blocks: dict[str, list[str]]) -> None:
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "first"}}
+    patience, found = Patience(_SETTLED_SECONDS), _made(server, node)
+
+    while "podCIDRs" not in found.get("spec", {}):
+        assert not patience.is_over(), f"no part of a prefix was given; see {server.folder}"
+        time.sleep(0.2)
+        found = server.api.get(ObjectRef("v1", "Node", "first")) or {}
+
+    parts = [ip_network(one) for one in found["spec"]["podCIDRs"]]
+    assert [one.prefixlen for one in parts] == [24, 64]
+    prefixes = [ip_network(one) for one in blocks["pods"]]
+    assert all(one[0] in within for one, within in zip(parts, prefixes, strict=True))
+
+
+def test_the_policy_of_the_cluster_is_taken_with_blocks_of_both_families(
+    server: LocalApiServer, rendered: list[Manifest], blocks: dict[str, list[str]]
+) -> None:
+    spec = _spec(rendered, "NetworkPolicy", "solstice")
+    about = {"name": "solstice", "namespace": "default"}
+
+    made = _made(
+        server, {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": about, "spec": spec}
+    )
+
+    [rule] = made["spec"]["ingress"]
+    assert {blocks["pods"][1], blocks["services"][1]} <= {peer["ipBlock"]["cidr"] for peer in rule["from"]}

@@ -1,0 +1,112 @@
+"""IPv6 beside IPv4, where no environment shows it: by Kamaji, beside a cluster with own prefixes, and in walls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from environment_data import ENVIRONMENTS
+from node_intents import INTENT
+
+from components.plan.build.add_ons import facts
+from components.plan.pools import clusters
+from components.render.cluster_namespaces import ClusterNamespacesInput, TeamNamespace
+from components.render.cni import calico, cilium
+from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.render.policy_only import render
+from components.render.template_revisions import KNOWS_DUAL_STACK, KNOWS_GPU_SHARING, REVISIONS
+from components.render.tenant_network import TenantNetworkInput
+from components.specs.bare_metal import BareMetalBackend
+from components.specs.cluster_namespaces import NamespaceSpec
+from components.specs.ipv6 import Network6
+from components.specs.loader import load_environment
+from components.specs.region import ControlPlaneBackend
+from components.specs.tenant_network import Isolation
+from components.specs.vpc_allocation import MorePrefix, VpcAllocation
+
+PODS, SERVICES = Network6("fd42::/56"), Network6("fd42:0:0:100::/112")
+TOLD = "--kubelet-extra-args=--node-ip=0.0.0.0"
+
+
+def dual(numbers: VpcAllocation) -> VpcAllocation:
+    return numbers.model_copy(update={"pods_ipv6": PODS, "services_ipv6": SERVICES})
+
+
+@pytest.mark.parametrize("control_plane", ControlPlaneBackend)
+@pytest.mark.parametrize("bare_metal", BareMetalBackend)
+def test_revision_7_tells_workers_of_k0s_to_look_for_one_address_and_nothing_else(
+    control_plane: ControlPlaneBackend, bare_metal: BareMetalBackend
+) -> None:
+    alone = replace(INTENT, taints=(), control_plane=control_plane, bare_metal=bare_metal)
+    before = REVISIONS[KNOWS_GPU_SHARING].build(alone)
+
+    assert REVISIONS[KNOWS_DUAL_STACK].build(alone) == before
+    after = REVISIONS[KNOWS_DUAL_STACK].build(replace(alone, dual_stack=True))
+    if control_plane is ControlPlaneBackend.KAMAJI:
+        assert after == before
+        return
+    spec = after.bootstrap["template"]["spec"]
+    assert {**spec, "args": [one for one in spec["args"] if one != TOLD]} == before.bootstrap["template"]["spec"]
+    assert spec["args"].count(TOLD) == 1
+    assert sum(one.startswith("--kubelet-extra-args") for one in spec["args"]) == 1
+
+
+@pytest.mark.parametrize("backend", ControlPlaneBackend)
+def test_a_cluster_has_the_prefixes_of_both_families_that_of_ipv4_first(
+    inputs_of: Any, backend: ControlPlaneBackend
+) -> None:
+    first: HostedControlPlaneInput = inputs_of(HostedControlPlaneInput)[0]
+    one = replace(first, backend=backend, network=dual(first.network))
+
+    [cluster] = [item for item in one.render() if item.kind == "Cluster"]
+
+    network = cluster.body["spec"]["clusterNetwork"]
+    assert network["pods"]["cidrBlocks"] == ["10.64.0.0/16", str(PODS)]
+    assert network["services"]["cidrBlocks"] == ["10.65.0.0/20", str(SERVICES)]
+
+
+def test_a_cluster_with_prefixes_of_its_own_has_none_of_the_vpcs_ipv6(inputs_of: Any) -> None:
+    numbers = dual(inputs_of(HostedControlPlaneInput)[0].network)
+    own = MorePrefix.model_validate({"kind": "pods", "prefix": "10.66.0.0/20", "cluster": "acme-serve"})
+    both = numbers.model_copy(update={"more_prefixes": {"serve-pods": own}})
+
+    assert both.of_cluster("acme-train").ipv6 == {"pods": PODS, "services": SERVICES}
+    assert both.of_cluster("acme-serve").ipv6 == {}
+
+
+def test_cilium_has_ipv6_where_pods_have_and_calico_never() -> None:
+    environment = load_environment("laptop", ENVIRONMENTS)
+    known = facts(environment, next(clusters(environment)))
+    assert "ipv6" not in cilium(known)
+
+    values = cilium(replace(known, pods_ipv6=PODS))
+
+    assert values["ipv6"] == {"enabled": True}
+    assert values["ipam"]["operator"]["clusterPoolIPv6PodCIDRList"] == [str(PODS)]
+    assert calico(replace(known, pods_ipv6=PODS)) == calico(known)
+
+
+def test_a_policy_lets_through_ipv6_of_the_cluster_itself_and_no_other(inputs_with: Any) -> None:
+    found: TenantNetworkInput = inputs_with(TenantNetworkInput, isolation=Isolation.POLICY_ONLY)[0]
+    vpc = replace(found.vpc, numbers=dual(found.vpc.numbers))
+
+    [policy] = render(vpc, found.platform.networks, "acme-train")
+
+    spec = policy.body["spec"]
+    for peers in (spec["ingress"][0]["from"], spec["egress"][0]["to"]):
+        assert [one["ipBlock"]["cidr"] for one in peers if ":" in one["ipBlock"]["cidr"]] == [str(PODS), str(SERVICES)]
+
+
+def test_walls_of_namespaces_let_no_address_of_ipv6_through(inputs_of: Any) -> None:
+    """Pods of both families are let through by their namespaces; a block of IPv4 opens nothing of the other."""
+    first: ClusterNamespacesInput = inputs_of(ClusterNamespacesInput)[0]
+    open_one = NamespaceSpec.model_validate({"name": "open", "ingress": "public", "egress": "public"})
+
+    rendered = replace(first, namespaces=(TeamNamespace(spec=open_one),)).render()
+
+    [policy] = [item for item in rendered if item.kind == "NetworkPolicy"]
+    rules = [*policy.body["spec"]["ingress"], *policy.body["spec"]["egress"]]
+    peers = [peer for rule in rules for peer in (*rule.get("from", ()), *rule.get("to", ()))]
+    assert all(":" not in peer["ipBlock"]["cidr"] for peer in peers if "ipBlock" in peer)
+    assert all(rule.get("from") or rule.get("to") for rule in rules)
