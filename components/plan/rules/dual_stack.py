@@ -32,7 +32,7 @@ def usable(environment: Environment) -> Iterator[Problem]:
     network = environment.region.networks.tenants_ipv6
     if network is not None and not any(network.subnet_of(Network6(one)) for one in _USABLE):
         within = " or ".join(f"{one} ({what})" for one, what in _USABLE.items())
-        text = f"{network} is not within {within}; write one that is, like fd42:7a1c:e500::/40"
+        text = f"{network} is not within {within}; write a network of one of them, like fd42:7a1c:e500::/40"
         yield problem(environment, REGION, ("networks", "tenants_ipv6"), text)
 
 
