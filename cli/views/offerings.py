@@ -174,7 +174,7 @@ def _rdma(found: Offerings, most: int) -> Table:
         parts = ", ".join(filter(None, (ports, entry.use)))
         if entry.functions is not None:
             parts = f"{entry.functions:,} of {ports}"
-        network = entry.networks or ("-" if entry.resource else f"{entry.fabric}, by hostNetwork")
+        network = f"{entry.fabric}, by hostNetwork" if entry.host_network else entry.networks or "-"
         key = (entry.instance_type, network, entry.resource or "-", parts, seen)
         alike.setdefault(key, []).append(entry.cluster)
     table = _table("RDMA on", "network", "resource", "of a node", "devices seen by", "offered in")

@@ -1,6 +1,7 @@
-"""What hands out InfiniBand ports of a node without virtual functions: each to one pod, or all of them to many.
+"""What hands out ports of a node without virtual functions: each to one pod, or all of them to many.
 
-A pod gets device files of RDMA devices and no network attachment. InfiniBand needs no more: verbs address a port by
+A pod gets device files of RDMA devices and no network attachment. InfiniBand needs no more, and RoCE that the pod is on
+the network of the node, where the addresses of its ports are. On InfiniBand verbs address a port by
 the LID and GID that the fabric gave it. The port's IPoIB interface stays with the node, since it is made anew there
 whenever its RDMA device moves (IBSRIOV:cmd/ib-sriov-cni/main.go).
 
@@ -10,7 +11,7 @@ Which partition the port is in says UFM, by the GUID of the port: nothing in the
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypedDict
 
 from components.render import labels as keys
@@ -35,7 +36,9 @@ RESOURCES: Mapping[PortUse, str] = {
     PortUse.SHARED: "infiniband_shared",
 }
 """Resource by which a pod asks for what it gets of ports; plugins take no dash in it."""
-_LINK = "infiniband"
+ROCE = "roce_shared"
+"""Resource by which a pod on the network of its node asks for the RDMA devices of all ports on RoCE."""
+_INFINIBAND, _ETHERNET = "infiniband", "ether"
 
 
 class WholeSelectors(TypedDict):
@@ -73,18 +76,20 @@ class SharedResource(TypedDict):
 
 
 def resource_of(use: PortUse) -> str:
-    """Return the resource by which a pod asks for what ``use`` says."""
+    """Return the resource by which a pod asks for what ``use`` says of ports on InfiniBand."""
     return f"{PREFIX}/{RESOURCES[use]}"
 
 
-def node_policy(kind: InstanceType, plugin: Tool, cluster: str) -> Manifest:
+def node_policy(kind: InstanceType, plugin: Tool, cluster: str, vrfs_on: Iterable[str] = ()) -> Manifest:
     """Return what hands out the ports of nodes of ``kind``; the operator takes one policy for a node."""
+    fabrics = ".".join(vrfs_on)
     section, config = _PLUGINS[kind.port_use]
     return manifest(
         "mellanox.com/v1alpha1",
         "NicNodePolicy",
         kind.name,
         cluster=cluster,
+        annotations={keys.VRFS_ON: fabrics} if fabrics else {},
         spec={
             "nodeSelector": {keys.NODE_INSTANCE_TYPE: kind.name},
             "tolerations": EVERY_NODE,
@@ -97,7 +102,7 @@ def _whole(kind: InstanceType) -> dict[str, Any]:
     resource: WholeResource = {
         "resourceName": RESOURCES[PortUse.WHOLE],
         "resourcePrefix": PREFIX,
-        "selectors": {"vendors": [VENDOR], "devices": [_device(kind)], "linkTypes": [_LINK], "isRdma": True},
+        "selectors": {"vendors": [VENDOR], "devices": [_device(kind)], "linkTypes": [_INFINIBAND], "isRdma": True},
     }
     return {"resourceList": [resource]}
 
@@ -105,10 +110,14 @@ def _whole(kind: InstanceType) -> dict[str, Any]:
 def _shared(kind: InstanceType) -> dict[str, Any]:
     """Return what offers all ports as often as there are pods; virtual functions are other PCI devices."""
     resource: SharedResource = {
-        "resourceName": RESOURCES[PortUse.SHARED],
+        "resourceName": ROCE if kind.roce_ports else RESOURCES[PortUse.SHARED],
         "resourcePrefix": PREFIX,
         "rdmaHcaMax": kind.max_pods,
-        "selectors": {"vendors": [VENDOR], "deviceIDs": [_device(kind)], "linkTypes": [_LINK]},
+        "selectors": {
+            "vendors": [VENDOR],
+            "deviceIDs": [_device(kind)],
+            "linkTypes": [_ETHERNET if kind.roce_ports else _INFINIBAND],
+        },
     }
     return {"configList": [resource]}
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.render import infiniband
+from components.render import infiniband, roce
 from components.render.backends import BORDERS
 from components.render.dpus import DpuPlatform
 from components.render.manifest import Manifest
@@ -26,6 +26,8 @@ class TenantNetworkInput:
     """Cluster whose objects these are; None where DPUs isolate the VPC."""
     partition: infiniband.Partition | None
     """The VPC's partition for the nodes of ``cluster``; None when these are on no InfiniBand fabric."""
+    roce: roce.RocePorts | None = None
+    """What hands out RDMA devices on RoCE in ``cluster``; None where nothing does."""
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the objects of one VPC, in the order they are applied."""
@@ -35,6 +37,7 @@ class TenantNetworkInput:
         return (
             *borders.inside(vpc, self.platform.networks, self.cluster),
             *(() if partition is None else infiniband.render(partition, self.cluster, vpc.tenant)),
+            *(() if self.roce is None else roce.render(self.roce, self.cluster)),
         )
 
 

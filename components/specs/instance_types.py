@@ -129,8 +129,8 @@ class InstanceType(CheckedSpec):
     roce_ports: int = Field(default=0, ge=0, le=16)
     """Number of ports of one node on the Ethernet fabric with ``roce`` of the host's hall, beside those of its DPU."""
     rdma: RdmaSpec | None = None
-    """How pods get the ports on the InfiniBand fabric. Without it they get virtual functions of them, whose RDMA
-    devices all namespaces of the node see."""
+    """How pods get the ports on the fabric. Without it they get virtual functions of InfiniBand ports, whose RDMA
+    devices all namespaces of the node see, and nothing of ports on RoCE, which can be ``shared``."""
     ethernet_ports: int = Field(default=2, ge=1, le=8)
     """Number of ports of one node to leaf switches."""
     dpu: DpuSpec
@@ -154,6 +154,11 @@ class InstanceType(CheckedSpec):
         return self.rdma is not None and self.rdma.exclusive
 
     @property
+    def shares_roce(self) -> bool:
+        """Tell whether pods on the network of a node get the RDMA devices of its ports on RoCE."""
+        return bool(self.roce_ports) and self.port_use is PortUse.SHARED
+
+    @property
     def port_use(self) -> PortUse:
         """Return what a pod gets of the ports of a node on its fabric."""
         return PortUse.FUNCTIONS if self.rdma is None else self.rdma.ports
@@ -168,7 +173,10 @@ class InstanceType(CheckedSpec):
         if self.roce_ports and self.infiniband_ports:
             text = f"is for nodes on RoCE alone, and infiniband_ports is {self.infiniband_ports}; remove it"
             yield Misfit(text, ("roce_ports",), self.roce_ports)
-        if self.rdma is not None and not self.infiniband_ports:
+        if self.rdma is not None and self.roce_ports and not self.shares_roce:
+            text = "cannot be given on RoCE, where ports stay on the network of the node; write shared"
+            yield Misfit(text, ("rdma", "ports"), str(self.port_use))
+        elif self.rdma is not None and not self.infiniband_ports and not self.roce_ports:
             yield Misfit("is about ports on InfiniBand, and infiniband_ports is 0; remove it", ("rdma",))
         if self.port_use is not PortUse.FUNCTIONS and len(self.name) > _MAX_POLICY:
             text = (

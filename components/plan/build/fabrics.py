@@ -5,10 +5,11 @@ from __future__ import annotations
 from components.plan.pools import PlacedCluster, most_nodes
 from components.render.device_plugins import IMAGES
 from components.render.infiniband import DAEMON, MULTUS, Partition
+from components.render.roce import RocePorts
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind, FabricSpec
 from components.specs.hosted_control_plane import ClusterSpec
-from components.specs.instance_types import InstanceType
+from components.specs.instance_types import InstanceType, PortUse
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import VpcSpec
 
@@ -80,6 +81,26 @@ def guids_needed(environment: Environment, placed: PlacedCluster) -> dict[str, i
             functions += nodes * kind.infiniband_ports * kind.dpu.virtual_functions
     vpcs = [vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc] if functions else []
     return {fabric.name: functions for vpc in vpcs for fabric in infiniband(environment, vpc)}
+
+
+def roce_ports(environment: Environment, placed: PlacedCluster) -> RocePorts | None:
+    """Return what hands out RDMA devices on RoCE in ``placed``; None where no pod shares any."""
+    shared = [(kind, fabric) for kind, fabric in on_roce(environment, placed) if kind.shares_roce]
+    kinds = {kind.name: kind for kind, _ in shared}
+    if not kinds:
+        return None
+    return RocePorts(
+        instance_types=tuple(kinds.values()),
+        fabrics=tuple(dict.fromkeys(fabric.name for _, fabric in shared)),
+        plugin=environment.versions.tool(IMAGES[PortUse.SHARED]),
+        has_operator=bool(connected(environment, placed)),
+        pins=environment.image_pins.charts_of(placed.cluster.name),
+    )
+
+
+def hands_out_ports(environment: Environment, placed: PlacedCluster) -> bool:
+    """Tell whether pods of ``placed`` ask for ports of nodes, on whatever fabric."""
+    return bool(connected(environment, placed)) or any(kind.shares_roce for kind, _ in on_roce(environment, placed))
 
 
 def partition(environment: Environment, placed: PlacedCluster) -> Partition | None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from components.plan.build.dpus import dpu_platform
-from components.plan.build.fabrics import partition
+from components.plan.build.fabrics import partition, roce_ports
 from components.plan.build.node_addresses import Links, host_links
 from components.plan.build.vm_offering import public_addresses
 from components.plan.peerings import agreed
 from components.plan.pools import PlacedCluster, clusters_of
 from components.render.backends import BORDERS
-from components.render.infiniband import Partition
 from components.render.tenant_network import TenantNetworkInput, on_dpus
 from components.render.vpc import Peer, Vpc
 from components.specs.environment import Environment
@@ -58,22 +57,20 @@ def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[TenantNe
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[TenantNetworkInput]:
     """Yield the VPC of a cluster that it isolates itself, or has a partition of."""
-    part = partition(environment, placed)
+    part, ports = partition(environment, placed), roce_ports(environment, placed)
     for vpc in placed.tenant.vpcs:
-        if vpc.name == placed.cluster.vpc and (part or not on_dpus(vpc)):
+        if vpc.name == placed.cluster.vpc and (part or ports or not on_dpus(vpc)):
             mine = _vpc(environment, placed.tenant, vpc, placed.cluster.name, {})  # links are what DPUs are told
-            yield _network(environment, mine, placed.cluster.name, part)
+            yield replace(_network(environment, mine, placed.cluster.name), partition=part, roce=ports)
 
 
-def _network(
-    environment: Environment, vpc: Vpc, cluster: str | None, part: Partition | None = None
-) -> TenantNetworkInput:
+def _network(environment: Environment, vpc: Vpc, cluster: str | None) -> TenantNetworkInput:
     return TenantNetworkInput(
         name=vpc.spec.name if cluster is None else f"{cluster}-{vpc.spec.name}",
         vpc=vpc,
         platform=dpu_platform(environment),
         cluster=cluster,
-        partition=part,
+        partition=None,
     )
 
 

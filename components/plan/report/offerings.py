@@ -24,7 +24,7 @@ from components.plan.report.offers import (
 )
 from components.plan.vm_room import vm_pools, vms_on
 from components.render import gpu_sharing, infiniband
-from components.render.device_plugins import resource_of
+from components.render.device_plugins import PREFIX, ROCE, resource_of
 from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec
 from components.specs.gpu_sharing import GpuSharingSpec
@@ -185,6 +185,7 @@ def _rdma(environment: Environment) -> Iterator[PortOffer]:
                 networks=infiniband.attachment_of(part.fabric.name) if cut else None,
                 resource=resource_of(kind.port_use),
                 use=kind.port_use,
+                host_network=False,
                 ports=kind.infiniband_ports,
                 functions=kind.infiniband_ports * kind.dpu.virtual_functions if cut else None,
                 exclusive=kind.rdma_exclusive,
@@ -197,8 +198,9 @@ def _joined(placed: PlacedCluster, kind: InstanceType, fabric: FabricSpec) -> Po
         instance_type=kind.name,
         fabric=fabric.name,
         networks=None,
-        resource=None,
-        use=None,
+        resource=f"{PREFIX}/{ROCE}" if kind.shares_roce else None,
+        use=PortUse.SHARED if kind.shares_roce else None,
+        host_network=True,
         ports=kind.roce_ports,
         functions=None,
         exclusive=False,

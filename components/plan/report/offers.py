@@ -139,9 +139,11 @@ class PortOffer(Spec):
     """Value of the annotation ``k8s.v1.cni.cncf.io/networks``, once for each port; None where a pod names none."""
     resource: str | None
     """Resource that the pod limits to as many ports as it wants, or to 1 for all of them where they are shared; None
-    where ports stay on the network of the node, which a pod joins by ``hostNetwork``."""
+    where nothing hands out their devices."""
     use: PortUse | None
-    """What the pod gets of the ports; None where it joins the network of the node."""
+    """What the pod gets of the ports; None where nothing hands out their devices."""
+    host_network: bool
+    """Whether the pod joins the network of the node by ``hostNetwork``, where the ports and their addresses stay."""
     ports: int
     """Ports of one node."""
     functions: int | None

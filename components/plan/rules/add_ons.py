@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.plan.build.add_ons import DEFAULT, add_ons, brings_network, has_gpus, named, nvlink, takes_defaults
-from components.plan.build.fabrics import connected
+from components.plan.build.fabrics import connected, hands_out_ports
 from components.plan.intents.compute_domains import LEAST_KUBERNETES, offers_compute_domains, too_old
 from components.plan.pools import DataPath, PlacedCluster, clusters, place, pools, problem, vms_of, wanted_nodes
 from components.plan.rules.references import undeclared
@@ -172,11 +172,12 @@ def load_balancers(environment: Environment) -> Iterator[Problem]:
 
 
 def node_features(environment: Environment) -> Iterator[Problem]:
-    """Report clusters on InfiniBand where nothing tells the Network Operator which nodes have adapters."""
+    """Report clusters on InfiniBand or RoCE where nothing tells the Network Operator which nodes have adapters."""
     for placed in clusters(environment):
-        if connected(environment, placed) and (remedy := _lacks(environment, placed, Gift.NODE_FEATURES)):
+        if hands_out_ports(environment, placed) and (remedy := _lacks(environment, placed, Gift.NODE_FEATURES)):
+            fabric = "InfiniBand" if connected(environment, placed) else "RoCE"
             text = (
-                f"{placed.cluster.name} is on InfiniBand, and no add-on gives {Gift.NODE_FEATURES}, by which the"
+                f"{placed.cluster.name} is on {fabric}, and no add-on gives {Gift.NODE_FEATURES}, by which the"
                 f" operator of its adapters finds them; {remedy}"
             )
             yield problem(environment, placed.file, (*placed.path, "add_ons"), text)

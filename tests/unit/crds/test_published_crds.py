@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import pytest
 from environment_data import ENVIRONMENTS
 from on_infiniband import on_infiniband
+from on_roce import sharing_roce
 from published_crds import BUILT_IN
 
 from components.plan.build.manifests import manifests
@@ -35,6 +36,13 @@ def test_every_custom_object_of_an_environment_fits_its_published_schema(publish
 def test_what_hands_out_ports_fits_its_published_schema(published: Oracle, use: PortUse) -> None:
     laptop = load_environment("laptop", ENVIRONMENTS)
     custom = custom_objects(on_infiniband(laptop, RdmaSpec(ports=use)))
+
+    assert "NicNodePolicy" in {item.kind for item in custom}
+    assert refused(published, custom) == {}
+
+
+def test_what_hands_out_devices_on_roce_fits_its_published_schema(published: Oracle) -> None:
+    custom = custom_objects(sharing_roce())
 
     assert "NicNodePolicy" in {item.kind for item in custom}
     assert refused(published, custom) == {}

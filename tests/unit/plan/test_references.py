@@ -14,6 +14,7 @@ from fullest_pools import with_fullest_pools
 from looks_like_references import Published
 from manifest_pins import by_charts, cluster_api_by_tag
 from on_infiniband import on_infiniband
+from on_roce import sharing_roce
 from second_backends import with_backends
 from small_region import changed
 
@@ -82,6 +83,7 @@ def of_choices() -> Iterator[tuple[str, Environment]]:
     yield "fullest pools by k0s", with_fullest_pools(with_backends(laptop()))
     for use in (PortUse.WHOLE, PortUse.SHARED):
         yield f"{use} ports", on_infiniband(laptop(), RdmaSpec(ports=use))
+    yield "shared ports on RoCE", sharing_roce()
     yield "secrets from a store", with_store(with_every_file(laptop()))
     yield "secrets from a store that is made", with_store(with_every_file(laptop()), MADE)
     for choice in product(ControlPlaneBackend, BareMetalBackend, Isolation, ("dedicated", "shared-a")):
