@@ -31,8 +31,11 @@ _PLACE = re.compile(r"(?<=:)\d+|(?<=line )\d+|(?<=lines )\d+-\d+| +")
 
 def cases(folder: Path, pattern: str) -> list[Case]:
     """Return the cases of the files in ``folder`` that are called like ``pattern``."""
-    files = sorted(folder.glob(pattern))
-    return [{**case, "corpus": path} for path in files for case in yaml.safe_load(path.read_text(encoding="utf-8"))]
+    return [
+        {**case, "corpus": path}
+        for path in sorted(folder.glob(pattern))
+        for case in yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
+    ]
 
 
 def title(case: Case) -> str:

@@ -231,7 +231,7 @@ def _vrfs(objects: Iterable[Manifest]) -> Iterator[tuple[str, _Vrf]]:
             continue
         spec = item.body["spec"]["serviceConfiguration"]
         text = spec["helmChart"]["values"]["configuration"]["startupYAMLJ2"]
-        loaded = yaml.safe_load(re.sub(r"\{\{.*?\}\}", "X", text))[1]["set"]
+        loaded = yaml.load(re.sub(r"\{\{.*?\}\}", "X", text), Loader=yaml.CSafeLoader)[1]["set"]
         [pool] = re.findall(r'"poolNames": \["([^"]*-hosts)"\]', str(spec["serviceDaemonSet"]["annotations"]))
         yield _vrf(loaded, links[pool])
 
