@@ -51,7 +51,7 @@ def go_problem(go: Tool | None) -> str:
     get = f"install Go {minimum} or newer from go.dev/dl"
     if not go:
         return f"go: is not on PATH; {get}"
-    if not go.version or go.version[:2] < tools.GO_MINIMUM:
+    if not go.version or go.version < tools.GO_MINIMUM:
         return f"go: {go.path} is {go.known_version}, needs {minimum} or newer; {get}"
     return ""
 

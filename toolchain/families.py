@@ -200,6 +200,12 @@ FAMILIES = (
         disk_bytes=900 << 20,
     ),
     Family(
+        name="external-dns",  # the image of the chart that is pinned; the chart itself travels in the module after it
+        module="sigs.k8s.io/external-dns",
+        binaries=(Binary(name="external-dns", package="sigs.k8s.io/external-dns", expected_seconds=230),),
+        disk_bytes=3000 << 20,
+    ),
+    Family(
         name="charts",
         module="sigs.k8s.io/node-feature-discovery",
         data=tuple(
@@ -207,7 +213,7 @@ FAMILIES = (
             for name, module, *contents in (
                 ("cert-manager", "github.com/cert-manager/cert-manager", "deploy/charts/cert-manager"),
                 ("cluster-api-operator", "sigs.k8s.io/cluster-api-operator", "hack/charts/cluster-api-operator"),
-                ("external-dns", "sigs.k8s.io/external-dns", "charts/external-dns"),
+                ("external-dns-chart", "sigs.k8s.io/external-dns", "charts/external-dns"),
                 ("kueue", "sigs.k8s.io/kueue", "charts/kueue"),
                 (
                     "node-feature-discovery",

@@ -11,7 +11,7 @@ from pathlib import Path
 from toolchain import paths, versions
 from toolchain.versions import Version
 
-GO_MINIMUM = (1, 26)
+GO_MINIMUM = (1, 26, 6)
 """What the pinned modules ask for."""
 
 _VERSION_COMMANDS = {"go": ("env", "GOVERSION"), "git": ("--version",), "make": ("--version",)}

@@ -28,6 +28,7 @@ from rehearsal.operators import (
     kustomizations,
     load_balancers,
     management_nodes,
+    name_server,
     nodes,
     people,
     platform,
@@ -41,7 +42,7 @@ from rehearsal.operators import (
     vm_fleets,
     volumes,
 )
-from rehearsal.operators.view import LOG, View
+from rehearsal.operators.view import LOG, SIMULATED, View
 from rehearsal.region import MANAGEMENT, Region
 
 _IN_TENANTS = (
@@ -99,7 +100,8 @@ class Parts:
     def __init__(self, region: Region) -> None:
         self.servers = Servers(region)
         self.helm = helm.Controller(Charts.found(region.folder / "charts"))
-        self.programs = programs.Programs(region)
+        names = name_server.NameServer(region.folder, {SIMULATED: SIMULATED})
+        self.programs = programs.Programs(region, names)
         self.cron_jobs = cron_jobs.CronJobs(region)
 
 
@@ -136,11 +138,11 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, lambda: references.report(management, hosted))
         _try(MANAGEMENT, lambda: releases.reconcile(management))
     for cluster, view in servers.views.items():
+        _try(cluster, lambda cluster=cluster, view=view: parts.programs.reconcile(cluster, view))  # type: ignore[misc]  # mypy cannot infer it
         if cluster != MANAGEMENT:
             if management is not None:
                 _try(cluster, lambda cluster=cluster, view=view: agents.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
                 _try(cluster, lambda cluster=cluster, view=view: tenant_flux.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
-            _try(cluster, lambda cluster=cluster, view=view: parts.programs.reconcile(cluster, view))  # type: ignore[misc]  # mypy cannot infer it
             for join in _IN_TENANTS:
                 _try(cluster, lambda join=join, view=view: join(view))  # type: ignore[misc]  # mypy cannot infer it
     return sum(view.changes for view in servers.views.values())

@@ -2,7 +2,8 @@
 
 The zone is a file of the region. Each release does what its flags say (external-dns 0.21.0), once its pods could start:
 with the key, and with the kubeconfig of the cluster that it looks into. It writes down whose a name is, and touches no
-other; whoever asked is told by an event. No message is sent, and how a name server would answer is not played.
+other; whoever asked is told by an event. No message is sent. Only where the real ExternalDNS does not run: a release of
+another version than the one that is here.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from providers.kube.objects import dig
+from rehearsal.operators.containers import is_run
+from rehearsal.operators.helm import FLUX_NAME, FLUX_NAMESPACE
 from rehearsal.operators.installed import installed
 from rehearsal.operators.view import Object, View
 
-CHART = "external-dns"
+CHART = PROGRAM = "external-dns"
 NAMES = "names.json"
 """File of the zone: for each name its addresses, and who wrote it."""
 _ANNOTATION = "external-dns.alpha.kubernetes.io/"
@@ -55,11 +58,19 @@ def reconcile(folder: Path, management: View, hosted: Hosted) -> None:
     before = json.dumps(zone, sort_keys=True)
     for release in installed(management, CHART):
         values = dig(release, "spec", "values") or {}
-        looked_into = _source(management, release, values, hosted)
+        looked_into = None if _is_run(management, release) else _source(management, release, values, hosted)
         if looked_into is not None:
             _keep(zone, values, looked_into)
     if json.dumps(zone, sort_keys=True) != before:
         path.write_text(json.dumps(zone, indent=1, sort_keys=True), encoding="utf-8")
+
+
+def _is_run(management: View, release: Object) -> bool:
+    """Tell whether the chart of a release is real, and so are its pods."""
+    metadata = release["metadata"]
+    labels = {FLUX_NAME: metadata["name"], FLUX_NAMESPACE: metadata["namespace"]}.items()
+    brought = management.all("apps/v1", "Deployment")
+    return any(is_run(one, PROGRAM) for one in brought if labels <= (one["metadata"].get("labels") or {}).items())
 
 
 def _source(management: View, release: Object, values: Mapping[str, Any], hosted: Hosted) -> View | None:

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, summarize_address_range
 
 from providers.kube.objects import dig
-from rehearsal.operators.programs import program_of
+from rehearsal.operators.containers import is_run
 from rehearsal.operators.view import Object, View, deleting
 
+CONTROLLER = "metallb-controller"
+"""MetalLB's own, of the toolchain."""
 _POOL = ("metallb.io/v1beta1", "IPAddressPool")
 _ADDRESSES = ("metallb.io/loadBalancerIPs", "metallb.universe.tf/loadBalancerIPs")
 _POOLS = ("metallb.io/address-pool", "metallb.universe.tf/address-pool")
@@ -20,10 +22,7 @@ _POOLS = ("metallb.io/address-pool", "metallb.universe.tf/address-pool")
 
 def reconcile(view: View) -> None:
     """Give load balancers of a tenant's cluster their addresses, unless it has a controller that does."""
-    deployments = view.all("apps/v1", "Deployment")
-    if not any(
-        program_of(one["image"]) for found in deployments for one in found["spec"]["template"]["spec"]["containers"]
-    ):
+    if not any(is_run(found, CONTROLLER) for found in view.all("apps/v1", "Deployment")):
         give(view)
 
 

@@ -20,6 +20,8 @@ PULL_LOGIN = "kubernetes.io/dockerconfigjson"
 """Type of a Secret that an API server takes with JSON only."""
 PULL_LOGIN_KEY = ".dockerconfigjson"
 """The one key of such a Secret."""
+SIMULATED = "asimulatedvalueofasecret"
+"""What each key of a simulated Secret holds: text, a name in the DNS and base 64 at once."""
 _ALL = 100_000
 """More objects than a kind has in a local region."""
 _BY_SERVER = {"generation", "managedFields", "resourceVersion"}
@@ -219,7 +221,7 @@ def conditions(obj: Object, **changed: tuple[str, str, str]) -> Object:
 
 def simulated_secret(name: str, namespace: str, keys: Iterable[str], of_type: str | None = None) -> Object:
     """Return a Secret with these keys, whose values say that they are simulated."""
-    value = b'{"auths": {}}' if of_type == PULL_LOGIN else b"value-of-a-simulated-secret"
+    value = b'{"auths": {}}' if of_type == PULL_LOGIN else SIMULATED.encode()
     return {
         "apiVersion": "v1",
         "kind": "Secret",

@@ -15,7 +15,7 @@ from toolchain import binaries
 pytestmark = pytest.mark.e2e
 
 CLUSTER = "acme-train"
-IN_MANAGEMENT = {"cert-manager", "metallb", "node-feature-discovery"}
+IN_MANAGEMENT = {"cert-manager", "external-dns", "metallb", "node-feature-discovery"}
 CERT_MANAGER = ObjectRef("apps/v1", "Deployment", "cert-manager", "cert-manager")
 ROLE = ObjectRef("rbac.authorization.k8s.io/v1", "ClusterRole", "node-features-node-feature-discovery")
 

@@ -1,7 +1,7 @@
-"""Services of type LoadBalancer in tenants' clusters: the real MetalLB gives addresses, from the pools that we render.
+"""Services of type LoadBalancer in tenants' clusters: the real MetalLB gives addresses, and the real ExternalDNS names.
 
-Its chart is rendered by the real helm with the values of our releases; its controller runs with the rights that the
-chart gives it, for the simulated pod of its Deployment.
+Their charts are rendered by the real helm with the values of our releases; each program runs with the rights that its
+chart or we give it, for the simulated pod of its Deployment.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from local_region import ENVIRONMENT, LocalRegion, wait_until
+from zone_files import addresses_of
 
 from components.specs.loader import load_environment
 from providers.kube import ApiServer, ObjectRef
@@ -26,20 +27,24 @@ TENANT = f"{ENVIRONMENT}/tenants/globex.yaml"
 WEB = ObjectRef("v1", "Service", "web", "default")
 
 
-def serve(api: ApiServer) -> None:
+NAMED = ObjectRef("v1", "Service", "named", "default")
+HOST_NAME = "external-dns.alpha.kubernetes.io/hostname"
+
+
+def serve(api: ApiServer, ref: ObjectRef = WEB, **annotations: str) -> None:
     spec = {"type": "LoadBalancer", "selector": {"app": "web"}, "ports": [{"port": 80}]}
-    metadata = {"name": WEB.name, "namespace": WEB.namespace}
-    body = {"apiVersion": WEB.api_version, "kind": WEB.kind, "metadata": metadata, "spec": spec}
+    metadata = {"name": ref.name, "namespace": ref.namespace, "annotations": annotations}
+    body = {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata, "spec": spec}
     api.apply(body, field_manager="somebody", force=True)
 
 
-def addresses(api: ApiServer) -> list[str]:
-    return [entry["ip"] for entry in dig(api.get(WEB), "status", "loadBalancer", "ingress") or ()]
+def addresses(api: ApiServer, ref: ObjectRef = WEB) -> list[str]:
+    return [entry["ip"] for entry in dig(api.get(ref), "status", "loadBalancer", "ingress") or ()]
 
 
-def await_address(api: ApiServer) -> str:
-    wait_until(lambda: bool(addresses(api)), timeout_seconds=60, what="a load balancer has an address")
-    [address] = addresses(api)
+def await_address(api: ApiServer, ref: ObjectRef = WEB) -> str:
+    wait_until(lambda: bool(addresses(api, ref)), timeout_seconds=60, what="a load balancer has an address")
+    [address] = addresses(api, ref)
     return address
 
 
@@ -67,6 +72,31 @@ def test_a_load_balancer_gets_an_address_of_its_vpc_from_the_real_metallb(runnin
     assert "metallb-controller" in {one["manager"] for one in live["metadata"]["managedFields"]}
     valid = {one["type"]: one["status"] for one in state["status"]["conditions"]}
     assert valid["poolReconcilerValid"] == "True"
+
+
+def test_a_load_balancer_has_the_names_below_its_clusters_own_that_it_asks_for_and_no_others(
+    running: LocalRegion,
+) -> None:
+    """The cluster's ExternalDNS writes them, and the region's the name of its API."""
+    api, folder = running.api(ACME), running.home / "regions" / ENVIRONMENT
+    region = load_environment(ENVIRONMENT, running.environments).region
+    assert region.dns is not None
+    zone, vips = region.dns.zone, region.networks.control_plane_vips
+    serve(api, NAMED, **{HOST_NAME: f"web.{ACME}.{zone}, web.{GLOBEX}.{zone}, web.elsewhere.example"})
+    address = await_address(api, NAMED)
+
+    def names() -> dict[str, list[str]]:
+        return addresses_of(folder, zone)
+
+    own = f"web.{ACME}"
+    wait_until(lambda: own in names(), timeout_seconds=90, what=f"{own} is written, and not only {names()}")
+    assert names()[own] == [address]
+    assert not {f"web.{GLOBEX}", "web.elsewhere.example"} & names().keys()
+    [of_api] = names()[f"{ACME}.api"]
+    assert ip_address(of_api) in vips
+
+    api.delete(NAMED)
+    wait_until(lambda: own not in names(), timeout_seconds=90, what=f"{own} is gone")
 
 
 def test_without_the_add_on_a_load_balancer_waits_and_with_it_has_an_address_of_its_own_vpc(

@@ -13,8 +13,10 @@ from live_objects import obj
 from components.render.dns import ClusterDnsInput
 from components.specs.dns import DnsSpec
 from rehearsal.operators import dns as operator
+from rehearsal.operators.helm import FLUX_NAME, FLUX_NAMESPACE
 from rehearsal.operators.installed import SOURCE
 from rehearsal.operators.view import simulated_secret
+from toolchain import binaries
 
 ZONE = "here.example"
 DNS = DnsSpec(zone=ZONE, server=IPv4Address("10.0.0.53"))
@@ -140,6 +142,18 @@ def test_a_name_that_somebody_else_wrote_stays_theirs(played: Any) -> None:
 )
 def test_nothing_is_written_before_its_pod_can_start(objects: Any, tmp_path: Path, there: Any) -> None:
     region = Played(tmp_path, management(objects, *there), objects(service(f"web.acme.{ZONE}")))
+
+    assert region.round() == {}
+
+
+def test_a_release_whose_pods_run_the_real_one_is_left_to_it(played: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(binaries, "path", Path)
+    image = "registry.k8s.io/external-dns/external-dns:v0.21.0"
+    spec = {"template": {"spec": {"containers": [{"image": image}]}}}
+    labels = {FLUX_NAME: "external-dns", FLUX_NAMESPACE: "acme"}
+    brought = obj("apps/v1", "Deployment", "external-dns", spec, "acme", metadata={"labels": labels})
+    region = played(service(f"web.acme.{ZONE}"))
+    region.here.apply(brought)
 
     assert region.round() == {}
 

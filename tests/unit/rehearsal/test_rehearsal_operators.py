@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 from typing import Any
 
 import pytest
 from live_objects import obj
 
 from rehearsal.operators import control_planes, dpus, load_balancers
+from toolchain import binaries
 
 CAPI = "cluster.x-k8s.io/v1beta2"
 DPF = "provisioning.dpu.nvidia.com/v1alpha1"
@@ -235,7 +237,7 @@ def test_load_balancers_get_the_address_they_ask_for_or_the_next_free_one(object
 
 
 def test_a_cluster_with_metallbs_own_controller_is_left_to_it(objects: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(load_balancers, "program_of", {"metallb/controller": "metallb-controller"}.get)
+    monkeypatch.setattr(binaries, "path", Path)
     spec = {"template": {"spec": {"containers": [{"image": "metallb/controller"}]}}}
     pool = obj("metallb.io/v1beta1", "IPAddressPool", "public", {"addresses": ["10.0.0.8/32"]})
     view = objects(service("first"), pool, obj("apps/v1", "Deployment", "controller", spec))

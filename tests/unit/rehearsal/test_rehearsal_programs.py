@@ -1,7 +1,8 @@
-"""Pods of images that are here as programs: which program, with what arguments, and as long as the pod runs."""
+"""Pods of images that are here as programs: which runs where, with whose rights, and as long as the pod runs."""
 
 from __future__ import annotations
 
+import base64
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,9 @@ from live_objects import obj
 
 from rehearsal import processes
 from rehearsal.operators import programs
-from rehearsal.region import Region
+from rehearsal.operators.name_server import NameServer
+from rehearsal.operators.view import SIMULATED, simulated_secret
+from rehearsal.region import MANAGEMENT, Region
 from toolchain import binaries
 
 IMAGE = "quay.io/metallb/controller:v0.16.1"
@@ -39,59 +42,34 @@ def point_at(region: Region, server: str) -> None:
     path.write_text(yaml.safe_dump({**config, "contexts": [context], "current-context": "c"}))
 
 
+def kubelets(region: Region) -> programs.Programs:
+    return programs.Programs(region, NameServer(region.folder, {}))
+
+
 def pod(name: str = "controller-1", phase: str = "Running", image: str = IMAGE, **container: Any) -> Any:
     given = {"args": ["-c", "import time; time.sleep(600)"], **container}
     spec = {"containers": [{"name": "controller", "image": image, **given}]}
     return obj("v1", "Pod", name, spec, namespace="metallb-system", status={"phase": phase})
 
 
-def running(region: Region) -> list[processes.Process]:
-    return [one for one in processes.running(region.folder) if one.part == PART]
+def running(region: Region, part: str = PART) -> list[processes.Process]:
+    return [one for one in processes.running(region.folder) if one.part == part]
 
 
-@pytest.mark.usefixtures("region")
-@pytest.mark.parametrize(
-    ("image", "program"),
-    [
-        (IMAGE, "metallb-controller"),
-        ("registry:5000/quay/metallb/controller@sha256:0", "metallb-controller"),
-        ("metallb/controller", "metallb-controller"),
-        ("quay.io/notmetallb/controller:v1", None),
-        ("quay.io/metallb/speaker:v0.16.1", None),
-    ],
-)
-def test_a_program_is_known_by_the_end_of_its_images_name(image: str, program: str | None) -> None:
-    assert programs.program_of(image) == program
-
-
-def test_a_container_has_its_own_arguments_and_variables_but_for_ports_and_webhooks() -> None:
-    filled = {"name": "METALLB_POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
-    elsewhere = {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
-    body = pod(args=["--port=9120", "--lb-class=x"], env=[filled, elsewhere, {"name": "MODE", "value": "frr-k8s"}])
-    [container] = body["spec"]["containers"]
-
-    assert programs.arguments(body, container, Path("/k"), 7001, 7002) == [
-        "--port=9120",
-        "--lb-class=x",
-        "--port=7001",
-        "--health-probe-port=7002",
-        "--webhook-mode=disabled",
-        "--namespace=metallb-system",
-        "--kubeconfig=/k",
-    ]
-    assert programs.variables(body, container) == {"METALLB_POD_NAME": "controller-1", "MODE": "frr-k8s"}
+def kubeconfig_of(process: processes.Process) -> Path:
+    [option] = [one for one in process.arguments if one.startswith("--kubeconfig=")]
+    return Path(option.partition("=")[2])
 
 
 def test_a_program_runs_with_the_rights_of_its_pod_as_long_as_that_runs(region: Region, objects: Any) -> None:
-    kubelet, view = programs.Programs(region), objects(pod(), pod("web", image="nginx"))
+    kubelet, view = kubelets(region), objects(pod(), pod("web", image="nginx"))
 
     kubelet.reconcile("acme", objects(pod(phase="Pending")))
     assert running(region) == []
     kubelet.reconcile("acme", view)
     kubelet.reconcile("acme", view)
     [process] = running(region)
-    [option] = [one for one in process.arguments if one.startswith("--kubeconfig=")]
-    kubeconfig = yaml.safe_load(Path(option.partition("=")[2]).read_text())
+    kubeconfig = yaml.safe_load(kubeconfig_of(process).read_text())
     assert [user["user"] for user in kubeconfig["users"]] == [{"token": "token of controller-1"}]
     kubelet.reconcile("acme", objects())
 
@@ -99,7 +77,7 @@ def test_a_program_runs_with_the_rights_of_its_pod_as_long_as_that_runs(region: 
 
 
 def test_another_pod_or_api_server_gets_a_process_of_its_own(region: Region, objects: Any) -> None:
-    kubelet = programs.Programs(region)
+    kubelet = kubelets(region)
     found = []
     for name, server in (
         ("one", "https://127.0.0.1:1"),
@@ -117,12 +95,49 @@ def test_another_pod_or_api_server_gets_a_process_of_its_own(region: Region, obj
 
 
 def test_a_program_that_dies_is_not_started_again_at_once(region: Region, objects: Any) -> None:
-    kubelet, view = programs.Programs(region), objects(pod())
+    kubelet, view = kubelets(region), objects(pod())
     kubelet.reconcile("acme", view)
     processes.kill(running(region))
 
     kubelet.reconcile("acme", view)
     assert running(region) == []
-    programs.Programs(region).reconcile("acme", view)
+    kubelets(region).reconcile("acme", view)
 
     assert len(running(region)) == 1
+
+
+def test_what_writes_names_runs_in_the_management_cluster_once_its_secrets_are_there_and_follows_them(
+    region: Region, objects: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It looks into a tenant's cluster by that one's kubeconfig, which a Secret has."""
+    management = Region("laptop", region.folder)
+    monkeypatch.setattr(Region, "kubeconfig", lambda *_: region.cluster_folder("acme") / "kubeconfig.yaml")
+    body = pod(
+        image="registry.k8s.io/external-dns/external-dns:v0.21.0",
+        args=["-c", "import time; time.sleep(600)", "--kubeconfig=/etc/external-dns/kubeconfig/value"],
+        env=[{"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "dns-key", "key": "secret"}}}],
+        volumeMounts=[{"name": "kubeconfig", "mountPath": "/etc/external-dns/kubeconfig"}],
+    )
+    body["spec"]["volumes"] = [{"name": "kubeconfig", "secret": {"secretName": "acme-kubeconfig"}}]
+    place = body["metadata"]["namespace"]
+    key, kubeconfig = (
+        simulated_secret(*one) for one in (("dns-key", place, ["secret"]), ("acme-kubeconfig", place, ["value"]))
+    )
+    kubelet, part = kubelets(management), f"{MANAGEMENT}/external-dns"
+
+    for lacking in ((), (key,), (kubeconfig,)):
+        kubelet.reconcile(MANAGEMENT, objects(body, *lacking))
+        assert running(region, part) == []
+    view = objects(body, key, kubeconfig)
+    kubelet.reconcile(MANAGEMENT, view)
+    [process] = running(region, part)
+    assert kubeconfig_of(process).read_text() == SIMULATED
+    environment = Path(f"/proc/{process.pid}/environ").read_text().split("\0")
+    assert f"KEY={SIMULATED}" in environment
+
+    view.get("Secret", "acme-kubeconfig", place)["data"]["value"] = base64.b64encode(b"another").decode()
+    kubelet.reconcile(MANAGEMENT, view)
+    [other] = running(region, part)
+    assert (kubeconfig_of(other).read_text(), other.pid == process.pid) == ("another", False)
+    kubelet.reconcile("acme", view)
+    assert running(region, "acme/external-dns") == []

@@ -33,7 +33,7 @@ def test_a_ready_machine_has_no_problems() -> None:
 
 def test_all_problems_come_at_once(cache: Path) -> None:
     assert checks.problems([ETCD], go=None, venv=True, find=nowhere, free=lambda _folder: 1 << 20) == [
-        "go: is not on PATH; install Go 1.26 or newer from go.dev/dl",
+        "go: is not on PATH; install Go 1.26.6 or newer from go.dev/dl",
         "git: is not on PATH; install it with the system's package manager",
         "make: is not on PATH; install it with the system's package manager",
         (
@@ -51,7 +51,7 @@ def test_all_problems_come_at_once(cache: Path) -> None:
 def test_an_unfit_go_is_named(version: tuple[int, int, int] | None, found: str) -> None:
     go = Tool(name="go", path=Path("/usr/bin/go"), version=version)
     assert checks.problems([ETCD], go=go, venv=False, find=there, free=plenty) == [
-        f"go: /usr/bin/go is {found}, needs 1.26 or newer; install Go 1.26 or newer from go.dev/dl"
+        f"go: /usr/bin/go is {found}, needs 1.26.6 or newer; install Go 1.26.6 or newer from go.dev/dl"
     ]
     assert checks.usable(go) is None
 

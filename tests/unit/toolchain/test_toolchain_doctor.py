@@ -45,7 +45,7 @@ def test_the_doctor_of_a_bare_machine_names_every_remedy_and_makes_nothing(cache
     found = {item.name: item for item in doctor.report()}
 
     assert found["python"].state is State.OK
-    assert found["go"].remedy == "go: is not on PATH; install Go 1.26 or newer from go.dev/dl"
+    assert found["go"].remedy == "go: is not on PATH; install Go 1.26.6 or newer from go.dev/dl"
     assert found["kube-apiserver"].remedy == found["cluster-api files"].remedy == "run `python3 -m toolchain`"
     missing = {name for name, item in found.items() if item.state is not State.OK}
     assert set(found) - missing == {"JACQUARD_CACHE", "python", "disk", "cache"}

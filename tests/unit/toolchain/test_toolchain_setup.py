@@ -39,7 +39,7 @@ def test_an_old_python_is_told_so(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 def test_a_bare_machine_is_told_everything_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.run([]) == 1
     assert capsys.readouterr().err == (
-        "go: is not on PATH; install Go 1.26 or newer from go.dev/dl\n"
+        "go: is not on PATH; install Go 1.26.6 or newer from go.dev/dl\n"
         "git: is not on PATH; install it with the system's package manager\n"
         "make: is not on PATH; install it with the system's package manager\n"
     )
@@ -54,7 +54,7 @@ def test_an_unusable_engine_is_one_of_the_problems(
     assert command.run(["setup"]) == 1
     first, second, *_ = capsys.readouterr().err.splitlines()
     assert first == "pulumi: pulumi is not on PATH; install it, or set JACQUARD_TOOLCHAIN=build"
-    assert second == "go: is not on PATH; install Go 1.26 or newer from go.dev/dl"
+    assert second == "go: is not on PATH; install Go 1.26.6 or newer from go.dev/dl"
 
 
 @pytest.mark.usefixtures("machine")
@@ -81,6 +81,7 @@ def test_clusters_of_others_need_no_kubernetes(
         "charts",
         "cluster",
         "crds",
+        "external",
         "former",
         "helm",
         "kwok",

@@ -7,7 +7,7 @@ require (
 	github.com/cert-manager/cert-manager v1.19.2
 	github.com/topolvm/topolvm v0.41.0
 	sigs.k8s.io/cluster-api-operator v0.27.0
-	sigs.k8s.io/external-dns v0.20.0
+	sigs.k8s.io/external-dns v0.22.0
 	sigs.k8s.io/kueue v0.15.2
 	sigs.k8s.io/node-feature-discovery v0.19.0
 )

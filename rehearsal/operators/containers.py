@@ -1,0 +1,136 @@
+"""What a container runs whose image is here as a program: arguments, variables and files, as its kubelet makes them.
+
+What is changed are ports and addresses, since all clusters share one machine, and webhooks, which stay off: nobody can
+reach them.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from providers.kube.objects import dig
+from rehearsal.operators.view import Object, View
+from toolchain import binaries
+from toolchain.errors import ToolchainError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program of the toolchain that an image has inside."""
+
+    name: str
+    image: str
+    """End of the image's name."""
+    in_management: bool = False
+    """Whether it runs in the management cluster, and else in those of tenants."""
+    options: tuple[str, ...]
+    """Options that are different here, in the place of the container's own of the same name. Filled in are two free
+    ports, ``metrics`` and ``health``; ``name_server``, the port of the region's; ``namespace``; and ``kubeconfig``."""
+
+
+PROGRAMS = (
+    Program(
+        name="metallb-controller",
+        image="metallb/controller",
+        options=(
+            "--port={metrics}",
+            "--health-probe-port={health}",
+            "--webhook-mode=disabled",
+            # A pod reads it from a file that its kubelet puts there.
+            "--namespace={namespace}",
+            "--kubeconfig={kubeconfig}",
+        ),
+    ),
+    Program(
+        name="external-dns",
+        image="external-dns/external-dns",
+        in_management=True,
+        options=(
+            "--metrics-address=127.0.0.1:{metrics}",
+            "--rfc2136-host=127.0.0.1",
+            "--rfc2136-port={name_server}",
+            "--kubeconfig={kubeconfig}",
+        ),
+    ),
+)
+_KUBECONFIG = "--kubeconfig"
+_FIELDS = {"metadata.name": ("metadata", "name"), "metadata.namespace": ("metadata", "namespace")}
+"""What a variable of a container may be filled with from its pod."""
+
+
+class NotThere(Exception):  # noqa: N818 - no error, but a reason to wait
+    """A Secret that a container needs is not there, or lacks a key: it does not start, as on a node."""
+
+
+def program_of(container: Object) -> Program | None:
+    """Return the program that is here for a container, whatever its image's registry and version; None without one."""
+    repository = container["image"].partition("@")[0]
+    if ":" in repository.rpartition("/")[2]:
+        repository = repository.rpartition(":")[0]
+    found = next((one for one in PROGRAMS if f"/{repository}".endswith(f"/{one.image}")), None)
+    try:
+        return found if found and binaries.path(found.name) else None
+    except ToolchainError:
+        return None
+
+
+def is_run(deployment: Object, name: str) -> bool:
+    """Tell whether pods of a Deployment run the program ``name``."""
+    containers = deployment["spec"]["template"]["spec"]["containers"]
+    return any(found.name == name for found in map(program_of, containers) if found)
+
+
+def arguments(program: Program, container: Object, filled: dict[str, Any]) -> list[str]:
+    """Return a container's arguments, and in the place of those that cannot be the same here what ``filled`` says."""
+    changed = [option.format(**filled) for option in program.options]
+    names = {_name(option) for option in changed}
+    return [*(one for one in container.get("args") or () if _name(one) not in names), *changed]
+
+
+def variables(view: View, pod: Object, container: Object) -> dict[str, str]:
+    """Return a container's variables, those filled in that come from its pod or from a Secret.
+
+    Raises:
+        NotThere: A Secret is missing, or its key.
+    """
+    found: dict[str, Any] = {}
+    for variable in container.get("env") or ():
+        path = dig(variable, "valueFrom", "fieldRef", "fieldPath")
+        secret = dig(variable, "valueFrom", "secretKeyRef")
+        if secret:
+            found[variable["name"]] = _value(view, pod, secret["name"], secret["key"])
+        else:
+            found[variable["name"]] = dig(pod, *_FIELDS[path]) if path in _FIELDS else variable.get("value")
+    return {name: str(value) for name, value in found.items() if value is not None}
+
+
+def given_kubeconfig(view: View, pod: Object, container: Object) -> str | None:
+    """Return the kubeconfig that a container is told to go by and has from a Secret; None where it is told of none.
+
+    Raises:
+        NotThere: The Secret is missing, or its key.
+    """
+    told = next((one for one in container.get("args") or () if _name(one) == _KUBECONFIG), None)
+    if told is None:
+        return None
+    path = PurePosixPath(told.partition("=")[2])
+    mounts = {mount["mountPath"]: mount["name"] for mount in container.get("volumeMounts") or ()}
+    volumes = {volume["name"]: volume for volume in dig(pod, "spec", "volumes") or ()}
+    secret = dig(volumes.get(mounts.get(str(path.parent), ""), {}), "secret", "secretName")
+    return _value(view, pod, secret, path.name)
+
+
+def _value(view: View, pod: Object, secret: str | None, key: str) -> str:
+    namespace = pod["metadata"]["namespace"]
+    found = dig(view.find("v1", "Secret", secret, namespace), "data", key)
+    if not found:
+        msg = f"pod {namespace}/{pod['metadata']['name']} waits for key {key} of Secret {secret}"
+        raise NotThere(msg)
+    return base64.b64decode(found).decode()
+
+
+def _name(option: str) -> str:
+    return option.partition("=")[0]

@@ -1,0 +1,197 @@
+"""Names in the DNS by the real ExternalDNS: its chart with the values of our releases, and signed updates over TCP.
+
+Its pods are those that the chart makes; both run as the local region runs them (`rehearsal.operators.programs`), with
+the rights that we give them, and write to the name server of a local region. One API server stands for the management
+cluster and for the tenant's, so that each of the two also sees what is the other's to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dns.query
+import dns.tsigkeyring
+import dns.update
+import pytest
+from api_server import LocalApiServer
+from chart_values import chart_of, values_of
+from environment_data import ENVIRONMENTS
+from helm_charts import Helm
+from local_region import wait_until
+from zone_files import addresses_of
+
+from components.plan.build.manifests import everything
+from components.specs.loader import load_environment
+from providers.kube import ObjectRef
+from rehearsal import processes
+from rehearsal.charts import KIND
+from rehearsal.kubeconfigs import embedded
+from rehearsal.operators.name_server import NameServer
+from rehearsal.operators.programs import Programs
+from rehearsal.operators.view import SIMULATED, View, simulated_secret
+from rehearsal.ports import LOOPBACK
+from rehearsal.region import MANAGEMENT, Region
+
+pytestmark = pytest.mark.e2e
+
+CHART = "external-dns"
+CLUSTER = "acme-train"
+SHOP = "shop"
+HOST_NAME, TARGET = (f"external-dns.alpha.kubernetes.io/{one}" for one in ("hostname", "target"))
+RIGHTS = {"ClusterRole", "ClusterRoleBinding"}
+
+
+class Written:
+    """An API server with what the chart makes of each release, and a name server that its pods write to."""
+
+    def __init__(self, server: LocalApiServer, helm: Helm, region: Region) -> None:
+        self.api = server.api
+        self.environment = load_environment("laptop", ENVIRONMENTS)
+        self._region = region
+        self._names = NameServer(region.folder, {SIMULATED: SIMULATED})
+        self._programs = Programs(region, self._names)
+        items = [item for item in everything(self.environment) if item.cluster == MANAGEMENT]
+        releases = [item for item in items if item.kind == "HelmRelease" and chart_of(item) == CHART]
+        for place in (SHOP, *(item.body["spec"]["targetNamespace"] for item in releases)):
+            server.namespace(place)
+            self._apply(simulated_secret("dns-key", place, ["keyname", "secret"]))
+        self._apply(kubeconfig_secret(server.kubeconfig))
+        for item in items:
+            if item.kind in RIGHTS and item.name == CHART:
+                self._apply(item.body)
+        for item in releases:
+            spec = item.body["spec"]
+            made = helm.template(CHART, spec["releaseName"], spec["targetNamespace"], values_of(item))
+            for body in (one for one in made if one["kind"] != KIND):
+                self._apply({**body, "metadata": {"namespace": spec["targetNamespace"], **body["metadata"]}})
+                if body["kind"] == "Deployment":
+                    self._run(spec["targetNamespace"], body["spec"]["template"])
+
+    @property
+    def zone(self) -> str:
+        assert self.environment.region.dns is not None
+        return self.environment.region.dns.zone
+
+    def records(self) -> dict[str, list[str]]:
+        """Return the addresses of each name below the zone."""
+        return addresses_of(self._region.folder, self.zone)
+
+    def await_records(self, wanted: dict[str, list[str]]) -> None:
+        """Let what runs write, until the zone has exactly these names.
+
+        Raises:
+            AssertionError: It has others after a while.
+        """
+
+        def reached() -> bool:
+            self._programs.reconcile(MANAGEMENT, View(self.api))
+            return self.records() == wanted
+
+        wait_until(reached, timeout_seconds=60, what=f"{wanted} are the names, and not {self.records()}")
+
+    def serve(self, name: str, hostname: str, address: str, **annotations: str) -> None:
+        """Make a load balancer that asks for a name, with the address that it was given."""
+        ref = ObjectRef("v1", "Service", name, SHOP)
+        metadata = {"name": name, "namespace": SHOP, "annotations": {HOST_NAME: hostname, **annotations}}
+        spec = {"type": "LoadBalancer", "selector": {"app": name}, "ports": [{"port": 80}]}
+        self._apply({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec})
+        status = {"status": {"loadBalancer": {"ingress": [{"ip": address}]}}}
+        self.api.patch(ref, status, subresource="status", field_manager="test")
+
+    def write(self, name: str, address: str) -> None:
+        """Write a name to the name server as a person does who has the key."""
+        keys = dns.tsigkeyring.from_text({SIMULATED: SIMULATED})
+        asked = dns.update.UpdateMessage(self.zone, keyring=keys, keyalgorithm="hmac-sha256")
+        asked.add(name, 60, "A", address)
+        dns.query.tcp(asked, LOOPBACK, timeout=10, port=self._names.port)
+
+    def told(self, name: str) -> set[str]:
+        """Return what events say to whoever made a Service."""
+        events = self.api.list("events.k8s.io/v1", "Event", namespace=SHOP)
+        return {one["reason"] for one in events if one["regarding"]["name"] == name}
+
+    def _apply(self, body: dict[str, Any]) -> None:
+        self.api.apply(body, field_manager="test", force=True)
+
+    def _run(self, namespace: str, template: dict[str, Any]) -> None:
+        """Make a pod, as controllers do, that runs as far as anybody knows."""
+        metadata = {**template["metadata"], "name": CHART, "namespace": namespace}
+        self._apply({"apiVersion": "v1", "kind": "Pod", **template, "metadata": metadata})
+        ref = ObjectRef("v1", "Pod", CHART, namespace)
+        self.api.patch(ref, {"status": {"phase": "Running"}}, subresource="status", field_manager="test")
+
+
+def kubeconfig_secret(path: Path) -> dict[str, Any]:
+    """Return the Secret that a cluster's ExternalDNS looks into it by."""
+    metadata = {"name": f"{CLUSTER}-kubeconfig", "namespace": CLUSTER}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": metadata,
+        "stringData": {"value": embedded(path, CLUSTER)},
+    }
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
+    folder = tmp_path_factory.mktemp("names")
+    helm = Helm(folder / "helm", load_environment("laptop", ENVIRONMENTS).versions.kubernetes[-1])
+    server = LocalApiServer(folder / "server", kinds=())
+    region = Region("laptop", folder / "region")
+    try:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(Region, "kubeconfig", lambda *_: server.kubeconfig)
+            yield Written(server, helm, region)
+    finally:
+        processes.kill(processes.running(region.folder))
+        server.stop()
+
+
+def test_names_that_count_are_written_for_addresses_that_count_and_no_others(written: Written) -> None:
+    lock = written.environment.allocations.vpcs["acme"]
+    own, vip = str(lock.load_balancers[5]), str(written.environment.region.networks.control_plane_vips[5])
+    mine, domain = f"{CLUSTER}.{written.zone}", written.environment.region.control_planes.domain
+    written.serve("outside", f"web.globex-lab.{written.zone}", own)
+    written.serve("elsewhere", f"away.{mine}", "192.0.2.1")
+    written.serve("aliased", f"aliased.{mine}", own, **{TARGET: "192.0.2.1"})
+    written.serve("two-in-one", f"x\tIN\tA\t192.0.2.1;.{mine}", own)
+    written.serve("plane", f"{CLUSTER}.{domain}", own)
+    written.serve("web", f"web.{mine}, *.shop.{mine}", own)
+    written.serve("api", f"{CLUSTER}.{domain}", vip)
+
+    written.await_records(
+        {f"web.{CLUSTER}": [own], f"*.shop.{CLUSTER}": [own], f"{CLUSTER}.api": [vip]},
+    )
+
+    assert {name: written.told(name) for name in ("web", "api", "outside")} == {
+        "web": {"RecordReady"},
+        "api": {"RecordReady"},
+        "outside": set(),
+    }
+
+
+def test_a_name_follows_its_address_and_goes_with_its_service(written: Written) -> None:
+    first, second = (str(written.environment.allocations.vpcs["acme"].load_balancers[one]) for one in (5, 6))
+    before = written.records()
+    name = f"moved.{CLUSTER}"
+
+    written.serve("moved", f"{name}.{written.zone}", first)
+    written.await_records({**before, name: [first]})
+    written.serve("moved", f"{name}.{written.zone}", second)
+    written.await_records({**before, name: [second]})
+    written.api.delete(ObjectRef("v1", "Service", "moved", SHOP))
+
+    written.await_records(before)
+
+
+def test_a_name_that_somebody_wrote_by_hand_stays_theirs(written: Written) -> None:
+    own = str(written.environment.allocations.vpcs["acme"].load_balancers[5])
+    before, by_hand, after = written.records(), f"by-hand.{CLUSTER}", f"after.{CLUSTER}"
+    written.write(by_hand, "192.0.2.1")
+
+    written.serve("by-hand", f"{by_hand}.{written.zone}", own)
+    written.serve("after", f"{after}.{written.zone}", own)
+
+    written.await_records({**before, by_hand: ["192.0.2.1"], after: [own]})

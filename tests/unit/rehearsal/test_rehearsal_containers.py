@@ -1,0 +1,102 @@
+"""Containers of images that are here as programs: which program, with what arguments, variables and kubeconfig."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_objects import obj
+
+from rehearsal.operators import containers
+from rehearsal.operators.view import SIMULATED, simulated_secret
+from toolchain import binaries
+
+FILLED = {"metrics": 7001, "health": 7002, "name_server": 7003, "namespace": "names", "kubeconfig": "/k"}
+PROGRAMS = {one.name: one for one in containers.PROGRAMS}
+
+
+@pytest.fixture(autouse=True)
+def _everything_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(binaries, "path", lambda _: Path(sys.executable))
+
+
+def pod(**spec: Any) -> Any:
+    return obj("v1", "Pod", "controller-1", spec, namespace="names")
+
+
+@pytest.mark.parametrize(
+    ("image", "program"),
+    [
+        ("quay.io/metallb/controller:v0.16.1", "metallb-controller"),
+        ("registry:5000/quay/metallb/controller@sha256:0", "metallb-controller"),
+        ("metallb/controller", "metallb-controller"),
+        ("registry.k8s.io/external-dns/external-dns:v0.21.0", "external-dns"),
+        ("quay.io/notmetallb/controller:v1", None),
+        ("quay.io/metallb/speaker:v0.16.1", None),
+    ],
+)
+def test_a_program_is_known_by_the_end_of_its_images_name(image: str, program: str | None) -> None:
+    found = containers.program_of({"image": image})
+
+    assert (found and found.name) == program
+
+
+@pytest.mark.parametrize(
+    ("program", "given", "run"),
+    [
+        (
+            "metallb-controller",
+            ["--port=9120", "--lb-class=x"],
+            [
+                "--lb-class=x",
+                "--port=7001",
+                "--health-probe-port=7002",
+                "--webhook-mode=disabled",
+                "--namespace=names",
+                "--kubeconfig=/k",
+            ],
+        ),
+        (
+            "external-dns",
+            ["--source=service", "--source=ingress", "--rfc2136-host=10.0.0.53", "--rfc2136-port=53", "--events"],
+            [
+                "--source=service",
+                "--source=ingress",
+                "--events",
+                "--metrics-address=127.0.0.1:7001",
+                "--rfc2136-host=127.0.0.1",
+                "--rfc2136-port=7003",
+                "--kubeconfig=/k",
+            ],
+        ),
+    ],
+)
+def test_a_container_has_its_own_arguments_but_for_those_that_are_different_here(
+    program: str, given: list[str], run: list[str]
+) -> None:
+    assert containers.arguments(PROGRAMS[program], {"args": given}, FILLED) == run
+
+
+def test_variables_come_from_the_pod_and_from_secrets(objects: Any) -> None:
+    filled = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
+    secret = {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
+    node = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.unknown"}}}
+    container = {"env": [filled, secret, node, {"name": "MODE", "value": "frr-k8s"}]}
+
+    told = containers.variables(objects(simulated_secret("s", "names", ["k"])), pod(), container)
+
+    assert told == {"POD_NAME": "controller-1", "KEY": SIMULATED, "MODE": "frr-k8s"}
+
+
+def test_a_container_waits_for_its_secrets_and_the_reason_says_for_which_key(objects: Any) -> None:
+    container = {"env": [{"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}]}
+
+    for view in (objects(), objects(simulated_secret("s", "names", ["other"]))):
+        with pytest.raises(containers.NotThere, match=r"^pod names/controller-1 waits for key k of Secret s$"):
+            containers.variables(view, pod(), container)
+
+
+def test_a_container_that_is_told_of_no_kubeconfig_has_none(objects: Any) -> None:
+    assert containers.given_kubeconfig(objects(), pod(), {"args": ["--port=1"]}) is None
