@@ -83,7 +83,7 @@ def _intent(environment: Environment, pool: str, pin: _Pin) -> NodeIntent | None
         return None
     pinned = image.model_copy(update={"sha256": pin["sha256"]})
     # No library that wrote such a file had nodes with shared GPUs, or IPv6.
-    unknown = {"gpu_sharing": None, "dual_stack": False}
+    unknown = {"gpu_sharing": None, "dual_stack": None}
     return wanted_intent(environment, placed, pinned, pin["revision"]).model_copy(update=unknown)
 
 

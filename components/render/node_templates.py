@@ -67,7 +67,7 @@ class TemplateIntent:
             mirror=intent.mirror,
             network=intent.network,
             gpu_sharing=intent.gpu_sharing,
-            dual_stack=intent.dual_stack,
+            dual_stack=intent.dual_stack is True,
         )
 
 

@@ -11,7 +11,7 @@ import json
 import re
 from abc import abstractmethod
 from functools import cached_property
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AwareDatetime, Field, JsonValue, StringConstraints
 
@@ -125,8 +125,8 @@ class NodeIntent(ImageIntent):
     gpu_sharing: GpuSharingSpec | None = None
     """How pods share the GPUs of the node; None where each GPU is one pod's, and in intents of revisions that do not
     write it."""
-    dual_stack: bool = False
-    """Whether pods of the node have addresses of IPv6, too; its cluster has or has not, for life."""
+    dual_stack: Literal[True] | None = None
+    """Says that pods of the node have addresses of IPv6, too; its cluster has or has not, for life."""
     after: AwareDatetime | None = None
     """Moment after which nodes that are older are made anew, a restart; Cluster API's ``rollout.after``."""
 

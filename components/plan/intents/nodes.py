@@ -49,7 +49,7 @@ def wanted_intent(
         network=wanted_network(environment, placed, image.boot) if revision >= KNOWS_ADDRESSES else None,
         # Of any revision: a pool that asks is behind its data until it is promoted to one that writes it.
         gpu_sharing=placed.pool.gpu_sharing,
-        dual_stack=placed.dual_stack,
+        dual_stack=placed.dual_stack or None,
         after=rollout.after,
     )
 

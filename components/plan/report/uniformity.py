@@ -208,8 +208,9 @@ def _not_reported(groups: Mapping[str, Values], live: list[LiveNode]) -> dict[st
 
 
 def _of_image(image: GoldenImage) -> dict[str, str]:
-    contents = image.contents.model_dump(exclude_none=True)
-    return {"image": image.version, "image_sha256": image.sha256, **contents}
+    contents = image.contents.model_dump(exclude_none=True, exclude={"roce"})
+    roce = {"roce": str(image.contents.roce)} if image.contents.roce else {}
+    return {"image": image.version, "image_sha256": image.sha256, **contents, **roce}
 
 
 def _dpu_images(environment: Environment, placed: PlacedPool) -> dict[str, str]:

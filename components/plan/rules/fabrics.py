@@ -93,13 +93,13 @@ def guid_ranges(environment: Environment) -> Iterator[Problem]:
 
 def partition_limit(environment: Environment) -> Iterator[Problem]:
     """Report tenants with more partitions on an InfiniBand fabric than one may have."""
-    limited = {fabric.name for fabric in environment.region.fabrics if fabric.kind is FabricKind.INFINIBAND}
+    without = {fabric.name for fabric in environment.region.fabrics if fabric.kind is not FabricKind.INFINIBAND}
     for tenant in environment.tenants:
         used = Counter[str]()
         for index, vpc in enumerate(tenant.vpcs):
             for at, name in enumerate(vpc.fabrics):
-                used[name] += name in limited
-                if name in limited and used[name] == MAX_PARTITIONS + 1:
+                used[name] += name not in without
+                if used[name] == MAX_PARTITIONS + 1:
                     text = f"{tenant.tenant} has more than {MAX_PARTITIONS} partitions on {name}; merge VPCs"
                     yield problem(environment, tenant_file(tenant), ("vpcs", index, "fabrics", at), text)
 

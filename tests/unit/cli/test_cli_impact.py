@@ -51,11 +51,11 @@ def test_a_promotion_is_told_with_its_nodes_its_cause_and_what_is_kept(repositor
         "    Cluster API makes every Machine of the group anew, within maxSurge and maxUnavailable.",
         (
             "  by images.lock.yaml:62 groups.acme-train/train/a01: gpu-2026.10.2@869a40df17452a4c -> "
-            "gpu-2026.11.1@521614c8b2a1e994"
+            "gpu-2026.11.1@8be388024e6c0b15"
         ),
         (
             "  by images.lock.yaml:63 groups.acme-train/train/a02: gpu-2026.10.2@869a40df17452a4c -> "
-            "gpu-2026.11.1@521614c8b2a1e994"
+            "gpu-2026.11.1@8be388024e6c0b15"
         ),
         "",
         "tenants:",

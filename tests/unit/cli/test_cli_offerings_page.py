@@ -61,9 +61,10 @@ def test_it_has_all_that_the_tables_have_without_leaving_places_out() -> None:
         "Virtual machines",
         "Systems of virtual machines",
         "Nodes",
+        "NVLink beyond a node",
         "Storage classes",
         "Checkpoints",
-        "InfiniBand",
+        "RDMA",
     ]
     [scratch] = [row for row in found["Storage classes"] if row[0] == "scratch"]
     assert scratch[-1].count(",") == 12, "a terminal names three of thirteen"

@@ -149,7 +149,7 @@ def test_edits_and_fields_that_force_a_change_stand_with_their_part(shown: Eleme
         "images.lock.yaml:62",
         "groups.acme-train/train/a01",
         "gpu-2026.10.2@869a40df17452a4c",
-        "gpu-2026.11.1@521614c8b2a1e994",
+        "gpu-2026.11.1@8be388024e6c0b15",
     ]
     assert part[4][:5] == [
         "replaced",

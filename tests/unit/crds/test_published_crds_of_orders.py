@@ -1,4 +1,4 @@
-"""What tenants are told to apply fits the schema that KubeVirt publishes."""
+"""What tenants are told to apply fits the schemas that KubeVirt and NVIDIA publish."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ class Oracle(Protocol):
 
 
 @pytest.mark.parametrize("name", ["laptop", "us-east-04a", "eu-south-03a"])
-def test_an_order_of_each_size_fits_its_published_schema(published: Oracle, name: str) -> None:
+def test_an_order_of_each_kind_fits_its_published_schema(published: Oracle, name: str) -> None:
     environment = load_environment(name, ENVIRONMENTS)
-    orders = [one.manifest for one in examples_of(environment).values() if one.manifest["kind"] == "VirtualMachine"]
+    manifests = [item for one in examples_of(environment).values() for item in one.manifests]
+    orders = [item for item in manifests if item["kind"] in {"VirtualMachine", "ComputeDomain"}]
 
     assert orders
     for order in orders:

@@ -82,7 +82,7 @@ def test_a_release_that_does_not_take_what_is_set_goes_nowhere(laptop: Any) -> N
 
     assert [problem.text for problem in caught.value.problems] == [
         f"cilium: add_on_values.cilium.values.debug.enabled of {cluster}: 'debug.enabled' is not in tunable of"
-        " cilium 1.20.1 (../catalog/versions.yaml:65: none); remove it"
+        " cilium 1.20.1 (../catalog/versions.yaml:68: none); remove it"
         for cluster in ("acme-train", "globex-lab")
     ]
     laptop.edit(VERSIONS, f'"sha256:{"c" * 64}"', f'"sha256:{"c" * 64}", tunable: {{debug.enabled: boolean}}')

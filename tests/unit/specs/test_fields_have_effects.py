@@ -28,6 +28,7 @@ EXCEPTIONS = {
     "GoldenImage.supported": BY_PROPERTY,
     "ImageContents.containerd": PRINTED,
     "ImageContents.kernel": PRINTED,
+    "FabricSpec.vnis": BY_LOOP,
     "InstanceType.cpu_model": PRINTED,
     "InstanceType.ethernet_ports": PRINTED,
     "KernelProfile.*": PRINTED,

@@ -129,6 +129,14 @@ TABLE: dict[type[Spec], dict[str, Row]] = {
             bad="maybe",
             said="must be true or false",
         ),
+        "spare": Row("20Gi", None, None, "20500Mi", "write 21Gi"),
+        "encrypted": Row(
+            good=True,
+            where=("metadata", "labels", "jacquard.dev/encrypted"),
+            seen="true",
+            bad="maybe",
+            said="must be true or false",
+        ),
         "management": Row(good=True, where=None, seen=None, bad="maybe", said="must be true or false"),
     },
 }
