@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ENVIRONMENT ?= laptop
 # Three files at a time, two of them with a local region of their own: most of the time a test waits.
-E2E := $(BIN)/python -m pytest -v -n 3 --dist loadgroup --no-loadscope-reorder --durations 12 -m "not nightly" tests/e2e
+E2E := $(BIN)/python -m pytest -v -n 3 --dist loadfile --no-loadscope-reorder --durations 12 -m "not nightly" tests/e2e
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

@@ -7,12 +7,15 @@ What takes longest comes first.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from api_server import LocalApiServer
 from driven_standin import DrivenStandIn
 from local_region import LocalRegion, end, gone_at_the_end
 from plug_ins_told import by_whose
+from xdist.scheduler import LoadFileScheduling
 
 from toolchain.engine import choose
 
@@ -33,12 +36,22 @@ _REGION = pytest.StashKey[LocalRegion]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files that take longest first, and all that share a region into one process."""
+    """Put files that take longest first, so that no process is left with one of them when the others have ended."""
     places = {name: place for place, name in enumerate(_FIRST)}
     items.sort(key=lambda item: places.get(item.path.stem, len(places)))
-    for item in items:
-        stem = item.path.stem
-        item.add_marker(pytest.mark.xdist_group(_OF_THE_REGION[0] if stem in _OF_THE_REGION else stem))
+
+
+class _Together(LoadFileScheduling):
+    """Gives a file to one process, and all files that share a region to the same."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return _OF_THE_REGION[0] if Path(file).stem in _OF_THE_REGION else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Together:
+    """Decide which process runs which tests, where several do (``-n``)."""
+    return _Together(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
