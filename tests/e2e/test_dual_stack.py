@@ -108,7 +108,7 @@ def test_a_node_has_a_part_of_each_prefix_for_pods(server: LocalApiServer, block
 def test_the_policy_of_the_cluster_is_taken_with_blocks_of_both_families(
     server: LocalApiServer, rendered: list[Manifest], blocks: dict[str, list[str]]
 ) -> None:
-    spec = _spec(rendered, "NetworkPolicy", "solstice")
+    spec = _spec([item for item in rendered if item.cluster == CLUSTER], "NetworkPolicy", "solstice")
     about = {"name": "solstice", "namespace": "default"}
 
     made = _made(
