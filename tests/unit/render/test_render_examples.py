@@ -1,0 +1,14 @@
+"""Workloads that a tenant is shown as examples."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.render.examples import gpu_pod
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_a_pod_is_on_the_network_of_its_node_where_the_fabric_is_there(*, joined: bool) -> None:
+    pod = gpu_pod("h100-eth-8", (), {"nvidia.com/gpu": 8}, (), "example", host_network=joined)
+
+    assert ("hostNetwork" in pod["spec"], "securityContext" in pod["spec"]["containers"][0]) == (joined, joined)
