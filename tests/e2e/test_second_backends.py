@@ -136,10 +136,18 @@ def test_clusters_of_one_vpc_have_one_policy_and_prefixes_of_their_own(second: L
         policies.append(policy["spec"])
         pods[name] = cluster["spec"]["clusterNetwork"]["pods"]["cidrBlocks"]
 
-    assert policies[0] == policies[1]
-    allowed = {to["ipBlock"]["cidr"] for rule in policies[0]["egress"] for to in rule["to"]}
-    assert pods == {name: [str(numbers.of_cluster(name).pods)] for name in pods}
-    assert {prefix for prefixes in pods.values() for prefix in prefixes} <= allowed
+    evaluated, whole = ({**one, "ingress": _ipv4(one, "from"), "egress": _ipv4(one, "to")} for one in policies)
+    assert evaluated == whole
+    given = {name: numbers.of_cluster(name) for name in pods}
+    wanted = {name: [one.pods, *filter(None, [one.pods_ipv6])] for name, one in given.items()}
+    assert pods == {name: [str(one) for one in prefixes] for name, prefixes in wanted.items()}
+    assert {prefixes[0] for prefixes in pods.values()} <= {cidr for peers in whole["egress"] for cidr in peers}
+
+
+def _ipv4(policy: dict[str, Any], key: str) -> list[list[str]]:
+    """Return the blocks of IPv4 of each rule: a cluster that has IPv6, too, names its own blocks of it beside."""
+    rules = policy["ingress" if key == "from" else "egress"]
+    return [[one["ipBlock"]["cidr"] for one in rule[key] if ":" not in one["ipBlock"]["cidr"]] for rule in rules]
 
 
 def test_each_secret_comes_from_the_store_and_no_value_is_in_state_or_logs(second: LocalRegion) -> None:
