@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from components.plan.allocate.spares import nodes_within
@@ -14,14 +14,15 @@ from components.specs.keys import pool_key
 from components.specs.node_pool import NodePoolSpec
 from components.specs.problems import FORM, Problem, dotted
 from components.specs.tenant import TenantSpec
+from components.specs.tenant_network import VpcSpec
 from components.specs.vm_offering import VirtualMachineSpec
 
 DataPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlacedCluster:
-    """A cluster and where it is written."""
+class _Placed:
+    """What is written of a cluster, and where."""
 
     tenant: TenantSpec
     cluster: ClusterSpec
@@ -31,21 +32,28 @@ class PlacedCluster:
     def file(self) -> str:
         """Return the file of the tenant."""
         return tenant_file(self.tenant)
+
+    @property
+    def vpc(self) -> VpcSpec | None:
+        """Return the VPC of the cluster; None where its tenant has no such VPC, which is a problem of its own."""
+        return vpc_of(self.tenant.vpcs, self.cluster)
+
+    @property
+    def vpc_path(self) -> DataPath:
+        """Return where the VPC of the cluster is written, which must be there."""
+        return "vpcs", [vpc.name for vpc in self.tenant.vpcs].index(self.cluster.vpc)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlacedPool:
+class PlacedCluster(_Placed):
+    """A cluster and where it is written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacedPool(_Placed):
     """A pool and where it is written."""
 
-    tenant: TenantSpec
-    cluster: ClusterSpec
     pool: NodePoolSpec
-    path: DataPath
-
-    @property
-    def file(self) -> str:
-        """Return the file of the tenant."""
-        return tenant_file(self.tenant)
 
     @property
     def key(self) -> str:
@@ -55,8 +63,12 @@ class PlacedPool:
     @property
     def dual_stack(self) -> bool:
         """Tell whether the data ask for IPv6 beside IPv4 in the cluster."""
-        inside = (vpc for vpc in self.tenant.vpcs if vpc.name == self.cluster.vpc)
-        return any(vpc.ipv6_of(self.cluster.name) is not None for vpc in inside)
+        return self.vpc is not None and self.vpc.ipv6_of(self.cluster.name) is not None
+
+
+def vpc_of(vpcs: Iterable[VpcSpec], cluster: ClusterSpec) -> VpcSpec | None:
+    """Return the VPC of ``cluster`` among ``vpcs``; None where it is not there."""
+    return next((vpc for vpc in vpcs if vpc.name == cluster.vpc), None)
 
 
 def tenant_file(tenant: TenantSpec) -> str:

@@ -149,7 +149,7 @@ class _Assigner:
         kind = self._environment.instance_types.by_name.get(placed.pool.instance_type)
         if kind is None:
             return
-        halls = halls_for(self._environment, placed.tenant, placed.cluster, kind)
+        halls = halls_for(self._environment, placed, kind)
         if placed.pool.racks is not None and kind.scale is Scale.RACK:
             self._serve_racks(placed, placed.pool.racks, kind.nodes_per_rack, halls)
         else:

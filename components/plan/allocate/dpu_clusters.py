@@ -150,9 +150,9 @@ def links(vpc: VpcAllocation, at: str) -> Iterator[Address]:
 def linked(environment: Environment) -> Iterator[tuple[str, str]]:
     """Yield each cluster whose VPC has a link for each host, with the VPC."""
     for placed in clusters(environment):
-        for vpc in placed.tenant.vpcs:
-            if vpc.name == placed.cluster.vpc and BORDERS[vpc.isolation].link_per_host:
-                yield placed.cluster.name, vpc.name
+        vpc = placed.vpc
+        if vpc is not None and BORDERS[vpc.isolation].link_per_host:
+            yield placed.cluster.name, vpc.name
 
 
 def _numbers(part: NumberRange) -> range:

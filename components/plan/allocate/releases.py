@@ -97,7 +97,7 @@ def _find(environment: Environment, pool: str) -> PlacedPool:
 
 def _halls(environment: Environment, placed: PlacedPool) -> tuple[str, ...]:
     kind = environment.instance_types.by_name[placed.pool.instance_type]
-    return halls_for(environment, placed.tenant, placed.cluster, kind)
+    return halls_for(environment, placed, kind)
 
 
 def _surplus(environment: Environment, placed: PlacedPool) -> list[list[HostSpec]]:

@@ -80,7 +80,7 @@ def takes_defaults(cluster: ClusterSpec) -> bool:
 
 def brings_network(placed: PlacedCluster) -> bool:
     """Tell whether the VPC of a cluster is its CNI, too."""
-    return any(BORDERS[vpc.isolation].brings_network for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc)
+    return placed.vpc is not None and BORDERS[placed.vpc.isolation].brings_network
 
 
 def takes_more_pods(environment: Environment, placed: PlacedCluster) -> bool:

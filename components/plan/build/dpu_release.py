@@ -24,4 +24,4 @@ def dpu_release(environment: Environment) -> DpuRelease | None:
 
 def has_dpus(placed: PlacedCluster) -> bool:
     """Tell whether DPUs isolate the hosts of a cluster."""
-    return any(on_dpus(vpc) for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc)
+    return placed.vpc is not None and on_dpus(placed.vpc)

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from components.plan.pools import PlacedCluster, most_nodes
+from components.plan.pools import PlacedCluster, PlacedPool, most_nodes
 from components.render.device_plugins import IMAGES
 from components.render.infiniband import DAEMON, MULTUS, Partition
 from components.render.roce import RocePorts
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind, FabricSpec
-from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.instance_types import InstanceType, PortUse
-from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import VpcSpec
 
 
-def infiniband(environment: Environment, vpc: VpcSpec) -> list[FabricSpec]:
+def infiniband(environment: Environment, vpc: VpcSpec | None) -> list[FabricSpec]:
     """Return the InfiniBand fabrics of ``vpc``, by name."""
     return [fabric for fabric in _fabrics(environment, vpc) if fabric.kind is FabricKind.INFINIBAND]
 
 
-def roce(environment: Environment, vpc: VpcSpec) -> list[FabricSpec]:
+def roce(environment: Environment, vpc: VpcSpec | None) -> list[FabricSpec]:
     """Return the Ethernet fabrics on which ``vpc`` has a VRF, by name."""
     return [fabric for fabric in _fabrics(environment, vpc) if fabric.roce is not None]
 
 
-def _fabrics(environment: Environment, vpc: VpcSpec) -> list[FabricSpec]:
+def _fabrics(environment: Environment, vpc: VpcSpec | None) -> list[FabricSpec]:
+    """Return the fabrics of ``vpc``, by name; none where a cluster names a VPC that is not there."""
     fabrics = sorted(environment.region.fabrics, key=lambda fabric: fabric.name)
-    return [fabric for fabric in fabrics if fabric.name in vpc.fabrics]
+    return [fabric for fabric in fabrics if vpc is not None and fabric.name in vpc.fabrics]
 
 
 def ports_on(kind: InstanceType, fabric: FabricSpec) -> int:
@@ -41,32 +40,27 @@ def reached(environment: Environment, fabric: FabricSpec) -> tuple[str, ...]:
     return fabric.halls or tuple(hall for site in environment.region.sites for hall in site.halls)
 
 
-def halls_for(
-    environment: Environment, tenant: TenantSpec, cluster: ClusterSpec, kind: InstanceType
-) -> tuple[str, ...]:
-    """Return the halls that ``cluster`` may have hosts of ``kind`` in: of its site, and on its VPC's fabrics."""
-    sites = [site for site in environment.region.sites if cluster.site in {None, site.name}]
-    halls = tuple(hall for site in sites for hall in site.halls)
-    vpcs = [vpc for vpc in tenant.vpcs if vpc.name == cluster.vpc]
-    fabrics = [fabric for vpc in vpcs for fabric in _fabrics(environment, vpc) if ports_on(kind, fabric)]
-    reached = {hall for fabric in fabrics for hall in fabric.halls or halls}
-    return tuple(hall for hall in halls if not fabrics or hall in reached)
+def halls_for(environment: Environment, placed: PlacedPool, kind: InstanceType) -> tuple[str, ...]:
+    """Return the halls that ``placed`` may have hosts of ``kind`` in: of its site, and on its VPC's fabrics."""
+    sites = [site for site in environment.region.sites if placed.cluster.site in {None, site.name}]
+    fabrics = [fabric for fabric in _fabrics(environment, placed.vpc) if ports_on(kind, fabric)]
+    carried = {hall for fabric in fabrics for hall in reached(environment, fabric)}
+    return tuple(hall for site in sites for hall in site.halls if not fabrics or hall in carried)
 
 
 def connected(environment: Environment, placed: PlacedCluster) -> list[InstanceType]:
     """Return the instance types, by name, with which ``placed`` is on InfiniBand fabrics of its VPC."""
     names = {pool.instance_type for pool in placed.cluster.pools}
     kinds = (environment.instance_types.by_name.get(name) for name in sorted(names))
-    vpcs = [vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc and infiniband(environment, vpc)]
-    return [kind for kind in kinds if kind and kind.infiniband_ports and vpcs]
+    fabrics = infiniband(environment, placed.vpc)
+    return [kind for kind in kinds if kind and kind.infiniband_ports and fabrics]
 
 
 def on_roce(environment: Environment, placed: PlacedCluster) -> list[tuple[InstanceType, FabricSpec]]:
     """Return the instance types, by name, with which ``placed`` may be on RoCE fabrics of its VPC, with each fabric."""
     names = {pool.instance_type for pool in placed.cluster.pools}
     kinds = (environment.instance_types.by_name.get(name) for name in sorted(names))
-    vpcs = [vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc]
-    fabrics = [fabric for vpc in vpcs for fabric in roce(environment, vpc)]
+    fabrics = roce(environment, placed.vpc)
     return [(kind, fabric) for kind in kinds if kind for fabric in fabrics if ports_on(kind, fabric)]
 
 
@@ -79,8 +73,7 @@ def guids_needed(environment: Environment, placed: PlacedCluster) -> dict[str, i
         if kind is not None:
             nodes = most_nodes(environment, pool)
             functions += nodes * kind.infiniband_ports * kind.dpu.virtual_functions
-    vpcs = [vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc] if functions else []
-    return {fabric.name: functions for vpc in vpcs for fabric in infiniband(environment, vpc)}
+    return {fabric.name: functions for fabric in infiniband(environment, placed.vpc) if functions}
 
 
 def roce_ports(environment: Environment, placed: PlacedCluster) -> RocePorts | None:

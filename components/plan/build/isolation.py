@@ -66,9 +66,7 @@ def _members(control_planes: ControlPlanesSpec, cluster: ClusterSpec) -> int:
 
 
 def _fabrics(environment: Environment, placed: PlacedCluster) -> int:
-    if not connected(environment, placed):
-        return 0
-    return sum(len(infiniband(environment, vpc)) for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc)
+    return len(infiniband(environment, placed.vpc)) if connected(environment, placed) else 0
 
 
 def _asked(cluster: ClusterSpec) -> Iterator[int]:

@@ -57,11 +57,10 @@ def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[TenantNe
 
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[TenantNetworkInput]:
     """Yield the VPC of a cluster that it isolates itself, or has a partition of."""
-    part, ports = partition(environment, placed), roce_ports(environment, placed)
-    for vpc in placed.tenant.vpcs:
-        if vpc.name == placed.cluster.vpc and (part or ports or not on_dpus(vpc)):
-            mine = _vpc(environment, placed.tenant, vpc, placed.cluster.name, {})  # links are what DPUs are told
-            yield replace(_network(environment, mine, placed.cluster.name), partition=part, roce=ports)
+    vpc, part, ports = placed.vpc, partition(environment, placed), roce_ports(environment, placed)
+    if vpc is not None and (part or ports or not on_dpus(vpc)):
+        mine = _vpc(environment, placed.tenant, vpc, placed.cluster.name, {})  # links are what DPUs are told
+        yield replace(_network(environment, mine, placed.cluster.name), partition=part, roce=ports)
 
 
 def _network(environment: Environment, vpc: Vpc, cluster: str | None) -> TenantNetworkInput:

@@ -6,6 +6,7 @@ from components.plan.build.control_planes import running_version
 from components.plan.build.fabrics import roce
 from components.plan.intents.boot import boot_objections
 from components.plan.intents.compute_domains import compute_domain_objections
+from components.plan.pools import vpc_of
 from components.specs.base import KubernetesVersion
 from components.specs.catalog import GoldenImage
 from components.specs.environment import Environment
@@ -107,8 +108,8 @@ def _roce_objections(
 ) -> list[str]:
     """Return where adapters on ``image`` would send other packets than the switches of a fabric carry."""
     kind, has = environment.instance_types.by_name.get(pool.instance_type), image.contents.roce
-    vpcs = [vpc for tenant in environment.tenants for vpc in tenant.vpcs if vpc.name == cluster.vpc]
-    fabrics = [fabric for vpc in vpcs for fabric in roce(environment, vpc)] if kind and kind.roce_ports else []
+    vpc = vpc_of((vpc for tenant in environment.tenants for vpc in tenant.vpcs), cluster)
+    fabrics = roce(environment, vpc) if kind and kind.roce_ports else []
     made = f"sets adapters to {has}" if has else "sets no adapters"
     return [
         f"image {image.version} {made} (contents.roce), and {fabric.name} of region.yaml carries {fabric.roce}"

@@ -21,7 +21,7 @@ def wanted_network(environment: Environment, placed: PlacedPool, boot: BootMode)
 
 def addressed(environment: Environment, placed: PlacedPool) -> bool:
     """Tell whether hosts of ``placed`` have a link each, so that each has an address."""
-    vpc = next((vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc), None)
+    vpc = placed.vpc
     return environment.region.nodes.addresses is not None and vpc is not None and BORDERS[vpc.isolation].link_per_host
 
 

@@ -93,7 +93,7 @@ class RolloutLimits:
 
 def _fabrics(environment: Environment, by_key: dict[str, PlacedPool]) -> dict[str, set[str]]:
     """Return the rollout groups on each fabric: those with a host in its halls, of VPCs that it carries."""
-    named = {placed.key: _fabrics_of_vpc(placed) for placed in by_key.values()}
+    named = {key: placed.vpc.fabrics if placed.vpc else () for key, placed in by_key.items()}
     found: dict[str, set[str]] = defaultdict(set)
     halls: dict[str, set[str]] = defaultdict(set)
     for host in environment.hosts:
@@ -106,7 +106,3 @@ def _fabrics(environment: Environment, by_key: dict[str, PlacedPool]) -> dict[st
             if carried and (not fabric.halls or not here.isdisjoint(fabric.halls)):
                 found[fabric.name].add(key)
     return found
-
-
-def _fabrics_of_vpc(placed: PlacedPool) -> tuple[str, ...]:
-    return next((vpc.fabrics for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc), ())

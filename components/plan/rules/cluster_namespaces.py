@@ -86,17 +86,17 @@ def groups(environment: Environment) -> Iterator[Problem]:
 def edges(environment: Environment) -> Iterator[Problem]:
     """Report namespaces that are open to what their VPC is closed to."""
     for one in _namespaces(environment):
-        for index, vpc in enumerate(one.cluster.tenant.vpcs):
-            if vpc.name != one.cluster.cluster.vpc:
-                continue
-            closed = {
-                "ingress": one.spec.ingress is NamespaceIngress.PUBLIC and vpc.ingress is Ingress.NONE,
-                "egress": one.spec.egress is NamespaceEgress.PUBLIC and vpc.egress is Egress.NONE,
-            }
-            for key in (key for key, is_closed in closed.items() if is_closed):
-                there = place(environment, one.cluster.file, ("vpcs", index))
-                text = f"is public, and {key} of VPC {vpc.name} is none ({there}); write none"
-                yield problem(environment, one.cluster.file, (*one.path, key), text)
+        vpc = one.cluster.vpc
+        if vpc is None:
+            continue
+        closed = {
+            "ingress": one.spec.ingress is NamespaceIngress.PUBLIC and vpc.ingress is Ingress.NONE,
+            "egress": one.spec.egress is NamespaceEgress.PUBLIC and vpc.egress is Egress.NONE,
+        }
+        for key in (key for key, is_closed in closed.items() if is_closed):
+            there = place(environment, one.cluster.file, one.cluster.vpc_path)
+            text = f"is public, and {key} of VPC {vpc.name} is none ({there}); write none"
+            yield problem(environment, one.cluster.file, (*one.path, key), text)
 
 
 def storage_classes(environment: Environment) -> Iterator[Problem]:

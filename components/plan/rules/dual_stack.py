@@ -15,7 +15,6 @@ from components.specs.environment import Environment
 from components.specs.ipv6 import Ipv6Spec, Network6
 from components.specs.loader import ALLOCATIONS, REGION, VERSIONS
 from components.specs.problems import Problem, listed
-from components.specs.tenant_network import VpcSpec
 
 _USABLE = {"fc00::/7": "private, RFC 4193", "2000::/3": "public"}
 _SIZES = {
@@ -101,30 +100,24 @@ def kept(environment: Environment) -> Iterator[Problem]:
         vpc = lock.vpcs.get(name)
         if old is None or vpc is None or {old.tenant, vpc.tenant} != {placed.tenant.tenant} or old.vpc != name:
             continue
-        for path, spec in _vpcs(placed):
-            has, wants = bool(vpc.of_cluster(placed.cluster.name).ipv6), spec.ipv6_of(placed.cluster.name) is not None
-            if has != wants and not spec.has_own(placed.cluster.name):
-                there = place(environment, ALLOCATIONS, ("vpcs", name))
-                what = "runs with IPv4 alone" if wants else f"runs with {listed(map(str, vpc.ipv6.values()))}, too"
-                remedy = "remove it" if wants else "write it back"
-                text = (
-                    f"{placed.cluster.name} {what} ({there}), and a cluster keeps its families; {remedy}, or move to a"
-                    " new VPC with a new cluster"
-                )
-                yield problem(environment, placed.file, (*path, "ipv6") if wants else path, text)
+        spec = placed.vpc
+        if spec is None or spec.has_own(placed.cluster.name):
+            continue
+        has, wants = bool(vpc.of_cluster(placed.cluster.name).ipv6), spec.ipv6_of(placed.cluster.name) is not None
+        if has != wants:
+            there, path = place(environment, ALLOCATIONS, ("vpcs", name)), placed.vpc_path
+            what = "runs with IPv4 alone" if wants else f"runs with {listed(map(str, vpc.ipv6.values()))}, too"
+            remedy = "remove it" if wants else "write it back"
+            text = (
+                f"{placed.cluster.name} {what} ({there}), and a cluster keeps its families; {remedy}, or move to a"
+                " new VPC with a new cluster"
+            )
+            yield problem(environment, placed.file, (*path, "ipv6") if wants else path, text)
 
 
 def _asking(environment: Environment) -> Iterator[tuple[PlacedCluster, DataPath, Ipv6Spec]]:
     """Yield clusters that ask for IPv6, each with where that is written."""
     for placed in clusters(environment):
-        for path, vpc in _vpcs(placed):
-            ipv6 = vpc.ipv6_of(placed.cluster.name)
-            if ipv6 is not None:
-                yield placed, (*path, "ipv6"), ipv6
-
-
-def _vpcs(placed: PlacedCluster) -> Iterator[tuple[DataPath, VpcSpec]]:
-    """Yield the VPC of a cluster, with its place; none where there is no such VPC."""
-    for index, vpc in enumerate(placed.tenant.vpcs):
-        if vpc.name == placed.cluster.vpc:
-            yield ("vpcs", index), vpc
+        ipv6 = placed.vpc.ipv6_of(placed.cluster.name) if placed.vpc else None
+        if ipv6 is not None:
+            yield placed, (*placed.vpc_path, "ipv6"), ipv6

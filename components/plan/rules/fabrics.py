@@ -119,17 +119,15 @@ def partitions(environment: Environment) -> Iterator[Problem]:
             used[cluster_of(key)][fabric] += 1
     kinds = {fabric.name: fabric.kind for fabric in environment.region.fabrics}
     for placed in clusters(environment):
-        for index, vpc in enumerate(placed.tenant.vpcs):
-            if vpc.name != placed.cluster.vpc:
-                continue
-            for name, count in sorted(used[placed.cluster.name].items()):
-                if name not in vpc.fabrics:
-                    part = "partition" if kinds[name] is FabricKind.INFINIBAND else "VRF"
-                    text = (
-                        f"{placed.cluster.name} has {count} hosts on {name}, where the VPC has no {part};"
-                        f" write [{', '.join([*vpc.fabrics, name])}]"
-                    )
-                    yield problem(environment, placed.file, ("vpcs", index, "fabrics"), text)
+        vpc = placed.vpc
+        for name, count in sorted(used[placed.cluster.name].items()):
+            if vpc is not None and name not in vpc.fabrics:
+                part = "partition" if kinds[name] is FabricKind.INFINIBAND else "VRF"
+                text = (
+                    f"{placed.cluster.name} has {count} hosts on {name}, where the VPC has no {part};"
+                    f" write [{', '.join([*vpc.fabrics, name])}]"
+                )
+                yield problem(environment, placed.file, (*placed.vpc_path, "fabrics"), text)
 
 
 def unreached(environment: Environment) -> Iterator[Problem]:
@@ -155,14 +153,13 @@ def unreached(environment: Environment) -> Iterator[Problem]:
 def one_fabric(environment: Environment) -> Iterator[Problem]:
     """Report clusters on two InfiniBand fabrics: ib-kubernetes tells one fabric's manager of all pods of a cluster."""
     for placed in clusters(environment):
-        for index, vpc in enumerate(placed.tenant.vpcs):
-            fabrics = [fabric.name for fabric in infiniband(environment, vpc)]
-            if vpc.name == placed.cluster.vpc and len(fabrics) > 1 and connected(environment, placed):
-                text = (
-                    f"{placed.cluster.name} would be on {listed(fabrics)}, a cluster is on one InfiniBand fabric; make"
-                    " a VPC and a cluster for each"
-                )
-                yield problem(environment, placed.file, ("vpcs", index, "fabrics"), text)
+        fabrics = [fabric.name for fabric in infiniband(environment, placed.vpc)]
+        if len(fabrics) > 1 and connected(environment, placed):
+            text = (
+                f"{placed.cluster.name} would be on {listed(fabrics)}, a cluster is on one InfiniBand fabric; make"
+                " a VPC and a cluster for each"
+            )
+            yield problem(environment, placed.file, (*placed.vpc_path, "fabrics"), text)
 
 
 def one_mode(environment: Environment) -> Iterator[Problem]:

@@ -16,11 +16,11 @@ def repository_reachable(environment: Environment) -> Iterator[Problem]:
     if border is not None and border.networks:
         return  # where a mirror of the repository may be
     for placed in clusters(environment):
-        for index, vpc in enumerate(placed.tenant.vpcs):
-            if placed.cluster.flux and vpc.name == placed.cluster.vpc and vpc.egress is Egress.NONE:
-                there = place(environment, placed.file, (*placed.path, "flux"))
-                text = (
-                    f"pods of VPC {vpc.name} reach nothing outside, and those of {placed.cluster.name} fetch a"
-                    f" repository ({there}); write public"
-                )
-                yield problem(environment, placed.file, ("vpcs", index, "egress"), text)
+        vpc = placed.vpc
+        if placed.cluster.flux and vpc is not None and vpc.egress is Egress.NONE:
+            there = place(environment, placed.file, (*placed.path, "flux"))
+            text = (
+                f"pods of VPC {vpc.name} reach nothing outside, and those of {placed.cluster.name} fetch a"
+                f" repository ({there}); write public"
+            )
+            yield problem(environment, placed.file, (*placed.vpc_path, "egress"), text)

@@ -50,22 +50,19 @@ def backends(environment: Environment) -> Iterator[Problem]:
 def pods(environment: Environment) -> Iterator[Problem]:
     """Report prefixes for pods that the network of a cluster in the VPC could not use beside its first."""
     for placed in clusters(environment):
-        name = placed.cluster.name
-        for index, vpc in enumerate(placed.tenant.vpcs):
-            if vpc.name != placed.cluster.vpc or takes_more_pods(environment, placed):
-                continue
-            holder = name if vpc.has_own(name) else None
-            mine = [
-                at
-                for at, more in enumerate(vpc.more_prefixes)
-                if (more.kind, more.cluster) == (PrefixKind.PODS, holder)
-            ]
-            for at in mine if holder is None else mine[1:]:
-                text = (
-                    f"'{vpc.more_prefixes[at].name}' is for pods, and the network of {name} takes one prefix; remove"
-                    f" it, or have {listed(TAKE_MORE_PODS)} for its network"
-                )
-                yield problem(environment, placed.file, ("vpcs", index, "more_prefixes", at), text)
+        name, vpc = placed.cluster.name, placed.vpc
+        if vpc is None or takes_more_pods(environment, placed):
+            continue
+        holder = name if vpc.has_own(name) else None
+        mine = [
+            at for at, more in enumerate(vpc.more_prefixes) if (more.kind, more.cluster) == (PrefixKind.PODS, holder)
+        ]
+        for at in mine if holder is None else mine[1:]:
+            text = (
+                f"'{vpc.more_prefixes[at].name}' is for pods, and the network of {name} takes one prefix; remove"
+                f" it, or have {listed(TAKE_MORE_PODS)} for its network"
+            )
+            yield problem(environment, placed.file, (*placed.vpc_path, "more_prefixes", at), text)
 
 
 def kinds(environment: Environment) -> Iterator[Problem]:

@@ -235,8 +235,7 @@ def cut_off(
 
     Where no DPU keeps hosts of the VPC from it, or a name stands for the address, nobody can tell.
     """
-    networks = environment.region.networks
-    vpc = next((vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc), None)
+    networks, vpc = environment.region.networks, placed.vpc
     if address is None or vpc is None or not BORDERS[vpc.isolation].link_per_host or address in networks.storage:
         return None
     closed = networks.closed(address)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from components.plan.build.fabrics import connected, infiniband
+from components.plan.build.fabrics import connected
 from components.plan.pools import PlacedCluster, clusters, place, problem, tenant_file
 from components.render.backends import BORDERS
 from components.specs.environment import Environment
@@ -22,7 +22,7 @@ def same_prefixes(environment: Environment) -> Iterator[Problem]:
     first: dict[tuple[str, str], str] = {}
     for placed in _settled_first(environment):
         name, key = placed.cluster.name, (placed.tenant.tenant, placed.cluster.vpc)
-        vpc = next((vpc for vpc in placed.tenant.vpcs if vpc.name == placed.cluster.vpc), None)
+        vpc = placed.vpc
         several = vpc is not None and BORDERS[vpc.isolation].several_clusters
         if several and vpc is not None and vpc.has_own(name):
             continue
@@ -109,13 +109,13 @@ def partitions(environment: Environment) -> Iterator[Problem]:
     """Report clusters that would share a partition of InfiniBand: each tells its manager alone who is in it."""
     first: dict[str, str] = {}
     for placed in _settled_first(environment):
-        for vpc in placed.tenant.vpcs:
-            if vpc.name != placed.cluster.vpc or not infiniband(environment, vpc) or not connected(environment, placed):
-                continue
-            if vpc.name in first:
-                text = (
-                    f"{placed.cluster.name} has InfiniBand ports, and the partition of VPC {vpc.name} is kept by"
-                    f" {first[vpc.name]}; give this cluster a VPC of its own"
-                )
-                yield problem(environment, placed.file, (*placed.path, "vpc"), text)
-            first.setdefault(vpc.name, placed.cluster.name)
+        name = placed.cluster.vpc
+        if not connected(environment, placed):
+            continue
+        if name in first:
+            text = (
+                f"{placed.cluster.name} has InfiniBand ports, and the partition of VPC {name} is kept by"
+                f" {first[name]}; give this cluster a VPC of its own"
+            )
+            yield problem(environment, placed.file, (*placed.path, "vpc"), text)
+        first.setdefault(name, placed.cluster.name)
