@@ -40,7 +40,6 @@ from cli.views import resolved as show_view
 from cli.views import uniformity as uniformity_view
 from cli.views import upgrades as upgrade_view
 from cli.views.region_map import region_map
-from cli.views.report import offerings as offerings_page
 from components.plan.report import paths
 from components.plan.report.border import contract
 from components.plan.report.capacity import capacity
@@ -239,7 +238,9 @@ def _show_path(environment: Environment, output: ShowFormat, source: str, target
 def _show_offerings(environment: Environment, output: ShowFormat, html: Path | None, example: str | None) -> None:
     found = offerings(environment)
     if html is not None:
-        outputs.write("--html", html, offerings_page.html(found), offerings_page.MARK)
+        from cli.views.report import offerings as page  # noqa: PLC0415 - templates take time to load, and are for pages
+
+        outputs.write("--html", html, page.html(found), page.MARK)
     if example is not None:
         _show_order(environment, output, example)
     else:

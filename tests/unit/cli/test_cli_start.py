@@ -69,6 +69,14 @@ def test_a_verb_loads_no_other_verb() -> None:
     assert loaded & {"cli.verbs.up", "cli.verbs.inventory", "policies"} == set()
 
 
+def test_an_answer_that_is_no_page_loads_no_templates() -> None:
+    done = run(_LOADED, "show", "--help")
+
+    loaded = set(done.stderr.split())
+    assert "cli.verbs.show" in loaded
+    assert loaded & {"jinja2", "markupsafe"} == set()
+
+
 def test_no_verb_loads_pulumi() -> None:
     every = ", ".join(verb.target.partition(":")[0] for verb in VERBS.values())
     done = run(f"import sys, {every}; print(*sys.modules)")
