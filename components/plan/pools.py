@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from components.plan.allocate.spares import nodes_within
@@ -10,7 +10,7 @@ from components.specs.base import PercentOrCount
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.inventory import HostSpec
-from components.specs.keys import pool_key
+from components.specs.keys import cluster_of, pool_key
 from components.specs.node_pool import NodePoolSpec
 from components.specs.problems import FORM, Problem, dotted
 from components.specs.tenant import TenantSpec
@@ -69,6 +69,13 @@ class PlacedPool(_Placed):
 def vpc_of(vpcs: Iterable[VpcSpec], cluster: ClusterSpec) -> VpcSpec | None:
     """Return the VPC of ``cluster`` among ``vpcs``; None where it is not there."""
     return next((vpc for vpc in vpcs if vpc.name == cluster.vpc), None)
+
+
+def vpc_of_host(environment: Environment) -> Callable[[HostSpec], str | None]:
+    """Return what tells the VPC that a host belongs to by the lock file: None where nobody of the data has the host."""
+    names = {placed.cluster.name: placed.cluster.vpc for placed in clusters(environment)}
+    hosts = environment.allocations.hosts
+    return lambda host: names.get(cluster_of(hosts.get(host.host, "")))
 
 
 def tenant_file(tenant: TenantSpec) -> str:

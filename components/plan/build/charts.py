@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from components.plan.build.add_ons import add_ons, brings_network
 from components.plan.build.dpus import uses_dpf, uses_ovn
-from components.plan.build.fabrics import hands_out_ports
+from components.plan.build.fabrics import handed_out
 from components.plan.pools import DataPath, PlacedCluster, clusters, tenant_file
 from components.render import dns, flux, infiniband, kamaji_etcd, kube_ovn, ovn_services, secret_store
 from components.render.backends import BORDERS, CONTROL_PLANES
@@ -62,7 +62,7 @@ def installed_inside(environment: Environment, placed: PlacedCluster) -> Iterato
         yield entry.chart, entry.namespace
     if brings_network(placed):
         yield kube_ovn.CHART, kube_ovn.NAMESPACE
-    if hands_out_ports(environment, placed):
+    if handed_out(environment, placed):
         yield infiniband.CHART, infiniband.NAMESPACE
     drivers = storage_drivers(tuple(spec for spec in environment.region.storage if spec.name in cluster.storage))
     machines = VM_OPERATORS if vms is not None and vms.cluster == cluster.name else ()
@@ -80,7 +80,7 @@ def charts_inside(environment: Environment, placed: PlacedCluster) -> tuple[str,
 
 def _of_clusters(environment: Environment) -> Iterator[tuple[str, DataPlace]]:
     for placed in clusters(environment):
-        if hands_out_ports(environment, placed):
+        if handed_out(environment, placed):
             yield infiniband.CHART, (placed.file, placed.path)
         if placed.cluster.flux:
             yield flux.OPERATOR.chart, (placed.file, (*placed.path, "flux"))

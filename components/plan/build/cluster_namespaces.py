@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.plan.build.add_ons import add_ons
-from components.plan.build.fabrics import hands_out_ports
+from components.plan.build.fabrics import handed_out
 from components.plan.pools import PlacedCluster
 from components.render import cni, flux, infiniband
 from components.render.cluster_namespaces import DNS_NAMESPACE, ClusterNamespacesInput, TeamNamespace
@@ -61,7 +61,7 @@ def platform_namespaces(environment: Environment, placed: PlacedCluster) -> froz
             *(driver.namespace for driver in storage_drivers(classes)),
             *((VMS, *(one.namespace for one in VM_OPERATORS)) if vms and vms.cluster == cluster.name else ()),
             *((flux.NAMESPACE,) if cluster.flux else ()),
-            *((infiniband.NAMESPACE,) if hands_out_ports(environment, placed) else ()),
+            *((infiniband.NAMESPACE,) if handed_out(environment, placed) else ()),
         )
     )
 

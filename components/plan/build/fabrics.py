@@ -78,22 +78,26 @@ def guids_needed(environment: Environment, placed: PlacedCluster) -> dict[str, i
 
 def roce_ports(environment: Environment, placed: PlacedCluster) -> RocePorts | None:
     """Return what hands out RDMA devices on RoCE in ``placed``; None where no pod shares any."""
-    shared = [(kind, fabric) for kind, fabric in on_roce(environment, placed) if kind.shares_roce]
-    kinds = {kind.name: kind for kind, _ in shared}
+    kinds = {kind.name: kind for kind in _sharing(environment, placed)}
     if not kinds:
         return None
     return RocePorts(
         instance_types=tuple(kinds.values()),
-        fabrics=tuple(dict.fromkeys(fabric.name for _, fabric in shared)),
+        fabrics=tuple(fabric.name for fabric in roce(environment, placed.vpc)),
         plugin=environment.versions.tool(IMAGES[PortUse.SHARED]),
         has_operator=bool(connected(environment, placed)),
         pins=environment.image_pins.charts_of(placed.cluster.name),
     )
 
 
-def hands_out_ports(environment: Environment, placed: PlacedCluster) -> bool:
-    """Tell whether pods of ``placed`` ask for ports of nodes, on whatever fabric."""
-    return bool(connected(environment, placed)) or any(kind.shares_roce for kind, _ in on_roce(environment, placed))
+def handed_out(environment: Environment, placed: PlacedCluster) -> list[InstanceType]:
+    """Return the instance types of ``placed`` of which pods ask for ports, on whatever fabric."""
+    return [*connected(environment, placed), *_sharing(environment, placed)]
+
+
+def _sharing(environment: Environment, placed: PlacedCluster) -> list[InstanceType]:
+    """Return the instance types of ``placed`` whose pods share ports on RoCE."""
+    return [kind for kind, _ in on_roce(environment, placed) if kind.shares_roce]
 
 
 def partition(environment: Environment, placed: PlacedCluster) -> Partition | None:

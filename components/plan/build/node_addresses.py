@@ -7,11 +7,10 @@ from collections.abc import Mapping
 
 from components.plan.allocate.dpu_clusters import running_dpu
 from components.plan.allocate.node_addresses import link_of
-from components.plan.pools import clusters
+from components.plan.pools import vpc_of_host
 from components.render.inventory import dpu_name
 from components.specs.base import Address, Network
 from components.specs.environment import Environment
-from components.specs.keys import cluster_of
 
 Links = Mapping[str, Mapping[str, Network]]
 """Links of hosts, by DPU cluster and by name of the DPU."""
@@ -21,9 +20,9 @@ def host_links(environment: Environment) -> Mapping[str, Links]:
     """Return the links of the hosts that have an address, by VPC; one walk over all hosts finds those of all VPCs."""
     lock, found = environment.allocations, defaultdict[str, dict[str, dict[str, Network]]](lambda: defaultdict(dict))
     if lock.addresses:
-        at, vpc_of = running_dpu(environment), {one.cluster.name: one.cluster.vpc for one in clusters(environment)}
+        at, vpc_of = running_dpu(environment), vpc_of_host(environment)
         for host in environment.hosts:
-            address, vpc = lock.addresses.get(host.host), vpc_of.get(cluster_of(lock.hosts.get(host.host, "")))
+            address, vpc = lock.addresses.get(host.host), vpc_of(host)
             if address is not None and vpc is not None:
                 found[vpc][at(host) or ""][dpu_name(host)] = link_of(address)
     return found

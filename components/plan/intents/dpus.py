@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from components.plan.allocate.dpu_clusters import running_dpu
 from components.plan.build.dpus import uses_dpf
 from components.plan.intents.differences import At, Difference, differences
-from components.plan.pools import DataPath, clusters
+from components.plan.pools import DataPath, vpc_of_host
 from components.render.backends import BORDERS
 from components.render.dpf_hbn import clusters_with
 from components.render.dpu_services import UNASSIGNED
@@ -19,7 +19,7 @@ from components.render.tenant_network import on_dpus
 from components.specs.catalog import DpuImage
 from components.specs.environment import Environment
 from components.specs.intents import DpuIntent
-from components.specs.keys import DPUS, cluster_of, dpu_key
+from components.specs.keys import DPUS, dpu_key
 from components.specs.loader import IMAGES, INSTANCE_TYPES, REGION
 from components.specs.vpc_allocation import VpcAllocation
 
@@ -115,16 +115,9 @@ def deployments(environment: Environment, vpcs: Mapping[str, VpcAllocation]) -> 
 
 def dpu_hosts(environment: Environment) -> dict[str, str]:
     """Return the DPUDeployment that the data put the DPU of each host into, by its key in the lock file."""
-    allocations, running = environment.allocations, running_dpu(environment)
-    key_of = {(one.vpc, one.cluster): one.key for one in deployments(environment, allocations.vpcs)}
-    vpcs = {placed.cluster.name: placed.cluster.vpc for placed in clusters(environment)}
-    places = {
-        host.host: (
-            vpcs.get(cluster_of(allocations.hosts.get(host.host, ""))),
-            running(host),
-        )
-        for host in environment.hosts
-    }
+    vpc_of, running = vpc_of_host(environment), running_dpu(environment)
+    key_of = {(one.vpc, one.cluster): one.key for one in deployments(environment, environment.allocations.vpcs)}
+    places = {host.host: (vpc_of(host), running(host)) for host in environment.hosts}
     return {host: key_of[place] for host, place in places.items() if place in key_of}
 
 

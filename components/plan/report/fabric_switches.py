@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 from components.plan.build.fabrics import ports_on, reached
 from components.plan.build.tenant_network import vpcs
+from components.plan.pools import vpc_of_host
 from components.specs.base import Spec
 from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec, RoceSpec
-from components.specs.keys import cluster_of
 
 
 class FabricVrf(Spec):
@@ -67,12 +67,10 @@ def fabric_switches(environment: Environment) -> Iterator[FabricSwitches]:
 
 def _hosts(environment: Environment, fabric: FabricSpec) -> dict[str | None, dict[str, int]]:
     """Return the ports of hosts on ``fabric``, by VPC and host, in the order of the inventory."""
-    lock, halls = environment.allocations, reached(environment, fabric)
-    vpc_of = {cluster.name: cluster.vpc for tenant in environment.tenants for cluster in tenant.clusters}
+    vpc_of, halls = vpc_of_host(environment), reached(environment, fabric)
     ports = {kind.name: ports_on(kind, fabric) for kind in environment.instance_types.instance_types}
     found: dict[str | None, dict[str, int]] = defaultdict(dict)
     for host in environment.hosts:
         if host.hall in halls and ports.get(host.instance_type):
-            vpc = vpc_of.get(cluster_of(lock.hosts.get(host.host, "")))
-            found[vpc][host.host] = ports[host.instance_type]
+            found[vpc_of(host)][host.host] = ports[host.instance_type]
     return found

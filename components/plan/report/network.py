@@ -10,14 +10,13 @@ from components.plan.allocate.ledger import SORTS, Kind, Sort, freed_numbers, nu
 from components.plan.allocate.numbers import Block, Blocks, as_block
 from components.plan.build.dns import has_names
 from components.plan.build.tenant_network import PlacedVpc, vpcs
-from components.plan.pools import clusters_of
+from components.plan.pools import clusters_of, vpc_of_host
 from components.render.backends import BORDERS
 from components.render.dns import domain_of
 from components.render.vpc import denied
 from components.specs.base import Address, Network, Spec
 from components.specs.environment import Environment
 from components.specs.ipv6 import Network6
-from components.specs.keys import cluster_of
 from components.specs.problems import dotted
 from components.specs.ranges import NumberRange
 from components.specs.tenant_network import Egress, Ingress, Isolation
@@ -186,14 +185,9 @@ def _clusters(environment: Environment, placed: PlacedVpc) -> Iterator[ClusterNe
 
 def _hosts(environment: Environment) -> Counter[tuple[str, str]]:
     """Return how many hosts each VPC has in each DPU cluster."""
-    lock, found, shard_of = environment.allocations, Counter[tuple[str, str]](), running_dpu(environment)
-    vpc_of = {cluster.name: cluster.vpc for tenant in environment.tenants for cluster in tenant.clusters}
-    for host in environment.hosts:
-        vpc = vpc_of.get(cluster_of(lock.hosts.get(host.host, "")))
-        at = shard_of(host)
-        if vpc and at:
-            found[vpc, at] += 1
-    return found
+    vpc_of, shard_of = vpc_of_host(environment), running_dpu(environment)
+    places = ((vpc_of(host), shard_of(host)) for host in environment.hosts)
+    return Counter((vpc, at) for vpc, at in places if vpc and at)
 
 
 def _shares(placed: PlacedVpc, hosts: Counter[tuple[str, str]]) -> Iterator[DpuShare]:

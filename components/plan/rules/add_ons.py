@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.plan.build.add_ons import DEFAULT, add_ons, brings_network, has_gpus, named, nvlink, takes_defaults
-from components.plan.build.fabrics import connected, hands_out_ports
+from components.plan.build.fabrics import connected, handed_out
 from components.plan.intents.compute_domains import LEAST_KUBERNETES, offers_compute_domains, too_old
 from components.plan.pools import DataPath, PlacedCluster, clusters, place, pools, problem, vms_of, wanted_nodes
 from components.plan.rules.references import undeclared
@@ -174,7 +174,7 @@ def load_balancers(environment: Environment) -> Iterator[Problem]:
 def node_features(environment: Environment) -> Iterator[Problem]:
     """Report clusters on InfiniBand or RoCE where nothing tells the Network Operator which nodes have adapters."""
     for placed in clusters(environment):
-        if hands_out_ports(environment, placed) and (remedy := _lacks(environment, placed, Gift.NODE_FEATURES)):
+        if handed_out(environment, placed) and (remedy := _lacks(environment, placed, Gift.NODE_FEATURES)):
             fabric = "InfiniBand" if connected(environment, placed) else "RoCE"
             text = (
                 f"{placed.cluster.name} is on {fabric}, and no add-on gives {Gift.NODE_FEATURES}, by which the"

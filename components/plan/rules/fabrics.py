@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from components.plan.allocate.intervals import overlaps
-from components.plan.build.fabrics import connected, infiniband, on_roce, ports_on, reached
-from components.plan.pools import PlacedCluster, clusters, place, problem, tenant_file
+from components.plan.build.fabrics import connected, handed_out, infiniband, ports_on, reached
+from components.plan.pools import clusters, place, problem, tenant_file
 from components.render.device_plugins import ADAPTERS, IMAGES
 from components.render.infiniband import TOOLS
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind, FabricSpec
-from components.specs.instance_types import InstanceType, PortUse
+from components.specs.instance_types import PortUse
 from components.specs.keys import cluster_of
 from components.specs.loader import ALLOCATIONS, INSTANCE_TYPES, REGION, VERSIONS
 from components.specs.problems import Problem, listed, suggestion
@@ -185,7 +185,7 @@ def one_mode(environment: Environment) -> Iterator[Problem]:
 def shared_ports(environment: Environment) -> Iterator[Problem]:
     """Report shared ports in clusters with namespaces of teams: RDMA devices have no walls."""
     for placed in clusters(environment):
-        kinds = {kind.name for kind in _handed_out(environment, placed) if kind.port_use is PortUse.SHARED}
+        kinds = {kind.name for kind in handed_out(environment, placed) if kind.port_use is PortUse.SHARED}
         if not kinds or not placed.cluster.namespaces:
             continue
         walls = place(environment, placed.file, (*placed.path, "namespaces"))
@@ -201,7 +201,7 @@ def shared_ports(environment: Environment) -> Iterator[Problem]:
 
 def adapters(environment: Environment) -> Iterator[Problem]:
     """Report instance types on fabrics whose adapter is not known, and a region without the images for them."""
-    used = {kind.name: placed for placed in clusters(environment) for kind in _handed_out(environment, placed)}
+    used = {kind.name: placed for placed in clusters(environment) for kind in handed_out(environment, placed)}
     for index, kind in enumerate(environment.instance_types.instance_types):
         model = None if kind.nics is None else kind.nics.model
         if kind.name in used and model not in ADAPTERS:
@@ -219,12 +219,6 @@ def adapters(environment: Environment) -> Iterator[Problem]:
         if name not in known:
             text = f"need '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
             yield problem(environment, REGION, ("fabrics",), text)
-
-
-def _handed_out(environment: Environment, placed: PlacedCluster) -> list[InstanceType]:
-    """Return the instance types of ``placed`` of which pods ask for ports."""
-    shared = [kind for kind, _ in on_roce(environment, placed) if kind.shares_roce]
-    return [*connected(environment, placed), *shared]
 
 
 def _with_ports(environment: Environment, fabric: FabricSpec) -> set[str]:
