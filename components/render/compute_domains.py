@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.render import gpu_sharing
 from components.render import labels as keys
 from components.render.cluster_facts import EVERY_NODE, ClusterFacts
-from components.render.manifest import Json
-from components.render.objects import given
 from components.render.pod_priorities import SERVICE
 
 CHART = "dra-driver-nvidia-gpu"
@@ -20,7 +17,6 @@ AGENTS = f"{CHART}-kubelet-plugin"
 """Name of the DaemonSet whose pods prepare claims (DRAD:deployments/helm/dra-driver-nvidia-gpu/templates)."""
 CLIQUE = "nvidia.com/gpu.clique"
 """Label of a node with its NVLink domain, by GPU Feature Discovery (DRAD:docs/prerequisites.md)."""
-_CHANNEL = "channel"
 _USUAL_NODES = 18
 """Most nodes of an NVLink domain that the controller counts on by itself (DRAD:cmd/compute-domain-controller)."""
 
@@ -51,40 +47,3 @@ def _nodes(facts: ClusterFacts) -> dict[str, Any]:
     """Return the nodes that agents run on: elsewhere an image has no IMEX, and they would start again and again."""
     kinds = {"key": keys.NODE_INSTANCE_TYPE, "operator": "In", "values": sorted(facts.nvlink)}
     return {"nodeSelectorTerms": [{"matchExpressions": [kinds]}]}
-
-
-def order(name: str, *, nodes: int, gpus: int, tolerations: list[dict[str, str]]) -> tuple[Json, Json]:
-    """Return a ComputeDomain and a Job on ``nodes`` nodes of one NVLink domain, with ``gpus`` GPUs of each."""
-    labels = {"app.kubernetes.io/name": name}
-    together = {"labelSelector": {"matchLabels": labels}, "topologyKey": CLIQUE}
-    worker = {
-        "name": "worker",
-        "image": "ubuntu:24.04",
-        "command": ["ls", "-l", "/dev/nvidia-caps-imex-channels"],
-        "resources": {"limits": {gpu_sharing.GPU: gpus}, "claims": [{"name": _CHANNEL}]},
-    }
-    pod = {
-        "restartPolicy": "Never",
-        **given(tolerations=tolerations),
-        "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [together]}},
-        "resourceClaims": [{"name": _CHANNEL, "resourceClaimTemplateName": f"{name}-{_CHANNEL}"}],
-        "containers": [worker],
-    }
-    domain: Json = {
-        "apiVersion": "resource.nvidia.com/v1beta1",
-        "kind": "ComputeDomain",
-        "metadata": {"name": name},
-        "spec": {"numNodes": 0, "channel": {"resourceClaimTemplate": {"name": f"{name}-{_CHANNEL}"}}},
-    }
-    job: Json = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name},
-        "spec": {
-            "completions": nodes,
-            "parallelism": nodes,
-            "completionMode": "Indexed",
-            "template": {"metadata": {"labels": labels}, "spec": pod},
-        },
-    }
-    return domain, job

@@ -1,10 +1,12 @@
-"""Workloads as a tenant could apply them: a claim of a storage class, a pod with scratch, a pod with GPUs."""
+"""Workloads as a tenant could apply them: a claim of a storage class, a pod with scratch, a pod or job with GPUs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from components.render.compute_domains import CLIQUE
+from components.render.gpu_sharing import GPU
 from components.render.infiniband import NETWORKS
 from components.render.labels import NODE_INSTANCE_TYPE
 from components.render.manifest import Json
@@ -16,6 +18,7 @@ _CUDA = "nvcr.io/nvidia/cuda:12.4.1-base-ubuntu22.04"
 _SHELL = "docker.io/library/busybox:1.37.0"
 _SIZE = "100Gi"
 _AT = "/scratch"
+_CHANNEL = "channel"
 
 
 def claim(storage_class: str, name: str) -> Json:
@@ -75,6 +78,43 @@ def gpu_pod(
         nodeSelector={NODE_INSTANCE_TYPE: instance_type},
         tolerations=tolerations,
     )
+
+
+def domain_job(name: str, *, nodes: int, gpus: int, tolerations: list[dict[str, str]]) -> tuple[Json, Json]:
+    """Return a ComputeDomain and a Job on ``nodes`` nodes of one NVLink domain, with ``gpus`` GPUs of each."""
+    labels = {"app.kubernetes.io/name": name}
+    together = {"labelSelector": {"matchLabels": labels}, "topologyKey": CLIQUE}
+    worker = {
+        "name": "worker",
+        "image": "ubuntu:24.04",
+        "command": ["ls", "-l", "/dev/nvidia-caps-imex-channels"],
+        "resources": {"limits": {GPU: gpus}, "claims": [{"name": _CHANNEL}]},
+    }
+    pod = {
+        "restartPolicy": "Never",
+        **given(tolerations=tolerations),
+        "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [together]}},
+        "resourceClaims": [{"name": _CHANNEL, "resourceClaimTemplateName": f"{name}-{_CHANNEL}"}],
+        "containers": [worker],
+    }
+    domain: Json = {
+        "apiVersion": "resource.nvidia.com/v1beta1",
+        "kind": "ComputeDomain",
+        "metadata": {"name": name},
+        "spec": {"numNodes": 0, "channel": {"resourceClaimTemplate": {"name": f"{name}-{_CHANNEL}"}}},
+    }
+    job: Json = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name},
+        "spec": {
+            "completions": nodes,
+            "parallelism": nodes,
+            "completionMode": "Indexed",
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
+    }
+    return domain, job
 
 
 def _claim(storage_class: str, mode: str) -> dict[str, Any]:

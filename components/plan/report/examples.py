@@ -9,14 +9,16 @@ from components.plan.build import vm_offering
 from components.plan.build.fabrics import on_roce, partition
 from components.plan.intents.images import find_image
 from components.plan.intents.nodes import intents_of
-from components.plan.pools import PlacedCluster, PlacedPool, clusters, pools
+from components.plan.pools import PlacedCluster, PlacedPool, clusters
 from components.plan.report.nvlink_offers import nvlink_pools
-from components.render import compute_domains, examples, gpu_sharing, infiniband
+from components.render import examples, gpu_sharing, infiniband
 from components.render.device_plugins import resource_of
 from components.render.manifest import Json
 from components.render.vm_order import vm_order
 from components.specs.environment import Environment
 from components.specs.instance_types import InstanceType, PortUse
+from components.specs.keys import pool_key
+from components.specs.node_pool import NodePoolSpec
 
 _MACHINE, _WORKLOAD, _JOB = "workstation", "example", "train"
 """Names of what is ordered."""
@@ -71,29 +73,33 @@ def _jobs(environment: Environment) -> Iterator[Example]:
         kind = environment.instance_types.by_name[placed.pool.instance_type]
         gpus = kind.gpu.count if kind.gpu else 0
         tolerations = [taint.model_dump(mode="json", exclude_defaults=True) for taint in placed.pool.taints]
-        job = compute_domains.order(_JOB, nodes=nodes, gpus=gpus, tolerations=tolerations)
+        job = examples.domain_job(_JOB, nodes=nodes, gpus=gpus, tolerations=tolerations)
         yield _example(kind.name, f"A job on an NVLink domain of {kind.name}", placed, *job)
 
 
 def _pods(environment: Environment) -> Iterator[Example]:
     """Yield a pod for each pool whose GPUs pods get, with all ports that its node has on a fabric."""
-    for placed in pools(environment):
-        kind = environment.instance_types.by_name[placed.pool.instance_type]
-        intents = list(intents_of(environment, placed.key).values())
-        if kind.gpu is None or not intents:
-            continue
-        image = find_image(environment, intents[0].image)
-        if image and image.contents.vfio_devices:  # VMs get its GPUs
-            continue
-        sharing = intents[0].gpu_sharing
-        resource, count = gpu_sharing.offered(kind.gpu, sharing)
-        cluster = PlacedCluster(tenant=placed.tenant, cluster=placed.cluster, path=placed.path[:-2])
-        ports, networks = _ports(environment, cluster, kind) if sharing is None else ({}, ())
-        limits = {resource: count if sharing is None else 1, **ports}
-        on_fabric = sharing is None and any(one == kind for one, _ in on_roce(environment, cluster))
-        pod = examples.gpu_pod(kind.name, placed.pool.taints, limits, networks, _WORKLOAD, host_network=on_fabric)
-        asked = "all GPUs of a node" if sharing is None else "a part of a GPU"
-        yield _example(kind.name, f"A pod with {asked} of type {kind.name}", placed, pod)
+    for placed in clusters(environment):
+        for pool in placed.cluster.pools:
+            yield from _pod(environment, placed, pool)
+
+
+def _pod(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec) -> Iterator[Example]:
+    kind = environment.instance_types.by_name[pool.instance_type]
+    intents = list(intents_of(environment, pool_key(placed.cluster.name, pool.name)).values())
+    if kind.gpu is None or not intents:
+        return
+    image = find_image(environment, intents[0].image)
+    if image and image.contents.vfio_devices:  # VMs get its GPUs
+        return
+    sharing = intents[0].gpu_sharing
+    resource, count = gpu_sharing.offered(kind.gpu, sharing)
+    ports, networks = _ports(environment, placed, kind) if sharing is None else ({}, ())
+    limits = {resource: count if sharing is None else 1, **ports}
+    on_fabric = sharing is None and any(one == kind for one, _ in on_roce(environment, placed))
+    pod = examples.gpu_pod(kind.name, pool.taints, limits, networks, _WORKLOAD, host_network=on_fabric)
+    asked = "all GPUs of a node" if sharing is None else "a part of a GPU"
+    yield _example(kind.name, f"A pod with {asked} of type {kind.name}", placed, pod)
 
 
 def _ports(
