@@ -92,4 +92,4 @@ def _cluster(control_plane: ControlPlane, plane: Manifest, infrastructure: Manif
 
 def _blocks(network: VpcAllocation, kind: str) -> list[str]:
     """Return the prefix for ``kind`` of each family that the cluster has, that of its node addresses first."""
-    return [str(getattr(network, kind)), *(str(prefix) for key, prefix in network.ipv6.items() if key == kind)]
+    return [str(prefix) for prefix in (getattr(network, kind), network.ipv6.get(kind)) if prefix is not None]

@@ -110,8 +110,7 @@ class _Assigner:
         return self._result
 
     def _sort(self, released: Collection[str]) -> None:
-        wanted = {placed.key: placed for placed in pools(self._environment)}
-        wanted = {key: placed for key, placed in wanted.items() if self._keeps(placed)}
+        wanted = {placed.key: placed for placed in pools(self._environment) if self._keeps(placed)}
         free = []
         for host in self._environment.hosts:
             domain, key = self._environment.failure_domain(host), self._lock.hosts.get(host.host)

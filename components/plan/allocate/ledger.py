@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from components.plan.allocate.numbers import Block, Blocks, as_block, hosts_of
@@ -84,12 +85,8 @@ def _address(block: Block) -> Address:
     return Address(block.first)
 
 
-def _network(block: Block) -> Network:
-    return Network((block.first, ADDRESS_BITS - (block.size - 1).bit_length()))
-
-
-def _network6(block: Block) -> Network6:
-    return Network6((block.first, IPV6_BITS - (block.size - 1).bit_length()))
+def _prefix(family: type[Network | Network6], bits: int, block: Block) -> Network | Network6:
+    return family((block.first, bits - (block.size - 1).bit_length()))
 
 
 def _guids(block: Block) -> GuidNumbers:
@@ -104,7 +101,7 @@ SORTS = {
         range="tenants",
         entry=VpcAllocation,
         keys=(*PREFIXES, "more_prefixes"),
-        value=_network,
+        value=partial(_prefix, Network, ADDRESS_BITS),
         prefix_bits=ADDRESS_BITS,
     ),
     "pkeys": Sort(range="pkeys", by_fabric=True, entry=VpcAllocation, keys=("pkeys",), form="#x"),
@@ -116,7 +113,7 @@ SORTS = {
         range="tenants_ipv6",
         entry=VpcAllocation,
         keys=tuple(IPV6_PREFIXES.values()),
-        value=_network6,
+        value=partial(_prefix, Network6, IPV6_BITS),
         prefix_bits=IPV6_BITS,
     ),
 }

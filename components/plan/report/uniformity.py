@@ -21,6 +21,7 @@ from components.render.backends import CONTROL_PLANES
 from components.render.manifest import objects
 from components.render.node_pool import group_name
 from components.render.objects import digest
+from components.specs.base import Spec
 from components.specs.catalog import GoldenImage
 from components.specs.environment import Environment
 from components.specs.firmware import Firmware
@@ -208,9 +209,9 @@ def _not_reported(groups: Mapping[str, Values], live: list[LiveNode]) -> dict[st
 
 
 def _of_image(image: GoldenImage) -> dict[str, str]:
-    contents = image.contents.model_dump(exclude_none=True, exclude={"roce"})
-    roce = {"roce": str(image.contents.roce)} if image.contents.roce else {}
-    return {"image": image.version, "image_sha256": image.sha256, **contents, **roce}
+    has = ((name, value) for name, value in image.contents if value is not None)
+    contents = {name: str(value) if isinstance(value, Spec) else value for name, value in has}
+    return {"image": image.version, "image_sha256": image.sha256, **contents}
 
 
 def _dpu_images(environment: Environment, placed: PlacedPool) -> dict[str, str]:
