@@ -91,7 +91,7 @@ class Context:
     closed_ports: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     """Ports of VMs that their VPC's security group keeps closed, each with the rule that opens it, by cluster."""
     turns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Pools on InfiniBand whose GPUs several pods have in turns, by cluster."""
+    """Pools on InfiniBand or RoCE whose GPUs several pods have in turns, by cluster."""
     overcommitted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What namespaces may take together beyond their tenant's quota, by the first cluster that has such."""
     subjects: tuple[str | None, ...] = (None,)
