@@ -18,7 +18,7 @@ from components.plan.report.offers import Offerings
 from components.plan.report.paths import Path as NetworkPath
 from components.plan.report.platform_images import PlatformImages
 from components.plan.report.prerequisites import Prerequisites
-from components.specs import reference
+from components.specs import reference, vm_chart
 from components.specs import schema as schemas
 from components.specs.base import Spec
 from components.specs.files import read_text
@@ -105,6 +105,7 @@ def _pages(root: Path) -> dict[Path, str]:
     texts = {root / reference.FOLDER / name: text for name, text in reference.pages().items()}
     for name, (title, model) in _ANSWERS.items():
         texts[root / schemas.FOLDER / f"{name}.schema.json"] = schemas.output_text(title, model)
+    texts[root / vm_chart.FILE] = vm_chart.values_schema_text()
     return texts | {root / made.FILE: made.text() for made in (page, commands, man_page)}
 
 

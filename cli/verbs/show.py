@@ -24,6 +24,7 @@ from cli.verbs.show_words import (
     PREREQUISITES,
     UNIFORMITY,
     ShowFormat,
+    chosen,
     refuse_contradictions,
     refuse_format,
 )
@@ -91,6 +92,7 @@ def show(
         str | None,
         typer.Option("--example", metavar="NAME", help="With offerings: print an order of a size, a class or a type."),
     ] = None,
+    helm: Annotated[bool, typer.Option("--helm", help="With --example: print values of the chart for VMs.")] = False,
     border: Annotated[
         bool,
         typer.Option(
@@ -127,7 +129,8 @@ def show(
     numbers and partitions, where the DPUs of their hosts are, and what is free of each range; with --border what
     routers outside do for each VPC, routes to import and to announce; with --path whether one may reach another, by
     which rule and over which devices. With offerings: what tenants can order, sizes and images of VMs, nodes and
-    storage, and where there is room; --html writes them as a page, --example prints an order as a manifest.
+    storage, and where there is room; --html writes them as a page, --example prints an order as a manifest,
+    with --helm as values.
     With prerequisites: what objects of the region refer to and nobody renders or makes, such as Secrets, images and
     networks: who needs it, why, its form and how to make it. With uniformity: the one tuple of versions and
     settings of each pool, and what deviates from it. With upgrades: the next Kubernetes version of each cluster,
@@ -135,7 +138,7 @@ def show(
     """
     spec = data.comparable(environment) if path in _COMPARABLE else data.load(environment)
     refuse_contradictions(
-        environment, path, svg, html, example, between, port, border=border, live=live, platform=platform
+        environment, path, svg, html, example, between, port, helm=helm, border=border, live=live, platform=platform
     )
     refuse_format(environment, path, output)
     match path:
@@ -148,7 +151,7 @@ def show(
         case "network":
             _show_network(spec, output, svg, (*between, port) if between else None, border=border)
         case "offerings":
-            _show_offerings(spec, output, html, example)
+            _show_offerings(spec, output, html, example, helm=helm)
         case "prerequisites":
             _show_prerequisites(spec, output)
         case "uniformity":
@@ -235,30 +238,29 @@ def _show_path(environment: Environment, output: ShowFormat, source: str, target
     _answer(output, partial(found.model_dump, mode="json"), path_view.lines(found))
 
 
-def _show_offerings(environment: Environment, output: ShowFormat, html: Path | None, example: str | None) -> None:
+def _show_offerings(
+    environment: Environment, output: ShowFormat, html: Path | None, example: str | None, *, helm: bool
+) -> None:
     found = offerings(environment)
     if html is not None:
         from cli.views.report import offerings as page  # noqa: PLC0415 - templates take time to load, and are for pages
 
         outputs.write("--html", html, page.html(found), page.MARK)
     if example is not None:
-        _show_order(environment, output, example)
+        _show_order(environment, output, example, helm=helm)
     else:
         _answer(output, partial(found.model_dump, mode="json"), offering_view.tables(found))
     if html is not None and output is ShowFormat.TEXT:
         sys.stdout.write(f"\nthe same as a page in {html}\n")
 
 
-def _show_order(environment: Environment, output: ShowFormat, wanted: str) -> None:
-    known = examples_of(environment)
-    if wanted not in known:
-        msg = f"--example: nobody is offered '{wanted}' (known: {listed(list(known))}){suggestion(wanted, list(known))}"
-        raise Stop(msg, ExitCode.BAD_DATA)
-    manifests = known[wanted].manifests
+def _show_order(environment: Environment, output: ShowFormat, wanted: str, *, helm: bool) -> None:
+    example = chosen(examples_of(environment), wanted, helm=helm)
     if output is ShowFormat.JSON:
-        print_json(manifests[0] if len(manifests) == 1 else list(manifests))
+        print_json(offering_view.order_json(example, helm=helm))
     else:
-        sys.stdout.write(offering_view.order(environment.name, known[wanted]))
+        told = offering_view.order_values if helm else offering_view.order
+        sys.stdout.write(told(environment.name, example))
 
 
 def _show_prerequisites(environment: Environment, output: ShowFormat) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
 from cli.errors import ExitCode, Stop
+from components.plan.report.examples import Example
+from components.specs.problems import listed, suggestion
 
 CAPACITY, IMAGES, MAP, NETWORK, OFFERINGS = "capacity", "images", "map", "network", "offerings"
 PREREQUISITES, UNIFORMITY, UPGRADES = "prerequisites", "uniformity", "upgrades"
@@ -45,6 +48,7 @@ def refuse_contradictions(
     between: tuple[str, str] | None,
     port: str | None,
     *,
+    helm: bool,
     border: bool,
     live: bool,
     platform: bool,
@@ -66,6 +70,9 @@ def refuse_contradictions(
     if example is not None and path != OFFERINGS:
         msg = f"--example orders what is offered; say: jacquard show {environment} {OFFERINGS} --example {example}"
         raise Stop(msg, ExitCode.BAD_DATA)
+    if helm and example is None:
+        msg = f"--helm prints an order as values; say: jacquard show {environment} {OFFERINGS} --example SIZE --helm"
+        raise Stop(msg, ExitCode.BAD_DATA)
     if html is not None and (path != OFFERINGS or example is not None):
         msg = f"--html is a page of what is offered; say: jacquard show {environment} {OFFERINGS} --html {html}"
         raise Stop(msg, ExitCode.BAD_DATA)
@@ -78,3 +85,19 @@ def refuse_contradictions(
     if platform and path != IMAGES:
         msg = f"--platform tells what the platform fetches; say: jacquard show {environment} {IMAGES} --platform"
         raise Stop(msg, ExitCode.BAD_DATA)
+
+
+def chosen(every: Mapping[str, Example], wanted: str, *, helm: bool) -> Example:
+    """Return the example that orders ``wanted``, one with values where ``helm`` asks for them.
+
+    Raises:
+        Stop: there is none.
+    """
+    known = [name for name, example in every.items() if example.values is not None or not helm]
+    if wanted in known:
+        return every[wanted]
+    if wanted in every:
+        msg = f"--helm: the chart makes VMs, and '{wanted}' is no size of VM (sizes: {listed(known)}); leave --helm out"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    msg = f"--example: nobody is offered '{wanted}' (known: {listed(known)}){suggestion(wanted, known)}"
+    raise Stop(msg, ExitCode.BAD_DATA)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from importlib.metadata import version
 from typing import NamedTuple
 
 from rich.console import RenderableType
@@ -16,6 +17,8 @@ from cli.views.render_tree import yaml_text
 from components.plan.report.examples import Example
 from components.plan.report.offers import NodeOffer, Offerings, Room, SizeOffer
 from components.render.infiniband import NETWORKS
+from components.render.manifest import Json
+from components.specs import vm_chart
 from components.specs.problems import listed
 
 NAMED = 3
@@ -83,14 +86,41 @@ def example(found: Offerings) -> str:
 def order(environment: str, example: Example) -> str:
     """Return the manifests of ``example`` as YAML, below what its tenant has to know."""
     first = example.manifests[0]
-    name = first["metadata"]["name"]
-    keys = f"#   kubectl create secret generic {name}-keys --from-file=me=$HOME/.ssh/id_ed25519.pub\n"
+    keys = _keys(first["metadata"]["name"]) if first["kind"] == "VirtualMachine" else ""
     return (
-        f"# {example.what} for cluster {example.cluster} of tenant {example.tenant} ({environment}).\n"
+        f"{_told(environment, example)}"
         "# Save it as order.yaml, change its name if you like, and run, with a kubeconfig of that cluster:\n"
-        f"{keys if first['kind'] == 'VirtualMachine' else ''}"
-        "#   kubectl apply -f order.yaml\n"
+        f"{keys}#   kubectl apply -f order.yaml\n"
     ) + "---\n".join(yaml_text(manifest) for manifest in example.manifests)
+
+
+def order_json(example: Example, *, helm: bool) -> Json | list[Json] | None:
+    """Return the only manifest of ``example``, all of them where it has more, or its values for ``helm``."""
+    if helm:
+        return example.values
+    first, *others = example.manifests
+    return [first, *others] if others else first
+
+
+def order_values(environment: str, example: Example) -> str:
+    """Return ``example`` as values of the chart for VMs, below what its tenant has to know."""
+    values, chart = example.values or {}, vm_chart.NAME
+    name = values["name"]
+    return (
+        f"{_told(environment, example)}"
+        f"# These are values of chart {chart}. Save them as order.yaml, change what stands above catalog, and\n"
+        "# run, with a kubeconfig of that cluster, and the registry of your platform's charts in place of REGISTRY:\n"
+        f"{_keys(name)}"
+        f"#   helm install {name} oci://REGISTRY/{chart} --version {version('jacquard')} --values order.yaml\n"
+    ) + yaml_text(values)
+
+
+def _told(environment: str, example: Example) -> str:
+    return f"# {example.what} for cluster {example.cluster} of tenant {example.tenant} ({environment}).\n"
+
+
+def _keys(name: str) -> str:
+    return f"#   kubectl create secret generic {name}-keys --from-file=me=$HOME/.ssh/id_ed25519.pub\n"
 
 
 def _sizes(found: Offerings) -> Table:

@@ -48,6 +48,10 @@ class Machine:
     public_address: Address | None
     host_name: str | None = None
     """Name of that address; None where none is written."""
+    keys_secret: str | None = None
+    """Secret with public SSH keys of the image's own user; None where no keys come by one."""
+    through_api: bool = False
+    """Whether it is ordered through the API of its cluster, where an image has a name and its volumes change."""
 
 
 def virtual_machine(
@@ -120,10 +124,16 @@ def _own_volumes(machine: Machine) -> list[dict[str, Any]]:
     """Return the volumes that KubeVirt makes with ``machine``, and deletes with it."""
     spec, found = machine.spec, dict[str, dict[str, Any]]()
     if spec.root is not None:
-        golden = {"source": {"pvc": {"name": _golden(machine), "namespace": NAMESPACE}}}
-        found[ROOT] = {**golden, "storage": storage(machine.classes[spec.root.storage_class], spec.root.size)}
+        found[ROOT] = {**_cloned(machine), "storage": storage(machine.classes[spec.root.storage_class], spec.root.size)}
     found |= {volume.name: _blank(machine, volume) for volume in spec.volumes if volume.scratch}
     return [{"metadata": {"name": _volume_name(spec, name)}, "spec": body} for name, body in found.items()]
+
+
+def _cloned(machine: Machine) -> dict[str, Any]:
+    """Return what a root is cloned from: the golden volume of its image, or what the image is called in the cluster."""
+    if machine.through_api:
+        return {"sourceRef": {"kind": "DataSource", "name": machine.image.name, "namespace": NAMESPACE}}
+    return {"source": {"pvc": {"name": _golden(machine), "namespace": NAMESPACE}}}
 
 
 def _volume_name(spec: VirtualMachineSpec, volume: str) -> str:
@@ -140,6 +150,7 @@ def _template(machine: Machine, taints: tuple[TaintSpec, ...]) -> dict[str, Any]
         **tolerating(taints),
         **_eviction(machine.size),
         "terminationGracePeriodSeconds": 180,
+        **given(accessCredentials=_access(machine)),
         "domain": {
             "devices": {"disks": _disks(spec), "interfaces": [{"name": "default", "masquerade": {}}]},
             **({} if spec.root else overlay),
@@ -147,7 +158,7 @@ def _template(machine: Machine, taints: tuple[TaintSpec, ...]) -> dict[str, Any]
         "networks": [{"name": "default", "pod": {}}],
         "volumes": [
             {"name": ROOT, **_root(machine)},
-            {"name": CLOUD_INIT, "cloudInitNoCloud": _cloud_init(spec)},
+            {"name": CLOUD_INIT, "cloudInitNoCloud": _cloud_init(machine)},
             *(
                 {"name": _disk_name(volume.name), "dataVolume": {"name": _volume_name(spec, volume.name)}}
                 for volume in spec.volumes
@@ -186,16 +197,26 @@ def _disks(spec: VirtualMachineSpec) -> list[dict[str, Any]]:
     ]
 
 
-def _cloud_init(spec: VirtualMachineSpec) -> dict[str, Any]:
+def _access(machine: Machine) -> list[dict[str, Any]]:
+    if machine.keys_secret is None:
+        return []
+    source = {"secret": {"secretName": machine.keys_secret}}
+    return [{"sshPublicKey": {"source": source, "propagationMethod": {"noCloud": {}}}}]
+
+
+def _cloud_init(machine: Machine) -> dict[str, Any]:
     """Return where the guest's first-boot configuration is: in a Secret, or here."""
-    if spec.user_data_secret is not None:
-        return {"secretRef": {"name": spec.user_data_secret}}
-    return {"userData": user_data(spec)}
+    if machine.spec.user_data_secret is not None:
+        return {"secretRef": {"name": machine.spec.user_data_secret}}
+    return {"userData": user_data(machine.spec, own_user=machine.keys_secret is not None)}
 
 
-def user_data(spec: VirtualMachineSpec) -> str:
-    """Return the guest's first-boot configuration; KubeVirt takes `MOST_INLINE` bytes of it at most."""
-    users = [f"- {json.dumps(_user(user))}\n" for user in spec.users]
+def user_data(spec: VirtualMachineSpec, *, own_user: bool = False) -> str:
+    """Return the guest's first-boot configuration; KubeVirt takes `MOST_INLINE` bytes of it at most.
+
+    With ``own_user`` the image's own user is among the users, for whom keys come by a Secret.
+    """
+    users = [*(["- default\n"] if own_user else []), *(f"- {json.dumps(_user(user))}\n" for user in spec.users)]
     mounts = [
         f'- ["/dev/disk/by-id/virtio-{volume.name}", /mnt/{volume.name}, ext4, "defaults,nofail,x-systemd.makefs"]\n'
         for volume in spec.volumes

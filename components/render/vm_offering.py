@@ -22,6 +22,7 @@ from components.render.vm_sizes import instancetype, linux
 from components.render.vm_snapshots import VmSnapshots, vm_snapshots
 from components.specs.base import DnsLabel
 from components.specs.node_pool import TaintSpec
+from components.specs.storage import StorageClassSpec
 from components.specs.tenant import QuotasSpec
 from components.specs.versions import Chart
 from components.specs.vm_offering import VmImage, VmSizeSpec
@@ -49,6 +50,8 @@ class VmOfferingInput:
     sizes: tuple[VmSizeSpec, ...]
     images: tuple[VmImage, ...]
     image_storage_class: DnsLabel
+    classes: Mapping[str, StorageClassSpec]
+    """Storage classes that the cluster offers, by name."""
     machines: tuple[Machine, ...]
     """VMs of the platform's own, and those that the tenant ordered as data."""
     quotas: QuotasSpec

@@ -62,8 +62,13 @@ def schema_text(kind: FileKind) -> str:
 
 def output_text(title: str, model: type[Spec]) -> str:
     """Return the schema of what a command answers with, as the text of its file."""
-    found = {"$schema": _DRAFT, "$comment": _WRITTEN_OF_OUTPUT, "title": title, **model_schema(model)}
-    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    return text_of(title, model_schema(model))
+
+
+def text_of(title: str, found: dict[str, Any]) -> str:
+    """Return a schema of what no data file has, as the text of its file."""
+    whole = {"$schema": _DRAFT, "$comment": _WRITTEN_OF_OUTPUT, "title": title, **found}
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
 
 
 def schema(kind: FileKind) -> dict[str, Any]:

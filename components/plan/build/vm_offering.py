@@ -66,6 +66,7 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
         sizes=tuple(sizes[name] for name in vms.offerings),
         images=(*(images[name] for name in vms.images), *vms.own_images),
         image_storage_class=vms.image_storage_class,
+        classes=classes,
         machines=machines,
         quotas=placed.tenant.quotas,
         snapshots=_snapshots(environment, vms),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from components.plan.build import vm_offering
 from components.plan.build.fabrics import on_roce, partition
@@ -14,7 +14,8 @@ from components.plan.report.nvlink_offers import nvlink_pools
 from components.render import examples, gpu_sharing, infiniband
 from components.render.device_plugins import resource_of
 from components.render.manifest import Json
-from components.render.vm_order import vm_order
+from components.render.vm_chart import chart_values
+from components.render.vm_order import ordered, vm_order
 from components.specs.environment import Environment
 from components.specs.instance_types import InstanceType, PortUse
 from components.specs.keys import pool_key
@@ -35,6 +36,8 @@ class Example:
     cluster: str
     tenant: str
     manifests: tuple[Json, ...]
+    values: Json | None = None
+    """Values of the chart for VMs that come to the same; None for what is no VM."""
 
 
 def examples_of(environment: Environment) -> dict[str, Example]:
@@ -52,8 +55,9 @@ def _machines(environment: Environment) -> Iterator[Example]:
     for placed in clusters(environment):
         for offered in vm_offering.of_cluster(environment, placed):
             for size in offered.sizes:
-                order = vm_order(offered, size, offered.images[0], _MACHINE)
-                yield _example(size.name, f"A VM of size {size.name}", placed, order)
+                machine = ordered(offered, size, offered.images[0], _MACHINE)
+                found = _example(size.name, f"A VM of size {size.name}", placed, vm_order(offered, machine))
+                yield replace(found, values=chart_values(offered, machine))
 
 
 def _volumes(environment: Environment) -> Iterator[Example]:

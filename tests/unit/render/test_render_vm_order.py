@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from components.render.vm_offering import VmOfferingInput
-from components.render.vm_order import vm_order
+from components.render.vm_order import ordered, vm_order
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def test_an_order_names_objects_of_its_cluster(offering: VmOfferingInput) -> Non
     there = {(item.kind, item.name) for item in offering.render()}
 
     for size in offering.sizes:
-        spec = vm_order(offering, size, offering.images[0], "work")["spec"]
+        spec = vm_order(offering, ordered(offering, size, offering.images[0], "work"))["spec"]
         [root] = spec["dataVolumeTemplates"]
 
         for part in (spec["instancetype"], spec["preference"], root["spec"]["sourceRef"]):

@@ -1,0 +1,55 @@
+"""Values of the chart ``virtual-machine``: an order, and what its names stand for in the cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.render.manifest import Json
+from components.render.objects import given
+from components.render.virtual_machine import EVICTION, Machine
+from components.render.vm_images import NAMESPACE, root_volume
+from components.render.vm_offering import VmOfferingInput
+from components.render.vm_placement import tolerating
+from components.render.vm_sizes import instancetype, linux
+from components.render.vm_volumes import storage
+from components.specs.storage import StorageClassSpec
+from components.specs.vm_chart import ChartCatalogSpec
+from components.specs.vm_offering import VmSizeSpec
+
+
+def chart_values(offering: VmOfferingInput, machine: Machine) -> Json:
+    """Return the values by which the chart makes ``machine`` in the cluster of ``offering``."""
+    order = machine.spec.model_dump(mode="json", exclude_defaults=True)
+    catalog = chart_catalog(offering).model_dump(mode="json", exclude_defaults=True)
+    return {**order, **given(keys_secret=machine.keys_secret), "catalog": catalog}
+
+
+def chart_catalog(offering: VmOfferingInput) -> ChartCatalogSpec:
+    """Return what names of orders stand for in the cluster of ``offering``."""
+    return ChartCatalogSpec.model_validate(
+        {
+            "namespace": NAMESPACE,
+            "preference": linux(offering.cluster).name,
+            "sizes": {size.name: _size(offering, size) for size in offering.sizes},
+            "images": {
+                image.name: {size.root_disk: root_volume(image, size.root_disk) for size in offering.sizes}
+                for image in offering.images
+            },
+            "storage_classes": {name: _class(spec) for name, spec in offering.classes.items()},
+            **tolerating(offering.taints),
+        }
+    )
+
+
+def _size(offering: VmOfferingInput, size: VmSizeSpec) -> dict[str, Any]:
+    return {
+        "instancetype": instancetype(offering.cluster, size).name,
+        "root_disk": size.root_disk,
+        "eviction": None if size.eviction is EVICTION else size.eviction,
+    }
+
+
+def _class(spec: StorageClassSpec) -> dict[str, Any]:
+    asked = storage(spec, "1Gi")
+    [access] = asked["accessModes"]
+    return {"access_mode": access, "volume_mode": asked["volumeMode"]}

@@ -1,0 +1,84 @@
+"""The chart of tenants' virtual machines, rendered by the real helm: many orders in one run, each by an alias."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from environment_data import ENVIRONMENTS
+
+from components.plan.build.vm_offering import of_cluster
+from components.plan.pools import clusters
+from components.render.vm_offering import VmOfferingInput
+from components.specs.environment import Environment
+from components.specs.loader import load_environment
+from components.specs.vm_chart import FOLDER, NAME
+from toolchain import binaries, paths
+from toolchain.errors import ToolchainError
+
+_SOURCE = re.compile(r"^# Source: orders/charts/(o[0-9]+)/", re.MULTILINE)
+_HOMES = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME")
+
+
+@cache
+def environment(name: str) -> Environment:
+    """Return the environment ``name``, read once."""
+    return load_environment(name, ENVIRONMENTS)
+
+
+def offerings(name: str) -> list[VmOfferingInput]:
+    """Return what each cluster of the environment ``name`` offers as VMs."""
+    found = environment(name)
+    return [offering for placed in clusters(found) for offering in of_cluster(found, placed)]
+
+
+def rendered(folder: Path, orders: Mapping[str, Any], namespace: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the objects of each order, in a chart that depends on ours once for each."""
+    aliases = {f"o{number}": name for number, name in enumerate(orders)}
+    chart = folder / "orders"
+    shutil.copytree(paths.ROOT / FOLDER, chart / "charts" / NAME)
+    needed = [{"name": NAME, "version": "*", "alias": alias} for alias in aliases]
+    metadata = {"apiVersion": "v2", "name": "orders", "version": "0.1.0", "dependencies": needed}
+    (chart / "Chart.yaml").write_text(yaml.safe_dump(metadata))
+    done = helm(chart, {alias: orders[name] for alias, name in aliases.items()}, namespace)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in orders}
+    for text in done.stdout.split("\n---\n"):
+        if source := _SOURCE.search(text):
+            found[aliases[source[1]]].append(yaml.safe_load(text))
+    return found
+
+
+def refusal(folder: Path, values: Mapping[str, Any], namespace: str) -> str:
+    """Return what helm says of values that it does not take."""
+    done = helm(paths.ROOT / FOLDER, values, namespace, folder)
+    assert done.returncode, done.stdout
+    return done.stderr
+
+
+def helm(
+    chart: Path, values: Mapping[str, Any], namespace: str, folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Render a chart, with files of helm's own in ``folder``."""
+    try:
+        program = binaries.path("helm")
+    except ToolchainError as error:
+        pytest.skip(f"charts are not rendered: {error}; {paths.set_up()}")
+    home = folder or chart.parent
+    (file := home / "values.yaml").write_text(yaml.safe_dump(dict(values)))
+    return subprocess.run(
+        [program, "template", "order", chart, "--namespace", namespace, "--values", file],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, **dict.fromkeys(_HOMES, str(home))},
+    )

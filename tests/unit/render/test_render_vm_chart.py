@@ -1,0 +1,166 @@
+"""The chart of tenants' virtual machines: what helm makes of an order is what the renderer makes of it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from environment_data import ENVIRONMENTS
+from vm_chart import environment, offerings, rendered
+
+from components.plan.report.examples import examples_of
+from components.render import labels as keys
+from components.render.manifest import Manifest
+from components.render.virtual_machine import Machine, virtual_machine
+from components.render.vm_chart import chart_values
+from components.render.vm_images import NAMESPACE, root_volume
+from components.render.vm_offering import VmOfferingInput
+from components.render.vm_order import ordered
+from components.render.vm_sizes import instancetype, linux
+from components.specs.loader import environments
+from components.specs.node_pool import TaintEffect, TaintSpec
+from components.specs.own_images import OwnImageSpec
+from components.specs.vm_chart import FOLDER, LEFT_OUT
+from components.specs.vm_offering import EvictionStrategy, VirtualMachineSpec
+from toolchain import paths
+
+KEPT = {"helm.sh/resource-policy": "keep"}
+"""What keeps a lasting volume beside a release; a stack protects it."""
+NOT_OF_A_TENANT = {keys.MANAGED_BY, "pulumi.com/skipAwait"}
+"""What says who applies an object; helm adds words of its own."""
+SCRATCH = [{"name": "spool", "size": "20Gi", "storage_class": "shared-nfs", "scratch": True}]
+VOLUMES = [*SCRATCH, {"name": "home", "size": "1Ti", "storage_class": "shared-vast"}]
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICNPZccfq2Qc8plKIZmAmY48pZ1x8O9oQs7K52SutrN7 ops@cloud.example"
+ORDERS: dict[str, dict[str, Any]] = {
+    "ephemeral": {},
+    "kept root": {"root": {"size": "600Gi", "storage_class": "shared-nfs"}},
+    "volumes": {"volumes": VOLUMES},
+    "fleet": {"count": 1000, "volumes": SCRATCH},
+    "fleet with kept roots": {"count": 3, "root": {"size": "600Gi", "storage_class": "shared-nfs"}},
+    "users": {"users": [{"name": "ops", "sudo": True, "ssh_keys": [KEY, KEY]}, {"name": "on", "ssh_keys": [KEY]}]},
+    "user data": {"user_data_secret": "first-boot", "volumes": VOLUMES},
+    "address": {"public_ip": True, "ports": [22, 443], "udp_ports": [443, 51820]},
+    "address without TCP": {"public_ip": True, "ports": [], "udp_ports": [53]},
+    "pool": {"pool": "system"},
+    "name that YAML takes for true": {"name": "on"},
+    **{f"run {strategy}": {"run_strategy": strategy} for strategy in ("RerunOnFailure", "Once", "Manual", "Halted")},
+}
+
+
+def orders() -> Iterator[tuple[str, VmOfferingInput, Machine]]:
+    """Yield the machines of all data, and one for each feature of an order, as orders through the API."""
+    for offering in (offering for name in environments(ENVIRONMENTS) for offering in offerings(name)):
+        for machine in offering.machines:
+            spec = machine.spec.model_copy(update={"snapshots": False})
+            yield f"{offering.cluster}/{spec.name}", offering, replace(machine, spec=spec, through_api=True)
+    [laptop] = offerings("laptop")
+    [bastion] = laptop.machines
+    yield "taints, and a size that is stopped in a drain", *stopped(laptop, bastion)
+    plain = {"name": "loom", "size": bastion.spec.size, "image": bastion.spec.image}
+    for what, words in ORDERS.items():
+        spec = VirtualMachineSpec.model_validate({**plain, **words})
+        address = bastion.public_address if spec.public_ip else None
+        machine = replace(bastion, spec=spec, public_address=address, host_name=None, through_api=True)
+        yield what, laptop, machine
+        yield f"{what}, keys by a Secret", laptop, replace(machine, keys_secret="keys")
+
+
+def stopped(offering: VmOfferingInput, machine: Machine) -> tuple[VmOfferingInput, Machine]:
+    size = machine.size.model_copy(update={"eviction": EvictionStrategy.NONE})
+    sizes = tuple(size if one.name == size.name else one for one in offering.sizes)
+    taints = tuple(TaintSpec(key="workload", value="vms", effect=effect) for effect in TaintEffect)
+    spec = machine.spec.model_copy(update={"public_ip": False})
+    found = replace(machine, spec=spec, size=size, public_address=None, through_api=True)
+    return replace(offering, sizes=sizes, taints=taints), found
+
+
+def values_of(offering: VmOfferingInput, machine: Machine) -> dict[str, Any]:
+    values = chart_values(offering, machine)
+    if machine.public_address is None:
+        return values
+    given = {"address": str(machine.public_address), "host_name": machine.host_name}
+    addresses = {machine.spec.name: {key: value for key, value in given.items() if value}}
+    return {**values, "catalog": {**values["catalog"], "public_addresses": addresses}}
+
+
+def objects_of(offering: VmOfferingInput, machine: Machine) -> list[Manifest]:
+    sized, preference = instancetype(offering.cluster, machine.size), linux(offering.cluster)
+    return list(virtual_machine(offering.cluster, machine, sized.name, preference.name, offering.taints))
+
+
+def by_a_release(item: Manifest) -> dict[str, Any]:
+    """Return an object as a release has it, in the namespace of the release."""
+    metadata = {key: value for key, value in item.body["metadata"].items() if key != "namespace"}
+    for key in ("labels", "annotations"):
+        found = {name: value for name, value in metadata.pop(key, {}).items() if name not in NOT_OF_A_TENANT}
+        found |= KEPT if item.protect and key == "annotations" else {}
+        metadata |= {key: found} if found else {}
+    return {**item.body, "metadata": metadata}
+
+
+def in_order(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(found, key=lambda body: (body["kind"], body["metadata"]["name"]))
+
+
+def test_an_order_is_the_same_by_helm_and_by_data(tmp_path: Path) -> None:
+    asked = {what: (offering, machine) for what, offering, machine in orders()}
+
+    found = rendered(tmp_path, {what: values_of(*one) for what, one in asked.items()}, NAMESPACE)
+
+    for what, one in asked.items():
+        assert in_order(found[what]) == in_order([by_a_release(item) for item in objects_of(*one)]), what
+
+
+def test_an_example_is_the_same_by_helm_and_as_a_manifest(tmp_path: Path) -> None:
+    examples = {
+        f"{name} {what}": example
+        for name in environments(ENVIRONMENTS)
+        for what, example in examples_of(environment(name)).items()
+        if example.values is not None
+    }
+
+    found = rendered(tmp_path, {what: example.values for what, example in examples.items()}, "looms")
+
+    assert found == {what: list(example.manifests) for what, example in examples.items()}
+    assert {"laptop cpu-4", "eu-south-03a l40s-1", "us-east-04a cpu-16"} <= found.keys()
+
+
+def test_a_root_is_filled_from_where_a_golden_volume_of_that_image_is(tmp_path: Path) -> None:
+    [offering] = [one for one in offerings("eu-south-03a") if any(isinstance(i, OwnImageSpec) for i in one.images)]
+    images = {image.name: image for image in offering.images if isinstance(image, OwnImageSpec)}
+    golden = {
+        image: next(item for item in offering.render() if item.name == root_volume(image, offering.sizes[0].root_disk))
+        for image in images.values()
+    }
+    example = chart_values(offering, ordered(offering, offering.sizes[0], offering.images[0], "loom"))
+    del example["image"]
+    asked = {
+        name: {**example, "own_image": image.model_dump(exclude={"name", "version", "size"}, exclude_none=True)}
+        for name, image in images.items()
+    }
+
+    found = rendered(tmp_path, asked, "looms")
+
+    assert images.keys() == {"weaver", "grader", "retoucher", "archive"}
+    for name, image in images.items():
+        [root] = found[name][0]["spec"]["dataVolumeTemplates"]
+        assert root["spec"]["source"] == golden[image].body["spec"]["source"], name
+
+
+def test_what_is_left_out_is_what_it_is_in_the_data() -> None:
+    values = yaml.safe_load((paths.ROOT / FOLDER / "values.yaml").read_text(encoding="utf-8"))
+    order = VirtualMachineSpec(name="loom", size="cpu-4", image="debian-13").model_dump(mode="json")
+
+    given = {"name", "size", "image", *LEFT_OUT}
+    assert values == {name: value for name, value in order.items() if name not in given and value is not None}
+
+
+def test_the_chart_has_the_version_of_the_project() -> None:
+    chart = yaml.safe_load((paths.ROOT / FOLDER / "Chart.yaml").read_text(encoding="utf-8"))
+    project = tomllib.loads((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert chart["version"] == project["version"]
