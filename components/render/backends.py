@@ -33,7 +33,9 @@ from components.render.operators import Operator
 from components.render.providers import Provider
 from components.render.vpc import Vpc
 from components.specs.bare_metal import BareMetalBackend, BareMetalSpec
+from components.specs.base import Network
 from components.specs.catalog import BootMode
+from components.specs.ipv6 import Network6
 from components.specs.nodes import FirmwareUpdate
 from components.specs.region import ControlPlaneBackend, ControlPlanesSpec, NetworksSpec
 from components.specs.tenant_network import Isolation
@@ -129,7 +131,9 @@ class Borders:
     charts: tuple[str, ...] = ()
     """Charts that each cluster of a VPC installs."""
     brings_network: bool = False
-    """Whether these charts are the CNI of each cluster of a VPC."""
+    """Whether these charts are the CNI of each cluster of a VPC, for one family of addresses or both."""
+    joints: tuple[Network | Network6, ...] = ()
+    """Networks that this CNI takes for itself in each cluster, whatever else is in them."""
     link_per_host: bool = False
     """Whether each host has a routed link of its own, and reaches what is outside its VPC by addresses only."""
     filters: Filter
@@ -242,6 +246,7 @@ BORDERS = {
         masquerades=True,
         charts=(kube_ovn.CHART,),
         brings_network=True,
+        joints=(kube_ovn.JOINTS, kube_ovn.JOINTS_IPV6),
     ),
     Isolation.POLICY_ONLY: Borders(
         on_dpus=False,

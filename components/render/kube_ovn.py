@@ -9,11 +9,15 @@ It does not isolate hosts: nodes, and pods on their network, share the network o
 tenants. What pods may reach is enforced on the nodes that a tenant's root controls.
 
 OVN's own databases run on the nodes of the cluster's pool with ``role: system``, which such a cluster needs.
+
+With IPv6 its switch, Services and joints to nodes have both families. Tunnels between nodes stay IPv4, and where a node
+has no address of IPv6 its joint stands for it (kubeovn/kube-ovn:pkg/controller/node.go). Pods send no IPv6 but to each
+other and to Services: a node would give it its own address and send it wherever its routes lead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from components.render import labels as keys
@@ -22,11 +26,20 @@ from components.render.objects import manifest
 from components.render.operators import Operator, sources, tenant_release
 from components.render.vpc import Reach, Vpc, reach
 from components.specs.base import Network
+from components.specs.ipv6 import Network6
 from components.specs.region import NetworksSpec
 
 CHART = "kube-ovn"
 NAMESPACE = "kube-system"
 _API = "kubeovn.io/v1"
+JOINTS = Network("100.64.0.0/16")
+"""Network of the joints by which nodes reach pods; a node has no other route to it (the chart's default)."""
+JOINTS_IPV6 = Network6("fd00:100:64::/112")
+"""The same for IPv6."""
+_DUAL = "dual_stack"
+"""What the chart calls a cluster with both families, and its ranges."""
+_PROBED = "1.1.1.1"
+"""Address outside that each node's probe pings (the chart's default)."""
 _PRIORITY = 2500
 """Priority of the rules; those that Kube-OVN makes for network policies and security groups lie below."""
 
@@ -35,7 +48,7 @@ def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ..
     """Return the CNI of ``cluster`` and its VPC, in the order they are applied."""
     name = vpc.spec.name
     allowed = reach(vpc, networks)
-    gateway = str(vpc.numbers.pods[1])
+    pods, more = _pods(vpc), vpc.numbers.ipv6.values()
     return (
         *sources((_operator(vpc),), cluster, vpc.pins),
         tenant_release(_operator(vpc), cluster, vpc.pins, awaited=True),
@@ -49,36 +62,68 @@ def render(vpc: Vpc, networks: NetworksSpec, cluster: str) -> tuple[Manifest, ..
             spec={
                 "vpc": name,
                 "default": True,
-                "protocol": "IPv4",
-                "cidrBlock": str(vpc.numbers.pods),
-                "gateway": gateway,
-                "excludeIps": [gateway],
+                "protocol": "Dual" if more else "IPv4",
+                "cidrBlock": _both(pods),
+                "gateway": _gateways(pods),
+                # Kube-OVN sorts them as text (kubeovn/kube-ovn:pkg/controller/subnet.go).
+                "excludeIps": sorted(_gateways(pods).split(",")),
                 "gatewayType": "distributed",
                 # Nobody outside has a route to pods: what they may reach sees the address of their node.
                 "natOutgoing": True,
                 "private": True,
-                "allowSubnets": [str(network) for network in allowed.inside],
-                "acls": list(_drops(allowed)),
+                "allowSubnets": [str(network) for network in (*allowed.inside, *more)],
+                "acls": [*_drops(allowed), *_drops_ipv6(more)],
             },
         ),
     )
 
 
 def _operator(vpc: Vpc) -> Operator:
-    name, numbers = vpc.spec.name, vpc.numbers
+    name = vpc.spec.name
     return Operator(
         chart=CHART,
         namespace=NAMESPACE,
         values={
             "MASTER_NODES_LABEL": f"{keys.NODE_ROLE}=system",
-            "networking": {"DEFAULT_VPC": name, "DEFAULT_SUBNET": _subnet_name(name)},
-            "ipv4": {
-                "POD_CIDR": str(numbers.pods),
-                "POD_GATEWAY": str(numbers.pods[1]),
-                "SVC_CIDR": str(numbers.services),
+            "networking": {
+                "DEFAULT_VPC": name,
+                "DEFAULT_SUBNET": _subnet_name(name),
+                **({"NET_STACK": _DUAL} if vpc.numbers.ipv6 else {}),
             },
+            **_ranges(vpc),
         },
     )
+
+
+def _ranges(vpc: Vpc) -> dict[str, Any]:
+    """Return the ranges of a cluster, under the key of the families that it has."""
+    pods, numbers = _pods(vpc), vpc.numbers
+    own = {"POD_CIDR": _both(pods), "POD_GATEWAY": _gateways(pods)}
+    if numbers.services_ipv6 is None:
+        return {"ipv4": {**own, "SVC_CIDR": str(numbers.services)}}
+    return {
+        _DUAL: {
+            **own,
+            "SVC_CIDR": _both((numbers.services, numbers.services_ipv6)),
+            "JOIN_CIDR": _both((JOINTS, JOINTS_IPV6)),
+            # The chart's probes would ping an address of IPv6 too, which no pod reaches.
+            "PINGER_EXTERNAL_ADDRESS": _PROBED,
+        }
+    }
+
+
+def _pods(vpc: Vpc) -> tuple[Network | Network6, ...]:
+    """Return the prefix for pods of each family, that of IPv4 first."""
+    numbers = vpc.numbers
+    return (numbers.pods,) if numbers.pods_ipv6 is None else (numbers.pods, numbers.pods_ipv6)
+
+
+def _both(networks: Iterable[Network | Network6]) -> str:
+    return ",".join(map(str, networks))
+
+
+def _gateways(pods: Iterable[Network | Network6]) -> str:
+    return ",".join(str(network[1]) for network in pods)
 
 
 def _labels(vpc: Vpc) -> dict[str, str]:
@@ -98,9 +143,15 @@ def _drops(allowed: Reach) -> Iterator[dict[str, Any]]:
         yield _drop(f"ip4.dst != {_addresses((*allowed.permit, *allowed.inside))}")
 
 
+def _drops_ipv6(own: Collection[Network6]) -> Iterator[dict[str, Any]]:
+    """Yield what pods may not reach by IPv6; a term of one family is about no packet of the other."""
+    if own:
+        yield _drop(f"ip6.dst != {_addresses(own)}")
+
+
 def _drop(match: str) -> dict[str, Any]:
     return {"action": "drop", "direction": "from-lport", "match": match, "priority": _PRIORITY}
 
 
-def _addresses(networks: Iterable[Network]) -> str:
+def _addresses(networks: Iterable[Network | Network6]) -> str:
     return f"{{{', '.join(map(str, networks))}}}"

@@ -51,7 +51,7 @@ PrefixLength6 = Annotated[
 
 
 class Ipv6Spec(Spec):
-    """Sizes of the prefixes by which a cluster has IPv6 beside IPv4."""
+    """Sizes of the prefixes by which a cluster has IPv6 beside IPv4; load balancers have IPv4 alone."""
 
     pods: PrefixLength6
     """Size of the prefix for pods, /48 to /64; each node takes a /64 of it."""

@@ -22,7 +22,7 @@ from providers.kube import ObjectRef
 
 pytestmark = pytest.mark.e2e
 
-CLUSTER = "solstice-lab"
+BY_CILIUM, BY_KUBE_OVN = "solstice-lab", "vireo-dev"
 _SETTLED_SECONDS = 60.0
 
 
@@ -36,17 +36,26 @@ def _spec(rendered: list[Manifest], kind: str, name: str) -> dict[str, Any]:
     return dict(found)
 
 
-@pytest.fixture(scope="module")
-def blocks(rendered: list[Manifest]) -> dict[str, list[str]]:
-    network = _spec(rendered, "Cluster", CLUSTER)["clusterNetwork"]
+def _blocks(rendered: list[Manifest], cluster: str) -> dict[str, list[str]]:
+    network = _spec(rendered, "Cluster", cluster)["clusterNetwork"]
     return {kind: network[kind]["cidrBlocks"] for kind in ("pods", "services")}
+
+
+@pytest.fixture(scope="module", params=[BY_CILIUM, BY_KUBE_OVN])
+def cluster(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def blocks(rendered: list[Manifest], cluster: str) -> dict[str, list[str]]:
+    return _blocks(rendered, cluster)
 
 
 @pytest.fixture(scope="module")
 def server(
-    rendered: list[Manifest], blocks: dict[str, list[str]], tmp_path_factory: pytest.TempPathFactory
+    rendered: list[Manifest], cluster: str, blocks: dict[str, list[str]], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[LocalApiServer]:
-    k0s = _spec(rendered, "K0smotronControlPlane", CLUSTER)["k0sConfig"]["spec"]
+    k0s = _spec(rendered, "K0smotronControlPlane", cluster)["k0sConfig"]["spec"]
     lengths = {"node-cidr-mask-size-ipv4": "24", **k0s["controllerManager"]["extraArgs"]}
     services = f"--service-cluster-ip-range={','.join(blocks['services'])}"
     running = LocalApiServer(
@@ -105,10 +114,11 @@ def test_a_node_has_a_part_of_each_prefix_for_pods(server: LocalApiServer, block
     assert all(one[0] in within for one, within in zip(parts, prefixes, strict=True))
 
 
-def test_the_policy_of_the_cluster_is_taken_with_blocks_of_both_families(
-    server: LocalApiServer, rendered: list[Manifest], blocks: dict[str, list[str]]
+def test_the_policy_of_a_cluster_is_taken_with_blocks_of_both_families(
+    server: LocalApiServer, rendered: list[Manifest]
 ) -> None:
-    spec = _spec([item for item in rendered if item.cluster == CLUSTER], "NetworkPolicy", "solstice")
+    blocks = _blocks(rendered, BY_CILIUM)
+    spec = _spec([item for item in rendered if item.cluster == BY_CILIUM], "NetworkPolicy", "solstice")
     about = {"name": "solstice", "namespace": "default"}
 
     made = _made(

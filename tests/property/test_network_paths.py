@@ -17,15 +17,20 @@ from rendered_network import OUTSIDE, End
 
 from components.plan.report.endpoints import endpoint, ports
 from components.plan.report.paths import Region
+from components.render.backends import BORDERS as BACKENDS
+from components.render.backends import Filter
 from components.render.manifest import Manifest
 from components.render.packets import ALL
 from components.render.tenant_network import on_dpus
 from components.specs.base import Network
 from components.specs.border import BorderSpec
 from components.specs.environment import Environment
+from components.specs.ipv6 import Network6
 from components.specs.tenant_network import Isolation
-from components.specs.vpc_allocation import MorePrefix
+from components.specs.vpc_allocation import IPV6_PREFIXES, MorePrefix
 
+ELSEWHERE = tuple(map(Network6, ("2001:db8::/32", "fe80::/64", "fd00:100:64::/112", "fd43::/40")))
+"""Networks of IPv6 that are no VPC's: outside, on a link, of a CNI's own, and of whoever else."""
 PAIRS = 20
 """Pairs of ends that are judged in each region."""
 
@@ -135,6 +140,26 @@ def test_nobody_in_a_vpc_reaches_what_is_denied_to_it_or_is_reached_from_there(
             other = End(address=network[9])
             assert not rendered.reaches(end, other)
             assert not rendered.reaches(other, end)
+
+
+@given(TENANTS, BORDERS)
+@settings(max_examples=100)
+def test_pods_send_ipv6_to_pods_and_services_of_their_own_cluster_and_to_nobody_else(
+    wishes: dict[str, Wish], border: BorderSpec | None
+) -> None:
+    filtered = {
+        name: replace(wish, ipv6=True)
+        for name, wish in wishes.items()
+        if BACKENDS[wish.isolation].filters is Filter.PODS
+    }
+    environment = region(filtered, border)
+    rendered, lock = judge(environment), environment.allocations.vpcs
+    others = {prefix for name in lock for prefix in lock[name].ipv6.values()} | set(ELSEWHERE)
+
+    for name, numbers in lock.items():
+        pod, own = End(address=numbers.pods[5], vpc=name), set(numbers.ipv6.values())
+        assert len(own) == len(IPV6_PREFIXES)
+        assert {prefix for prefix in others if rendered.lets_out(pod, prefix[5])} == own
 
 
 @given(TENANTS, BORDERS, PEERINGS)

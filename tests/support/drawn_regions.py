@@ -17,6 +17,7 @@ from components.specs.base import Network
 from components.specs.border import BorderSpec
 from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec
+from components.specs.ipv6 import Ipv6Spec, Network6
 from components.specs.loader import load_environment
 from components.specs.locks import AllocationsLock, ImagesLock
 from components.specs.security_groups import SecurityGroupSpec, SecurityRuleSpec
@@ -36,6 +37,7 @@ FABRIC = FabricSpec.model_validate(
         "max_hosts": 1000,
     }
 )
+IPV6 = Network6("fd42::/40")
 _WAYS = ("ingress", "egress")
 NAMES = ("ant", "bee", "cat", "dog")
 _EMPTY: dict[str, Any] = {
@@ -64,6 +66,8 @@ class Wish:
     """Rules of its VPC, where HBN isolates it; those about others who are no peers are left out."""
     deny: tuple[Network, ...] = ()
     """Networks that its VPC never reaches, where something filters its packets."""
+    ipv6: bool = False
+    """Whether its VPC has prefixes of IPv6."""
     second: bool = False
     """Whether a second cluster, which has no nodes yet, is in its VPC, where the backend takes one."""
 
@@ -108,6 +112,7 @@ WISHES = st.builds(
     more=st.lists(st.sampled_from(list(PrefixKind)), max_size=2).map(tuple),
     group=st.none() | GROUPS,
     deny=st.lists(st.sampled_from(DENIED), max_size=2).map(tuple),
+    ipv6=st.booleans(),
     second=st.booleans(),
 )
 PEERINGS = st.sets(st.sampled_from(list(combinations(NAMES, 2))))
@@ -133,7 +138,7 @@ def region(
     Of ``peerings`` those count whose tenants are both there, behind HBN; ``deny`` is of all VPCs.
     """
     laptop = _laptop()
-    networks = laptop.region.networks.model_copy(update={"border": border, "deny": deny})
+    networks = laptop.region.networks.model_copy(update={"border": border, "deny": deny, "tenants_ipv6": IPV6})
     fabric = {"networks": networks, "fabrics": (FABRIC,)}
     empty = laptop.model_copy(update=_EMPTY | {"region": laptop.region.model_copy(update=fabric)})
     tenants = tuple(_tenant(name, wish, _peers(name, wishes, peerings)) for name, wish in sorted(wishes.items()))
@@ -167,6 +172,7 @@ def _tenant(name: str, wish: Wish, peers: tuple[PeerSpec, ...]) -> TenantSpec:
         "peers": peers,
         "deny": () if wish.isolation is Isolation.DPF_OVN else wish.deny,
         "fabrics": (FABRIC.name,) if wish.fabric else (),
+        "ipv6": Ipv6Spec.model_validate({"pods": "/60", "services": "/112"}) if wish.ipv6 else None,
         "more_prefixes": tuple(MorePrefixSpec.model_validate(more) for more in _more(name, wish)),
     }
     pool = next(one for one in cluster.pools if one.instance_type.startswith("h100"))

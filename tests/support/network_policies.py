@@ -22,7 +22,7 @@ class Pod:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-Address = ipaddress.IPv4Address
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 End = Pod | Address
 
 
@@ -74,10 +74,10 @@ class Judge:
 
     def _is(self, peer: Body, own: Pod, other: End) -> bool:
         if block := peer.get("ipBlock"):
-            whole = ipaddress.IPv4Network(block["cidr"])
+            whole = ipaddress.ip_network(block["cidr"])
             if isinstance(other, Pod):
                 return self._pods_by_address and whole.prefixlen == 0
-            return other in whole and all(other not in ipaddress.IPv4Network(one) for one in block.get("except", ()))
+            return other in whole and all(other not in ipaddress.ip_network(one) for one in block.get("except", ()))
         if not isinstance(other, Pod) or not selects(peer.get("podSelector", {}), other.labels):
             return False
         if "namespaceSelector" not in peer:

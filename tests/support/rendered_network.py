@@ -4,7 +4,8 @@
   has one for what its host sends, and may have one for what it receives. A VRF
   has the routes whose route targets it imports; the longest prefix wins. A host announces what its list of prefixes
   permits.
-- *Kube-OVN*: a rule of a subnet drops new connections of pods that match all its terms; with ``natOutgoing`` pods have
+- *Kube-OVN*: a rule of a subnet drops new connections of pods that match all its terms, each of which is about packets
+  of its family alone; with ``natOutgoing`` pods have
   the address of their node outside, so that nobody there has a route to them.
 - *OVN on DPUs*: a network that is not externally routed has no way out; one that is has masquerading.
 - *NetworkPolicies*: `network_policies`.
@@ -19,7 +20,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_network
 from typing import Any
 
 import yaml
@@ -32,7 +33,7 @@ EPHEMERAL = 50_000
 """Port that connections are opened from, which no rule names."""
 Json = Mapping[str, Any]
 _network = cache(IPv4Network)
-_TERM = re.compile(r"ip4\.dst (==|!=) \{([^}]*)\}")
+_TERM = re.compile(r"ip([46])\.dst (==|!=) \{([^}]*)\}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,12 +155,14 @@ class RenderedNetwork:
         """Tell whether what filters ``source`` lets its packet out."""
         if source.vpc in self.vrfs:
             return self.vrfs[source.vpc].sends(packet)
-        if answer or source.on_host or source.vpc is None:
-            return True
-        if source.vpc in self._subnets:
-            return not any(_matches(acl["match"], target.address) for acl in self._subnets[source.vpc]["acls"])
-        if source.vpc in self._policies:
-            return self._policy(source).reaches(Pod(namespace="default"), target.address, 443)
+        return answer or source.on_host or source.vpc is None or self.lets_out(source, target.address)
+
+    def lets_out(self, pod: End, address: IPv4Address | IPv6Address) -> bool:
+        """Tell whether what filters pods lets ``pod`` open a connection to ``address``."""
+        if pod.vpc in self._subnets:
+            return not any(_matches(acl["match"], address) for acl in self._subnets[pod.vpc]["acls"])
+        if pod.vpc in self._policies:
+            return self._policy(pod).reaches(Pod(namespace="default"), address, 443)
         return True
 
     def _policy(self, end: End) -> Judge:
@@ -271,11 +274,14 @@ def _in_order(rules: Json) -> list[tuple[str, Any]]:
     return sorted(rules.items(), key=lambda item: int(item[0]))
 
 
-def _matches(match: str, address: IPv4Address) -> bool:
+def _matches(match: str, address: IPv4Address | IPv6Address) -> bool:
     """Tell whether all terms of an OVN match hold; a term of another form is none that this reads."""
     terms = match.split(" && ")
     found = [_TERM.fullmatch(term) for term in terms]
     assert all(found), match
     return all(
-        any(address in IPv4Network(one) for one in term[2].split(", ")) == (term[1] == "==") for term in found if term
+        int(term[1]) == address.version
+        and any(address in ip_network(one) for one in term[3].split(", ")) == (term[2] == "==")
+        for term in found
+        if term
     )

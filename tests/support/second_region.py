@@ -14,7 +14,7 @@ NODES = {
     "solstice-eval": {"system": 2, "l40s": 1},
     "vireo-train": {"system": 2, "h100": 6},
 }
-"""By cluster and pool; tenants and pools that are not here are left out."""
+"""By cluster and pool; tenants, VPCs and pools that are not here are left out."""
 _RACKS = {"a01": 4, "a02": 4, "a20": 2, "a22": 5, "b01": 4, "b22": 5}
 """Hosts that are kept of each rack."""
 _OF_PRODUCTION = ("state", "context")
@@ -60,8 +60,10 @@ def _shrunk(tenant: dict[str, Any]) -> dict[str, Any]:
         cluster["pools"] = [_pool(pool, nodes[pool["name"]]) for pool in cluster["pools"] if pool["name"] in nodes]
     if not clusters:
         return {}
+    used = {cluster["vpc"] for cluster in clusters}
+    vpcs = [vpc for vpc in tenant["vpcs"] if vpc["name"] in used]
     # Nobody is asked, no hour is waited for, and nothing is promised beyond what is there.
-    return {**tenant, "clusters": clusters, "changes": {"approval": "not-required"}, "contract": []}
+    return {**tenant, "vpcs": vpcs, "clusters": clusters, "changes": {"approval": "not-required"}, "contract": []}
 
 
 def _pool(pool: dict[str, Any], nodes: int) -> dict[str, Any]:

@@ -89,8 +89,9 @@ def takes_more_pods(environment: Environment, placed: PlacedCluster) -> bool:
 
 
 def takes_ipv6(environment: Environment, placed: PlacedCluster) -> bool:
-    """Tell whether the network of a cluster can give pods addresses of IPv6."""
-    return any(entry.gives is Gift.NETWORK and entry.chart in DUAL_STACK for entry in add_ons(environment, placed))
+    """Tell whether the network of a cluster can give pods addresses of IPv6, as one that its VPC brings always can."""
+    chosen = add_ons(environment, placed)
+    return brings_network(placed) or any(entry.gives is Gift.NETWORK and entry.chart in DUAL_STACK for entry in chosen)
 
 
 def has_gpus(environment: Environment, placed: PlacedCluster) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.build.add_ons import brings_network, takes_ipv6
+from components.plan.build.add_ons import takes_ipv6
 from components.plan.build.control_planes import most_nodes_of
 from components.plan.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file
 from components.plan.rules.cluster_api import PATH
@@ -71,9 +71,10 @@ def networks(environment: Environment) -> Iterator[Problem]:
     """Report clusters whose network gives pods no address of IPv6 while their hosts have none."""
     for placed, path, _ in _asking(environment):
         if not takes_ipv6(environment, placed):
-            text = f"the network of {placed.cluster.name} gives pods IPv4 alone; remove it"
-            if not brings_network(placed):
-                text += f", or have {listed(DUAL_STACK)} for its network"
+            text = (
+                f"the network of {placed.cluster.name} gives pods IPv4 alone; remove it, or have {listed(DUAL_STACK)}"
+                " for its network"
+            )
             yield problem(environment, placed.file, path, text)
 
 

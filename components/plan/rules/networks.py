@@ -16,7 +16,7 @@ from components.specs.environment import Environment
 from components.specs.ipv6 import Network6
 from components.specs.keys import cluster_of
 from components.specs.loader import ALLOCATIONS, REGION, WAIVERS
-from components.specs.problems import Problem, dotted
+from components.specs.problems import Problem, dotted, listed
 from components.specs.storage import NfsClassSpec
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import Isolation, PrefixKind, VpcSpec
@@ -56,6 +56,22 @@ def networks_disjoint(environment: Environment) -> Iterator[Problem]:
         where = f"{other[1]} ({other[2]}, {place(environment, REGION, other[0])})"
         text = f"{network} overlaps {where}; networks of a region must be disjoint, move one"
         yield problem(environment, REGION, path, text)
+
+
+def joints(environment: Environment) -> Iterator[Problem]:
+    """Report networks of a region that the network of a VPC's clusters takes for itself in each of them."""
+    joined: dict[tuple[Isolation, Network | Network6], list[str]] = {}
+    for vpc in (vpc for tenant in environment.tenants for vpc in tenant.vpcs):
+        for joint in BORDERS[vpc.isolation].joints:
+            if isinstance(joint, Network) or vpc.ipv6 is not None:
+                joined.setdefault((vpc.isolation, joint), []).append(vpc.name)
+    ipv6 = environment.region.networks.tenants_ipv6
+    named = [(path, network) for path, _, network in (*region_networks(environment), *_behind_border(environment))]
+    for path, network in (*named, *([(("networks", "tenants_ipv6"), ipv6)] if ipv6 else ())):
+        for (isolation, joint), names in joined.items():
+            if type(joint) is type(network) and joint.overlaps(network):
+                text = f"{network} overlaps {joint}, which {isolation} takes for itself in VPC {listed(names)}; move it"
+                yield problem(environment, REGION, path, text)
 
 
 def region_networks(environment: Environment) -> list[tuple[DataPath, str, Network]]:

@@ -104,6 +104,7 @@ DATA: tuple[Rule, ...] = (
     inventory.bmc_logins,
     networks.unusable,
     networks.networks_disjoint,
+    networks.joints,
     networks.number_ranges,
     networks.asn_capacity,
     networks.service_addresses,

@@ -1,4 +1,7 @@
-"""IPv6 beside IPv4, where no environment shows it: by Kamaji, beside a cluster with own prefixes, and in walls."""
+"""IPv6 beside IPv4, where no environment shows it: by Kamaji, beside a cluster with own prefixes, and in walls.
+
+And what two objects of one cluster must agree on.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import pytest
 from environment_data import ENVIRONMENTS
 from node_intents import INTENT
 
+from components.plan.build import hosted_control_plane, tenant_network
 from components.plan.build.add_ons import facts
 from components.plan.pools import clusters
 from components.render.cluster_namespaces import ClusterNamespacesInput, TeamNamespace
@@ -73,6 +77,21 @@ def test_a_cluster_with_prefixes_of_its_own_has_none_of_the_vpcs_ipv6(inputs_of:
 
     assert both.of_cluster("acme-train").ipv6 == {"pods": PODS, "services": SERVICES}
     assert both.of_cluster("acme-serve").ipv6 == {}
+
+
+def test_the_network_of_a_cluster_is_told_the_ranges_that_its_control_plane_has() -> None:
+    environment = load_environment("eu-south-03a", ENVIRONMENTS)
+    placed = next(one for one in clusters(environment) if one.cluster.name == "vireo-dev")
+    planes = hosted_control_plane.of_tenant(environment, placed.tenant)
+    plane = next(one for one in planes if one.spec.name == placed.cluster.name)
+
+    [cluster] = [item for item in plane.render() if item.kind == "Cluster"]
+    [network] = tenant_network.of_cluster(environment, placed)
+    [release] = [item for item in network.render() if item.kind == "HelmRelease"]
+
+    ranges, told = cluster.body["spec"]["clusterNetwork"], release.body["spec"]["values"]["dual_stack"]
+    assert ranges["pods"]["cidrBlocks"] == told["POD_CIDR"].split(",")
+    assert ranges["services"]["cidrBlocks"] == told["SVC_CIDR"].split(",")
 
 
 def test_cilium_has_ipv6_where_pods_have_and_calico_never() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from components.render.tenant_network import TenantNetworkInput
+from components.specs.ipv6 import Network6
 from components.specs.tenant_network import Egress
 
 
@@ -45,3 +46,30 @@ def test_no_rule_allows_so_that_none_outranks_a_policy_of_the_tenant(inputs_with
     for egress in Egress:
         *_, subnet = acme(inputs_with, egress=egress).render()
         assert {rule["action"] for rule in subnet.body["spec"]["acls"]} == {"drop"}
+
+
+def test_both_families_are_told_to_the_chart_and_the_switch_and_one_alone_as_before(inputs_with: Any) -> None:
+    network = acme(inputs_with)
+    pods, services = network.vpc.numbers.pods, network.vpc.numbers.services
+    ipv6 = {"pods_ipv6": Network6("fd42::/56"), "services_ipv6": Network6("fd42:0:0:100::/112")}
+    dual = replace(network, vpc=replace(network.vpc, numbers=network.vpc.numbers.model_copy(update=ipv6)))
+
+    *_, before, _, _ = network.render()
+    *_, release, _, subnet = dual.render()
+
+    values, spec = release.body["spec"]["values"], subnet.body["spec"]
+    assert before.body["spec"]["values"].keys() ^ values.keys() == {"ipv4", "dual_stack"}
+    assert values["networking"]["NET_STACK"] == "dual_stack"
+    assert values["dual_stack"] == {
+        "POD_CIDR": f"{pods},fd42::/56",
+        "POD_GATEWAY": f"{pods[1]},fd42::1",
+        "SVC_CIDR": f"{services},fd42:0:0:100::/112",
+        "JOIN_CIDR": "100.64.0.0/16,fd00:100:64::/112",
+        "PINGER_EXTERNAL_ADDRESS": "1.1.1.1",
+    }
+    assert (spec["protocol"], spec["cidrBlock"]) == ("Dual", f"{pods},fd42::/56")
+    assert spec["gateway"].split(",") == spec["excludeIps"] == [str(pods[1]), "fd42::1"]
+    assert spec["allowSubnets"][-2:] == ["fd42::/56", "fd42:0:0:100::/112"]
+    assert [rule["match"] for rule in spec["acls"] if "ip6" in rule["match"]] == [
+        "ip6.dst != {fd42::/56, fd42:0:0:100::/112}"
+    ]
