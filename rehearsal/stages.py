@@ -30,6 +30,8 @@ DEFINITIONS = (
     'def state: .status.provisioning.state // ""; '
     'def networked: any(.status.conditions[]?; .type == "NetworkUnavailable" and .status == "False") '
     'or .metadata.annotations["ovn.kubernetes.io/allocated"] == "true"; '
+    'def attached: (.metadata.annotations["k8s.v1.cni.cncf.io/networks"] // "") == "" '
+    'or any(.status.conditions[]?; .type == "PodReadyToStartContainers" and .status == "True"); '
     "def reported(t): .metadata.generation as $now | "
     'any(.status.conditions[]?; .type == t and .status == "True" and (.observedGeneration // $now) == $now); '
     'def within(hint): (. // "" | ascii_downcase) | contains(hint // "" | ascii_downcase); '
@@ -41,10 +43,10 @@ DEFINITIONS = (
     "and .sizeBytes >= ($hint.minSizeGigabytes // 0) * 1073741824 "
     "and ($hint.rotational == null or $hint.rotational == .rotational)); "
 )
-"""What ``when`` may use: not being deleted, a host's state, that a network's agent runs on a node, a condition that is
-True for the current generation, and whether a host has a disk that all its root device hints match. They match as in
-Ironic, parts of model and vendor in any case and the rest in full; the bare-metal operator's own counts where there is
-none.
+"""What ``when`` may use: not being deleted, a host's state, that a network's agent runs on a node, that a pod has the
+networks that it names, a condition that is True for the current generation, and whether a host has a disk that all its
+root device hints match. They match as in Ironic, parts of model and vendor in any case and the rest in full; the
+bare-metal operator's own counts where there is none.
 """
 _CONDITION = (
     '  - {{type: {type}, status: "True", reason: "{reason}", message: "", '

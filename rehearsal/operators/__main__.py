@@ -13,6 +13,7 @@ from rehearsal.charts import Charts
 from rehearsal.kubeconfigs import embedded
 from rehearsal.operators import (
     agents,
+    attachments,
     bare_metal,
     certificates,
     control_planes,
@@ -22,8 +23,10 @@ from rehearsal.operators import (
     dpu_flashes,
     dpus,
     external_secrets,
+    fabric_manager,
     helm,
     hosts,
+    ib_kubernetes,
     ironcore,
     kustomizations,
     load_balancers,
@@ -103,6 +106,8 @@ class Parts:
         names = name_server.NameServer(region.folder, {SIMULATED: SIMULATED})
         self.programs = programs.Programs(region, names)
         self.cron_jobs = cron_jobs.CronJobs(region)
+        self.fabric = ib_kubernetes.Daemons(fabric_manager.FabricManager(region.folder, SIMULATED, SIMULATED))
+        self.sandboxes = attachments.Sandboxes()
 
 
 def round_of(parts: Parts) -> int:
@@ -133,6 +138,7 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, lambda: people.reconcile(management))
         _try(MANAGEMENT, lambda: parts.cron_jobs.reconcile(management))
         _try(MANAGEMENT, lambda: parts.helm.reconcile(management, hosted))
+        _try(MANAGEMENT, lambda: parts.fabric.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: dns.reconcile(servers.folder, management, hosted))
         _try(MANAGEMENT, lambda: kustomizations.reconcile(management))
         _try(MANAGEMENT, lambda: references.report(management, hosted))
@@ -143,6 +149,7 @@ def round_of(parts: Parts) -> int:
             if management is not None:
                 _try(cluster, lambda cluster=cluster, view=view: agents.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
                 _try(cluster, lambda cluster=cluster, view=view: tenant_flux.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
+            _try(cluster, lambda view=view: parts.sandboxes.reconcile(view))  # type: ignore[misc]  # mypy cannot infer it
             for join in _IN_TENANTS:
                 _try(cluster, lambda join=join, view=view: join(view))  # type: ignore[misc]  # mypy cannot infer it
     return sum(view.changes for view in servers.views.values())

@@ -1,4 +1,9 @@
-"""What device plugins of NVIDIA's network operator offer of the adapters of a node, as its NicNodePolicy says."""
+"""What the parts of NVIDIA's network operator offer of the adapters of a node: whole and shared ports, and functions.
+
+Device plugins of ports do as a NicNodePolicy says. Virtual functions are handed out by the SR-IOV operator, which wants
+its configuration and policies in its own namespace. No adapter is cut: a simulated host has as many functions as it is
+asked for, as golden images make them.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +14,25 @@ from providers.kube.objects import dig
 from rehearsal.operators.view import Object, View
 
 _POLICY = ("mellanox.com/v1alpha1", "NicNodePolicy")
+_SRIOV = "sriovnetwork.openshift.io/v1"
+_CONFIGURATION = "default"
+"""The only name that the SR-IOV operator looks for."""
+_PREFIX = "nvidia.com"
+"""How resources of functions begin, as the chart of the network operator has it."""
 _PORTS = 8
 """InfiniBand ports of each simulated host, all of one adapter."""
+_ADAPTER = {"vendor": "15b3", "deviceID": "1021"}
+"""Which adapter that is, a ConnectX-7, as a policy chooses it."""
 
 
-def offer(view: View, node: Object, _release: Object) -> None:
-    """Offer ports of ``node`` by the policies that choose it."""
+def offer(view: View, node: Object, release: Object) -> None:
+    """Offer what ``node`` has by the policies that choose it."""
     labels = node["metadata"].get("labels") or {}
     chosen = (body["spec"] for body in view.all(*_POLICY))
     found = dict(
         resource for spec in chosen if spec["nodeSelector"].items() <= labels.items() for resource in _resources(spec)
     )
+    found |= _functions(view, labels, release["spec"]["targetNamespace"])
     there = dig(node, "status", "allocatable") or {}
     if any(there.get(name) != count for name, count in found.items()):
         view.status(node, {"capacity": found, "allocatable": found})
@@ -31,6 +44,22 @@ def _resources(spec: Object) -> Iterator[tuple[str, str]]:
         yield _name(one), str(_PORTS)
     for one in _configured(spec, "rdmaSharedDevicePlugin", "configList"):
         yield _name(one), str(one["rdmaHcaMax"])
+
+
+def _functions(view: View, labels: dict[str, str], namespace: str) -> dict[str, str]:
+    """Return what the SR-IOV operator offers: the functions of all ports of the adapters that policies choose."""
+    settings = view.find(_SRIOV, "SriovOperatorConfig", _CONFIGURATION, namespace)
+    chosen = dig(settings, "spec", "configDaemonNodeSelector") or {}
+    if settings is None or not chosen.items() <= labels.items():
+        return {}
+    found: dict[str, int] = {}
+    for policy in view.all(_SRIOV, "SriovNetworkNodePolicy"):
+        spec = policy["spec"]
+        here = policy["metadata"]["namespace"] == namespace and spec["nodeSelector"].items() <= labels.items()
+        if here and spec["nicSelector"].items() <= _ADAPTER.items():
+            name = f"{_PREFIX}/{spec['resourceName']}"
+            found[name] = found.get(name, 0) + _PORTS * spec["numVfs"]
+    return {name: str(count) for name, count in found.items()}
 
 
 def _configured(spec: Object, section: str, key: str) -> list[Object]:

@@ -97,6 +97,8 @@ def variables(view: View, pod: Object, container: Object) -> dict[str, str]:
         NotThere: A Secret is missing, or its key.
     """
     found: dict[str, Any] = {}
+    for source in container.get("envFrom") or ():
+        found |= _entries(view, pod, dig(source, "secretRef", "name"))
     for variable in container.get("env") or ():
         path = dig(variable, "valueFrom", "fieldRef", "fieldPath")
         secret = dig(variable, "valueFrom", "secretKeyRef")
@@ -117,10 +119,24 @@ def given_kubeconfig(view: View, pod: Object, container: Object) -> str | None:
     if told is None:
         return None
     path = PurePosixPath(told.partition("=")[2])
+    return _value(view, pod, mounted_secret(pod, container, path), path.name)
+
+
+def mounted_secret(pod: Object, container: Object, path: PurePosixPath) -> str | None:
+    """Return the Secret of which a container has the file at ``path``; None where it is of none."""
     mounts = {mount["mountPath"]: mount["name"] for mount in container.get("volumeMounts") or ()}
     volumes = {volume["name"]: volume for volume in dig(pod, "spec", "volumes") or ()}
-    secret = dig(volumes.get(mounts.get(str(path.parent), ""), {}), "secret", "secretName")
-    return _value(view, pod, secret, path.name)
+    secret: str | None = dig(volumes.get(mounts.get(str(path.parent), ""), {}), "secret", "secretName")
+    return secret
+
+
+def _entries(view: View, pod: Object, secret: str | None) -> dict[str, str]:
+    """Return all entries of a Secret, each a variable."""
+    found = view.find("v1", "Secret", secret, pod["metadata"]["namespace"])
+    if found is None:
+        msg = f'secret "{secret}" not found'
+        raise NotThere(msg)
+    return {key: base64.b64decode(value).decode() for key, value in (found.get("data") or {}).items()}
 
 
 def _value(view: View, pod: Object, secret: str | None, key: str) -> str:
