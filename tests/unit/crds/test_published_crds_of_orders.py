@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import pytest
 from environment_data import ENVIRONMENTS
+from vm_orders import objects_of, orders
 
 from components.plan.report.examples import examples_of
 from components.specs.loader import load_environment
@@ -27,3 +28,11 @@ def test_an_order_of_each_kind_fits_its_published_schema(published: Oracle, name
     for order in orders:
         placed = {**order, "metadata": {**order["metadata"], "namespace": "default"}}  # as kubectl does it
         assert published.problems(placed) == []
+
+
+def test_an_order_with_each_feature_fits_its_published_schema(published: Oracle) -> None:
+    found = [(what, item) for what, *one in orders() for item in objects_of(*one) if item.kind != "Service"]
+
+    assert {item.kind for _, item in found} == {"VirtualMachine", "VirtualMachinePool", "DataVolume"}
+    for what, item in found:
+        assert published.problems(item.body) == [], what

@@ -3,79 +3,32 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 from environment_data import ENVIRONMENTS
 from vm_chart import environment, offerings, rendered
+from vm_orders import objects_of, orders
 
 from components.plan.report.examples import examples_of
 from components.render import labels as keys
 from components.render.manifest import Manifest
-from components.render.virtual_machine import Machine, virtual_machine
+from components.render.virtual_machine import Machine
 from components.render.vm_chart import chart_values
 from components.render.vm_images import NAMESPACE, root_volume
 from components.render.vm_offering import VmOfferingInput
 from components.render.vm_order import ordered
-from components.render.vm_sizes import instancetype, linux
 from components.specs.loader import environments
-from components.specs.node_pool import TaintEffect, TaintSpec
 from components.specs.own_images import OwnImageSpec
 from components.specs.vm_chart import FOLDER, LEFT_OUT
-from components.specs.vm_offering import EvictionStrategy, VirtualMachineSpec
+from components.specs.vm_offering import VirtualMachineSpec
 from toolchain import paths
 
 KEPT = {"helm.sh/resource-policy": "keep"}
 """What keeps a lasting volume beside a release; a stack protects it."""
 NOT_OF_A_TENANT = {keys.MANAGED_BY, "pulumi.com/skipAwait"}
 """What says who applies an object; helm adds words of its own."""
-SCRATCH = [{"name": "spool", "size": "20Gi", "storage_class": "shared-nfs", "scratch": True}]
-VOLUMES = [*SCRATCH, {"name": "home", "size": "1Ti", "storage_class": "shared-vast"}]
-KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICNPZccfq2Qc8plKIZmAmY48pZ1x8O9oQs7K52SutrN7 ops@cloud.example"
-ORDERS: dict[str, dict[str, Any]] = {
-    "ephemeral": {},
-    "kept root": {"root": {"size": "600Gi", "storage_class": "shared-nfs"}},
-    "volumes": {"volumes": VOLUMES},
-    "fleet": {"count": 1000, "volumes": SCRATCH},
-    "fleet with kept roots": {"count": 3, "root": {"size": "600Gi", "storage_class": "shared-nfs"}},
-    "users": {"users": [{"name": "ops", "sudo": True, "ssh_keys": [KEY, KEY]}, {"name": "on", "ssh_keys": [KEY]}]},
-    "user data": {"user_data_secret": "first-boot", "volumes": VOLUMES},
-    "address": {"public_ip": True, "ports": [22, 443], "udp_ports": [443, 51820]},
-    "address without TCP": {"public_ip": True, "ports": [], "udp_ports": [53]},
-    "pool": {"pool": "system"},
-    "name that YAML takes for true": {"name": "on"},
-    **{f"run {strategy}": {"run_strategy": strategy} for strategy in ("RerunOnFailure", "Once", "Manual", "Halted")},
-}
-
-
-def orders() -> Iterator[tuple[str, VmOfferingInput, Machine]]:
-    """Yield the machines of all data, and one for each feature of an order, as orders through the API."""
-    for offering in (offering for name in environments(ENVIRONMENTS) for offering in offerings(name)):
-        for machine in offering.machines:
-            spec = machine.spec.model_copy(update={"snapshots": False})
-            yield f"{offering.cluster}/{spec.name}", offering, replace(machine, spec=spec, through_api=True)
-    [laptop] = offerings("laptop")
-    [bastion] = laptop.machines
-    yield "taints, and a size that is stopped in a drain", *stopped(laptop, bastion)
-    plain = {"name": "loom", "size": bastion.spec.size, "image": bastion.spec.image}
-    for what, words in ORDERS.items():
-        spec = VirtualMachineSpec.model_validate({**plain, **words})
-        address = bastion.public_address if spec.public_ip else None
-        machine = replace(bastion, spec=spec, public_address=address, host_name=None, through_api=True)
-        yield what, laptop, machine
-        yield f"{what}, keys by a Secret", laptop, replace(machine, keys_secret="keys")
-
-
-def stopped(offering: VmOfferingInput, machine: Machine) -> tuple[VmOfferingInput, Machine]:
-    size = machine.size.model_copy(update={"eviction": EvictionStrategy.NONE})
-    sizes = tuple(size if one.name == size.name else one for one in offering.sizes)
-    taints = tuple(TaintSpec(key="workload", value="vms", effect=effect) for effect in TaintEffect)
-    spec = machine.spec.model_copy(update={"public_ip": False})
-    found = replace(machine, spec=spec, size=size, public_address=None, through_api=True)
-    return replace(offering, sizes=sizes, taints=taints), found
 
 
 def values_of(offering: VmOfferingInput, machine: Machine) -> dict[str, Any]:
@@ -85,11 +38,6 @@ def values_of(offering: VmOfferingInput, machine: Machine) -> dict[str, Any]:
     given = {"address": str(machine.public_address), "host_name": machine.host_name}
     addresses = {machine.spec.name: {key: value for key, value in given.items() if value}}
     return {**values, "catalog": {**values["catalog"], "public_addresses": addresses}}
-
-
-def objects_of(offering: VmOfferingInput, machine: Machine) -> list[Manifest]:
-    sized, preference = instancetype(offering.cluster, machine.size), linux(offering.cluster)
-    return list(virtual_machine(offering.cluster, machine, sized.name, preference.name, offering.taints))
 
 
 def by_a_release(item: Manifest) -> dict[str, Any]:
