@@ -206,6 +206,17 @@ FAMILIES = (
         disk_bytes=3000 << 20,
     ),
     Family(
+        name="node-feature-discovery",
+        module="sigs.k8s.io/node-feature-discovery",
+        binaries=(
+            Binary(
+                name="nfd-master", package="sigs.k8s.io/node-feature-discovery/cmd/nfd-master", expected_seconds=100
+            ),
+        ),
+        stamps=("sigs.k8s.io/node-feature-discovery/pkg/version.version={version}",),
+        disk_bytes=1400 << 20,
+    ),
+    Family(
         name="charts",
         module="sigs.k8s.io/node-feature-discovery",
         data=tuple(

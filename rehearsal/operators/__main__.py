@@ -32,6 +32,7 @@ from rehearsal.operators import (
     load_balancers,
     management_nodes,
     name_server,
+    node_features,
     nodes,
     people,
     platform,
@@ -54,6 +55,7 @@ _IN_TENANTS = (
     virtual_machines.reconcile,
     snapshots.reconcile,
     load_balancers.reconcile,
+    node_features.reconcile,
 )
 """What is joined in each tenant's cluster."""
 _PAUSE_SECONDS = 0.5

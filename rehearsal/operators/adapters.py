@@ -25,7 +25,7 @@ _ADAPTER = {"vendor": "15b3", "deviceID": "1021"}
 """Which adapter that is, a ConnectX-7, as a policy chooses it."""
 
 
-def offer(view: View, node: Object, release: Object) -> None:
+def offer(view: View, node: Object, _pod: Object, release: Object) -> None:
     """Offer what ``node`` has by the policies that choose it."""
     labels = node["metadata"].get("labels") or {}
     chosen = (body["spec"] for body in view.all(*_POLICY))

@@ -13,17 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from providers.kube.objects import dig
-from rehearsal.operators import adapters, gpus
+from rehearsal.operators import adapters, gpus, node_features
 from rehearsal.operators.helm import FLUX_NAME, FLUX_NAMESPACE, RELEASE, is_from_helm, is_real
 from rehearsal.operators.view import Object, View, deleting, owner, reported
 
 _DAEMON_SET = ("apps/v1", "DaemonSet")
 _EVERY_TAINT = [{"operator": "Exists"}]
 _GPU_TAINT = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
-_NVIDIA = "feature.node.kubernetes.io/pci-10de.present"
-_DEVICE_PLUGIN = "nvidia.com/gpu.deploy.device-plugin"
-_PLAIN_IMAGES = "cpu"
-"""How names of images begin that hosts without GPUs boot: all simulated hosts are alike, and the image tells them."""
+_Acts = Callable[[View, Object, Object, Object], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +28,8 @@ class Agent:
     """The DaemonSet of a chart that acts on nodes."""
 
     name: str
-    acts: Callable[[View, Object, Object], None]
-    """Does to a node what a pod of it does there, as the release says."""
+    acts: _Acts
+    """Does to a node what a pod of it does there, as the release says: given are the node, the pod and the release."""
     namespace: str = ""
     """Namespace that the chart's operator makes for it; empty: that of the release."""
     host_network: bool = False
@@ -42,10 +39,12 @@ class Agent:
     """Tolerations where the values say nothing."""
     selector: tuple[str, str] | None = None
     """Label that its nodes have."""
+    labels: Callable[[View, Object], None] | None = None
+    """Does to each node of the cluster what the chart's operator does."""
 
 
-def _is_up(reason: str) -> Callable[[View, Object, Object], None]:
-    def acts(view: View, node: Object, _release: Object) -> None:
+def _is_up(reason: str) -> _Acts:
+    def acts(view: View, node: Object, _pod: Object, _release: Object) -> None:
         told = dig(node, "status", "conditions") or []
         if all(one["type"] != "NetworkUnavailable" for one in told):
             up = {"type": "NetworkUnavailable", "status": "False", "reason": reason, "message": "the agent runs"}
@@ -54,14 +53,9 @@ def _is_up(reason: str) -> Callable[[View, Object, Object], None]:
     return acts
 
 
-def _annotated(view: View, node: Object, _release: Object) -> None:
+def _annotated(view: View, node: Object, _pod: Object, _release: Object) -> None:
     if "ovn.kubernetes.io/allocated" not in (node["metadata"].get("annotations") or {}):
         view.patch(node, {"metadata": {"annotations": {"ovn.kubernetes.io/allocated": "true"}}})
-
-
-def _finds_gpus(view: View, node: Object, _release: Object) -> None:
-    if _has_gpus(node):
-        _label(view, node, _NVIDIA)
 
 
 AGENTS = {
@@ -81,14 +75,15 @@ AGENTS = {
     ),
     "kube-ovn": Agent(name="kube-ovn-cni", acts=_annotated, host_network=True, otherwise=tuple(_EVERY_TAINT)),
     "node-feature-discovery": Agent(
-        name="node-feature-discovery-worker", acts=_finds_gpus, tolerations=("worker", "tolerations")
+        name="node-feature-discovery-worker", acts=node_features.publish, tolerations=("worker", "tolerations")
     ),
     "gpu-operator": Agent(
         name="nvidia-device-plugin-daemonset",
         acts=gpus.offer,
         tolerations=("daemonsets", "tolerations"),
         otherwise=tuple(_GPU_TAINT),
-        selector=(_DEVICE_PLUGIN, "true"),
+        selector=gpus.SELECTOR,
+        labels=gpus.label,
     ),
     "network-operator": Agent(name="network-device-plugin", acts=adapters.offer, otherwise=tuple(_EVERY_TAINT)),
 }
@@ -112,15 +107,15 @@ def reconcile(management: View, cluster: str, view: View) -> None:
         for place in (*map(_place, _daemon_sets(agent, release)), *_from_helm(release, there))
     }
     nodes = {node["metadata"]["name"]: node for node in view.all("v1", "Node")} if acting else {}
-    if any(agent.selector for agent, _ in acting.values()):
+    for labels in {agent.labels for agent, _ in acting.values() if agent.labels}:
         for node in nodes.values():
-            if _NVIDIA in (node["metadata"].get("labels") or {}):
-                _label(view, node, _DEVICE_PLUGIN)
+            labels(view, node)
     for pod in view.all("v1", "Pod") if nodes else ():
         place, name = _daemon_set_of(pod), dig(pod, "spec", "nodeName") or ""
         if place in acting and name in nodes and not deleting(pod) and dig(pod, "status", "phase") == "Running":
             agent, release = acting[place]
-            agent.acts(view, nodes[name], release)
+            if agent.selector is None or _has(nodes[name], agent.selector):
+                agent.acts(view, nodes[name], pod, release)
 
 
 def _releases(management: View, cluster: str) -> Iterator[tuple[Agent, Object]]:
@@ -192,10 +187,6 @@ def _tolerations(body: Object) -> list[Object]:
     return dig(body, "spec", "template", "spec", "tolerations") or []
 
 
-def _has_gpus(node: Object) -> bool:
-    return not str(dig(node, "status", "nodeInfo", "osImage") or _PLAIN_IMAGES).startswith(_PLAIN_IMAGES)
-
-
-def _label(view: View, node: Object, key: str) -> None:
-    if key not in (node["metadata"].get("labels") or {}):
-        view.patch(node, {"metadata": {"labels": {key: "true"}}})
+def _has(node: Object, label: tuple[str, str]) -> bool:
+    key, value = label
+    return (node["metadata"].get("labels") or {}).get(key) == value

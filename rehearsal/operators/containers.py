@@ -24,11 +24,16 @@ class Program:
     name: str
     image: str
     """End of the image's name."""
+    command: str = ""
+    """What the container runs, where an image has several programs."""
     in_management: bool = False
     """Whether it runs in the management cluster, and else in those of tenants."""
     options: tuple[str, ...]
     """Options that are different here, in the place of the container's own of the same name. Filled in are two free
-    ports, ``metrics`` and ``health``; ``name_server``, the port of the region's; ``namespace``; and ``kubeconfig``."""
+    ports, ``metrics`` and ``health``; ``name_server``, the port of the region's; ``namespace``; ``kubeconfig``; and
+    ``files``, the folder below which the container's files lie."""
+    namespace_variable: str = ""
+    """Variable that says the namespace to a program which else reads it from a file that its kubelet puts there."""
 
 
 PROGRAMS = (
@@ -55,14 +60,30 @@ PROGRAMS = (
             "--kubeconfig={kubeconfig}",
         ),
     ),
+    Program(
+        name="nfd-master",
+        image="nfd/node-feature-discovery",
+        command="nfd-master",
+        # One for metrics and health.
+        options=(
+            "--port={health}",
+            "--config={files}/etc/kubernetes/node-feature-discovery/nfd-master.conf",
+            "--kubeconfig={kubeconfig}",
+        ),
+        namespace_variable="KUBERNETES_NAMESPACE",
+    ),
 )
-_KUBECONFIG = "--kubeconfig"
-_FIELDS = {"metadata.name": ("metadata", "name"), "metadata.namespace": ("metadata", "namespace")}
+_KUBECONFIG = "kubeconfig"
+_FIELDS = {
+    "metadata.name": ("metadata", "name"),
+    "metadata.namespace": ("metadata", "namespace"),
+    "spec.nodeName": ("spec", "nodeName"),
+}
 """What a variable of a container may be filled with from its pod."""
 
 
 class NotThere(Exception):  # noqa: N818 - no error, but a reason to wait
-    """A Secret that a container needs is not there, or lacks a key: it does not start, as on a node."""
+    """A Secret or ConfigMap that a container needs is not there, or lacks a key: it does not start, as on a node."""
 
 
 def program_of(container: Object) -> Program | None:
@@ -70,7 +91,10 @@ def program_of(container: Object) -> Program | None:
     repository = container["image"].partition("@")[0]
     if ":" in repository.rpartition("/")[2]:
         repository = repository.rpartition(":")[0]
-    found = next((one for one in PROGRAMS if f"/{repository}".endswith(f"/{one.image}")), None)
+    command = [*(container.get("command") or ()), ""][0]
+    found = next(
+        (one for one in PROGRAMS if f"/{repository}".endswith(f"/{one.image}") and one.command in {"", command}), None
+    )
     try:
         return found if found and binaries.path(found.name) else None
     except ToolchainError:
@@ -90,13 +114,14 @@ def arguments(program: Program, container: Object, filled: dict[str, Any]) -> li
     return [*(one for one in container.get("args") or () if _name(one) not in names), *changed]
 
 
-def variables(view: View, pod: Object, container: Object) -> dict[str, str]:
+def variables(view: View, pod: Object, container: Object, program: Program | None = None) -> dict[str, str]:
     """Return a container's variables, those filled in that come from its pod or from a Secret.
 
     Raises:
         NotThere: A Secret is missing, or its key.
     """
-    found: dict[str, Any] = {}
+    told = program.namespace_variable if program else ""
+    found: dict[str, Any] = {told: pod["metadata"]["namespace"]} if told else {}
     for source in container.get("envFrom") or ():
         found |= _entries(view, pod, dig(source, "secretRef", "name"))
     for variable in container.get("env") or ():
@@ -107,6 +132,26 @@ def variables(view: View, pod: Object, container: Object) -> dict[str, str]:
         else:
             found[variable["name"]] = dig(pod, *_FIELDS[path]) if path in _FIELDS else variable.get("value")
     return {name: str(value) for name, value in found.items() if value is not None}
+
+
+def files(view: View, pod: Object, container: Object) -> dict[PurePosixPath, str]:
+    """Return the files that a container has from ConfigMaps, by where it finds them.
+
+    Raises:
+        NotThere: A ConfigMap is missing, or its key.
+    """
+    found = {}
+    volumes = {volume["name"]: volume.get("configMap") for volume in dig(pod, "spec", "volumes") or ()}
+    for mount in container.get("volumeMounts") or ():
+        named = volumes.get(mount["name"])
+        if named is None:
+            continue
+        data = dig(view.find("v1", "ConfigMap", named["name"], pod["metadata"]["namespace"]), "data") or {}
+        for item in named.get("items") or [{"key": key, "path": key} for key in data]:
+            if item["key"] not in data:
+                raise _waits(pod, item["key"], f"ConfigMap {named['name']}")
+            found[PurePosixPath(mount["mountPath"], item["path"])] = data[item["key"]]
+    return found
 
 
 def given_kubeconfig(view: View, pod: Object, container: Object) -> str | None:
@@ -140,13 +185,16 @@ def _entries(view: View, pod: Object, secret: str | None) -> dict[str, str]:
 
 
 def _value(view: View, pod: Object, secret: str | None, key: str) -> str:
-    namespace = pod["metadata"]["namespace"]
-    found = dig(view.find("v1", "Secret", secret, namespace), "data", key)
+    found = dig(view.find("v1", "Secret", secret, pod["metadata"]["namespace"]), "data", key)
     if not found:
-        msg = f"pod {namespace}/{pod['metadata']['name']} waits for key {key} of Secret {secret}"
-        raise NotThere(msg)
+        raise _waits(pod, key, f"Secret {secret}")
     return base64.b64decode(found).decode()
 
 
+def _waits(pod: Object, key: str, of: str) -> NotThere:
+    return NotThere(f"pod {pod['metadata']['namespace']}/{pod['metadata']['name']} waits for key {key} of {of}")
+
+
 def _name(option: str) -> str:
-    return option.partition("=")[0]
+    """Return what an option is called; programs in Go take one dash as two."""
+    return option.partition("=")[0].lstrip("-")

@@ -1,7 +1,8 @@
 """What NVIDIA's operator makes of the GPUs of a node: whole ones, pieces of them, or several turns on each.
 
-A MIG manager cuts them as the node's label says, and a device plugin offers what is there by the configuration that
-another label names. Both write and read what the real ones do; no GPU is cut.
+A node has some if Node Feature Discovery found them there (GPUOP:controllers/state_manager.go, version 26.7.0). A MIG
+manager cuts them as the node's label says, and a device plugin offers what is there by the configuration that another
+label names. All write and read what the real ones do; no GPU is cut.
 """
 
 from __future__ import annotations
@@ -14,6 +15,11 @@ from providers.kube.objects import dig
 from rehearsal.operators.view import Object, View
 
 GPU = "nvidia.com/gpu"
+SELECTOR = ("nvidia.com/gpu.deploy.device-plugin", "true")
+"""Label of nodes where a device plugin runs."""
+_FOUND = tuple(f"feature.node.kubernetes.io/pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de"))
+"""Labels of Node Feature Discovery any of which tells a GPU of NVIDIA's."""
+_PRESENT = "nvidia.com/gpu.present"
 _COUNT = 8
 """GPUs of each simulated host that has any."""
 _PIECES = {"1g.10gb": 7, "1g.20gb": 4, "2g.20gb": 3, "3g.40gb": 2, "4g.40gb": 1, "7g.80gb": 1}
@@ -23,7 +29,26 @@ _CONFIGURATION = "nvidia.com/device-plugin.config"
 _PIECE, _SHARED = "nvidia.com/mig-", ".shared"
 
 
-def offer(view: View, node: Object, release: Object) -> None:
+def label(view: View, node: Object) -> None:
+    """Label ``node`` by whether GPUs were found there; where none are any more, none are offered.
+
+    Read in GPUOP:controllers/nodelabeling_controller.go; that a kubelet offers none once the device plugin is gone is
+    Kubernetes' own.
+    """
+    labels = node["metadata"].get("labels") or {}
+    wanted: dict[str, str | None]
+    if any(labels.get(key) == "true" for key in _FOUND):
+        wanted = {_PRESENT: "true", SELECTOR[0]: SELECTOR[1]}
+    elif _PRESENT in labels:
+        wanted = {_PRESENT: "false", SELECTOR[0]: None}
+        _tell(view, node, {})
+    else:
+        return
+    if any(labels.get(key) != value for key, value in wanted.items()):
+        view.patch(node, {"metadata": {"labels": wanted}})
+
+
+def offer(view: View, node: Object, _pod: Object, release: Object) -> None:
     """Cut the GPUs of ``node`` if that is asked for and not done, and else offer what it has."""
     values = release["spec"].get("values") or {}
     labels = node["metadata"].get("labels") or {}
@@ -32,7 +57,11 @@ def offer(view: View, node: Object, release: Object) -> None:
         if labels.get(_STATE) != state:
             view.patch(node, {"metadata": {"labels": {_STATE: state}}})
             return
-    found = _in_turns(view, release, labels, _cut(values, labels))
+    _tell(view, node, _in_turns(view, release, labels, _cut(values, labels)))
+
+
+def _tell(view: View, node: Object, found: dict[str, int]) -> None:
+    """Have the kubelet of ``node`` offer what was found."""
     there = dig(node, "status", "allocatable") or {}
     # A kubelet goes on telling of what is offered no more.
     gone = [name for name in there if name in {GPU, GPU + _SHARED} or name.startswith(_PIECE)]

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import yaml
 
@@ -23,6 +23,7 @@ from rehearsal.operators.containers import (
     NotThere,
     Program,
     arguments,
+    files,
     given_kubeconfig,
     program_of,
     variables,
@@ -45,6 +46,8 @@ class Started:
     pod: Object
     container: Object
     variables: dict[str, str]
+    files: dict[PurePosixPath, str]
+    """What the container has from ConfigMaps, by where it finds it."""
     given: str | None
     """Kubeconfig that the container is given; None where it goes by its ServiceAccount."""
     kubeconfig: Path
@@ -84,12 +87,13 @@ class Programs:
                     LOG.debug("%s: %s", cluster, reason)
 
     def _asked(self, cluster: str, view: View, pod: Object, container: Object, program: Program) -> Started:
-        given, told = given_kubeconfig(view, pod, container), variables(view, pod, container)
+        given, told = given_kubeconfig(view, pod, container), variables(view, pod, container, program)
         server = given or embedded(self._region.kubeconfig(cluster), cluster)
         decides = (pod["metadata"]["uid"], server, sorted(told.items()), self._name_server.port)
         key = hashlib.sha256(repr(decides).encode()).hexdigest()[:12]
         folder = self._region.cluster_folder(cluster) / "programs"
-        return Started(program, pod, container, told, given, folder / f"{program.name}-{key}.yaml")
+        found = files(view, pod, container)
+        return Started(program, pod, container, told, found, given, folder / f"{program.name}-{key}.yaml")
 
     def _start(self, cluster: str, view: View, one: Started) -> None:
         folder, name = self._region.cluster_folder(cluster), one.program.name
@@ -98,6 +102,9 @@ class Programs:
         program.unlink(missing_ok=True)
         program.symlink_to(binaries.path(name))
         replace_private(one.kubeconfig, one.given or self._own(cluster, view, one.pod))
+        below = one.kubeconfig.with_suffix("")
+        for path, text in one.files.items():
+            replace_private(below / path.relative_to("/"), text)
         metrics, health = ports.free(2)
         filled = {
             "metrics": metrics,
@@ -105,6 +112,7 @@ class Programs:
             "name_server": self._name_server.port,
             "namespace": one.pod["metadata"]["namespace"],
             "kubeconfig": one.kubeconfig,
+            "files": below,
         }
         LOG.info("%s: %s for pod %s", cluster, name, one.pod["metadata"]["name"])
         processes.launch(

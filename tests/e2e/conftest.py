@@ -26,6 +26,7 @@ _OF_THE_REGION = (
     "test_region_policies",  # takes the region that is up
     "test_load_balancers",  # the same
     "test_helm_releases",  # the same
+    "test_node_features",  # the same
     "test_virtual_machines",  # the same, and leaves more than it found
     "test_survives_faults",  # ends with none
     "test_pull_request",  # each night

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from rehearsal.operators import agents
+from rehearsal.operators import agents, gpus, node_features
 
 GPU_NODE = {"nodeInfo": {"osImage": "gpu-2026.11.1"}}
+FOUND = "feature.node.kubernetes.io/pci-0302_10de.present"
 TAINTS = [{"operator": "Exists"}]
 
 
@@ -33,8 +34,9 @@ def node(name: str, **status: Any) -> dict[str, Any]:
 
 
 def pod(of: str, namespace: str, on: str, phase: str = "Running") -> dict[str, Any]:
-    found = obj("v1", "Pod", f"{of}-{on}", namespace, spec={"nodeName": on}, status={"phase": phase})
-    found["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": of}]
+    spec = {"nodeName": on, "containers": [{"name": "agent", "image": f"{of}:v1"}]}
+    found = obj("v1", "Pod", f"{of}-{on}", namespace, spec=spec, status={"phase": phase})
+    found["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": of, "uid": f"uid of {of}"}]
     return found
 
 
@@ -103,15 +105,32 @@ def test_gpus_are_found_labelled_and_offered_in_turn(objects: Any) -> None:
     management = objects(release("node-feature-discovery"), release("gpu-operator", daemonsets={"tolerations": TAINTS}))
 
     agents.reconcile(management, "acme", view)
+    assert "labels" not in view.get("Node", "n1")["metadata"], "only the master labels nodes"
+    node_features.reconcile(view)
     agents.reconcile(management, "acme", view)
 
     asked = view.get("DaemonSet", plugin, "gpu-operator-space")["spec"]["template"]["spec"]["nodeSelector"]
-    assert asked.items() <= view.get("Node", "n1")["metadata"]["labels"].items()
+    given = view.get("Node", "n1")["metadata"]["labels"]
+    assert given == {FOUND: "true", "nvidia.com/gpu.present": "true", **asked}
     assert "labels" not in view.get("Node", "n2")["metadata"]
     assert "allocatable" not in view.get("Node", "n1")["status"]
     view.create(pod(plugin, "gpu-operator-space", "n1"))
     agents.reconcile(management, "acme", view)
     assert view.get("Node", "n1")["status"]["allocatable"] == {"nvidia.com/gpu": "8"}
+
+
+def test_a_node_without_the_label_any_more_offers_none_although_a_plugin_runs_there_still(objects: Any) -> None:
+    before = {FOUND: "false", "nvidia.com/gpu.present": "true", gpus.SELECTOR[0]: "true"}
+    worker = node("n1", **GPU_NODE, allocatable={"nvidia.com/gpu": "8", "cpu": "224"})
+    worker["metadata"]["labels"] = before
+    view = objects(worker, pod(PLUGIN, SPACE, "n1"))
+
+    for _ in range(2):
+        agents.reconcile(objects(release("gpu-operator")), "acme", view)
+
+    live = view.get("Node", "n1")
+    assert live["metadata"]["labels"] == {FOUND: "false", "nvidia.com/gpu.present": "false"}
+    assert live["status"]["allocatable"] == {"nvidia.com/gpu": "0", "cpu": "224"}
 
 
 PLUGIN, SPACE = "nvidia-device-plugin-daemonset", "gpu-operator-space"
@@ -136,12 +155,12 @@ def test_gpus_are_offered_as_labels_of_the_node_and_values_of_the_release_say(
     objects: Any, labels: dict[str, str], values: dict[str, Any], expected: dict[str, str]
 ) -> None:
     worker = node("n1", **GPU_NODE)
-    worker["metadata"]["labels"] = labels
+    worker["metadata"]["labels"] = {**labels, FOUND: "true"}
     data = {"four": json.dumps({"version": "v1", "sharing": {"timeSlicing": TURNS}})}
     view = objects(worker, pod(PLUGIN, SPACE, "n1"), obj("v1", "ConfigMap", "device-plugin-config", SPACE, data=data))
     management = objects(release("gpu-operator", **values))
 
-    for _ in range(3):
+    for _ in range(4):
         agents.reconcile(management, "acme", view)
 
     assert view.get("Node", "n1")["status"].get("allocatable", {}) == expected
@@ -149,11 +168,12 @@ def test_gpus_are_offered_as_labels_of_the_node_and_values_of_the_release_say(
 
 def test_the_manager_says_whether_gpus_are_cut_and_what_is_offered_no_more_is_none(objects: Any) -> None:
     worker = node("n1", **GPU_NODE, allocatable={"nvidia.com/gpu": "8", "nvidia.com/rdma": "8"})
-    worker["metadata"]["labels"] = {"nvidia.com/mig.config": "all-3g.40gb"}
+    worker["metadata"]["labels"] = {"nvidia.com/mig.config": "all-3g.40gb", FOUND: "true"}
     view = objects(worker, pod(PLUGIN, SPACE, "n1"))
     management = objects(release("gpu-operator", mig={"strategy": "mixed"}))
 
-    agents.reconcile(management, "acme", view)
+    for _ in range(2):
+        agents.reconcile(management, "acme", view)
     before = dict(view.get("Node", "n1")["status"]["allocatable"])
     agents.reconcile(management, "acme", view)
 
@@ -177,7 +197,7 @@ def test_where_helm_renders_the_chart_the_charts_own_daemon_set_acts_and_none_is
     agents.reconcile(objects(real), "acme", view)
 
     assert [one["metadata"]["name"] for one in view.all("apps/v1", "DaemonSet")] == ["nfd-worker"]
-    assert "feature.node.kubernetes.io/pci-10de.present" in view.get("Node", "n1")["metadata"]["labels"]
+    assert view.get("NodeFeature", "n1", "nfd")["spec"]["labels"] == {FOUND: "true"}
 
 
 def test_without_a_discovery_no_node_is_fit_for_the_device_plugin(objects: Any) -> None:

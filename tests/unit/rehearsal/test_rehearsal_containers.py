@@ -13,7 +13,14 @@ from rehearsal.operators import containers
 from rehearsal.operators.view import SIMULATED, simulated_secret
 from toolchain import binaries
 
-FILLED = {"metrics": 7001, "health": 7002, "name_server": 7003, "namespace": "names", "kubeconfig": "/k"}
+FILLED = {
+    "metrics": 7001,
+    "health": 7002,
+    "name_server": 7003,
+    "namespace": "names",
+    "kubeconfig": "/k",
+    "files": "/f",
+}
 PROGRAMS = {one.name: one for one in containers.PROGRAMS}
 
 
@@ -35,12 +42,22 @@ def pod(**spec: Any) -> Any:
         ("registry.k8s.io/external-dns/external-dns:v0.21.0", "external-dns"),
         ("quay.io/notmetallb/controller:v1", None),
         ("quay.io/metallb/speaker:v0.16.1", None),
+        ("registry.k8s.io/nfd/node-feature-discovery:v0.19.0", None),
     ],
 )
 def test_a_program_is_known_by_the_end_of_its_images_name(image: str, program: str | None) -> None:
     found = containers.program_of({"image": image})
 
     assert (found and found.name) == program
+
+
+def test_of_an_image_with_several_programs_it_is_the_one_that_the_container_runs() -> None:
+    image = "registry.k8s.io/nfd/node-feature-discovery:v0.19.0"
+    commands = (["nfd-master"], ["nfd-worker"], ["nfd-gc"], [])
+
+    found = [containers.program_of({"image": image, "command": command}) for command in commands]
+
+    assert [one and one.name for one in found] == ["nfd-master", None, None, None]
 
 
 @pytest.mark.parametrize(
@@ -71,6 +88,16 @@ def test_a_program_is_known_by_the_end_of_its_images_name(image: str, program: s
                 "--kubeconfig=/k",
             ],
         ),
+        (
+            "nfd-master",
+            ["-feature-gates=NodeFeatureAPI=true", "-port=8080"],
+            [
+                "-feature-gates=NodeFeatureAPI=true",
+                "--port=7002",
+                "--config=/f/etc/kubernetes/node-feature-discovery/nfd-master.conf",
+                "--kubeconfig=/k",
+            ],
+        ),
     ],
 )
 def test_a_container_has_its_own_arguments_but_for_those_that_are_different_here(
@@ -82,12 +109,17 @@ def test_a_container_has_its_own_arguments_but_for_those_that_are_different_here
 def test_variables_come_from_the_pod_and_from_secrets(objects: Any) -> None:
     filled = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
     secret = {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
-    node = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.unknown"}}}
-    container = {"env": [filled, secret, node, {"name": "MODE", "value": "frr-k8s"}]}
+    node = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
+    other = {"name": "OTHER", "valueFrom": {"fieldRef": {"fieldPath": "spec.unknown"}}}
+    container = {"env": [filled, secret, node, other, {"name": "MODE", "value": "frr-k8s"}]}
+    view, body = objects(simulated_secret("s", "names", ["k"])), pod(nodeName="n1")
 
-    told = containers.variables(objects(simulated_secret("s", "names", ["k"])), pod(), container)
+    plain, master = (
+        containers.variables(view, body, container, PROGRAMS[name]) for name in ("metallb-controller", "nfd-master")
+    )
 
-    assert told == {"POD_NAME": "controller-1", "KEY": SIMULATED, "MODE": "frr-k8s"}
+    assert plain == {"POD_NAME": "controller-1", "KEY": SIMULATED, "NODE": "n1", "MODE": "frr-k8s"}
+    assert master == {"KUBERNETES_NAMESPACE": "names", **plain}
 
 
 def test_a_container_waits_for_its_secrets_and_the_reason_says_for_which_key(objects: Any) -> None:
@@ -95,7 +127,33 @@ def test_a_container_waits_for_its_secrets_and_the_reason_says_for_which_key(obj
 
     for view in (objects(), objects(simulated_secret("s", "names", ["other"]))):
         with pytest.raises(containers.NotThere, match=r"^pod names/controller-1 waits for key k of Secret s$"):
-            containers.variables(view, pod(), container)
+            containers.variables(view, pod(), container, PROGRAMS["external-dns"])
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [
+        ({"name": "c"}, {"/etc/x/a": "1", "/etc/x/b": "2"}),
+        ({"name": "c", "items": [{"key": "b", "path": "in/b.conf"}]}, {"/etc/x/in/b.conf": "2"}),
+    ],
+)
+def test_a_container_has_the_files_of_its_config_maps(objects: Any, named: Any, expected: dict[str, str]) -> None:
+    view = objects(obj("v1", "ConfigMap", "c", namespace="names", data={"a": "1", "b": "2"}))
+    volumes = [{"name": "conf", "configMap": named}, {"name": "own", "emptyDir": {}}]
+    mounts = [{"name": "conf", "mountPath": "/etc/x"}, {"name": "own", "mountPath": "/own"}]
+
+    found = containers.files(view, pod(volumes=volumes), {"volumeMounts": mounts})
+
+    assert {str(path): text for path, text in found.items()} == expected
+
+
+def test_a_container_waits_for_its_config_maps_too(objects: Any) -> None:
+    body = pod(volumes=[{"name": "conf", "configMap": {"name": "c", "items": [{"key": "a", "path": "a"}]}}])
+    container = {"volumeMounts": [{"name": "conf", "mountPath": "/etc/x"}]}
+
+    for data in ((), (obj("v1", "ConfigMap", "c", namespace="names", data={"b": "2"}),)):
+        with pytest.raises(containers.NotThere, match=r"^pod names/controller-1 waits for key a of ConfigMap c$"):
+            containers.files(objects(*data), body, container)
 
 
 def test_a_container_that_is_told_of_no_kubeconfig_has_none(objects: Any) -> None:

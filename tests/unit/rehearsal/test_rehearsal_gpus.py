@@ -17,6 +17,8 @@ from toolchain import paths
 
 _LABEL = re.compile(r"(nvidia\.com/[-\w.]+)=([-\w.]+)")
 
+_FOUND = "feature.node.kubernetes.io/pci-0302_10de.present"
+
 
 def labels_of(template: Manifest) -> dict[str, str]:
     """Return the labels of NVIDIA's that nodes of a template register with, wherever it says them."""
@@ -42,7 +44,7 @@ def test_nodes_with_shared_gpus_offer_what_offerings_say(objects: Any, name: str
         {
             "apiVersion": "v1",
             "kind": "Node",
-            "metadata": {"name": "n1", "labels": labels},
+            "metadata": {"name": "n1", "labels": {**labels, _FOUND: "true"}},
             "status": {"nodeInfo": {"osImage": "gpu-1"}},
         },
         {
@@ -58,7 +60,7 @@ def test_nodes_with_shared_gpus_offer_what_offerings_say(objects: Any, name: str
         },
     )
 
-    for _ in range(2):
+    for _ in range(3):
         agents.reconcile(objects(release), told.cluster, view)
 
     assert view.get("Node", "n1")["status"]["allocatable"] == {told.resource: str(told.each_node)}

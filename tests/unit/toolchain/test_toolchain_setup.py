@@ -86,6 +86,7 @@ def test_clusters_of_others_need_no_kubernetes(
         "helm",
         "kwok",
         "metallb",
+        "node",
         "pulumi",
     ]
 

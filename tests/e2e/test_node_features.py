@@ -1,0 +1,125 @@
+"""What nodes have in tenants' clusters: workers say it, the real master labels nodes by it, and GPUs come by the label.
+
+The master's chart is rendered by the real helm with the values of our releases; it runs with the rights and the
+configuration that its chart gives it, for the simulated pod of its Deployment.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+from local_region import ENVIRONMENT, LocalRegion, wait_until
+
+from providers.kube import ApiServer, ObjectRef
+from providers.kube.objects import dig
+
+pytestmark = pytest.mark.e2e
+
+ACME, GLOBEX = "acme-train", "globex-lab"
+NFD = "nfd.k8s-sigs.io/v1alpha1"
+FEATURE = "feature.node.kubernetes.io/"
+GPUS, ADAPTERS = f"{FEATURE}pci-0302_10de.present", f"{FEATURE}pci-15b3.present"
+RELEASE = ObjectRef("helm.toolkit.fluxcd.io/v2", "HelmRelease", "node-features", GLOBEX)
+WORK = ObjectRef("v1", "Pod", "one-gpu", "default")
+
+
+def labelled(api: ApiServer) -> dict[str, set[str]]:
+    """Return the labels of each node that Node Feature Discovery gives."""
+    return {
+        node["metadata"]["name"]: {key for key in node["metadata"]["labels"] if key.startswith(FEATURE)}
+        for node in api.list("v1", "Node")
+    }
+
+
+def offered(api: ApiServer) -> set[str]:
+    """Return how many GPUs nodes offer."""
+    return {dig(node, "status", "allocatable", "nvidia.com/gpu") or "0" for node in api.list("v1", "Node")}
+
+
+def phase(api: ApiServer) -> str | None:
+    found: str | None = dig(api.get(WORK), "status", "phase")
+    return found
+
+
+def configure(region: LocalRegion, pci: Any) -> None:
+    """Have workers of globex make labels of other devices; None: of those that upstream's default has."""
+    values = {"worker": {"config": {"sources": {"pci": pci}} if pci else None}}
+    region.api().patch(RELEASE, {"spec": {"values": values}}, field_manager="somebody")
+
+
+def test_the_real_master_labels_nodes_by_what_their_workers_found(running: LocalRegion) -> None:
+    api = running.api(ACME)
+    plain = {
+        node["metadata"]["name"]
+        for node in api.list("v1", "Node", label_selector="node-restriction.kubernetes.io/pool=system")
+    }
+    wait_until(
+        lambda: {name for name, keys in labelled(api).items() if keys == {GPUS}} == labelled(api).keys() - plain,
+        timeout_seconds=60,
+        what=f"nodes with GPUs have their label, and no other {labelled(api)}",
+    )
+
+    told = running.run(sys.executable, "-m", "rehearsal", "status", ENVIRONMENT, "--format", "json")
+    parts = {part["name"] for part in json.loads(told.stdout)["parts"] if part["alive"]}
+    said = {body["metadata"]["name"]: body for body in api.list(NFD, "NodeFeature", namespace="node-feature-discovery")}
+    name = min(labelled(api).keys() - plain)
+    node = api.get(ObjectRef("v1", "Node", name)) or {}
+    writers = [
+        one["manager"]
+        for one in node["metadata"]["managedFields"]
+        if f"f:{GPUS}" in (dig(one, "fieldsV1", "f:metadata", "f:labels") or {})
+    ]
+    assert {part for part in parts if part.endswith("/nfd-master")} == {f"{one}/nfd-master" for one in (ACME, GLOBEX)}
+    assert said.keys() == labelled(api).keys()
+    assert {one["kind"] for one in said[name]["metadata"]["ownerReferences"]} == {"Pod", "DaemonSet"}
+    assert writers == ["nfd-master"]
+    assert dig(node, "metadata", "annotations", "nfd.node.kubernetes.io/feature-labels") == GPUS.removeprefix(FEATURE)
+
+
+def test_a_rule_of_an_operator_is_asked_of_what_workers_found(running: LocalRegion) -> None:
+    """As NVIDIA's network operator brings it (NETOP:deployment/network-operator/templates/nodefeaturerules.yaml)."""
+    api, ref = running.api(ACME), ObjectRef(NFD, "NodeFeatureRule", "adapters")
+    matched = {"vendor": {"op": "In", "value": ["15b3"]}, "class": {"op": "In", "value": ["0207"]}}
+    rule = {
+        "name": "adapters on InfiniBand",
+        "labels": {"pci-15b3.present": "true"},
+        "matchFeatures": [{"feature": "pci.device", "matchExpressions": matched}],
+    }
+    metadata, spec = {"name": ref.name}, {"rules": [rule]}
+    before = labelled(api)
+    body = {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata, "spec": spec}
+    api.apply(body, field_manager="somebody")
+
+    wanted = {name: {*keys, ADAPTERS} if keys else keys for name, keys in before.items()}
+    wait_until(lambda: labelled(api) == wanted, timeout_seconds=60, what="nodes are labelled by the rule")
+    api.delete(ref)
+    wait_until(lambda: labelled(api) == before, timeout_seconds=60, what="labels go with the rule")
+
+
+def test_without_its_label_a_node_offers_no_gpu_and_a_pod_waits_until_it_is_there(running: LocalRegion) -> None:
+    api = running.api(GLOBEX)
+    wait_until(lambda: offered(api) == {"8"}, timeout_seconds=60, what="nodes offer their GPUs")
+    configure(running, {"deviceClassWhitelist": ["02"], "deviceLabelFields": ["vendor"]})
+    wait_until(
+        lambda: (set().union(*labelled(api).values()), offered(api)) == ({ADAPTERS}, {"0"}),
+        timeout_seconds=90,
+        what="adapters are labelled, and no GPU is or is offered",
+    )
+    container = {"name": "work", "image": "work", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
+    spec = {"containers": [container], "tolerations": [{"operator": "Exists"}]}
+    metadata = {"name": WORK.name, "namespace": WORK.namespace}
+    api.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}, field_manager="somebody")
+
+    def why() -> str:
+        told = {one["type"]: one for one in dig(api.get(WORK), "status", "conditions") or ()}
+        return str(dig(told, "PodScheduled", "message"))
+
+    wait_until(lambda: "Insufficient nvidia.com/gpu" in why(), timeout_seconds=60, what="a pod waits for a GPU")
+    assert phase(api) == "Pending"
+    configure(running, None)
+    wait_until(lambda: phase(api) == "Running", timeout_seconds=90, what="the pod runs once GPUs are found again")
+    assert set().union(*labelled(api).values()) == {GPUS}
+    api.delete(WORK)
