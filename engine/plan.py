@@ -88,8 +88,10 @@ class Plan:
         )
 
     def see(self, metadata: Json) -> None:
-        """Take in a step that the engine is done with planning."""
+        """Take in a step that the engine is done with planning; what a refresh before it has read declares nothing."""
         urn, operation = metadata["urn"], str(metadata["op"])
+        if operation == "refresh":
+            return
         old, new = metadata.get("old") or {}, metadata.get("new") or {}
         self._moved[urn] = operation != "same" or old != new
         if new and (found := identity(new.get("provider", ""), new.get("inputs") or {})):

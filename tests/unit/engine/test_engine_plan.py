@@ -67,6 +67,15 @@ def test_what_stays_in_the_cluster_is_not_lost_and_neither_is_a_component_or_pro
     assert plan(kept, component, provider).losses == {}
 
 
+def test_what_a_refresh_has_read_before_is_not_declared_by_that() -> None:
+    gone = deleted("Secret", "a")
+
+    planned = plan({**same("Secret", "a"), "op": "refresh"}, gone)
+
+    assert [loss.identity in planned.declared for loss in planned.losses.values()] == [False]
+    assert plan({**same("Secret", "a"), "op": "refresh"}, same("Secret", "a")).empty is True
+
+
 def test_the_rest_of_an_earlier_replacement_is_no_new_loss() -> None:
     assert plan({**deleted("Secret", "a"), "op": "delete-replaced"}).losses == {}
 
