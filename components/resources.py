@@ -20,6 +20,8 @@ from weakref import WeakKeyDictionary
 
 import pulumi
 
+from components.plan.references.table import references_table
+from components.plan.references.walk import references
 from components.render.labels import FIELD_MANAGER
 from components.render.manifest import MANAGEMENT, Json, Manifest, ManifestSet, Patch, Rendered
 
@@ -145,8 +147,10 @@ def register(component: pulumi.ComponentResource, name: str, rendered: Sequence[
     """Register ``rendered`` as children of ``component``.
 
     Objects that are awaited, operators apart from all others, are a gate for what comes after them. Besides, an object
-    follows its namespace and what it refers to, where it comes after those. All else is applied at once: controllers
-    settle the rest, and every edge costs time and state.
+    follows its namespace and what it refers to by the table of references, where it comes after those: what is new is
+    there before it is named, and what is named goes after all that name it. Of two objects that go together the engine
+    minds their own edges alone, none by way of one that stays. All else is applied at once: controllers settle the
+    rest, and every edge costs time and state.
 
     A provider waits for what it changes. That it waited in vain it remembers at best, and the vendor's forgets it with
     a refresh: so each object of a gate is looked at where the clusters have a `Cluster.look`.
@@ -201,15 +205,22 @@ def _needs(item: Rendered, clusters: Iterable[str]) -> Iterator[_Key]:
     if item.namespace is not None:
         yield item.cluster, "Namespace", item.namespace
     if isinstance(item, Manifest):
-        named = (*item.after, *_references(item.body))
+        named = (*item.after, *_references(item.body), *_by_table(item))
         yield from dict.fromkeys((item.cluster, kind, name) for kind, name in named)
         # Flux installs into a namespace of this or another cluster, and tries again only after minutes.
         if target := item.body.get("spec", {}).get("targetNamespace"):
             yield from ((cluster, "Namespace", target) for cluster in clusters)
 
 
+def _by_table(item: Manifest) -> Iterator[tuple[str, str]]:
+    """Yield kind and name of what ``item`` names by fields of its kind; Flux orders what brings operators by itself."""
+    for target, _, _ in references(item, references_table()) if item.kind not in OPERATORS else ():
+        if target.cluster == item.cluster:
+            yield target.kind.rpartition("/")[2], target.name
+
+
 def _references(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of everything that ``value`` refers to."""
+    """Yield kind and name of everything that ``value`` refers to by fields called so."""
     if isinstance(value, Mapping):
         if isinstance(value.get("kind"), str) and isinstance(value.get("name"), str):
             yield value["kind"], value["name"]

@@ -119,7 +119,7 @@ class DpuControlSpec(CheckedSpec):
     """Name that golden images give the host's port on its DPU; load balancers of tenants announce through it."""
     ovn_central: IpAddress | None = None
     """Address of the management cluster at which DPUs reach OVN's databases, by node ports 30641 and 30642; needed when
-    a VPC uses ``dpf-ovn``."""
+    a VPC uses ``dpf-ovn``. With it and ``networks.ovn`` OVN's services run whether one does or not."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield an address of the only DPU cluster that is missing or that nobody needs, and uplinks too narrow."""

@@ -45,6 +45,8 @@ def needed_charts(environment: Environment) -> dict[str, DataPlace]:
                 needed.setdefault(chart, (file, ("vpcs", index, "isolation")))
         for operator in VM_OPERATORS if tenant.vms else ():
             needed.setdefault(operator.chart, (file, ("vms",)))
+    for chart in ovn_services.CHARTS if uses_ovn(environment) else ():
+        needed.setdefault(chart, (REGION, ("dpus", "ovn_central")))
     return needed
 
 

@@ -17,8 +17,14 @@ def uses_dpf(environment: Environment) -> bool:
 
 
 def uses_ovn(environment: Environment) -> bool:
-    """Tell whether OVN isolates a VPC of a region."""
-    return any(BORDERS[vpc.isolation].ovn for tenant in environment.tenants for vpc in tenant.vpcs)
+    """Tell whether OVN isolates a VPC of a region, or may: ``ovn_central`` and a network for its addresses are given.
+
+    What runs for OVN stays when its last VPC goes, since its controller alone takes VPCs out of the databases: it goes
+    by a later edit of the region.
+    """
+    dpus, network = environment.region.dpus, environment.region.networks.ovn
+    ready = dpus.ovn_central is not None and network is not None and uses_dpf(environment)
+    return ready or any(BORDERS[vpc.isolation].ovn for tenant in environment.tenants for vpc in tenant.vpcs)
 
 
 def dpu_platform(environment: Environment) -> DpuPlatform:

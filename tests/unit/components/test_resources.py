@@ -186,6 +186,21 @@ def test_a_template_is_retained_and_what_refers_to_it_follows(run: Run) -> None:
     assert "acme-pool-template-pool-0123456789" in found["acme-pool-deployment-pool"].dependencies
 
 
+def test_an_object_follows_what_a_field_of_its_kind_names_which_goes_after_it(run: Run) -> None:
+    api = "svc.dpu.nvidia.com/v1alpha1"
+    services = {"hbn": {"serviceConfiguration": "acme-hbn", "serviceTemplate": "hbn"}}
+    rendered = (
+        manifest("DPUServiceConfiguration", "acme-hbn", "dpf", api_version=api),
+        manifest("DPUServiceConfiguration", "else", "dpf", api_version=api),
+        manifest("DPUDeployment", "acme", "dpf", api_version=api, spec={"services": services}),
+    )
+
+    found = children(run(lambda: Group("acme", *rendered)))
+
+    waits = found["acme-dpudeployment-dpf-acme"].dependencies
+    assert {name for name in waits if "service" in name} == {"acme-dpuserviceconfiguration-dpf-acme-hbn"}
+
+
 def test_awaited_objects_are_a_gate_and_operators_come_before_other_awaited_objects(run: Run) -> None:
     ready = Readiness(conditions=("condition=Ready",), timeout_seconds=5)
     rendered = (
