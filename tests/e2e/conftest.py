@@ -19,20 +19,24 @@ from xdist.scheduler import LoadFileScheduling
 
 from toolchain.engine import choose
 
-_CHANGES = "test_region_changes"
-"""The file that changes a region of its own."""
-_OF_THE_REGION = (
-    "test_region",
-    "test_region_policies",  # takes the region that is up
-    "test_load_balancers",  # the same
-    "test_helm_releases",  # the same
-    "test_node_features",  # the same
-    "test_virtual_machines",  # the same, and leaves more than it found
-    "test_survives_faults",  # ends with none
-    "test_pull_request",  # each night
+_SHARING = (
+    (
+        "test_region",
+        "test_region_policies",  # takes the region that is up
+        "test_load_balancers",  # the same
+        "test_helm_releases",  # the same
+        "test_node_features",  # the same
+        "test_pull_request",  # each night
+    ),
+    (
+        "test_region_changes",
+        "test_virtual_machines",  # takes the region that is up, and leaves more than it found
+        "test_survives_faults",  # ends with none
+    ),
 )
-"""Files that share the other region, in their order; it ends before any other."""
-_FIRST = (_CHANGES, *_OF_THE_REGION, "test_objectset", "test_windows")
+"""Files that share a region, in their order; where several processes run tests, each row has one of its own."""
+_OF_A_REGION = {name: row[0] for row in _SHARING for name in row}
+_FIRST = (*_OF_A_REGION, "test_objectset", "test_windows")
 _REGION = pytest.StashKey[LocalRegion]()
 
 
@@ -47,7 +51,7 @@ class _Together(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
-        return _OF_THE_REGION[0] if Path(file).stem in _OF_THE_REGION else file
+        return _OF_A_REGION.get(Path(file).stem, file)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Together:
@@ -72,7 +76,7 @@ def region(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequ
 def _no_region_that_nobody_takes(request: pytest.FixtureRequest) -> None:
     """End the region before the first file that does not take it: its parts work, although nobody looks."""
     local = request.config.stash.get(_REGION, None)
-    if local is not None and request.path.stem not in (_CHANGES, *_OF_THE_REGION):
+    if local is not None and request.path.stem not in _OF_A_REGION:
         del request.config.stash[_REGION]
         end(local)
 
