@@ -31,6 +31,7 @@ _SHARING = (
     (
         "test_region_changes",
         "test_virtual_machines",  # takes the region that is up, and leaves more than it found
+        "test_fabric",  # the same
         "test_survives_faults",  # ends with none
     ),
 )
