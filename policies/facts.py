@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from components.plan.bmcs import unverified_bmcs
 from components.plan.build.slices import SliceKind, slices
@@ -23,6 +23,8 @@ from components.specs.environment import Environment
 from components.specs.policy import Enforcement, FreezeSpec, WaiverSpec
 from components.specs.versions import Chart
 
+_Told = TypeVar("_Told")
+
 
 class Unknown:
     """A value that is not known before apply; equal to nothing but itself."""
@@ -36,6 +38,7 @@ PROVIDER = "provider"
 """Kind of the facts about Pulumi providers; no Kubernetes kind is written in lower case."""
 STACK = "stack"
 """Kind of the facts about whose slices a stack applies."""
+_CLUSTER_API = "cluster.x-k8s.io/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,11 @@ class Fact:
                 return UNKNOWN
             value = value.get(step) if isinstance(value, Mapping) else None
         return value
+
+    def of_cluster(self, told: Mapping[str, tuple[_Told, ...]]) -> tuple[_Told, ...]:
+        """Return what ``told`` says, by cluster, of the Cluster of Cluster API that this is; nothing if it is none."""
+        known = str(self.at("apiVersion")).startswith(_CLUSTER_API)
+        return told.get(str(self.at("metadata", "name")), ()) if known else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,13 +15,11 @@ from components.specs.policy import Enforcement, RuleId
 from policies.facts import Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, violation
 
-_API = "cluster.x-k8s.io/"
-
 
 def find(fact: Fact, context: Context) -> Finding:
     """Tell which ports of VMs of the cluster are closed."""
-    closed = context.closed_ports.get(str(fact.at("metadata", "name")), ())
-    if not closed or not str(fact.at("apiVersion")).startswith(_API):
+    closed = fact.of_cluster(context.closed_ports)
+    if not closed:
         return PASS
     return violation(
         found="; ".join(told for told, _ in closed),

@@ -14,13 +14,11 @@ from components.specs.policy import Enforcement, RuleId
 from policies.facts import Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, violation
 
-_API = "cluster.x-k8s.io/"
-
 
 def find(fact: Fact, context: Context) -> Finding:
     """Tell what the cluster goes without."""
-    told = context.left_out.get(str(fact.at("metadata", "name")), ())
-    if not told or not str(fact.at("apiVersion")).startswith(_API):
+    told = fact.of_cluster(context.left_out)
+    if not told:
         return PASS
     return violation(
         found="; ".join(told),

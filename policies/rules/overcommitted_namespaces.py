@@ -15,13 +15,11 @@ from components.specs.policy import Enforcement, RuleId
 from policies.facts import Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, violation
 
-_API = "cluster.x-k8s.io/"
-
 
 def find(fact: Fact, context: Context) -> Finding:
     """Tell of what the namespaces of the cluster's tenant may take too much."""
-    told = context.overcommitted.get(str(fact.at("metadata", "name")), ())
-    if not told or not str(fact.at("apiVersion")).startswith(_API):
+    told = fact.of_cluster(context.overcommitted)
+    if not told:
         return PASS
     return violation(
         found=f"namespaces may take {'; '.join(told)}",

@@ -16,13 +16,11 @@ from components.specs.problems import listed
 from policies.facts import Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, violation
 
-_API = "cluster.x-k8s.io/"
-
 
 def find(fact: Fact, context: Context) -> Finding:
     """Tell which pools of the cluster have GPUs that pods take turns on."""
-    pools = context.turns.get(str(fact.at("metadata", "name")), ())
-    if not pools or not str(fact.at("apiVersion")).startswith(_API):
+    pools = fact.of_cluster(context.turns)
+    if not pools:
         return PASS
     return violation(
         found=f"pods take turns on GPUs of {listed(pools)}, without walls between their memory, on a fabric",
