@@ -12,7 +12,7 @@ from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.inventory import HostSpec
 from components.specs.keys import cluster_of, pool_key
 from components.specs.node_pool import NodePoolSpec
-from components.specs.problems import FORM, Problem, dotted
+from components.specs.problems import FORM, Problem, SpecError, dotted, listed, suggestion
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import VpcSpec
 from components.specs.vm_offering import VirtualMachineSpec
@@ -59,6 +59,11 @@ class PlacedPool(_Placed):
     def key(self) -> str:
         """Return the pool's key in lock files, ``cluster/pool``."""
         return pool_key(self.cluster.name, self.pool.name)
+
+    @property
+    def placed_cluster(self) -> PlacedCluster:
+        """Return the cluster of the pool, and where it is written."""
+        return PlacedCluster(tenant=self.tenant, cluster=self.cluster, path=self.path[:-2])
 
     @property
     def dual_stack(self) -> bool:
@@ -117,6 +122,19 @@ def pools(environment: Environment) -> Iterator[PlacedPool]:
         for index, pool in enumerate(placed.cluster.pools):
             path = (*placed.path, "pools", index)
             yield PlacedPool(tenant=placed.tenant, cluster=placed.cluster, pool=pool, path=path)
+
+
+def pool_named(environment: Environment, pool: str, file: str, section: str) -> PlacedPool:
+    """Return the pool that somebody calls ``pool`` (``cluster/pool``).
+
+    Raises:
+        SpecError: there is none, told of ``section`` of the lock file ``file``, which would change.
+    """
+    placed = {item.key: item for item in pools(environment)}
+    if pool not in placed:
+        text = f"there is no pool '{pool}' (pools: {listed(placed)}){suggestion(pool, placed)}"
+        raise SpecError(environment.name, [Problem(file, 0, section, text)])
+    return placed[pool]
 
 
 def failure_domain(environment: Environment, host: HostSpec) -> str:

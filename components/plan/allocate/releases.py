@@ -9,7 +9,7 @@ from components.plan.allocate.allocation import allocate
 from components.plan.allocate.free_hosts import position
 from components.plan.allocate.spares import spares_for
 from components.plan.build.fabrics import halls_for
-from components.plan.pools import PlacedPool, declared_spares, pools, problem
+from components.plan.pools import PlacedPool, declared_spares, pool_named, problem
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.keys import domain_of, group_key, pool_of
@@ -32,7 +32,7 @@ def release_hosts(environment: Environment, pool: str, count: int | None = None)
     Raises:
         SpecError: there is no such pool, it has fewer to give up, or something cannot be allocated.
     """
-    placed = _find(environment, pool)
+    placed = pool_named(environment, pool, ALLOCATIONS, "hosts")
     numbers, _ = allocate(environment)
     found = _surplus(environment.model_copy(update={"allocations": numbers}), placed)
     if not found or (count is not None and count > len(found)):
@@ -51,7 +51,7 @@ def replace_hosts(environment: Environment, pool: str) -> tuple[AllocationsLock,
     Raises:
         SpecError: there is no such pool, nothing to replace it with, or something cannot be allocated.
     """
-    placed = _find(environment, pool)
+    placed = pool_named(environment, pool, ALLOCATIONS, "hosts")
     numbers, pins = allocate(environment)
     free: dict[str, list[HostSpec]] = defaultdict(list)
     held = Counter[str]()
@@ -85,14 +85,6 @@ def _nothing_to_replace(pool: str, missed: Counter[str], able: str) -> str:
         f"{pool} misses {missed.total()} in {listed(naturally(missed))}, where no host is free; spares stand in,"
         f" {able}; remove a host from {OUT_OF_SERVICE} once it works again"
     )
-
-
-def _find(environment: Environment, pool: str) -> PlacedPool:
-    placed = {item.key: item for item in pools(environment)}
-    if pool not in placed:
-        text = f"there is no pool '{pool}' (pools: {listed(placed)}){suggestion(pool, placed)}"
-        raise SpecError(environment.name, [Problem(ALLOCATIONS, 0, "hosts", text)])
-    return placed[pool]
 
 
 def _halls(environment: Environment, placed: PlacedPool) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 from components.plan.build.node_pool import pool_input
 from components.plan.intents.dpus import dpus_of_vpc
 from components.plan.intents.nodes import intents_of, pinned_image
-from components.plan.pools import PlacedCluster, PlacedPool, pools
+from components.plan.pools import PlacedPool, pools
 from components.plan.rollout.waves import last_wave
 from components.render import labels as keys
 from components.render.backends import CONTROL_PLANES
@@ -230,8 +230,7 @@ def _of_firmware(baseline: Firmware | None) -> dict[str, str]:
 
 def _kubelet_configs(environment: Environment, placed: PlacedPool) -> dict[str, str]:
     """Return by rollout group the digest of all that its nodes join with."""
-    cluster = PlacedCluster(tenant=placed.tenant, cluster=placed.cluster, path=placed.path[:2])
-    made = pool_input(environment, cluster, placed.pool)
+    made = pool_input(environment, placed.placed_cluster, placed.pool)
     kinds = {backend.bootstrap_template[1] for backend in CONTROL_PLANES.values()}
     digests = {
         item.body["metadata"]["labels"][keys.GROUP]: f"sha256:{digest(item.body['spec'], 64)}"

@@ -11,7 +11,7 @@ from components.plan.intents.boot import FIRST_REVISION
 from components.plan.intents.images import CHANNEL, find_image, mirror_objections, objections
 from components.plan.intents.nodes import offered_image, pinned_image, wanted_intent
 from components.plan.intents.succession import day_objections, succession_objections
-from components.plan.pools import PlacedPool, pools, problem
+from components.plan.pools import pool_named, problem
 from components.plan.rollout.limits import Excess, RolloutLimits
 from components.plan.rollout.replacement import replacements, spare_hosts
 from components.plan.rollout.soak import shortcomings
@@ -25,7 +25,7 @@ from components.specs.intents import Intent, IntentName, NodeIntent
 from components.specs.keys import pool_of
 from components.specs.loader import IMAGE_PINS, IMAGES
 from components.specs.locks import Wave
-from components.specs.problems import Problem, SpecError, listed, suggestion
+from components.specs.problems import SpecError, listed, suggestion
 
 
 class PoolSubject:
@@ -39,7 +39,7 @@ class PoolSubject:
     intent_section = "intents"
 
     def __init__(self, environment: Environment, pool: str) -> None:
-        self._environment, self._placed = environment, _placed(environment, pool)
+        self._environment, self._placed = environment, pool_named(environment, pool, IMAGE_PINS, "groups")
         self.place = (self._placed.file, (*self._placed.path, "image"))
         self.canary = self._placed.pool.rollout.canary
 
@@ -135,11 +135,3 @@ class PoolSubject:
         file, path = self.place
         problems = [problem(self._environment, file, path, reason) for reason in reasons]
         raise SpecError(self._environment.name, problems)
-
-
-def _placed(environment: Environment, pool: str) -> PlacedPool:
-    placed = {item.key: item for item in pools(environment)}
-    if pool not in placed:
-        text = f"there is no pool '{pool}' (pools: {listed(placed)}){suggestion(pool, placed)}"
-        raise SpecError(environment.name, [Problem(IMAGE_PINS, 0, "groups", text)])
-    return placed[pool]

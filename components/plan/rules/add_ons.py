@@ -186,8 +186,7 @@ def node_features(environment: Environment) -> Iterator[Problem]:
 def shared_gpus(environment: Environment) -> Iterator[Problem]:
     """Report pools that share GPUs in clusters where nothing cuts them, or gives them to several pods."""
     for placed in pools(environment):
-        cluster = PlacedCluster(tenant=placed.tenant, cluster=placed.cluster, path=placed.path[:2])
-        if placed.pool.gpu_sharing and (remedy := _lacks(environment, cluster, Gift.GPUS)):
+        if placed.pool.gpu_sharing and (remedy := _lacks(environment, placed.placed_cluster, Gift.GPUS)):
             text = f"no add-on of {placed.cluster.name} gives {Gift.GPUS}, so nothing shares them; {remedy}"
             yield problem(environment, placed.file, (*placed.path, "gpu_sharing"), text)
 
