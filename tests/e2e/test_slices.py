@@ -119,5 +119,5 @@ def test_down_leaves_nothing(sliced: LocalRegion) -> None:
     outcome = sliced.jacquard("down", ENVIRONMENT)
 
     assert outcome.code == 0, outcome.text
-    assert "removed all the same" not in outcome.stderr
+    assert "removed all the same" not in outcome.stderr, outcome.text
     assert left_behind(sliced) == []
