@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ENVIRONMENT ?= laptop
+FAST := tests/unit tests/golden tests/property tests/policies
 # Three files at a time, two of them with a local region of their own: most of the time a test waits.
-E2E := $(BIN)/python -m pytest -v -n 3 --dist loadfile --no-loadscope-reorder --durations 12 -m "not nightly" tests/e2e
+E2E := $(BIN)/python -m pytest -v -n 3 --dist loadfile --no-loadscope-reorder --durations 12 tests/e2e
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -33,14 +34,15 @@ check: lint ## linters and unit tests only
 	@$(BIN)/python -m pytest tests/unit
 
 test: lint ## everything that must pass before a merge, end-to-end tests last
-	@$(BIN)/python -m pytest -n 2 -m "not nightly" tests/unit tests/golden tests/property tests/policies
-	@$(E2E)
+	@$(BIN)/python -m pytest -n 2 -m "not nightly" $(FAST)
+	@$(E2E) -m "not nightly"
 
 e2e: setup ## end-to-end tests only
-	@$(E2E)
+	@$(E2E) -m "not nightly"
 
 test-nightly: setup ## the slow proofs
-	@$(BIN)/python -m pytest -m nightly
+	@$(E2E) -n 2 -m nightly; regions=$$?; \
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 12 -m nightly $(FAST) && exit $$regions
 
 bench: setup ## the figures of docs/performance.md
 	@$(BIN)/python tests/bench
