@@ -10,7 +10,7 @@ from components.specs.base import PercentOrCount
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.inventory import HostSpec
-from components.specs.keys import cluster_of, pool_key
+from components.specs.keys import cluster_of, pool_key, vm_key
 from components.specs.node_pool import NodePoolSpec
 from components.specs.problems import FORM, Problem, SpecError, dotted, listed, suggestion
 from components.specs.tenant import TenantSpec
@@ -94,6 +94,17 @@ def vms_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, VirtualMachineSpec]]:
         for key, listing in (("platform", tenant.vms.platform), ("instances", tenant.vms.instances)):
             for index, vm in enumerate(listing):
                 yield ("vms", key, index), vm
+
+
+def public_vms_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, str]]:
+    """Yield what asks for a public address of each VM of a tenant that has one, and the VM's key in the lock file."""
+    if tenant.vms is not None:
+        home = tenant.vms.cluster
+        for path, vm in vms_of(tenant):
+            if vm.public_ip:
+                yield (*path, "public_ip"), vm_key(home, vm.name)
+        for index, name in enumerate(tenant.vms.public_ips_for):
+            yield ("vms", "public_ips_for", index), vm_key(home, name)
 
 
 def inventory_file(hall: str) -> str:

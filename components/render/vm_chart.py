@@ -36,6 +36,7 @@ def chart_catalog(offering: VmOfferingInput) -> ChartCatalogSpec:
                 for image in offering.images
             },
             "storage_classes": {name: _class(spec) for name, spec in offering.classes.items()},
+            "public_addresses": dict(offering.public_addresses),
             **tolerating(offering.taints),
         }
     )

@@ -25,6 +25,7 @@ from components.specs.node_pool import TaintSpec
 from components.specs.storage import StorageClassSpec
 from components.specs.tenant import QuotasSpec
 from components.specs.versions import Chart
+from components.specs.vm_chart import ChartAddressSpec
 from components.specs.vm_offering import VmImage, VmSizeSpec
 
 _KUBEVIRT = Operator(chart="kubevirt-operator", namespace="kubevirt")
@@ -54,6 +55,8 @@ class VmOfferingInput:
     """Storage classes that the cluster offers, by name."""
     machines: tuple[Machine, ...]
     """VMs of the platform's own, and those that the tenant ordered as data."""
+    public_addresses: Mapping[str, ChartAddressSpec]
+    """Public addresses of VMs that the tenant orders through the API, by name of the VM."""
     quotas: QuotasSpec
     """Most that the tenant may have."""
     snapshots: VmSnapshots | None = None

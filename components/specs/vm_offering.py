@@ -240,6 +240,9 @@ class VmsSpec(CheckedSpec):
     """Storage class that holds the golden volumes of VM images."""
     public_ips: int = Field(default=0, ge=0, le=256)
     """Most public addresses that VMs of the tenant may have."""
+    public_ips_for: tuple[ShortName, ...] = Field(default=(), max_length=256)
+    """Names of VMs that the tenant orders through the API of its cluster and that have a public address each, allocated
+    in ``allocations.lock.yaml``."""
     snapshots: VmSnapshotsSpec | None = None
     """When snapshots are taken of VMs that say so."""
     platform: tuple[VirtualMachineSpec, ...] = ()
@@ -248,7 +251,13 @@ class VmsSpec(CheckedSpec):
     """VMs that the tenant ordered and the region looks after. It may order others through the API of its cluster."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield VMs of which there are snapshots that nobody takes, and snapshots of no VM."""
+        """Yield snapshots that nobody takes, or of no VM, and names that have a public address already."""
+        public = [vm.name for vm in self.machines]
+        for index, name in enumerate(self.public_ips_for):
+            if name in public:
+                text = "is for VMs ordered through the API, and this one is written here or stands twice; remove it"
+                yield Misfit(text, ("public_ips_for", index), name)
+            public.append(name)
         listings = (("platform", self.platform), ("instances", self.instances))
         asking = [(key, at, "snapshots") for key, vms in listings for at, vm in enumerate(vms) if vm.snapshots]
         for path in asking if self.snapshots is None else ():
@@ -260,3 +269,8 @@ class VmsSpec(CheckedSpec):
     def machines(self) -> tuple[VirtualMachineSpec, ...]:
         """Return all VMs that are written here, the platform's own first."""
         return (*self.platform, *self.instances)
+
+    @property
+    def public_names(self) -> tuple[ShortName, ...]:
+        """Return the names of all VMs with a public address, those that are written here first."""
+        return (*(vm.name for vm in self.machines if vm.public_ip), *self.public_ips_for)

@@ -34,11 +34,11 @@ from components.plan.allocate.ledger import (
 )
 from components.plan.allocate.numbers import Block, as_block
 from components.plan.build.fabrics import guids_needed, infiniband, roce
-from components.plan.pools import DataPath, PlacedCluster, clusters, problem, tenant_file, vms_of
+from components.plan.pools import DataPath, PlacedCluster, clusters, problem, public_vms_of, tenant_file
 from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.fabric import GuidNumbers
-from components.specs.keys import cluster_of, holder_key, vm_key
+from components.specs.keys import cluster_of, holder_key
 from components.specs.loader import REGION
 from components.specs.locks import ClusterAllocation, Freed
 from components.specs.natural import natural
@@ -109,7 +109,7 @@ class _Numbering:
             control_planes |= {name: given_cluster} if given_cluster else {}
         for name, want in self._machines.items():
             if name not in addresses:
-                address = self._take(want, "address", PUBLIC_IPS, "public_ip")
+                address = self._take(want, "address", PUBLIC_IPS)
                 addresses |= {name: address} if address else {}
         return Numbers(
             vpcs=vpcs,
@@ -279,10 +279,8 @@ class _Numbering:
 
     def _public_machines(self) -> Iterator[tuple[str, _Want]]:
         for tenant in sorted(self._environment.tenants, key=lambda tenant: natural(tenant.tenant)):
-            for path, machine in vms_of(tenant):
-                if tenant.vms and machine.public_ip:
-                    name = vm_key(tenant.vms.cluster, machine.name)
-                    yield name, _Want(holder_key(tenant.tenant, name), tenant_file(tenant), path)
+            for path, name in public_vms_of(tenant):
+                yield name, _Want(holder_key(tenant.tenant, name), tenant_file(tenant), path)
 
     def _take(self, want: _Want, what: str, kind: Kind, key: str = "", *, size: int = 1) -> Any:
         block = self._ledger.take(want.holder, kind, size)

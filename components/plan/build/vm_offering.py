@@ -16,6 +16,7 @@ from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.keys import vm_key
 from components.specs.node_pool import PoolRole
+from components.specs.vm_chart import ChartAddressSpec
 from components.specs.vm_offering import VirtualMachineSpec, VmImage, VmsSpec
 
 
@@ -31,7 +32,7 @@ def public_addresses(environment: Environment, placed: PlacedCluster) -> tuple[A
     vms, given = placed.tenant.vms, environment.allocations.public_ips
     if vms is None or vms.cluster != placed.cluster.name:
         return ()
-    return tuple(given[vm_key(vms.cluster, spec.name)] for spec in vms.machines if spec.public_ip)
+    return tuple(given[vm_key(vms.cluster, name)] for name in vms.public_names)
 
 
 def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> VmOfferingInput:
@@ -43,6 +44,9 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
     dns = environment.region.dns
     domain = domain_of(cluster.name, dns) if dns else None
 
+    def host_name(name: str) -> str | None:
+        return f"{name}.{domain}" if domain else None
+
     def machine(spec: VirtualMachineSpec) -> Machine:
         address = lock.public_ips[vm_key(cluster.name, spec.name)] if spec.public_ip else None
         return Machine(
@@ -51,7 +55,7 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
             image=images[spec.image],
             classes=classes,
             public_address=address,
-            host_name=f"{spec.name}.{domain}" if domain and address else None,
+            host_name=host_name(spec.name) if address else None,
         )
 
     machines = tuple(machine(spec) for spec in vms.machines)
@@ -68,6 +72,10 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
         image_storage_class=vms.image_storage_class,
         classes=classes,
         machines=machines,
+        public_addresses={
+            name: ChartAddressSpec(address=lock.public_ips[vm_key(cluster.name, name)], host_name=host_name(name))
+            for name in vms.public_ips_for
+        },
         quotas=placed.tenant.quotas,
         snapshots=_snapshots(environment, vms),
         by_manifests=ByManifests.taken(environment.versions, (operator.chart for operator in VM_OPERATORS)),

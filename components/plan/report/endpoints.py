@@ -104,6 +104,9 @@ def named(environment: Environment) -> Iterator[Endpoint]:
             public = lock.public_ips.get(vm_key(name, machine.name)) if machine.public_ip else None
             address, where = (Network(f"{public}/32"), PUBLIC) if public else (numbers.pods, "pods")
             yield Endpoint(name=f"vm:{name}/{machine.name}", address=address, where=where, vpc=vpc, cluster=name)
+        for ordered in vms.public_ips_for if vms and vms.cluster == name else ():
+            address = Network(f"{lock.public_ips[vm_key(name, ordered)]}/32")
+            yield Endpoint(name=f"vm:{name}/{ordered}", address=address, where=PUBLIC, vpc=vpc, cluster=name)
     for pool in pools(environment):
         hosts = lock.vpcs[pool.cluster.vpc].hosts
         yield Endpoint(name=f"host:{pool.key}", address=hosts, where="hosts", vpc=pool.cluster.vpc)

@@ -30,7 +30,7 @@ def vm_public_ips(environment: Environment) -> Iterator[Problem]:
     for tenant in environment.tenants:
         if not tenant.vms:
             continue
-        used = sum(vm.public_ip for vm in tenant.vms.machines)
+        used = len(tenant.vms.public_names)
         if used > tenant.vms.public_ips:
             text = f"{tenant.vms.public_ips} ordered, but VMs use {used}; write at least {used}"
             yield problem(environment, tenant_file(tenant), ("vms", "public_ips"), text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -196,23 +195,6 @@ def test_an_example_is_a_manifest_below_what_its_tenant_has_to_do(invoke: Invoke
     assert order["spec"]["instancetype"]["name"].startswith("cpu-4-")
 
 
-def test_an_example_is_printed_as_values_too(invoke: Invoke) -> None:
-    text = invoke("show", "laptop", "offerings", "--example", "cpu-4", "--helm").stdout
-    values = yaml.safe_load(text)
-
-    release = f"--version {version('jacquard')} --values order.yaml"
-    assert text.splitlines()[:5] == [
-        "# A VM of size cpu-4 for cluster acme-train of tenant acme (laptop).",
-        "# These are values of chart virtual-machine. Save them as order.yaml, change what stands above catalog, and",
-        "# run, with a kubeconfig of that cluster, and the registry of your platform's charts in place of REGISTRY:",
-        "#   kubectl create secret generic workstation-keys --from-file=me=$HOME/.ssh/id_ed25519.pub",
-        f"#   helm install workstation oci://REGISTRY/virtual-machine {release}",
-    ]
-    assert list(values) == ["name", "size", "image", "root", "keys_secret", "catalog"]
-    answer = invoke("show", "laptop", "offerings", "--example", "cpu-4", "--helm", "--format", "json").stdout
-    assert json.loads(answer) == values
-
-
 def example(everywhere: Invoke, environment: str, name: str) -> Any:
     return json.loads(everywhere("show", environment, "offerings", "--example", name, "--format", "json").stdout)
 
@@ -280,18 +262,6 @@ def test_gpus_that_vms_have_are_in_no_pod(everywhere: Invoke) -> None:
         (
             ("capacity", "--example", "cpu-4"),
             "--example orders what is offered; say: jacquard show laptop offerings --example cpu-4",
-        ),
-        (
-            ("offerings", "--example", "cpu4", "--helm"),
-            "--example: nobody is offered 'cpu4' (known: cpu-4, cpu-16); did you mean 'cpu-4'?",
-        ),
-        (
-            ("offerings", "--example", "shared-nfs", "--helm"),
-            ("--helm: the chart makes VMs, and 'shared-nfs' is no size of VM (sizes: cpu-4, cpu-16); leave --helm out"),
-        ),
-        (
-            ("offerings", "--helm"),
-            "--helm prints an order as values; say: jacquard show laptop offerings --example SIZE --helm",
         ),
         (("offerings", "--format", "yaml"), "--format yaml: offerings is a table; write text or json"),
     ],

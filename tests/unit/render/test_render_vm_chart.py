@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from components.render.vm_offering import VmOfferingInput
 from components.render.vm_order import ordered
 from components.specs.loader import environments
 from components.specs.own_images import OwnImageSpec
-from components.specs.vm_chart import FOLDER, LEFT_OUT
+from components.specs.vm_chart import FOLDER, LEFT_OUT, ChartAddressSpec
 from components.specs.vm_offering import VirtualMachineSpec
 from toolchain import paths
 
@@ -32,12 +33,10 @@ NOT_OF_A_TENANT = {keys.MANAGED_BY, "pulumi.com/skipAwait"}
 
 
 def values_of(offering: VmOfferingInput, machine: Machine) -> dict[str, Any]:
-    values = chart_values(offering, machine)
-    if machine.public_address is None:
-        return values
-    given = {"address": str(machine.public_address), "host_name": machine.host_name}
-    addresses = {machine.spec.name: {key: value for key, value in given.items() if value}}
-    return {**values, "catalog": {**values["catalog"], "public_addresses": addresses}}
+    """Return the values of an order, for which an address was handed out if it has one."""
+    address = machine.public_address
+    found = {machine.spec.name: ChartAddressSpec(address=address, host_name=machine.host_name)} if address else {}
+    return dict(chart_values(replace(offering, public_addresses=found), machine))
 
 
 def by_a_release(item: Manifest) -> dict[str, Any]:
