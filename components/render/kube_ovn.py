@@ -35,7 +35,7 @@ _API = "kubeovn.io/v1"
 JOINTS = Network("100.64.0.0/16")
 """Network of the joints by which nodes reach pods; a node has no other route to it (the chart's default)."""
 JOINTS_IPV6 = Network6("fd00:100:64::/112")
-"""The same for IPv6."""
+"""Network of IPv6 of the joints by which nodes reach pods (the chart's default)."""
 _DUAL = "dual_stack"
 """What the chart calls a cluster with both families, and its ranges."""
 _PROBED = "1.1.1.1"

@@ -36,7 +36,7 @@ class Network:
     """A network that a pod names."""
 
     entry: dict[str, Any]
-    """As the annotation has it in its long form."""
+    """Entry of the annotation in its long form."""
     namespace: str
     name: str
 

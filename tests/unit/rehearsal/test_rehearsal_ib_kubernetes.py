@@ -276,7 +276,7 @@ def test_nodes_offer_functions_by_the_policy_in_the_operators_namespace(played: 
     def offered(name: str, **has: str) -> Any:
         node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": has}, "status": {}}
         played.tenant.create(node)
-        adapters.offer(played.tenant, node, release)
+        adapters.offer(played.tenant, node, {}, release)
         return played.tenant.get("Node", name)["status"].get("allocatable")
 
     assert offered("right", **labels) == {RESOURCE: "128"}

@@ -89,7 +89,7 @@ def test_each_dpu_cluster_is_there_with_its_address_and_its_label(region: Enviro
 def test_each_dpu_cluster_gives_out_loopbacks_of_its_own(region: Environment) -> None:
     pools = named(rendered(region, RegionInput), "DPUServiceIPAM")
 
-    assert {name: pool.body["spec"] for name, pool in pools.items()} == {
+    assert {name: pool.body["spec"] for name, pool in pools.items() if name.startswith("loopback")} == {
         "loopback-one": {
             "ipv4Network": {
                 "network": "10.4.0.0/22",

@@ -90,6 +90,8 @@ def test_a_dpu_image_that_moved_is_another_object_beside_the_one_that_dpus_were_
                 "node-feature-discovery",
                 "maintenance-operator",
                 "dpf-operator",
+                "ovn-central",
+                "vpc-ovn-controller",  # OVN may isolate a VPC there, since it has its addresses
                 "kube-prometheus-stack",
                 "external-dns",
                 "default-etcd",
