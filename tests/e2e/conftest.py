@@ -26,12 +26,12 @@ _SHARING = (
         "test_load_balancers",  # the same
         "test_helm_releases",  # the same
         "test_node_features",  # the same
+        "test_fabric",  # the same, and leaves a fabric
         "test_pull_request",  # each night
     ),
     (
         "test_region_changes",
         "test_virtual_machines",  # takes the region that is up, and leaves more than it found
-        "test_fabric",  # the same
         "test_survives_faults",  # ends with none
     ),
 )
