@@ -28,7 +28,8 @@ _INCOMPLETE = {"cluster-api-operator"}
 their modules have can be read, and does not run."""
 _FAMILIES = {"charts", "former-charts", "metallb"}
 """Families of the toolchain that have charts."""
-_HOMES = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME")
+HELM_HOMES = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME")
+"""Variables that say where helm keeps files of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ class Charts:
             text=True,
             check=False,
             timeout=_TIMEOUT_SECONDS,
-            env={**os.environ, **dict.fromkeys(_HOMES, str(self._folder))},
+            env={**os.environ, **dict.fromkeys(HELM_HOMES, str(self._folder))},
         )
         if done.returncode:
             msg = f"helm refuses {chart} with {dict(values)}: {done.stderr.strip()}"

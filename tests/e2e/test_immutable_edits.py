@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
 from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
 from region_contents import commit
+from region_steps import edited
 
 from cli.errors import ExitCode
 
@@ -46,11 +46,11 @@ def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """Laptop with a tenant that has a VPC on OVN and one behind policies; gone at the end whatever happened."""
     local = LocalRegion(tmp_path_factory.mktemp("immutable"))
     (local.environments / ENVIRONMENT / "tenants" / "acme.yaml").unlink()
-    edit(local, GLOBEX, emptied)
+    local.rewrite(GLOBEX, emptied)
     (local.environments / ENVIRONMENT / "waivers.yaml").write_text(WAIVERS)
     for path in (local.environments / ENVIRONMENT).glob("*.lock.yaml"):
         path.unlink()
-    allocated(local)
+    edited(local, "allocate", ENVIRONMENT)
     with gone_at_the_end(local):
         local.up()
         yield local
@@ -65,20 +65,6 @@ def emptied(tenant: dict[str, Any]) -> None:
     cluster.update(storage=[], namespaces=[], pod_priorities=[])
     cluster.update(vpc="flat", retire=True, add_ons=["cilium"], pools=[only])
     tenant.update(contract=[])
-
-
-def edit(local: LocalRegion, file: str, change: Any) -> None:
-    """Write what ``change`` leaves of the contents of a file."""
-    path = local.environments / file
-    header, _, text = path.read_text().partition("\n")
-    contents = yaml.safe_load(text)
-    change(contents)
-    path.write_text(f"{header}\n{yaml.safe_dump(contents, sort_keys=False)}")
-
-
-def allocated(local: LocalRegion) -> None:
-    outcome = local.jacquard("allocate", ENVIRONMENT)
-    assert outcome.code == 0, outcome.text
 
 
 def previewed(local: LocalRegion) -> tuple[dict[str, dict[str, set[str]]], list[str], str | None]:
@@ -135,8 +121,8 @@ def uids(found: dict[str, dict[str, Any]]) -> set[str]:
 def test_a_vpc_goes_from_ovn_to_hbn_by_other_objects_while_another_ends(region: LocalRegion) -> None:
     before = live(region, SERVICE_API, "DPUDeployment")["globex"]
     commit(region)
-    edit(region, GLOBEX, lambda tenant: (tenant["vpcs"][0].update(isolation="dpf-hbn"), tenant["vpcs"].pop()))
-    allocated(region)
+    region.rewrite(GLOBEX, lambda tenant: (tenant["vpcs"][0].update(isolation="dpf-hbn"), tenant["vpcs"].pop()))
+    edited(region, "allocate", ENVIRONMENT)
 
     plan, held, word = previewed(region)
     done = applied(region, "--accept", str(word))
@@ -166,8 +152,8 @@ def test_a_cluster_goes_from_policies_to_kube_ovn_by_other_objects(region: Local
         tenant["vpcs"][1].update(isolation="kube-ovn")
         tenant["clusters"][0]["add_ons"] = []
 
-    edit(region, GLOBEX, to_kube_ovn)
-    allocated(region)
+    region.rewrite(GLOBEX, to_kube_ovn)
+    edited(region, "allocate", ENVIRONMENT)
 
     plan, held, word = previewed(region)
     done = applied(region, "--accept", str(word))
@@ -187,8 +173,7 @@ def test_another_image_of_dpus_comes_is_named_and_the_former_stays_for_those_tha
     before = live(region, "provisioning.dpu.nvidia.com/v1alpha1", "BFB")
     commit(region)
     region.edit("catalog/images.yaml", "cloud.example/bfb-3.2.0.bfb", "moved.example/bfb-3.2.0.bfb")
-    outcome = region.jacquard("promote", ENVIRONMENT, "dpus", "--wave", "1")
-    assert outcome.code == 0, outcome.text
+    edited(region, "promote", ENVIRONMENT, "dpus", "--wave", "1")
 
     plan, held, _ = previewed(region)
     done = applied(region)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
+from region_steps import edited
 
 from components.render.dpu_services import OVN
 from components.render.ovn_services import SERVICES
@@ -39,11 +39,11 @@ OF_OVN = {
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
     """Laptop with small pools and a second cluster of its first tenant; gone at the end whatever happened."""
     local = LocalRegion(tmp_path_factory.mktemp("networks"))
-    edit(local, ACME, with_a_second_cluster)
-    edit(local, GLOBEX, lambda tenant: tenant["clusters"][0].update(storage=[], add_ons=["cilium"], namespaces=[]))
+    local.rewrite(ACME, with_a_second_cluster)
+    local.rewrite(GLOBEX, lambda tenant: tenant["clusters"][0].update(storage=[], add_ons=["cilium"], namespaces=[]))
     for path in (local.environments / ENVIRONMENT).glob("*.lock.yaml"):
         path.unlink()
-    allocated(local)
+    edited(local, "allocate", ENVIRONMENT)
     with gone_at_the_end(local):
         yield local
 
@@ -62,20 +62,6 @@ def with_a_second_cluster(tenant: dict[str, Any]) -> None:
     vpc["more_prefixes"] = OWN
     tenant.update(clusters=[cluster, second], contract=[])
     tenant.pop("vms")
-
-
-def edit(local: LocalRegion, file: str, change: Any) -> None:
-    """Write what ``change`` leaves of the contents of a file."""
-    path = local.environments / file
-    header, _, text = path.read_text().partition("\n")
-    contents = yaml.safe_load(text)
-    change(contents)
-    path.write_text(f"{header}\n{yaml.safe_dump(contents, sort_keys=False)}")
-
-
-def allocated(local: LocalRegion) -> None:
-    outcome = local.jacquard("allocate", ENVIRONMENT)
-    assert outcome.code == 0, outcome.text
 
 
 def data(local: LocalRegion) -> Environment:
@@ -128,9 +114,9 @@ def test_a_vpc_on_ovn_has_its_network_and_the_region_what_ovn_needs(region: Loca
 
 def test_clusters_that_retire_leave_their_networks_and_no_node_in_them(region: LocalRegion) -> None:
     networks = names(region, VPC_API, "DPUVirtualNetwork")
-    edit(region, ACME, lambda tenant: tenant["clusters"][1].update(retire=True))
-    edit(region, GLOBEX, lambda tenant: (tenant["clusters"][0].update(retire=True), tenant.update(contract=[])))
-    allocated(region)
+    region.rewrite(ACME, lambda tenant: tenant["clusters"][1].update(retire=True))
+    region.rewrite(GLOBEX, lambda tenant: (tenant["clusters"][0].update(retire=True), tenant.update(contract=[])))
+    edited(region, "allocate", ENVIRONMENT)
 
     region.up()
 
@@ -142,8 +128,8 @@ def test_clusters_that_retire_leave_their_networks_and_no_node_in_them(region: L
 
 def test_nothing_holds_the_end_of_a_vpc_with_its_tenant_or_of_a_second_cluster(region: LocalRegion) -> None:
     (region.environments / GLOBEX).unlink()
-    edit(region, ACME, lambda tenant: (tenant["clusters"].pop(), tenant["vpcs"][0].pop("more_prefixes")))
-    allocated(region)
+    region.rewrite(ACME, lambda tenant: (tenant["clusters"].pop(), tenant["vpcs"][0].pop("more_prefixes")))
+    edited(region, "allocate", ENVIRONMENT)
 
     preview = region.jacquard("preview", ENVIRONMENT, "--format", "json")
 

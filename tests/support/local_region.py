@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import yaml
 from environment_data import copy_data
 from outcome import Outcome
 from patience import Patience, slowdown
@@ -135,6 +136,14 @@ class LocalRegion:
         text = path.read_text()
         assert old in text, f"{file} has no {old!r}"
         path.write_text(text.replace(old, new))
+
+    def rewrite(self, file: str, change: Callable[[Any], object]) -> None:
+        """Write what ``change`` leaves of the contents of a file, below its first line."""
+        path = self.environments / file
+        header, _, text = path.read_text().partition("\n")
+        contents = yaml.safe_load(text)
+        change(contents)
+        path.write_text(f"{header}\n{yaml.safe_dump(contents, sort_keys=False)}")
 
 
 def end(region: LocalRegion) -> None:

@@ -21,11 +21,11 @@ from components.render.vm_offering import VmOfferingInput
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from components.specs.vm_chart import FOLDER, NAME
+from rehearsal.charts import HELM_HOMES
 from toolchain import binaries, paths
 from toolchain.errors import ToolchainError
 
 _SOURCE = re.compile(r"^# Source: orders/charts/(o[0-9]+)/", re.MULTILINE)
-_HOMES = ("HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME")
 
 
 @cache
@@ -80,5 +80,5 @@ def helm(
         text=True,
         check=False,
         timeout=60,
-        env={**os.environ, **dict.fromkeys(_HOMES, str(home))},
+        env={**os.environ, **dict.fromkeys(HELM_HOMES, str(home))},
     )
