@@ -108,9 +108,14 @@ class Written:
         dns.query.tcp(asked, LOOPBACK, timeout=10, port=self._names.port)
 
     def told(self, name: str) -> set[str]:
-        """Return what events say to whoever made a Service."""
+        """Return what ExternalDNS says to whoever made a Service.
+
+        Others speak there too: an API server that meets a Service before it has read the Service's address reports
+        `ClusterIPNotAllocated` (kubernetes/kubernetes:pkg/registry/core/service/ipallocator/controller/repairip.go).
+        """
         events = self.api.list("events.k8s.io/v1", "Event", namespace=SHOP)
-        return {one["reason"] for one in events if one["regarding"]["name"] == name}
+        own = (one for one in events if one["reportingController"] == CHART)
+        return {one["reason"] for one in own if one["regarding"]["name"] == name}
 
     def _apply(self, body: dict[str, Any]) -> None:
         self.api.apply(body, field_manager="test", force=True)
