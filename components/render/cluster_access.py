@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from components.render.manifest import Manifest
-from components.render.objects import manifest
-
-_GROUP = "rbac.authorization.k8s.io"
+from components.render.workloads import RBAC, cluster_binding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,13 +19,5 @@ class ClusterAccessInput:
 
     def render(self) -> tuple[Manifest, ...]:
         """Return the binding of the administrators; a binding's role is immutable, its subjects are not."""
-        return (
-            manifest(
-                f"{_GROUP}/v1",
-                "ClusterRoleBinding",
-                "tenant-admins",
-                cluster=self.cluster,
-                roleRef={"apiGroup": _GROUP, "kind": "ClusterRole", "name": "cluster-admin"},
-                subjects=[{"apiGroup": _GROUP, "kind": "Group", "name": self.admins}],
-            ),
-        )
+        admins = {"apiGroup": RBAC, "kind": "Group", "name": self.admins}
+        return (cluster_binding("tenant-admins", role="cluster-admin", subject=admins, cluster=self.cluster),)

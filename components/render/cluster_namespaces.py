@@ -22,6 +22,7 @@ from components.render.control_plane import API_PORT
 from components.render.manifest import Manifest
 from components.render.network_peers import SAME_NAMESPACE, Peer, anywhere, in_namespace, incoming, outgoing, within
 from components.render.objects import given, manifest, namespace
+from components.render.workloads import RBAC
 from components.specs.base import Address, Network
 from components.specs.cluster_namespaces import (
     LATEST,
@@ -38,7 +39,6 @@ GUARD = "namespace-isolation"
 _ADMISSION = "admissionregistration.k8s.io/v1"
 _POLICIES = "networking.k8s.io"
 _WRITES = ("CREATE", "UPDATE", "DELETE")
-_RBAC = "rbac.authorization.k8s.io"
 _DNS_PODS = {"podSelector": {"matchLabels": {"k8s-app": "kube-dns"}}}
 """Pods of CoreDNS, as Kamaji and k0s install it (K8S:cmd/kubeadm/app/phases/addons/dns/manifests.go;
 K0S:pkg/component/controller/coredns.go)."""
@@ -130,12 +130,12 @@ class ClusterNamespacesInput:
             yield manifest("v1", "LimitRange", "namespace", **place, spec={"limits": limits})
         for role, group in one.groups.items():
             yield manifest(
-                f"{_RBAC}/v1",
+                f"{RBAC}/v1",
                 "RoleBinding",
                 f"team-{role}",
                 **place,
-                roleRef={"apiGroup": _RBAC, "kind": "ClusterRole", "name": role},
-                subjects=[{"apiGroup": _RBAC, "kind": "Group", "name": group}],
+                roleRef={"apiGroup": RBAC, "kind": "ClusterRole", "name": role},
+                subjects=[{"apiGroup": RBAC, "kind": "Group", "name": group}],
             )
 
     def _policy(self, one: TeamNamespace) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from components.render.manifest import Manifest
 from components.render.monitors import API_GROUP, INTERVAL, name_rules
 from components.render.objects import manifest
 from components.render.operators import Operator, cluster_release
+from components.render.workloads import RBAC, cluster_binding, service_account
 from components.specs.base import Domain, Network
 from components.specs.dns import DnsSpec
 from components.specs.region import RegionSpec
@@ -24,7 +25,6 @@ CHART = "external-dns"
 NAMESPACE = CHART
 PODS = {"app.kubernetes.io/name": CHART}
 """Labels of the pods of each release."""
-_RBAC = "rbac.authorization.k8s.io"
 _KUBECONFIG = "/etc/external-dns/kubeconfig"
 _INTERVAL = "5m"
 _TTL = "60s"
@@ -101,14 +101,8 @@ def _rights() -> tuple[Manifest, ...]:
         {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create"]},
     ]
     return (
-        manifest(f"{_RBAC}/v1", "ClusterRole", CHART, rules=rules),
-        manifest(
-            f"{_RBAC}/v1",
-            "ClusterRoleBinding",
-            CHART,
-            roleRef={"apiGroup": _RBAC, "kind": "ClusterRole", "name": CHART},
-            subjects=[{"kind": "ServiceAccount", "name": CHART, "namespace": NAMESPACE}],
-        ),
+        manifest(f"{RBAC}/v1", "ClusterRole", CHART, rules=rules),
+        cluster_binding(CHART, role=CHART, subject=service_account(NAMESPACE, CHART)),
     )
 
 

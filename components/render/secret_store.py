@@ -12,7 +12,7 @@ from components.render.manifest import Manifest, Readiness
 from components.render.monitors import API_GROUP, INTERVAL, secret_rules
 from components.render.objects import given, manifest
 from components.render.operators import Operator
-from components.render.workloads import role
+from components.render.workloads import cluster_binding, role, service_account
 from components.specs.external_secrets import SecretsSpec, VaultSpec
 
 CHART = "external-secrets"
@@ -20,7 +20,6 @@ NAMESPACE = CHART
 LOGIN = "vault-login"
 """ServiceAccount that Vault's role is bound to."""
 AUTHORITY_KEY = "ca.crt"
-_RBAC = "rbac.authorization.k8s.io"
 _REVIEWER = "system:auth-delegator"
 _READY = Readiness(conditions=("condition=Ready",), timeout_seconds=300)
 _OPERATOR = Operator(
@@ -86,13 +85,7 @@ def _login() -> tuple[Manifest, ...]:
         manifest("v1", "ServiceAccount", LOGIN, namespace=NAMESPACE),
         *role(LOGIN, [tokens], account=(NAMESPACE, CHART), namespace=NAMESPACE, labels={}),
         # Vault asks this cluster about a token with that very token, and so keeps none itself.
-        manifest(
-            f"{_RBAC}/v1",
-            "ClusterRoleBinding",
-            LOGIN,
-            roleRef={"apiGroup": _RBAC, "kind": "ClusterRole", "name": _REVIEWER},
-            subjects=[{"kind": "ServiceAccount", "name": LOGIN, "namespace": NAMESPACE}],
-        ),
+        cluster_binding(LOGIN, role=_REVIEWER, subject=service_account(NAMESPACE, LOGIN)),
     )
 
 

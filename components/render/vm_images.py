@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from components.render.manifest import Json, Manifest
 from components.render.objects import LABEL_LIMIT, fit, given, manifest
-from components.render.workloads import role_for
+from components.render.workloads import RBAC, role_for
 from components.specs.base import DnsLabel, Quantity
 from components.specs.own_images import DiskInClusterSpec, HttpImageSpec
 from components.specs.vm_offering import VmImage, VmImageSpec
@@ -57,7 +57,7 @@ def golden_images(
         "verbs": ["create"],
     }
     # A VM clones as the account that it runs as, so not even an administrator may order without this.
-    subject = {"kind": "Group", "name": _EVERY_ACCOUNT, "apiGroup": "rbac.authorization.k8s.io"}
+    subject = {"kind": "Group", "name": _EVERY_ACCOUNT, "apiGroup": RBAC}
     yield from role_for(_CLONES, [rule], subject=subject, namespace=NAMESPACE, cluster=cluster)
 
 

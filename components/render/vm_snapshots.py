@@ -17,7 +17,7 @@ from components.render.manifest import Json, Manifest
 from components.render.objects import manifest
 from components.render.vm_images import NAMESPACE
 from components.render.vm_placement import services_placement
-from components.render.workloads import KUBECTL, cron_job, pod, role_for
+from components.render.workloads import KUBECTL, cron_job, pod, role_for, service_account
 from components.specs.snapshots import VmSnapshotsSpec
 from components.specs.times import Weekday
 
@@ -55,7 +55,7 @@ def vm_snapshots(cluster: str, snapshots: VmSnapshots, *, system_pool: bool) -> 
         "resources": ["virtualmachinesnapshots"],
         "verbs": ["get", "list", "watch", "create", "delete"],
     }
-    account = {"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}
+    account = service_account(NAMESPACE, NAME)
     days = snapshots.spec.days
     asked = {_file(name, day): json.dumps(_asked(name, day)) for day in days for name in snapshots.machines}
     yield manifest("v1", "ServiceAccount", NAME, namespace=NAMESPACE, cluster=cluster)

@@ -11,12 +11,18 @@ from components.render.objects import given, manifest
 
 KUBECTL = "kubectl"
 """Name of the image of kubectl among the tools of the version vector."""
+RBAC = "rbac.authorization.k8s.io"
+"""API group of roles and their bindings."""
 _USER = 65532
-_RBAC = "rbac.authorization.k8s.io"
 HARDENED: Mapping[str, Any] = MappingProxyType(
     {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "capabilities": {"drop": ["ALL"]}}
 )
 """Security context of a container that needs nothing."""
+
+
+def service_account(namespace: str, name: str) -> dict[str, str]:
+    """Return a ServiceAccount as a binding names it."""
+    return {"kind": "ServiceAccount", "name": name, "namespace": namespace}
 
 
 def role(
@@ -28,9 +34,7 @@ def role(
     labels: Mapping[str, str],
 ) -> tuple[Manifest, ...]:
     """Return what lets ``account``, a ServiceAccount by namespace and name, do in ``namespace`` what ``rules`` say."""
-    home, who = account
-    subject = {"kind": "ServiceAccount", "name": who, "namespace": home}
-    return role_for(name, rules, subject=subject, namespace=namespace, labels=labels)
+    return role_for(name, rules, subject=service_account(*account), namespace=namespace, labels=labels)
 
 
 def role_for(
@@ -45,15 +49,27 @@ def role_for(
     """Return what lets ``subject``, as a binding names it, do in ``namespace`` of ``cluster`` what ``rules`` say."""
     place: dict[str, Any] = {"namespace": namespace, "labels": labels, "cluster": cluster}
     return (
-        manifest(f"{_RBAC}/v1", "Role", name, **place, rules=rules),
+        manifest(f"{RBAC}/v1", "Role", name, **place, rules=rules),
         manifest(
-            f"{_RBAC}/v1",
+            f"{RBAC}/v1",
             "RoleBinding",
             name,
             **place,
-            roleRef={"apiGroup": _RBAC, "kind": "Role", "name": name},
+            roleRef={"apiGroup": RBAC, "kind": "Role", "name": name},
             subjects=[dict(subject)],
         ),
+    )
+
+
+def cluster_binding(name: str, *, role: str, subject: Mapping[str, str], cluster: str = MANAGEMENT) -> Manifest:
+    """Return what lets ``subject``, as a binding names it, do all over ``cluster`` what ClusterRole ``role`` says."""
+    return manifest(
+        f"{RBAC}/v1",
+        "ClusterRoleBinding",
+        name,
+        cluster=cluster,
+        roleRef={"apiGroup": RBAC, "kind": "ClusterRole", "name": role},
+        subjects=[dict(subject)],
     )
 
 
