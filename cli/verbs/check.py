@@ -19,6 +19,7 @@ from cli.views import sarif
 from cli.views.check_result import Result
 from cli.views.fixes import diff_text, fix_lines
 from components.plan import checks
+from components.plan.report.caveats import caveats
 from components.plan.report.contracts import unmet_contracts
 from components.plan.report.images import all_behind
 from components.specs.fixes import mended
@@ -108,6 +109,7 @@ def examine(name: str, now: dt.datetime) -> Result:
         judgement=judgement,
         behind=() if problems else all_behind(spec),
         unmet=() if problems else tuple(unmet_contracts(spec)),
+        caveats=() if problems else tuple(caveats(spec)),
     )
 
 

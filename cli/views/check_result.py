@@ -9,6 +9,7 @@ from typing import Any
 
 from cli.console import plural, seconds
 from cli.errors import ExitCode
+from components.plan.report.caveats import Caveat
 from components.plan.report.contracts import Unmet
 from components.plan.report.images import Behind
 from components.specs.environment import Environment
@@ -32,6 +33,8 @@ class Result:
     """Pools, and the DPUs, that are not what the data say. That is no problem: a promotion brings them there."""
     unmet: tuple[Unmet, ...] = ()
     """Contracts that hosts out of service leave unmet. That is no problem of the data: a fault must be recorded."""
+    caveats: tuple[Caveat, ...] = ()
+    """What has to be known of the backends that isolate VPCs."""
 
     @property
     def code(self) -> ExitCode:
@@ -70,6 +73,7 @@ class Result:
                 for item in self.behind
             ],
             "unmet_contracts": [asdict(item) for item in self.unmet],
+            "caveats": [asdict(item) for item in self.caveats],
         }
 
     def _rules(self) -> Iterator[str]:
@@ -101,6 +105,7 @@ class Result:
             yield f"  waived: {problem.rule}: {problem.place} {problem.path}: {problem.text}; {waiver}"
         for waiver in self.judgement.idle_waivers:
             yield f"  advice: {idle(waiver.rule, waiver.subject)}; remove it from environments/{self.name}/{WAIVERS}"
+        yield from (f"  isolation: {item}" for item in self.caveats)
         yield from (f"  unmet: {item}" for item in self.unmet)
         yield from self._behind()
 

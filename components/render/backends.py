@@ -124,6 +124,12 @@ class Borders:
 
     on_dpus: bool
     """Whether the DPUs of a VPC's hosts enforce them; if not, each of its clusters does."""
+    isolates_hosts: bool
+    """Whether hosts are kept from those of other tenants, although their own tenant is root there."""
+    caveat: str | None = None
+    """What whoever takes the backend has to know, after its name; None where there is nothing."""
+    source: str
+    """Where upstream says so, ``repository:path``."""
     network: Callable[[Vpc, DpuPlatform], tuple[Manifest, ...]] = lambda _vpc, _platform: ()
     """Returns the objects of a VPC that DPUs isolate."""
     inside: Callable[[Vpc, NetworksSpec, str], tuple[Manifest, ...]] = lambda _vpc, _networks, _cluster: ()
@@ -223,6 +229,8 @@ BARE_METAL = {
 BORDERS = {
     Isolation.DPF_HBN: Borders(
         on_dpus=True,
+        isolates_hosts=True,
+        source="NVIDIA/doca-platform:docs/public/user-guides/zero-trust/use-cases/hbn",
         network=dpf_hbn.render,
         filters=Filter.HOSTS,
         rules_in="DPUServiceConfiguration",
@@ -232,6 +240,9 @@ BORDERS = {
     ),
     Isolation.DPF_OVN: Borders(
         on_dpus=True,
+        isolates_hosts=True,
+        caveat="is a tech preview, which upstream does not recommend for production",
+        source="NVIDIA/doca-platform:docs/public/user-guides/zero-trust/use-cases/vpc",
         network=dpf_ovn.render,
         filters=Filter.NOTHING,
         rules_in="DPUVirtualNetwork",
@@ -240,6 +251,10 @@ BORDERS = {
     ),
     Isolation.KUBE_OVN: Borders(
         on_dpus=False,
+        isolates_hosts=False,
+        # Pods on the network of their host have no port of its switches.
+        caveat="keeps tenants' pods and VMs apart, and no hosts",
+        source="kubeovn/kube-ovn:pkg/controller/network_policy.go",
         inside=kube_ovn.render,
         filters=Filter.PODS,
         rules_in="Subnet",
@@ -250,6 +265,9 @@ BORDERS = {
     ),
     Isolation.POLICY_ONLY: Borders(
         on_dpus=False,
+        isolates_hosts=False,
+        caveat="keeps pods of namespaces with policies apart, and no hosts",
+        source="kubernetes/website:content/en/docs/concepts/services-networking/network-policies.md",
         inside=policy_only.render,
         filters=Filter.PODS,
         rules_in="NetworkPolicy",

@@ -219,12 +219,12 @@ def isolation_kept(environment: Environment) -> Iterator[Problem]:
 
 
 def without_isolation(environment: Environment) -> Iterator[Problem]:
-    """Report tenants without isolation in a region whose DPUs isolate others."""
+    """Report tenants whose hosts nothing isolates in a region whose DPUs isolate others."""
     vpcs = [(tenant, index, vpc) for tenant in environment.tenants for index, vpc in enumerate(tenant.vpcs)]
     borders = sorted({vpc.isolation for _, _, vpc in vpcs if BORDERS[vpc.isolation].on_dpus})
     told = {vpc.name for _, _, vpc, _ in _switched(environment)}
     for tenant, index, vpc in vpcs if borders else ():
-        if vpc.isolation is Isolation.POLICY_ONLY and vpc.name not in told:
+        if not BORDERS[vpc.isolation].isolates_hosts and vpc.name not in told:
             text = (
                 f"{vpc.isolation} isolates no host, and DPUs isolate other tenants of the region; write"
                 f" {' or '.join(borders)}, or a waiver in {WAIVERS} for {tenant.tenant}"

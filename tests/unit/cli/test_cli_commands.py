@@ -88,9 +88,13 @@ def test_check_says_one_line_for_each_environment(invoke: Invoke) -> None:
     result = invoke("check", *TODAY)
 
     assert result.exit_code == 0, result.output
-    line, behind = result.stdout.splitlines()
+    line, isolation, behind = result.stdout.splitlines()
     assert line.startswith("laptop: ok, ")
     assert f" objects, {len(RULES)} policies, " in line
+    assert isolation == (
+        "  isolation: dpf-ovn is a tech preview, which upstream does not recommend for production"
+        " (NVIDIA/doca-platform:docs/public/user-guides/zero-trust/use-cases/vpc); VPC globex (tenants/globex.yaml:11)"
+    )
     assert behind == (
         "  behind: acme-train/train and 1 more: image gpu-2026.10.2, the data say gpu-2026.11.1"
         " (../catalog/images.yaml:15); what brings it there: jacquard promote laptop acme-train/train"
@@ -101,7 +105,9 @@ def test_check_answers_as_data(invoke: Invoke) -> None:
     [answer] = json.loads(invoke("check", "laptop", *TODAY, "--format", "json").stdout)
 
     lists = ["problems", "violations", "advice", "waived", "waived_checks", "idle_waivers"]
-    assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", *lists, "behind", "unmet_contracts"]
+    told = ["behind", "unmet_contracts", "caveats"]
+    assert list(answer) == ["environment", "ok", "objects", "policies", "seconds", *lists, *told]
+    assert [(item["isolation"], item["isolates_hosts"]) for item in answer["caveats"]] == [("dpf-ovn", True)]
     assert [item["pool"] for item in answer["behind"]] == ["acme-train/train", "acme-train/infer"]
     assert answer["behind"][0]["differences"] == [
         {

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from small_region import allocated, changed, nodes, small_region, tenant
 
+from components.plan.report.caveats import caveats
 from components.plan.report.endpoints import named
 from components.plan.report.network import RangeUse, RegionNetwork, network
+from components.render.backends import BORDERS
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from components.specs.ranges import NumberRange
@@ -20,6 +22,16 @@ def _two() -> Environment:
     return allocated(
         small_region(), tenants=(tenant("ant", nodes(2), fabrics=("ib",)), tenant("bee", nodes(2), fabrics=("ib",)))
     )
+
+
+def test_a_backend_that_isolates_no_host_is_told_once_with_its_vpcs() -> None:
+    region = load_environment("eu-south-03a", paths.ROOT / "environments")
+
+    told = {one.isolation: [vpc.partition(" ")[0] for vpc in one.vpcs] for one in caveats(region)}
+
+    assert told == {"kube-ovn": ["tessera", "vireo", "vireo-dual"], "policy-only": ["solstice"]}
+    assert [name for name, border in BORDERS.items() if not (border.isolates_hosts or border.caveat)] == []
+    assert all(":" in border.source for border in BORDERS.values())
 
 
 def test_ranges_count_what_is_given_and_what_is_free() -> None:
