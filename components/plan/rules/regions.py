@@ -16,6 +16,7 @@ from components.plan.rules.buckets import Held, in_stores
 from components.plan.rules.inventory import HARDWARE
 from components.plan.rules.networks import region_networks
 from components.plan.rules.references import host_problem
+from components.render.vpc import border_targets
 from components.specs.base import Stage
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
@@ -46,6 +47,48 @@ def number_ranges(environments: Sequence[Environment]) -> Iterator[Found]:
                     f" use {free}-{free + mine.last - mine.first}"
                 )
                 yield environment, problem(environment, REGION, ("networks", key), text)
+
+
+def borders(environments: Sequence[Environment]) -> Iterator[Found]:
+    """Report route targets of a border that a VPC, or the border, of another region on the backbone has or may have.
+
+    Whoever imports them would have the other's routes.
+    """
+    for backbone, members in _backbones(environments).items():
+        first: dict[str, tuple[Environment, DataPath]] = {}
+        for environment in members:
+            yield from _numbers_of_vpcs(environment, backbone, members)
+            for path, target in _border_targets(environment):
+                other, theirs = first.setdefault(target, (environment, path))
+                if other is not environment:
+                    text = (
+                        f"{target} is also {dotted(theirs)} of {other.name} ({_elsewhere(other, REGION, theirs)}) on"
+                        f" the shared backbone '{backbone}', and VPCs would have routes of the other border; pick"
+                        " another asn or number"
+                    )
+                    yield environment, problem(environment, REGION, path, text)
+
+
+def _numbers_of_vpcs(environment: Environment, backbone: str, members: Sequence[Environment]) -> Iterator[Found]:
+    """Yield where the ASN of a border is one that VPCs of another region may have."""
+    border = environment.region.networks.border
+    asn = None if border is None else border.asn
+    for other in members:
+        taken = other.region.networks.asn
+        if other is not environment and asn is not None and asn in taken:
+            text = (
+                f"{asn} is in networks.asn of {other.name} ({taken},"
+                f" {_elsewhere(other, REGION, ('networks', 'asn'))}) on the shared backbone '{backbone}', and a VPC"
+                " there could have a route target of this border; pick another outside it"
+            )
+            yield environment, problem(environment, REGION, ("networks", "border", "asn"), text)
+
+
+def _border_targets(environment: Environment) -> Iterator[tuple[DataPath, str]]:
+    """Yield the route targets of a region's border, each with where its number stands."""
+    if targets := border_targets(environment.region.networks):
+        for key, target in zip(("services", "internet"), targets, strict=True):
+            yield ("networks", "border", key), target
 
 
 def networks(environments: Sequence[Environment]) -> Iterator[Found]:
@@ -132,7 +175,7 @@ def neighbours(environment: Environment, marks: Mapping[tuple[str, str], str]) -
             yield replace(problem, rule="regions.hosts")
 
 
-RULES: tuple[RegionsRule, ...] = (number_ranges, networks, ownership, zones, buckets, hosts)
+RULES: tuple[RegionsRule, ...] = (number_ranges, borders, networks, ownership, zones, buckets, hosts)
 """All rules over several regions."""
 
 

@@ -67,6 +67,61 @@ def test_numbers_on_one_backbone_are_told_at_the_later_region_with_a_range_that_
     ]
 
 
+def _borders(mine: str, theirs: str, *, backbone: bool = True) -> tuple[Any, Any]:
+    """Return edits of two regions, with a border each, whose ranges of numbers are disjoint."""
+    common = "  backbone: wan-1\n" if backbone else ""
+    edits = (
+        ("  vni: 10000-19999\n", f"  vni: 20000-29999\n{common}  border: {mine}\n"),
+        ("asn: 4200000000-4200009999", "asn: 4200010000-4200019999"),
+    )
+    return edits, (("  vni: 10000-19999\n", f"  vni: 10000-19999\n{common}  border: {theirs}\n"),)
+
+
+ONE, TWO = "{asn: 64496, services: 100, internet: 200}", "{asn: 64496, services: 200, internet: 300}"
+OF_A_VPC = "{asn: 4200010001, services: 1, internet: 2}"
+
+
+@pytest.mark.parametrize("theirs", [ONE, OF_A_VPC])
+def test_borders_of_regions_that_nothing_connects_may_repeat_route_targets(both: Any, theirs: str) -> None:
+    edits, first = _borders(ONE, theirs, backbone=False)
+
+    assert _reports(both(*edits, first=first)) == {}
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "report"),
+    [
+        (
+            TWO,
+            ONE,
+            (
+                "  region.yaml:21  networks.border.services: 64496:200 is also networks.border.internet of laptop"
+                " (../laptop/region.yaml:21) on the shared backbone 'wan-1', and VPCs would have routes of the other"
+                " border; pick another asn or number"
+            ),
+        ),
+        (
+            ONE,
+            OF_A_VPC,
+            (
+                "  region.yaml:21  networks.border.asn: 4200010001 is in networks.asn of palmtop"
+                " (4200010000-4200019999, ../palmtop/region.yaml:22) on the shared backbone 'wan-1', and a VPC there"
+                " could have a route target of this border; pick another outside it"
+            ),
+        ),
+        (ONE, "{asn: 64497, services: 100, internet: 200}", None),
+    ],
+)
+def test_a_border_on_a_backbone_has_no_route_target_of_another_regions_border_or_vpcs(
+    both: Any, mine: str, theirs: str, report: str | None
+) -> None:
+    edits, first = _borders(mine, theirs)
+
+    lines = [line for text in _reports(both(*edits, first=first)).values() for line in text.splitlines()]
+
+    assert [line for line in lines if "border" in line] == ([] if report is None else [report])
+
+
 def test_networks_on_one_backbone_are_disjoint(both: Any) -> None:
     apart = (
         ("  vni: 10000-19999\n", "  vni: 20000-29999\n  backbone: wan-1\n"),
