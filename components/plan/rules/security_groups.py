@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
-from components.plan.pools import DataPath, problem, tenant_file
+from components.plan.pools import DataPath, place, problem, tenant_file
 from components.plan.rules.networks import region_networks
 from components.render.backends import BORDERS
+from components.specs.base import Network
 from components.specs.environment import Environment
+from components.specs.loader import REGION
 from components.specs.problems import Problem, listed, suggestion
 from components.specs.security_groups import SecurityGroupSpec, SecurityRuleSpec
 from components.specs.tenant import TenantSpec
-from components.specs.tenant_network import Egress, Isolation, VpcSpec
+from components.specs.tenant_network import Egress, Ingress, Isolation, VpcSpec
 from components.specs.vpc_allocation import PREFIXES
 
 MOST_RULES = 200
@@ -48,20 +51,55 @@ def backends(environment: Environment) -> Iterator[Problem]:
 
 
 def networks(environment: Environment) -> Iterator[Problem]:
-    """Report rules that open nothing: about networks of the region, or about what ``egress: none`` keeps in."""
-    of_region = [one for one in region_networks(environment) if one[0][1] != "public"]
+    """Report rules that open nothing: what they are about is the region's, denied, reached anyway, or kept out."""
     for tenant in environment.tenants:
         for path, group, rule in _rules(tenant):
-            cidr, file = rule.cidr, tenant_file(tenant)
-            if cidr is None:
+            if rule.cidr is None:
                 continue
-            where = next((name for _, name, network in of_region if cidr.subnet_of(network)), None)
-            if where is not None:
-                text = f"{cidr} is in {where}, where no rule leads; name a VPC there as peer, or remove it here"
-                yield problem(environment, file, path, text)
-            elif kept := [vpc.name for vpc in _with(tenant, group) if vpc.egress is Egress.NONE]:
-                text = f"{listed(kept)} has egress: none: nothing gets out to {cidr}, nor an answer; remove it here"
-                yield problem(environment, file, path, text)
+            why = next(
+                chain(
+                    _of_the_region(environment, rule.cidr),
+                    _of_vpcs(environment, tenant, _with(tenant, group), rule.cidr, inward=path[2] == "ingress"),
+                ),
+                None,
+            )
+            if why is not None:
+                yield problem(environment, tenant_file(tenant), path, why)
+
+
+def _of_the_region(environment: Environment, cidr: Network) -> Iterator[str]:
+    """Yield why no rule of any VPC opens ``cidr``."""
+    plan = environment.region.networks
+    for path, name, network in region_networks(environment):
+        if path[1] != "public" and cidr.subnet_of(network):
+            yield f"{cidr} is in {name}, where no rule leads; name a VPC there as peer, or remove it here"
+    for network in plan.deny:
+        if cidr.subnet_of(network):
+            there = place(environment, REGION, ("networks", "deny"))
+            yield f"{cidr} is in {network} of networks.deny ({there}), which is denied first; remove it here"
+    for network in plan.border.networks if plan.border else ():
+        if cidr.subnet_of(network):
+            there = place(environment, REGION, ("networks", "border", "networks"))
+            yield (
+                f"{cidr} is in {network} of networks.border.networks ({there}), which every VPC reaches, with a group"
+                " and without; remove it here"
+            )
+
+
+def _of_vpcs(
+    environment: Environment, tenant: TenantSpec, vpcs: list[VpcSpec], cidr: Network, *, inward: bool
+) -> Iterator[str]:
+    """Yield why a rule opens nothing of ``cidr`` to ``vpcs``, which have its group."""
+    denying = [vpc for vpc in vpcs if any(cidr.subnet_of(network) for network in vpc.deny)]
+    if denying == vpcs:
+        for vpc in vpcs[:1]:
+            there = place(environment, tenant_file(tenant), ("vpcs", tenant.vpcs.index(vpc), "deny"))
+            yield f"{cidr} is in what VPC {vpc.name} denies first ({there}); remove it here"
+    if kept := [vpc.name for vpc in vpcs if vpc.egress is Egress.NONE]:
+        yield f"{listed(kept)} has egress: none: nothing gets out to {cidr}, nor an answer; remove it here"
+    closed = [vpc for vpc in vpcs if vpc.ingress is Ingress.NONE]
+    if inward and vpcs and closed == vpcs:
+        yield f"{listed(vpc.name for vpc in vpcs)} has ingress: none: nothing outside reaches it; remove it here"
 
 
 def size(environment: Environment) -> Iterator[Problem]:
@@ -83,8 +121,8 @@ def size(environment: Environment) -> Iterator[Problem]:
 def _rules(tenant: TenantSpec) -> Iterator[tuple[DataPath, SecurityGroupSpec, SecurityRuleSpec]]:
     for index, group in enumerate(tenant.security_groups):
         for key in ("ingress", "egress"):
-            for place, rule in enumerate(getattr(group, key)):
-                yield ("security_groups", index, key, place), group, rule
+            for at, rule in enumerate(getattr(group, key)):
+                yield ("security_groups", index, key, at), group, rule
 
 
 def _with(tenant: TenantSpec, group: SecurityGroupSpec) -> list[VpcSpec]:
