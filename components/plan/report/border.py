@@ -66,7 +66,8 @@ class BorderVpc(Spec):
     announces: tuple[Announced, ...]
     """Routes that lead out of the VPC; it reaches nothing outside that is in none of them."""
     accepts: tuple[Accepted, ...]
-    """Routes that lead into the VPC."""
+    """Routes that lead into the VPC. No packet out of it has a sender that none of them leads to (reverse path): DPUs
+    do not ask who sends."""
     peers: dict[str, str]
     """Route targets that DPUs of the VPC import from peers, by ``TENANT/VPC``: those packets pass no border."""
     translates: bool
