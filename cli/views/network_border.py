@@ -24,7 +24,7 @@ def lines(found: BorderContract) -> Iterator[Text]:
     yield Text("  drops       what comes from a VPC and is for")
     for one in found.drops:
         yield Text(f"              {one.prefix}   {one.why}")
-    yield Text("  senders     what comes from a VPC and from no address that an imported route leads to is dropped, too")
+    yield Text("  senders     what comes from a VPC with a sender that no imported route leads to is dropped, too")
     if found.control_planes:
         peers = ", ".join(f"{peer.address} (ASN {peer.asn})" for peer in found.control_planes.routers)
         yield Text(f"  takes       a /32 a control plane from ASN {found.control_planes.asn}, by sessions with {peers}")

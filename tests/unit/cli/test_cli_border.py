@@ -30,7 +30,7 @@ def test_a_border_without_route_targets_has_a_vrf_of_each_vpc(invoke: Invoke) ->
         "              10.1.0.0/16   networks.bmc, which no tenant sees\n"
         "              10.4.0.0/22   networks.dpu_loopbacks, which no tenant sees\n"
         "              10.4.4.0/22   networks.ovn, which no tenant sees\n"
-        "  senders     what comes from a VPC and from no address that an imported route leads to is dropped, too\n"
+        "  senders     what comes from a VPC with a sender that no imported route leads to is dropped, too\n"
         "\n"
         "acme/acme   VRF of its own, L3VNI 10000\n"
         "  imports     4200000000:10000\n"
