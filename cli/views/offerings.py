@@ -124,12 +124,22 @@ def _keys(name: str) -> str:
 
 
 def _sizes(found: Offerings) -> Table:
-    sizes = _table("VM size", "CPUs", "memory", "root disk", "GPUs", "offered in", "ordered", "room when empty")
+    alone = any(_alone(size) for size in found.vm_sizes)
+    told = ["of its own"] if alone else []
+    sizes = _table("VM size", "CPUs", "memory", "root disk", "GPUs", *told, "offered in", "ordered", "room when empty")
     for size in found.vm_sizes:
-        row = (size.size, str(size.cpus), size.memory, size.root_disk, _gpus(size))
+        row = [size.size, str(size.cpus), size.memory, size.root_disk, _gpus(size)]
+        row += [_alone(size) or "-"] if alone else []
         columns = ([room.cluster for room in size.room], [f"{room.ordered:,}" for room in size.room])
         sizes.add_row(*row, *map(_lines, columns), _lines([_room(room) for room in size.room]))
     return sizes
+
+
+def _alone(size: SizeOffer) -> str:
+    """Return what a VM of ``size`` has of its node for itself."""
+    cpus = "CPUs and QEMU's" if size.emulator_cpu else "CPUs"
+    pages = f"{size.huge_pages} pages" if size.huge_pages else ""
+    return ", ".join(filter(None, (cpus if size.dedicated_cpus else "", "NUMA nodes" if size.numa else "", pages)))
 
 
 def _images(found: Offerings, most: int) -> Table:

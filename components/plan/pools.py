@@ -15,7 +15,7 @@ from components.specs.node_pool import NodePoolSpec
 from components.specs.problems import FORM, Problem, SpecError, dotted, listed, suggestion
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import VpcSpec
-from components.specs.vm_offering import VirtualMachineSpec
+from components.specs.vm_offering import VirtualMachineSpec, VmsSpec
 
 DataPath = tuple[str | int, ...]
 
@@ -105,6 +105,14 @@ def public_vms_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, str]]:
                 yield (*path, "public_ip"), vm_key(home, vm.name)
         for index, name in enumerate(tenant.vms.public_ips_for):
             yield ("vms", "public_ips_for", index), vm_key(home, name)
+
+
+def vm_pools(environment: Environment, vms: VmsSpec, cluster: ClusterSpec) -> tuple[NodePoolSpec, ...]:
+    """Return the pools of ``cluster`` that run VMs: those that ``vms`` names, or else those without GPUs."""
+    if vms.pools:
+        return tuple(pool for pool in cluster.pools if pool.name in vms.pools)
+    known = environment.instance_types.by_name
+    return tuple(pool for pool in cluster.pools if not (kind := known.get(pool.instance_type)) or kind.gpu is None)
 
 
 def inventory_file(hall: str) -> str:

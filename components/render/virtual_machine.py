@@ -17,15 +17,8 @@ from components.render.vm_volumes import storage
 from components.specs.base import Address
 from components.specs.node_pool import TaintSpec
 from components.specs.storage import StorageClassSpec
-from components.specs.vm_offering import (
-    ROOT,
-    EvictionStrategy,
-    VirtualMachineSpec,
-    VmImage,
-    VmSizeSpec,
-    VmUserSpec,
-    VolumeSpec,
-)
+from components.specs.vm_offering import ROOT, VirtualMachineSpec, VmImage, VmUserSpec, VolumeSpec
+from components.specs.vm_sizes import EvictionStrategy, VmSizeSpec
 
 PUBLIC_POOL = "public"
 """Name of the pool of the cluster's public addresses."""

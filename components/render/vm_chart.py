@@ -14,7 +14,7 @@ from components.render.vm_sizes import instancetype, linux
 from components.render.vm_volumes import storage
 from components.specs.storage import StorageClassSpec
 from components.specs.vm_chart import ChartCatalogSpec
-from components.specs.vm_offering import VmSizeSpec
+from components.specs.vm_sizes import VmSizeSpec
 
 
 def chart_values(offering: VmOfferingInput, machine: Machine) -> Json:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from components.render import labels as keys
 from components.render.kustomizations import ByManifests, installed_in
@@ -26,7 +27,8 @@ from components.specs.storage import StorageClassSpec
 from components.specs.tenant import QuotasSpec
 from components.specs.versions import Chart
 from components.specs.vm_chart import ChartAddressSpec
-from components.specs.vm_offering import VmImage, VmSizeSpec
+from components.specs.vm_offering import VmImage
+from components.specs.vm_sizes import VmSizeSpec
 
 _KUBEVIRT = Operator(chart="kubevirt-operator", namespace="kubevirt")
 _CDI = Operator(chart="cdi-operator", namespace="cdi")
@@ -111,7 +113,9 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
                 "instancetype": {"referencePolicy": "reference"},
                 "evictionStrategy": EVICTION.value,
                 "network": {"permitBridgeInterfaceOnPodNetwork": False},
-                **given(permittedHostDevices=given(pciHostDevices=permitted)),
+                **given(
+                    developerConfiguration=_developer(offering), permittedHostDevices=given(pciHostDevices=permitted)
+                ),
             },
             "imagePullPolicy": "IfNotPresent",
             "infra": {"nodePlacement": services_placement(system_pool=offering.system_pool)},
@@ -121,6 +125,12 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
             "workloadUpdateStrategy": {"workloadUpdateMethods": ["LiveMigrate"]},
         },
     )
+
+
+def _developer(offering: VmOfferingInput) -> dict[str, Any]:
+    """Return what KubeVirt takes for unfinished: handlers look for a kubelet's CPU manager behind a feature gate."""
+    gates = ["CPUManager"] if any(size.dedicated_cpus for size in offering.sizes) else []
+    return given(featureGates=gates)
 
 
 def _cdi(offering: VmOfferingInput) -> Manifest:

@@ -11,7 +11,8 @@ from components.render.manifest import Json
 from components.render.virtual_machine import Machine, virtual_machine
 from components.render.vm_offering import VmOfferingInput
 from components.render.vm_sizes import instancetype, linux
-from components.specs.vm_offering import RootSpec, VirtualMachineSpec, VmImage, VmSizeSpec
+from components.specs.vm_offering import RootSpec, VirtualMachineSpec, VmImage
+from components.specs.vm_sizes import VmSizeSpec
 
 
 def ordered(offering: VmOfferingInput, size: VmSizeSpec, image: VmImage, name: str) -> Machine:

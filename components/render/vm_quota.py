@@ -14,7 +14,7 @@ from components.render.virtual_machine import Machine
 from components.render.vm_images import NAMESPACE
 from components.specs.base import DnsLabel, Quantity, bytes_of
 from components.specs.tenant import QuotasSpec
-from components.specs.vm_offering import VmSizeSpec
+from components.specs.vm_sizes import VmSizeSpec
 
 _IMPORTS = 4
 """Claims of one golden volume at most: its own, what CDI fills and unpacks it in, and that of the version before."""

@@ -7,7 +7,7 @@ from typing import Any
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import digest, given, manifest
-from components.specs.vm_offering import VmSizeSpec
+from components.specs.vm_sizes import VmSizeSpec
 
 _API = "instancetype.kubevirt.io/v1beta1"
 _LINUX: dict[str, Any] = {
@@ -19,7 +19,7 @@ _LINUX: dict[str, Any] = {
 
 def instancetype(cluster: str, size: VmSizeSpec) -> Manifest:
     """Return the instance type of ``size`` in ``cluster``."""
-    spec = {"cpu": {"guest": size.cpus}, "memory": {"guest": size.memory}, **given(gpus=_gpus(size))}
+    spec = {"cpu": _cpu(size), "memory": _memory(size), **given(gpus=_gpus(size))}
     return manifest(
         _API,
         "VirtualMachineClusterInstancetype",
@@ -41,6 +41,22 @@ def linux(cluster: str) -> Manifest:
         retain=True,
         spec=_LINUX,
     )
+
+
+def _cpu(size: VmSizeSpec) -> dict[str, Any]:
+    return {
+        "guest": size.cpus,
+        **given(
+            dedicatedCPUPlacement=size.dedicated_cpus or None,
+            isolateEmulatorThread=size.emulator_cpu or None,
+        ),
+        **({"numa": {"guestMappingPassthrough": {}}} if size.numa else {}),
+    }
+
+
+def _memory(size: VmSizeSpec) -> dict[str, Any]:
+    pages = {"pageSize": size.huge_pages.value} if size.huge_pages is not None else None
+    return {"guest": size.memory, **given(hugepages=pages)}
 
 
 def _gpus(size: VmSizeSpec) -> list[dict[str, str]]:

@@ -24,6 +24,7 @@ from components.specs.base import (
     VersionName,
 )
 from components.specs.fabric import RoceSpec
+from components.specs.huge_pages import unreadable
 from components.specs.instance_types import Architecture
 from components.specs.problems import listed
 
@@ -111,7 +112,8 @@ class KernelProfile(Spec):
     """Kernel arguments and sysctls baked into a golden image."""
 
     kernel_arguments: tuple[Text, ...] = ()
-    """Arguments added to those that the boot loader passes anyway, such as ``iommu=pt``."""
+    """Arguments added to those that the boot loader passes anyway, such as ``iommu=pt``. Huge pages that they reserve,
+    such as ``hugepagesz=1G`` and ``hugepages=512``, are what VMs of sizes with ``huge_pages`` live in."""
     sysctls: dict[str, int | str] = Field(default_factory=dict)
     """Values of kernel parameters by name, such as ``vm.max_map_count``."""
 
@@ -183,7 +185,7 @@ class GoldenImage(CheckedSpec):
     """Instance types that the image was tested on. Pools of other types cannot run it."""
 
     def misfits(self) -> Iterator[Misfit]:
-        """Yield dates out of order, devices for VMs that nothing keeps from memory, and what would not stay."""
+        """Yield dates out of order, devices for VMs that nothing keeps from memory, and kernel arguments in vain."""
         names = ("released", "supported", "deprecated", "expires")
         dates = [(name, date) for name in names if (date := getattr(self, name)) is not None]
         for (earlier, first), (later, date) in pairwise(dates):
@@ -200,6 +202,9 @@ class GoldenImage(CheckedSpec):
                     "is taken out again by the SR-IOV operator, which reboots nodes for it; write it to a file of"
                     " /etc/modprobe.d instead, and say so as contents.rdma_exclusive"
                 )
+                yield Misfit(text, ("profile", "kernel_arguments"), argument)
+            if unreadable(argument):
+                text = "is no number of pages, or one for each NUMA node; write it like hugepages=64"
                 yield Misfit(text, ("profile", "kernel_arguments"), argument)
 
     def lifecycle(self, today: dt.date) -> Lifecycle:

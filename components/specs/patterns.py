@@ -21,7 +21,7 @@ from components.specs import (
     root_device,
     snapshots,
     storage,
-    vm_offering,
+    vm_sizes,
 )
 
 _LABEL = "lower-case letters, digits and '-'"
@@ -66,7 +66,7 @@ PATTERN_RULES = {
     gpu_sharing.MIG_PROFILE: "must be a MIG profile like 1g.10gb",
     kubelet.CPU_AMOUNT: 'must be CPUs like "2" or 500m',
     kubelet.SYSCTL: "must be a kernel parameter like net.core.somaxconn",
-    vm_offering.DEVICE: "must be a resource in a domain like nvidia.com/AD102GL_L40S",
+    vm_sizes.DEVICE: "must be a resource in a domain like nvidia.com/AD102GL_L40S",
     nodes.PINNED_IMAGE: "must be a container image by digest, registry/name@sha256: and 64 hex digits",
     intents.INTENT_NAME: "must be the name of an intent like gpu-2026.11.1@8d2f0c6b1a4e9375",
     keys.GROUP_KEY: "must be a rollout group like acme-train/train/a01",

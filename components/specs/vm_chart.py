@@ -20,7 +20,8 @@ from components.specs.base import (
 from components.specs.node_pool import TaintEffect
 from components.specs.own_images import OwnImageSpec
 from components.specs.schema import model_schema, text_of
-from components.specs.vm_offering import EvictionStrategy, VirtualMachineSpec
+from components.specs.vm_offering import VirtualMachineSpec
+from components.specs.vm_sizes import EvictionStrategy
 
 FOLDER = "charts/virtual-machine"
 """Folder of the chart in a clone."""

@@ -9,7 +9,6 @@ from typing import TypeAlias
 from pydantic import Field
 
 from components.specs.base import (
-    PCI_SELECTOR,
     CheckedSpec,
     ClusterName,
     DataFile,
@@ -23,31 +22,14 @@ from components.specs.base import (
     ShortName,
     Spec,
     VersionName,
-    bytes_of,
 )
 from components.specs.own_images import OwnImageSpec
 from components.specs.snapshots import VmSnapshotsSpec
 from components.specs.ssh_text import SshKey
+from components.specs.vm_sizes import VmSizeSpec
 
-DEVICE = (
-    r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?\.)+[a-z0-9]([-a-z0-9]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
-)
-"""Name of a resource of nodes in a domain: with any other KubeVirt's pods and quotas of the device are refused."""
 ROOT = "root"
 """Name of a VM's first disk."""
-MOST_ROOT: Quantity = "500Gi"
-"""Size of the largest ephemeral root: it is on disks of the node that all its VMs share."""
-
-
-class EvictionStrategy(StrEnum):
-    """What becomes of a VM whose node is drained (``evictionStrategy`` of KubeVirt)."""
-
-    LIVE_MIGRATE = "LiveMigrate"
-    """The VM runs on elsewhere; while it cannot, the drain waits."""
-    IF_POSSIBLE = "LiveMigrateIfPossible"
-    """The VM runs on elsewhere if it can migrate, and is stopped otherwise."""
-    NONE = "None"
-    """The VM is stopped."""
 
 
 class RunStrategy(StrEnum):
@@ -63,44 +45,6 @@ class RunStrategy(StrEnum):
     """People start and stop the VM, and nobody else does."""
     HALTED = "Halted"
     """The VM is off."""
-
-
-class VmGpuSpec(Spec):
-    """GPUs passed through to a VM."""
-
-    device: str = Field(pattern=DEVICE, max_length=253)
-    """Resource name permitted in the KubeVirt object, such as ``nvidia.com/L40S``."""
-    pci_selector: str = Field(pattern=PCI_SELECTOR)
-    """Vendor and product of the PCI device, such as ``10DE:2330``, as KubeVirt's permittedHostDevices wants it."""
-    count: int = Field(ge=1, le=8)
-    """Number of GPUs that one VM gets."""
-
-
-class VmSizeSpec(CheckedSpec):
-    """A size of VM. A size is never edited: a changed one is a new name."""
-
-    name: Label
-    """Name of the size, which VMs and offerings refer to."""
-    cpus: int = Field(ge=1, le=512)
-    """Number of CPUs of the VM, ``cpu.guest`` of KubeVirt's instance type."""
-    memory: Quantity
-    """Memory of the VM, such as ``64Gi``; ``memory.guest`` of KubeVirt's instance type."""
-    root_disk: Quantity = MOST_ROOT
-    """Size of the ephemeral root, at most 500Gi, an overlay on the node's NVMe that is lost when the VM ends."""
-    gpu: VmGpuSpec | None = None
-    """GPUs that the VM gets; it gets none when it is left out."""
-    eviction: EvictionStrategy = EvictionStrategy.IF_POSSIBLE
-    """What becomes of a VM whose node is drained."""
-
-    def misfits(self) -> Iterator[Misfit]:
-        """Yield a root that is larger than ephemeral ones may be, and a migration that can never be."""
-        if self.gpu is not None and self.eviction is EvictionStrategy.LIVE_MIGRATE:
-            text = "would hold up drains for ever, since no VM with a GPU migrates"
-            other = f"write one of {EvictionStrategy.IF_POSSIBLE}, {EvictionStrategy.NONE}"
-            yield Misfit(f"{text}; {other}", ("eviction",), self.eviction.value)
-        if bytes_of(self.root_disk) > bytes_of(MOST_ROOT):
-            text = f"is more than an ephemeral root may have; write at most {MOST_ROOT}, and give VMs volumes for more"
-            yield Misfit(text, ("root_disk",), self.root_disk)
 
 
 class VmImageSpec(Spec):

@@ -260,7 +260,7 @@ _ASKS = {
             "| of its own | leave  | move it there | pick one | instead | remove one | "
             "a cluster (for each|without) | rename | may have at most | is not a key here | let another | "
             "beside kubelet | such as | one by one | add the claim | is what a | the one or the other | or a waiver | "
-            "into (the|a) Secret | name one, or | remove its own | add what lacks"
+            "into (the|a) Secret | name one, or | remove its own | add what lacks | until the pool is promoted"
         ),
     }.items()
 }

@@ -15,7 +15,8 @@ from components.render.vm_offering import VmOfferingInput
 from components.render.vm_sizes import instancetype, linux
 from components.specs.loader import environments
 from components.specs.node_pool import TaintEffect, TaintSpec
-from components.specs.vm_offering import EvictionStrategy, VirtualMachineSpec
+from components.specs.vm_offering import VirtualMachineSpec
+from components.specs.vm_sizes import EvictionStrategy
 
 SCRATCH = [{"name": "spool", "size": "20Gi", "storage_class": "shared-nfs", "scratch": True}]
 VOLUMES = [*SCRATCH, {"name": "home", "size": "1Ti", "storage_class": "shared-vast"}]

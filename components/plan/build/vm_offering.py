@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.pools import PlacedCluster
-from components.plan.vm_room import vm_pools
+from components.plan.pools import PlacedCluster, vm_pools
 from components.render.dns import domain_of
 from components.render.kustomizations import ByManifests
 from components.render.virtual_machine import Machine

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from components.plan.build.fabrics import on_roce, partition
 from components.plan.intents.nodes import intents_of
-from components.plan.pools import PlacedCluster, clusters, pools, vms_of
+from components.plan.pools import PlacedCluster, clusters, pools, vm_pools, vms_of
 from components.plan.report.capacity import HostUse, capacity, counted_hosts
 from components.plan.report.nvlink_offers import nvlink_offers
 from components.plan.report.offers import (
@@ -22,16 +23,25 @@ from components.plan.report.offers import (
     SizeOffer,
     StorageOffer,
 )
-from components.plan.vm_room import vm_pools, vms_on
+from components.plan.vm_nodes import Setup, setups
+from components.plan.vm_room import vms_on
 from components.render import gpu_sharing, infiniband
 from components.render.device_plugins import PREFIX, ROCE, resource_of
 from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec
 from components.specs.gpu_sharing import GpuSharingSpec
 from components.specs.instance_types import InstanceType, PortUse
-from components.specs.keys import cluster_of, pool_key
+from components.specs.keys import cluster_of, group_key, pool_key
 from components.specs.storage import TopolvmClassSpec, VastClassSpec
-from components.specs.vm_offering import VmSizeSpec
+from components.specs.vm_sizes import VmSizeSpec
+
+
+class _Alike(NamedTuple):
+    """What nodes for VMs are alike in."""
+
+    instance_type: str
+    failure_domain: str
+    setup: Setup | None
 
 
 def offerings(environment: Environment) -> Offerings:
@@ -67,6 +77,10 @@ def _sizes(environment: Environment) -> Iterator[SizeOffer]:
                 memory=size.memory,
                 root_disk=size.root_disk,
                 gpu=size.gpu,
+                dedicated_cpus=size.dedicated_cpus,
+                emulator_cpu=size.emulator_cpu,
+                huge_pages=size.huge_pages,
+                numa=size.numa,
                 room=found,
             )
 
@@ -76,28 +90,30 @@ def _offered(placed: PlacedCluster) -> tuple[str, ...]:
     return vms.offerings if vms and vms.cluster == placed.cluster.name else ()
 
 
-def _in_service(environment: Environment, offering: list[PlacedCluster]) -> dict[str, Counter[tuple[str, str]]]:
-    """Return the nodes that run VMs in each cluster of ``offering``, by instance type and failure domain."""
-    found: dict[str, Counter[tuple[str, str]]] = {placed.cluster.name: Counter() for placed in offering}
+def _in_service(environment: Environment, offering: list[PlacedCluster]) -> dict[str, Counter[_Alike]]:
+    """Return the nodes that run VMs in each cluster of ``offering``, those counted together that are alike."""
+    found: dict[str, Counter[_Alike]] = {placed.cluster.name: Counter() for placed in offering}
     chosen = {
-        pool_key(placed.cluster.name, pool.name)
+        pool_key(placed.cluster.name, pool.name): setups(environment, placed.cluster.name, pool.name)
         for placed in offering
         if placed.tenant.vms
         for pool in vm_pools(environment, placed.tenant.vms, placed.cluster)
     }
     for counted in counted_hosts(environment):
         if counted.use is HostUse.NODE and counted.pool in chosen:
-            found[cluster_of(counted.pool)][counted.host.instance_type, counted.failure_domain] += 1
+            setup = chosen[counted.pool].get(group_key(counted.pool, counted.failure_domain))
+            alike = _Alike(counted.host.instance_type, counted.failure_domain, setup)
+            found[cluster_of(counted.pool)][alike] += 1
     return found
 
 
-def _room(environment: Environment, placed: PlacedCluster, size: VmSizeSpec, nodes: Counter[tuple[str, str]]) -> Room:
+def _room(environment: Environment, placed: PlacedCluster, size: VmSizeSpec, nodes: Counter[_Alike]) -> Room:
     domains, holding = Counter[str](), 0
-    for (kind, domain), count in nodes.items():
-        each = vms_on(environment.instance_types.by_name[kind], size)
+    for alike, count in nodes.items():
+        each = vms_on(environment.instance_types.by_name[alike.instance_type], size, alike.setup)
         if each:
             holding += count
-            domains[domain] += count * each
+            domains[alike.failure_domain] += count * each
     return Room(
         cluster=placed.cluster.name,
         tenant=placed.tenant.tenant,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from components.specs.base import Spec
+from components.specs.huge_pages import PageSize
 from components.specs.instance_types import GpuSpec, PortUse
 from components.specs.snapshots import TreeSnapshotsSpec
-from components.specs.vm_offering import VmGpuSpec
+from components.specs.vm_sizes import VmGpuSpec
 
 FORMAT = 1
 
@@ -34,6 +35,14 @@ class SizeOffer(Spec):
     memory: str
     root_disk: str
     gpu: VmGpuSpec | None
+    dedicated_cpus: bool
+    """Whether each CPU is a thread of the node that nothing else runs on."""
+    emulator_cpu: bool
+    """Whether QEMU has a thread of the node beside those."""
+    huge_pages: PageSize | None
+    """Size of the huge pages that hold the memory; None for ordinary pages."""
+    numa: bool
+    """Whether the guest sees the NUMA nodes that it is on."""
     room: tuple[Room, ...]
 
 

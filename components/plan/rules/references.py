@@ -8,8 +8,17 @@ from collections.abc import Iterable, Iterator
 from components.plan.build.charts import needed_charts, without_values
 from components.plan.build.control_planes import standing_pins
 from components.plan.intents.images import CHANNEL
-from components.plan.pools import DataPath, PlacedCluster, clusters, inventory_file, pools, problem, tenant_file, vms_of
-from components.plan.vm_room import vm_pools
+from components.plan.pools import (
+    DataPath,
+    PlacedCluster,
+    clusters,
+    inventory_file,
+    pools,
+    problem,
+    tenant_file,
+    vm_pools,
+    vms_of,
+)
 from components.specs.base import DEDICATED, PLACED
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec

@@ -7,22 +7,32 @@ from collections.abc import Iterable, Iterator
 
 from components.plan.intents.images import find_image
 from components.plan.intents.nodes import intents_of
-from components.plan.pools import most_nodes, place, problem, tenant_file, vms_of
-from components.plan.vm_room import ordered, vm_pools, vms_on
+from components.plan.pools import most_nodes, place, problem, tenant_file, vm_pools, vms_of
+from components.plan.vm_room import given_by, ordered, vms_in, vms_on
 from components.render.virtual_machine import MOST_INLINE, user_data
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
 from components.specs.hosted_control_plane import ClusterSpec
+from components.specs.huge_pages import PageSize
 from components.specs.instance_types import InstanceType
 from components.specs.keys import pool_key
 from components.specs.loader import IMAGES, VM_OFFERINGS
 from components.specs.node_pool import NodePoolSpec
 from components.specs.problems import Problem, listed
 from components.specs.tenant import TenantSpec
-from components.specs.vm_offering import EvictionStrategy, VmGpuSpec, VmsSpec
+from components.specs.vm_offering import VmsSpec
+from components.specs.vm_sizes import EvictionStrategy, VmGpuSpec
 
 MOST_NAMED = 5
 """Most VMs that a text names."""
+_GI = 1 << 30
+_MEASURES = {
+    "memory": (_GI, "Gi of memory"),
+    **{str(pages): (_GI, f"Gi in huge pages of {pages}") for pages in PageSize},
+    "threads": (1, " CPUs of their own"),
+    "gpus": (1, " GPUs"),
+}
+"""What VMs share out on nodes, in which unit it is told."""
 
 
 def vm_public_ips(environment: Environment) -> Iterator[Problem]:
@@ -91,31 +101,29 @@ def vm_placement(environment: Environment) -> Iterator[Problem]:
         for path, vm in vms_of(tenant):
             if vm.pool not in chosen or vm.size not in sizes:
                 continue
-            holding = [
-                name
-                for name, pool in chosen.items()
-                if any(vms_on(kind, sizes[vm.size]) for kind in _kinds(environment, [pool]))
-            ]
-            if vm.pool not in holding:
+            holding = [name for name, pool in chosen.items() if vms_in(environment, cluster.name, pool, sizes[vm.size])]
+            if holding and vm.pool not in holding:  # a size that fits nowhere is told by itself
                 kind = chosen[vm.pool].instance_type
                 text = f"{vm.size} fits on no node of {vm.pool} ({kind}); remove it, or name one of {listed(holding)}"
                 yield problem(environment, tenant_file(tenant), (*path, "pool"), text)
 
 
 def vm_room(environment: Environment) -> Iterator[Problem]:
-    """Report VMs that come to more memory or GPUs than the nodes for VMs have, CPUs being shared out many times."""
+    """Report VMs that come to more memory, GPUs or CPUs of their own than the nodes for VMs have.
+
+    Other CPUs are shared out many times.
+    """
     kinds = environment.instance_types.by_name
     for tenant, vms, cluster in _homes(environment):
         used, room = ordered(environment, vms), Counter[str]()
         chosen = [pool for pool in vm_pools(environment, vms, cluster) if pool.instance_type in kinds]
         for pool in chosen:
-            kind, nodes = kinds[pool.instance_type], most_nodes(environment, pool)
-            room["memory"] += nodes * bytes_of(kind.memory)
-            room["gpus"] += nodes * (kind.gpu.count if kind.gpu else 0)
-        for what, unit in (("memory", 1 << 30), ("gpus", 1)):
+            for what, amount in given_by(environment, cluster.name, pool, kinds[pool.instance_type]).items():
+                room[what] += most_nodes(environment, pool) * amount
+        used["memory"] -= sum(used[str(pages)] for pages in PageSize)
+        for what, (unit, measure) in _MEASURES.items():
             if chosen and used[what] > room[what]:
                 names = listed(pool.name for pool in chosen)
-                measure = "Gi of memory" if what == "memory" else " GPUs"
                 text = (
                     f"VMs come to {-(-used[what] // unit)}{measure}, and the nodes for them in {cluster.name} have"
                     f" {room[what] // unit} (pools: {names}); lower count of a fleet, or give the pools more nodes"
@@ -250,13 +258,13 @@ def vm_endings(environment: Environment) -> Iterator[Problem]:
                 yield problem(environment, file, (*path, "retire"), text)
                 continue
             chosen = vm_pools(environment, tenant.vms, cluster)
-            stay = _kinds(environment, (pool for pool in chosen if not pool.retire))
+            stay = [pool for pool in chosen if not pool.retire]
             for at, pool in enumerate(cluster.pools):
                 lost = [
                     name
                     for name in tenant.vms.offerings
-                    if name in sizes and any(vms_on(kind, sizes[name]) for kind in _kinds(environment, [pool]))
-                    if not any(vms_on(other, sizes[name]) for other in stay)
+                    if name in sizes and vms_in(environment, cluster.name, pool, sizes[name])
+                    if not any(vms_in(environment, cluster.name, other, sizes[name]) for other in stay)
                 ]
                 if pool.retire and pool in chosen and lost:
                     text = (

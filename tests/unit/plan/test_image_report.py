@@ -111,4 +111,4 @@ def test_an_image_that_leaves_gpus_to_vms_is_taken_by_name_only() -> None:
     named = choose_image(region, placed.cluster, placed.pool)
     channel = choose_image(region, placed.cluster, placed.pool.model_copy(update={"image": "channel"}))
 
-    assert (named and named.version, channel and channel.version) == ("vfio-2026.11.1", "eth-2026.11.1")
+    assert (named and named.version, channel and channel.version) == ("vfio-2026.11.2", "eth-2026.11.1")

@@ -10,10 +10,12 @@ import yaml
 
 from components.render.manifest import Manifest
 from components.render.vm_offering import VmOfferingInput
+from components.specs.huge_pages import PageSize
 from components.specs.node_pool import TaintEffect, TaintSpec
 from components.specs.storage import TopolvmClassSpec
 from components.specs.tenant import QuotasSpec, VmQuotasSpec
-from components.specs.vm_offering import EvictionStrategy, RootSpec, VirtualMachineSpec, VmGpuSpec, VolumeSpec
+from components.specs.vm_offering import RootSpec, VirtualMachineSpec, VolumeSpec
+from components.specs.vm_sizes import EvictionStrategy, VmGpuSpec
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICNPZccfq2Qc8plKIZmAmY48pZ1x8O9oQs7K52SutrN7 ops@cloud.example"
 
@@ -196,6 +198,21 @@ def test_permitted_devices_are_those_of_the_sizes(offering: VmOfferingInput) -> 
     assert kubevirt.body["spec"]["configuration"]["permittedHostDevices"] == {
         "pciHostDevices": [{"pciVendorSelector": "10DE:26B9", "resourceName": "nvidia.com/L40S"}]
     }
+
+
+def test_a_size_with_cpus_of_its_own_has_handlers_look_for_them(offering: VmOfferingInput) -> None:
+    asked = {"dedicated_cpus": True, "emulator_cpu": True, "huge_pages": PageSize.GIGABYTE, "numa": True}
+    changed = replace(offering, sizes=(offering.sizes[0].model_copy(update=asked), *offering.sizes[1:]))
+    [kubevirt], [size, _] = of(changed, "KubeVirt"), of(changed, "VirtualMachineClusterInstancetype")
+
+    assert kubevirt.body["spec"]["configuration"]["developerConfiguration"] == {"featureGates": ["CPUManager"]}
+    assert size.body["spec"]["cpu"] == {
+        "guest": 4,
+        "dedicatedCPUPlacement": True,
+        "isolateEmulatorThread": True,
+        "numa": {"guestMappingPassthrough": {}},
+    }
+    assert size.body["spec"]["memory"] == {"guest": "16Gi", "hugepages": {"pageSize": "1Gi"}}
 
 
 def test_a_kept_root_is_a_clone_and_takes_nothing_of_the_node(offering: VmOfferingInput) -> None:

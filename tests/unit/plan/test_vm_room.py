@@ -1,0 +1,80 @@
+"""How many VMs of a size a node holds, by what its kubelet and its kernel were told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.plan.vm_nodes import Setup
+from components.plan.vm_room import vms_on
+from components.specs.huge_pages import PageSize, reserved
+from components.specs.instance_types import InstanceType
+from components.specs.vm_sizes import VmSizeSpec
+
+GI = 1 << 30
+DPU = {"model": "bluefield-3", "host_functions": 2, "virtual_functions": 16, "interface": "enp1s0f0np0"}
+KIND = InstanceType.model_validate(
+    {"name": "any", "cpu_model": "any", "cpus": 64, "memory": "512Gi", "dpu": DPU, "nvme_disks": 0, "nodes_per_rack": 1}
+)
+
+
+def size(**told: Any) -> VmSizeSpec:
+    return VmSizeSpec.model_validate({"name": "one", "cpus": 15, "memory": "100Gi", **told})
+
+
+def setup(**told: Any) -> Setup:
+    plain = {"image": "any", "gives_cpus": False, "kept_cpus": 0, "aligns": False, "pages": ()}
+    return Setup(**(plain | told))
+
+
+@pytest.mark.parametrize(
+    ("asked", "found", "expected"),
+    [
+        ({}, {}, 4),
+        ({}, {"kept_cpus": 8}, 4),
+        ({}, {"pages": ((PageSize.GIGABYTE, 256 * GI),)}, 2),
+        ({"dedicated_cpus": True}, {}, 0),
+        ({"dedicated_cpus": True}, {"gives_cpus": True}, 4),
+        ({"dedicated_cpus": True}, {"gives_cpus": True, "kept_cpus": 8}, 3),
+        ({"dedicated_cpus": True, "emulator_cpu": True}, {"gives_cpus": True, "kept_cpus": 1}, 3),
+        ({"huge_pages": "1Gi"}, {"pages": ((PageSize.GIGABYTE, 256 * GI),)}, 2),
+        ({"huge_pages": "2Mi"}, {"pages": ((PageSize.GIGABYTE, 256 * GI),)}, 0),
+        ({"huge_pages": "1Gi", "dedicated_cpus": True, "numa": True}, {"gives_cpus": True}, 0),
+    ],
+)
+def test_a_node_holds_what_it_was_set_up_for(asked: dict[str, Any], found: dict[str, Any], expected: int) -> None:
+    assert vms_on(KIND, size(**asked), setup(**found)) == expected
+
+
+def test_all_that_lacks_is_told_at_once() -> None:
+    asked = size(dedicated_cpus=True, numa=True, huge_pages="1Gi")
+
+    assert list(setup().lacks(KIND, asked)) == [
+        "cpu_manager_policy: static",
+        "topology_manager_policy: restricted",
+        "100Gi of memory in huge pages of 1Gi",
+    ]
+    tight = setup(gives_cpus=True, kept_cpus=50, pages=((PageSize.MEGABYTES, 500 * GI),))
+    assert list(tight.lacks(KIND, size(dedicated_cpus=True))) == [
+        "15 CPUs beside 50 of reserved_cpu",
+        "100Gi of memory beside huge pages",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("hugepagesz=1G", {}),
+        ("hugepagesz=1G hugepages=4", {PageSize.GIGABYTE: 4 * GI}),
+        ("hugepages=512", {PageSize.MEGABYTES: GI}),
+        ("default_hugepagesz=1G hugepages=2", {PageSize.GIGABYTE: 2 * GI}),
+        (
+            "hugepagesz=1G hugepages=0:3,1:1 hugepagesz=2M hugepages=512",
+            {PageSize.GIGABYTE: 4 * GI, PageSize.MEGABYTES: GI},
+        ),
+        ("hugepagesz=512M hugepages=4", {}),
+    ],
+)
+def test_huge_pages_are_counted_as_the_kernel_does(arguments: str, expected: dict[PageSize, int]) -> None:
+    assert dict(reserved(arguments.split())) == expected
