@@ -61,6 +61,8 @@ class VmOfferingInput:
     """Public addresses of VMs that the tenant orders through the API, by name of the VM."""
     quotas: QuotasSpec
     """Most that the tenant may have."""
+    emulation: bool = False
+    """Whether VMs run in software on nodes without virtualisation."""
     snapshots: VmSnapshots | None = None
     """When snapshots of VMs are taken; None where none are."""
     by_manifests: ByManifests = field(default_factory=ByManifests)
@@ -130,7 +132,7 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
 def _developer(offering: VmOfferingInput) -> dict[str, Any]:
     """Return what KubeVirt takes for unfinished: handlers look for a kubelet's CPU manager behind a feature gate."""
     gates = ["CPUManager"] if any(size.dedicated_cpus for size in offering.sizes) else []
-    return given(featureGates=gates)
+    return given(featureGates=gates, useEmulation=offering.emulation or None)
 
 
 def _cdi(offering: VmOfferingInput) -> Manifest:

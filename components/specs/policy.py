@@ -42,6 +42,8 @@ class RuleId(StrEnum):
     """An add-on has the same values in each cluster of a region."""
     CLOSED_VM_PORT = "closed-vm-port"
     """A port that a VM lists at its public address is open at the edge of its VPC."""
+    EMULATED_VMS = "emulated-vms"
+    """VMs run by the virtualisation of the hardware."""
     TURNS_ON_FABRIC = "turns-on-fabric"
     """Nodes on a fabric give a GPU to one pod at a time."""
     OVERCOMMITTED_NAMESPACES = "overcommitted-namespaces"

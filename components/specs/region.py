@@ -246,6 +246,9 @@ class RegionSpec(DataFile):
     """Storage classes that tenants may name in ``clusters[].storage``."""
     object_stores: tuple[ObjectStoreSpec, ...] = ()
     """Stores that tenants may have buckets in."""
+    vm_emulation: bool = False
+    """Whether QEMU runs VMs in software, many times slower, on nodes without hardware virtualisation; ``useEmulation``
+    of KubeVirt. They do not start there when it is left out."""
     spares: PercentOrCount = "2%"
     """Hosts kept free per pool and failure domain; a pool may say otherwise."""
     add_on_values: dict[DnsLabel, AddOnValuesSpec] = Field(default_factory=dict)

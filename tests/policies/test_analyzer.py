@@ -78,6 +78,7 @@ def test_the_pack_lists_every_rule_as_strict_as_production_has_it() -> None:
         ("left-out-add-on", ADVISORY),
         ("overridden-add-on", ADVISORY),
         ("closed-vm-port", ADVISORY),
+        ("emulated-vms", ADVISORY),
         ("turns-on-fabric", ADVISORY),
         ("overcommitted-namespaces", ADVISORY),
         ("change-in-freeze", MANDATORY),

@@ -76,6 +76,7 @@ def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> 
             for name in vms.public_ips_for
         },
         quotas=placed.tenant.quotas,
+        emulation=environment.region.vm_emulation,
         snapshots=_snapshots(environment, vms),
         by_manifests=ByManifests.taken(environment.versions, (operator.chart for operator in VM_OPERATORS)),
         pins=environment.image_pins.charts_of(cluster.name),

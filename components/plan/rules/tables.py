@@ -240,6 +240,7 @@ DATA: tuple[Rule, ...] = (
     vms.vm_sizes,
     vms.vm_gpus,
     vm_nodes.needs,
+    vm_nodes.emulated_gpus,
     vms.vm_endings,
     vm_snapshots.tools,
     vm_snapshots.classes,

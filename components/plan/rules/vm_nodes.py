@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.plan.pools import problem, tenant_file, vm_pools
+from components.plan.pools import place, problem, tenant_file, vm_pools
 from components.plan.vm_nodes import setups
 from components.plan.vm_room import vms_on
 from components.specs.environment import Environment
 from components.specs.instance_types import InstanceType
-from components.specs.loader import IMAGES
+from components.specs.loader import IMAGES, REGION
 from components.specs.node_pool import NodePoolSpec
 from components.specs.problems import Problem, listed
 from components.specs.vm_sizes import VmSizeSpec
@@ -34,6 +34,20 @@ def needs(environment: Environment) -> Iterator[Problem]:
                         " that have it"
                     )
                     yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
+
+
+def emulated_gpus(environment: Environment) -> Iterator[Problem]:
+    """Report sizes with GPUs where VMs may be emulated, which is for trials of what needs no hardware."""
+    sizes = environment.vm_catalog.sizes_by_name()
+    for tenant in environment.tenants if environment.region.vm_emulation else ():
+        for index, name in enumerate(tenant.vms.offerings if tenant.vms else ()):
+            if name in sizes and sizes[name].gpu is not None:
+                there = place(environment, REGION, ("vm_emulation",))
+                text = (
+                    f"'{name}' has GPUs, which are for VMs that the hardware runs, and these may be emulated"
+                    f" (vm_emulation, {there}); remove the offering, or vm_emulation there"
+                )
+                yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
 
 
 def _holds(kind: InstanceType | None, size: VmSizeSpec) -> bool:

@@ -215,6 +215,13 @@ def test_a_size_with_cpus_of_its_own_has_handlers_look_for_them(offering: VmOffe
     assert size.body["spec"]["memory"] == {"guest": "16Gi", "hugepages": {"pageSize": "1Gi"}}
 
 
+def test_vms_are_emulated_where_the_region_says_so_alone(offering: VmOfferingInput) -> None:
+    [plain], [soft] = of(offering, "KubeVirt"), of(replace(offering, emulation=True), "KubeVirt")
+
+    assert "developerConfiguration" not in plain.body["spec"]["configuration"]
+    assert soft.body["spec"]["configuration"]["developerConfiguration"] == {"useEmulation": True}
+
+
 def test_a_kept_root_is_a_clone_and_takes_nothing_of_the_node(offering: VmOfferingInput) -> None:
     root = RootSpec(size="600Gi", storage_class="shared-nfs")
     [machine] = offering.machines

@@ -1,0 +1,43 @@
+"""emulated-vms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from components.specs.policy import Enforcement
+from policies.facts import UNKNOWN, Context, Fact, object_fact
+from policies.rules.emulated_vms import RULE
+from policies.verdict import Verdict
+
+
+def kubevirt(configuration: Any) -> Fact:
+    metadata = {"name": "kubevirt", "namespace": "kubevirt"}
+    return object_fact(
+        {"kind": "KubeVirt", "metadata": metadata, "spec": {"configuration": configuration}}, "acme-train"
+    )
+
+
+def test_tells_of_vms_that_run_in_software(context: Context, text: Callable[..., str]) -> None:
+    fact = kubevirt({"developerConfiguration": {"useEmulation": True}})
+
+    assert RULE.level(context) is Enforcement.ADVISORY
+    assert text(RULE, fact, context) == (
+        "emulated-vms: KubeVirt kubevirt/kubevirt in cluster acme-train\n"
+        "  found:   VMs run in software on nodes without virtualisation (useEmulation)\n"
+        "  allowed: VMs run by the virtualisation of the hardware alone\n"
+        "  why:     software does what a CPU does many times slower, and nothing in a VM says so\n"
+        "  fix:     turn virtualisation on in the firmware of the hosts, and remove vm_emulation from region.yaml\n"
+        "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject KubeVirt kubevirt/kubevirt"
+    )
+
+
+@pytest.mark.parametrize("configuration", [{}, {"developerConfiguration": {"useEmulation": False}}])
+def test_passes_vms_that_the_hardware_runs(configuration: Any, context: Context) -> None:
+    assert RULE.judge(kubevirt(configuration), context).verdict is Verdict.PASS
+
+
+def test_does_not_decide_what_is_unknown(context: Context) -> None:
+    assert RULE.judge(kubevirt(UNKNOWN), context).verdict is Verdict.UNDECIDED
