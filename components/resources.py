@@ -251,9 +251,11 @@ def _patch(patch: Patch) -> Json:
     return {
         "apiVersion": patch.api_version,
         "kind": patch.kind,
-        "namespace": patch.namespace,
+        **({} if patch.namespace is None else {"namespace": patch.namespace}),
         "names": list(patch.names),
         "fields": patch.fields,
+        **({"waitSeconds": patch.wait_seconds} if patch.wait_seconds else {}),
+        **({} if patch.made_of is None else {"madeOf": patch.made_of}),
     }
 
 

@@ -9,6 +9,7 @@ from pulumi.runtime.proto import analyzer_pb2
 
 from components.render.manifest import MANAGEMENT
 from policies.facts import PROVIDER, UNKNOWN, Fact, object_fact
+from providers.objectset.patch_bodies import bodies
 from providers.rpc.values import decode
 
 Resource: TypeAlias = analyzer_pb2.AnalyzeRequest | analyzer_pb2.AnalyzerResource
@@ -50,12 +51,10 @@ def _bodies(object_set: Mapping[str, Any]) -> Iterator[Any]:
     members, patches = object_set.get("members", UNKNOWN), object_set.get("patches", {})
     yield from members.values() if isinstance(members, Mapping) else (UNKNOWN,)
     for patch in patches.values() if isinstance(patches, Mapping) else (UNKNOWN,):
-        if not isinstance(patch, Mapping) or UNKNOWN in patch.values():
+        if not isinstance(patch, Mapping) or UNKNOWN in patch.values() or UNKNOWN in patch["names"]:
             yield UNKNOWN
             continue
-        for name in patch["names"]:
-            metadata = {"name": name, "namespace": patch["namespace"]}
-            yield {"apiVersion": patch["apiVersion"], "kind": patch["kind"], "metadata": metadata, **patch["fields"]}
+        yield from bodies(patch)
 
 
 def _plain(resource: Resource) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from components.plan.effects.changes import differences, kind_of
 from components.plan.effects.table import Steps as Path
@@ -21,6 +21,7 @@ from engine.steps import Step
 from previews.preview import Field, ObjectChange, Operation, Origin
 from previews.rows import name_of
 from previews.secrets import SECRET, Secrets, is_secret, without_marked
+from providers.objectset.patch_bodies import bodies
 
 _Key: TypeAlias = tuple[str, str]
 """Kind of an object with its group, and its name as ``cluster/namespace/name``."""
@@ -196,14 +197,8 @@ def _members(body: Json, cluster: str) -> dict[_Key, Json]:
     found = [member for member in (body.get("members") or {}).values() if isinstance(member, Mapping)]
     for patch in (body.get("patches") or {}).values():
         if isinstance(patch, Mapping):
-            found += [_patched(patch, name) for name in patch.get("names") or ()]
+            found += bodies(patch)
     return {_key(Manifest(body=one, cluster=cluster)): one for one in found}
-
-
-def _patched(patch: Mapping[str, Any], name: str) -> Json:
-    metadata = {"name": name, "namespace": patch["namespace"]}
-    fields = patch.get("fields") or {}
-    return {"apiVersion": patch["apiVersion"], "kind": patch["kind"], "metadata": metadata, **fields}
 
 
 def _key(manifest: Manifest) -> _Key:

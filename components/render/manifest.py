@@ -90,15 +90,21 @@ class Patch:
 
     api_version: str
     kind: str
-    namespace: str
     names: tuple[str, ...]
     fields: Json
     """Top-level keys, such as ``spec``, with values that are the same for all objects that are named."""
+    namespace: str | None = None
+    """Where the objects are; None for a cluster-scoped kind."""
+    wait_seconds: int = 0
+    """How long ``pulumi up`` waits for objects that their controller makes within seconds; what is not there by then
+    the next one patches."""
+    made_of: str | None = None
+    """A word for what their controller makes the objects of; with another one they are made anew, and patched anew."""
 
     def objects(self, cluster: str) -> Iterator[Manifest]:
         """Yield each named object with these fields and nothing else."""
         for name in self.names:
-            metadata = {"name": name, "namespace": self.namespace}
+            metadata = {"name": name, **({} if self.namespace is None else {"namespace": self.namespace})}
             body = {"apiVersion": self.api_version, "kind": self.kind, "metadata": metadata, **self.fields}
             yield Manifest(body=body, cluster=cluster)
 

@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 from providers.kube import ObjectRef
 from providers.objectset import credentials
 from providers.objectset.applyset import MEMBER, PART_OF, applyset_id
+from providers.objectset.patch_bodies import bodies
 from providers.rpc.errors import check_failure
 from providers.rpc.paths import Path
 from providers.rpc.stubs import provider_pb2
 from providers.rpc.values import UNKNOWN
 
 INPUTS = ("setName", "namespace", "members", "patches")
-_PATCH = ("apiVersion", "kind", "namespace", "names", "fields")
+_PATCH = ("apiVersion", "kind", "names", "fields")
+_PATCH_MAY = ("namespace", "waitSeconds", "madeOf")
 _NOT_PATCHED = ("apiVersion", "kind", "metadata", "status")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
@@ -51,8 +53,10 @@ class ObjectSet:
     members: Mapping[str, Any] = field(repr=False)
     """Whole objects by a stable key, in the order of the keys."""
     patches: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """Fields of objects that other controllers make, by a stable key: ``apiVersion``, ``kind``, ``namespace``,
-    ``names`` and ``fields``, which are the same for all that are named."""
+    """Fields of objects that other controllers make, by a stable key: ``apiVersion``, ``kind``, ``names`` and
+    ``fields``, which are the same for all that are named; ``namespace`` of kinds that lie in one; ``waitSeconds``, how
+    long a change waits for those that are not there yet; ``madeOf``, a word for what their controller makes them of:
+    with another one they are other objects, to which the fields are applied anew."""
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> ObjectSet:
@@ -90,6 +94,20 @@ class ObjectSet:
             for body in bodies(patch)
         }
 
+    def patience(self) -> dict[Identity, float]:
+        """Return how many seconds a change waits for each object of a patch that is to be there soon."""
+        return {
+            self.identity(body): float(patch["waitSeconds"])
+            for patch in self.patches.values()
+            if _is_known_patch(patch) and patch.get("waitSeconds")
+            for body in bodies(patch)
+        }
+
+    def origins(self) -> dict[Identity, Any]:
+        """Return the word for what each object of a patch is made of, if the patch has one."""
+        known = (patch for patch in self.patches.values() if _is_known_patch(patch))
+        return {self.identity(body): patch.get("madeOf") for patch in known for body in bodies(patch)}
+
     def ref(self, body: Mapping[str, Any]) -> ObjectRef:
         """Return the reference of a member."""
         identity = self.identity(body)
@@ -107,14 +125,6 @@ class ObjectSet:
 
 def _known(objects: Any) -> dict[str, Any]:
     return {} if not objects or objects is UNKNOWN else {key: objects[key] for key in sorted(objects)}
-
-
-def bodies(patch: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what is applied to each object of a patch, in the order of its names."""
-    for name in patch["names"]:
-        if name is not UNKNOWN:
-            metadata = {"name": name, "namespace": patch["namespace"]}
-            yield {"apiVersion": patch["apiVersion"], "kind": patch["kind"], "metadata": metadata, **patch["fields"]}
 
 
 def check(plain: Mapping[str, Any]) -> list[provider_pb2.CheckFailure]:
@@ -181,13 +191,16 @@ def _patch_problems(
 def _form_problems(patch: Any, path: Path) -> Iterator[tuple[Path, str]]:
     if patch is UNKNOWN:
         return
-    if not isinstance(patch, dict) or patch.keys() != set(_PATCH):
+    if not isinstance(patch, dict) or not set(_PATCH) <= patch.keys() <= {*_PATCH, *_PATCH_MAY}:
         found = ", ".join(patch) if isinstance(patch, dict) else f"a {type(patch).__name__}"
-        yield path, f"is {found or 'empty'} but a patch is {', '.join(_PATCH)}"
+        yield path, f"is {found or 'empty'} but a patch is {', '.join(_PATCH)}, and may have {', '.join(_PATCH_MAY)}"
         return
-    for name in ("apiVersion", "kind", "namespace"):
-        if not _is_text(patch[name]):
+    for name in ("apiVersion", "kind", "namespace", "madeOf"):
+        if name in patch and not _is_text(patch[name]):
             yield (*path, name), f"{_got(name, patch[name])} but must be a text"
+    wait = patch.get("waitSeconds", 0)
+    if wait is not UNKNOWN and (isinstance(wait, bool) or not isinstance(wait, int | float) or wait < 0):
+        yield (*path, "waitSeconds"), f"{_got('waitSeconds', wait)} but must be a number of seconds"
     names, fields = patch["names"], patch["fields"]
     if names is not UNKNOWN and not (isinstance(names, list) and names and all(map(_is_text, names))):
         yield (*path, "names"), "must be a list with the name of at least one object"
@@ -204,7 +217,7 @@ def _is_known(body: Any) -> bool:
 
 def _is_known_patch(patch: Any) -> bool:
     """Return whether it is known what is applied to which objects."""
-    return patch is not UNKNOWN and UNKNOWN not in (patch[name] for name in _PATCH)
+    return patch is not UNKNOWN and UNKNOWN not in patch.values()
 
 
 def _body_problems(body: Any, path: Path) -> Iterator[tuple[Path, str]]:

@@ -6,6 +6,7 @@ apply makes what is missing unless the object it is given has a uid, so each is 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -15,11 +16,13 @@ from providers.kube.objects import dig
 from providers.objectset.applyset import FIELD_MANAGER
 from providers.objectset.explaining import changed_meanwhile, explain, managers, owned_fields
 from providers.objectset.importing import declared
-from providers.objectset.inputs import Identity, ObjectSet, bodies
+from providers.objectset.inputs import Identity, ObjectSet
 from providers.objectset.looking import existing
+from providers.objectset.patch_bodies import bodies
 from providers.objectset.session import Session
 from providers.objectset.workers import CancelledError
 
+POLL_SECONDS = 0.5
 _NOT_OURS = ("apiVersion", "kind", "metadata")
 
 
@@ -46,11 +49,15 @@ class Patches:
         self._session = session
         self._wanted = wanted
         targets, before = wanted.targets(), recorded.targets()
+        origins, former_origins = wanted.origins(), recorded.origins()
         self._pending = {
             identity: body
             for identity, body in targets.items()
-            if str(identity) in waiting or before.get(identity) != body
+            if str(identity) in waiting
+            or before.get(identity) != body
+            or former_origins.get(identity) != origins[identity]
         }
+        self._patience = wanted.patience()
         self._former = (*recorded.patches.items(), *known.items())
         former = before | ObjectSet(wanted.name, wanted.namespace, {}, known).targets()
         self._dropped = {identity: body for identity, body in former.items() if identity not in targets}
@@ -78,12 +85,25 @@ class Patches:
         Raises:
             ApiError: The server refused to say what is there.
         """
-        live = existing(self._session, {one: str(body["apiVersion"]) for one, body in self._pending.items()})
+        live = self._pending_there() if dry_run else self._awaited()
         ready = {one: one for one, body in live.items() if not body["metadata"].get("deletionTimestamp")}
         outcomes = self._session.workers.run(lambda one: self._apply(one, live[one], dry_run=dry_run), ready)
         applied = {one for one, done in outcomes.done.items() if done}
         self.absent = tuple(sorted(str(one) for one in self._pending.keys() - applied - outcomes.failed.keys()))
         return _explained(outcomes.failed)
+
+    def _pending_there(self) -> dict[Identity, dict[str, Any]]:
+        return existing(self._session, {one: str(body["apiVersion"]) for one, body in self._pending.items()})
+
+    def _awaited(self) -> dict[Identity, dict[str, Any]]:
+        """Return what is there once all are that are to be soon, or nobody waits any longer."""
+        begun, cancelled = time.monotonic(), self._session.workers.cancelled
+        while True:
+            live = self._pending_there()
+            waits = [self._patience[one] for one in self._pending.keys() - live.keys() if one in self._patience]
+            left = max(waits, default=0.0) - (time.monotonic() - begun)
+            if left <= 0 or cancelled.wait(min(POLL_SECONDS, left)):
+                return live
 
     def give_back(self) -> list[str]:
         """Take our fields off objects that are no longer wanted and return in words what went wrong.

@@ -254,7 +254,8 @@ class ObjectSetProvider(ResourceProviderServicer):
             why = "the kubeconfig is not known yet"
         except (KubeconfigError, Unreachable) as error:
             why = str(error)
-        self._engine.warning(f"{len(given.plain['members'])} objects not checked: {why}", urn)
+        wanted = ObjectSet.of(given.plain)
+        self._engine.warning(f"{len(wanted.members) + len(wanted.targets())} objects not checked: {why}", urn)
         return True
 
     def _say(self, wanted: ObjectSet, result: Result, urn: str) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 from providers.kube import ObjectRef
 from providers.kube.overlay import seen
 from providers.objectset import applyset
-from providers.objectset.inputs import ObjectSet, bodies, brief
+from providers.objectset.inputs import ObjectSet, brief
 from providers.objectset.looking import existing
 from providers.objectset.members import Members
+from providers.objectset.patch_bodies import bodies
 from providers.objectset.patching import try_over
 from providers.objectset.session import Session
 

@@ -30,8 +30,9 @@ def schema() -> str:
     members = {**_OBJECTS, "description": "whole Kubernetes objects by a stable key"}
     patches = {
         **_OBJECTS,
-        "description": "fields of objects that other controllers make, by a stable key: apiVersion, kind, namespace, "
-        "names, and fields, which are applied to each that is there; none is made or deleted",
+        "description": "fields of objects that other controllers make, by a stable key: apiVersion, kind, names, and "
+        "fields, which are applied to each that is there; none is made or deleted. namespace where the kind lies in "
+        "one; waitSeconds for objects that are to be there soon; madeOf, of which another value means other objects",
     }
     waiting = {"type": "array", "items": _TEXT, "description": "objects of patches that do not have their fields yet"}
     cluster = {

@@ -131,7 +131,10 @@ def test_what_an_object_set_applies_to_objects_of_others_is_judged_too() -> None
             Analyzer(NOW).Analyze(request("jacquard:index:ObjectSet", {"members": {}, "patches": patches}), None)
         )
 
-    assert rules(even=even) == []
+    nowhere = {key: value for key, value in even.items() if key != "namespace"}
+
+    assert rules(even=even, nowhere={**nowhere, "waitSeconds": 60}) == []
+    assert len(rules(unknown={**even, "names": [UNKNOWN_STRING]})) > 1
     assert rules(odd=odd) == [("host-beyond-identity", MANDATORY)] * 2
     assert len(rules(unknown=unknown)) > 1
 

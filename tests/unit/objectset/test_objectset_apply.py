@@ -226,9 +226,11 @@ def test_a_preview_without_a_kubeconfig_warns_and_an_apply_fails(unconfigured: A
     unconfigured.configure(kubeconfig=str(path), clusterIdentifier="north")
     why = f"{path}: there is no such kubeconfig; the cluster is not there yet, or was not brought up here"
 
-    unconfigured.create(rack("u01"), preview=True)
+    patch = {"apiVersion": "v1", "kind": "ConfigMap", "names": ["a", "b"], "fields": {"data": {}}}
+
+    unconfigured.create({**rack("u01"), "patches": {"maps": patch}}, preview=True)
     with pytest.raises(grpc.RpcError) as error:
         unconfigured.create(rack("u01"))
 
-    assert unconfigured.engine.lines == [f"1 objects not checked: {why}"]
+    assert unconfigured.engine.lines == [f"3 objects not checked: {why}"]
     assert unconfigured.failure(error.value).text == why

@@ -9,6 +9,7 @@ import pytest
 from fake_fields import Owned
 from patched_rack import BIOS, COMPONENTS, SETTINGS, UPDATES, patch, rack, spec
 
+from providers.objectset import patching
 from providers.rpc.stubs import provider_pb2
 from providers.rpc.values import UNKNOWN, encode
 
@@ -43,6 +44,53 @@ def test_only_objects_that_are_there_are_patched_and_the_next_run_patches_the_re
         "1 objects that other controllers make are not there yet; the next up patches them:"
         " HostFirmwareSettings inventory/u02"
     )
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_an_object_that_is_to_be_there_soon_is_waited_for(
+    provider: Any, kube: Any, monkeypatch: Any, *, comes: bool
+) -> None:
+    look, looks = kube._one, []
+
+    def late(method: str, key: Any, query: Any, body: Any) -> Any:
+        looks.append(key)
+        if comes and len([one for one in looks if one[0] == SETTINGS]) == 3:
+            kube.firmware(SETTINGS, "u01", settings={})
+        return look(method, key, query, body)
+
+    monkeypatch.setattr(kube, "_one", late)
+    monkeypatch.setattr(patching, "POLL_SECONDS", 0.01)
+    inputs = rack(bios={**patch("u01", **BIOS), "waitSeconds": 30 if comes else 0.02})
+
+    outputs = provider.create(inputs, preview=True)
+    assert outputs["waiting"] == ["HostFirmwareSettings inventory/u01"], "a preview waits for nobody"
+    outputs = provider.create(inputs)
+
+    assert outputs.get("waiting") == (None if comes else ["HostFirmwareSettings inventory/u01"])
+    assert not comes or spec(kube, "u01") == BIOS
+
+
+def test_an_object_of_no_namespace_is_patched(provider: Any, kube: Any) -> None:
+    kube.store(("servers", "", "s1"), {"metadata": {"name": "s1"}})
+    server = {"apiVersion": "metal.ironcore.dev/v1alpha1", "kind": "Server", "names": ["s1"]}
+
+    outputs = provider.create(rack(power={**server, "fields": {"spec": {"power": "On"}}}))
+
+    live = kube.objects["servers", "", "s1"]
+    assert ("waiting" in outputs, live["spec"], "namespace" in live["metadata"]) == (False, {"power": "On"}, False)
+
+
+def test_objects_that_are_made_anew_of_something_else_are_patched_anew(provider: Any, kube: Any) -> None:
+    kube.firmware(SETTINGS, "u01", settings={})
+    old, new = (rack(bios={**patch("u01", **BIOS), "madeOf": word}) for word in ("one", "two"))
+    outputs = provider.create(old)
+    kube.firmware(SETTINGS, "u01", settings={})
+
+    provider.update(old, old, outputs)
+    assert spec(kube, "u01") == {"settings": {}}, "nothing says that it is another"
+    provider.update(old, new, outputs)
+
+    assert spec(kube, "u01") == BIOS
 
 
 @pytest.mark.parametrize("kinds", [{}, {SETTINGS: "HostFirmwareSettings"}])
@@ -211,7 +259,7 @@ def test_every_problem_of_a_patch_is_named(provider: Any) -> None:
     inputs = rack(
         a="x",
         b={"kind": "HostFirmwareSettings"},
-        c={**patch("u01", **BIOS), "kind": "", "names": [], "fields": {"metadata": {}}},
+        c={**patch("u01", **BIOS), "kind": "", "names": [], "fields": {"metadata": {}}, "waitSeconds": "5"},
         d=patch("u02", **BIOS),
         e=patch("u02", "u09", **BIOS),
         f={**patch("u03"), "fields": {"spec": {"password": "hunter2"}}},
@@ -219,11 +267,12 @@ def test_every_problem_of_a_patch_is_named(provider: Any) -> None:
     inputs["members"] = {"u09": member}
     check = provider_pb2.CheckRequest(news=encode(inputs))
 
-    form = "a patch is apiVersion, kind, namespace, names, fields"
+    form = "a patch is apiVersion, kind, names, fields, and may have namespace, waitSeconds, madeOf"
     assert [(failure.property, failure.reason) for failure in provider.stub.Check(check).failures] == [
         ("patches.a", f"is a str but {form}"),
         ("patches.b", f"is kind but {form}"),
         ("patches.c.kind", "kind is '' but must be a text"),
+        ("patches.c.waitSeconds", "waitSeconds is '5' but must be a number of seconds"),
         ("patches.c.names", "must be a list with the name of at least one object"),
         (
             "patches.c.fields",

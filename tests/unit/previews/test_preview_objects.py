@@ -101,14 +101,16 @@ def test_the_same_change_of_many_hosts_is_one_with_all_their_names() -> None:
 
 def test_members_of_a_set_come_and_go_one_by_one_and_patches_are_objects_too() -> None:
     patch = {"apiVersion": "v1", "kind": "Firmware", "namespace": "n", "names": ["p"], "fields": {"spec": {"v": 1}}}
+    nowhere = {"apiVersion": "v1", "kind": "Profile", "names": ["q"], "fields": {"spec": {}}, "madeOf": "a"}
     was = {"members": {"a": body(name="a"), "b": body(name="b")}, "patches": {}}
-    will = {"members": {"b": body(name="b"), "c": body(name="c")}, "patches": {"x": patch}}
+    will = {"members": {"b": body(name="b"), "c": body(name="c")}, "patches": {"x": patch, "y": nowhere}}
     changes = found(step(was, will, kind="ObjectSet"))
 
     assert [(one.operation, one.kind, one.names) for one in changes] == [
         (Operation.DELETE, "ConfigMap", ("management/n/a",)),
         (Operation.CREATE, "ConfigMap", ("management/n/c",)),
         (Operation.CREATE, "Firmware", ("management/n/p",)),
+        (Operation.CREATE, "Profile", ("management/q",)),
     ]
 
 
