@@ -209,8 +209,12 @@ class _Numbering:
         return self._take(here, f"/{length}", kind, size=1 << (bits - length))
 
     def _ipv6(self, want: _Want, vpc: VpcSpec, old: VpcAllocation) -> VpcAllocation:
-        """Return ``old`` with the prefixes of IPv6 that ``vpc`` asks for and that it has not."""
-        lacking = [kind for kind in IPV6_PREFIXES if vpc.ipv6 and kind not in old.ipv6]
+        """Return ``old`` with the prefixes of IPv6 that ``vpc`` asks for and that it has not.
+
+        Of a region that has none to give ``dual-stack.given`` tells it.
+        """
+        there = vpc.ipv6 is not None and self._environment.region.networks.tenants_ipv6 is not None
+        lacking = [kind for kind in IPV6_PREFIXES if there and kind not in old.ipv6]
         taken = {
             IPV6_PREFIXES[kind]: self._prefix(want, getattr(vpc.ipv6, kind), ("ipv6", kind), VPC_PREFIXES_IPV6)
             for kind in lacking

@@ -50,9 +50,10 @@ def _names(placed: PlacedCluster) -> Iterator[tuple[DataPath, str]]:
 
 def without_in_vain(environment: Environment) -> Iterator[Problem]:
     """Report reasons for going without add-ons that a cluster would not have, or has all the same."""
+    declared = {entry.name for entry in environment.add_ons.add_ons}
     defaults = {entry.name for entry in environment.add_ons.add_ons if entry.default}
     for placed in clusters(environment):
-        for name in placed.cluster.without_add_ons:
+        for name in filter(declared.__contains__, placed.cluster.without_add_ons):
             why = ""
             if name in named(placed.cluster):
                 why = "add_ons names it all the same"

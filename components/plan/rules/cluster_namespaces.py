@@ -55,13 +55,13 @@ def admitted(environment: Environment) -> Iterator[Problem]:
 
 
 def enforced(environment: Environment) -> Iterator[Problem]:
-    """Report policies in clusters whose network is not known to keep any."""
+    """Report policies in clusters whose network is not known to keep any; that there is none is told by itself."""
     for one in _namespaces(environment):
         if one.spec.isolation is NamespaceIsolation.NONE or brings_network(one.cluster):
             continue
         charts = {entry.chart for entry in add_ons(environment, one.cluster) if entry.gives is Gift.NETWORK}
-        if charts.isdisjoint(cni.KEEP_POLICIES):
-            network = one.cluster.cluster.cni_seed or ", ".join(sorted(charts)) or "nothing"
+        network = one.cluster.cluster.cni_seed or ", ".join(sorted(charts))
+        if network and charts.isdisjoint(cni.KEEP_POLICIES):
             text = (
                 f"is kept by the network of the cluster, and of {network} it is not known that it keeps policies;"
                 " write none"
