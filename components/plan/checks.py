@@ -135,8 +135,8 @@ def check_promotable(environment: Environment) -> list[Problem]:
 def check_regions(environments: Sequence[Environment]) -> dict[str, list[Problem]]:
     """Return by environment what is wrong between ``environments``; without those that nothing is wrong with.
 
-    Of two sides a problem is told at the one that comes later by name, and names the file and line of the other. An ASN
-    of a border is told at the border.
+    Of two sides a problem is told at the one that comes later by name, and names the file and line of the other. What
+    one side alone says of a border is told there.
     """
     ordered = sorted(environments, key=lambda environment: environment.name)
     found: dict[str, set[Problem]] = defaultdict(set)

@@ -42,7 +42,7 @@ _UNUSABLE = {
 
 def unusable(environment: Environment) -> Iterator[Problem]:
     """Report networks that machines cannot have addresses in: loopback, link-local, multicast, reserved."""
-    for path, _, network in (*region_networks(environment), *_behind_border(environment)):
+    for path, _, network in (*region_networks(environment), *behind_border(environment)):
         for special, why in _UNUSABLE.items():
             if network.overlaps(Network(special)):
                 text = f"{network} reaches into {special}, which {why}; write a network of machines, like 10.64.0.0/16"
@@ -51,7 +51,7 @@ def unusable(environment: Environment) -> Iterator[Problem]:
 
 def networks_disjoint(environment: Environment) -> Iterator[Problem]:
     """Report networks of a region that overlap."""
-    named = [*region_networks(environment), *_behind_border(environment)]
+    named = [*region_networks(environment), *behind_border(environment)]
     for other, (path, _, network) in overlaps((*bounds(entry[2]), entry) for entry in named):
         where = f"{other[1]} ({other[2]}, {place(environment, REGION, other[0])})"
         text = f"{network} overlaps {where}; networks of a region must be disjoint, move one"
@@ -66,7 +66,7 @@ def joints(environment: Environment) -> Iterator[Problem]:
             if isinstance(joint, Network) or vpc.ipv6 is not None:
                 joined.setdefault((vpc.isolation, joint), []).append(vpc.name)
     ipv6 = environment.region.networks.tenants_ipv6
-    named = [(path, network) for path, _, network in (*region_networks(environment), *_behind_border(environment))]
+    named = [(path, network) for path, _, network in (*region_networks(environment), *behind_border(environment))]
     for path, network in (*named, *([(("networks", "tenants_ipv6"), ipv6)] if ipv6 else ())):
         for (isolation, joint), names in joined.items():
             if type(joint) is type(network) and joint.overlaps(network):
@@ -86,7 +86,7 @@ def region_networks(environment: Environment) -> list[tuple[DataPath, str, Netwo
     return [*single, *public]
 
 
-def _behind_border(environment: Environment) -> list[tuple[DataPath, str, Network]]:
+def behind_border(environment: Environment) -> list[tuple[DataPath, str, Network]]:
     """Return the networks behind the border, which regions may have in common."""
     border = environment.region.networks.border
     named = enumerate(border.networks if border else ())

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations, product
 
 from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.pools import DataPath, inventory_file, place, problem
 from components.plan.rules.buckets import Held, in_stores
 from components.plan.rules.inventory import HARDWARE
-from components.plan.rules.networks import region_networks
+from components.plan.rules.networks import behind_border, region_networks
 from components.plan.rules.references import host_problem
 from components.render.vpc import border_targets
 from components.specs.base import Stage
@@ -107,6 +107,23 @@ def networks(environments: Sequence[Environment]) -> Iterator[Found]:
                 yield environment, problem(environment, REGION, path, text)
 
 
+def behind_borders(environments: Sequence[Environment]) -> Iterator[Found]:
+    """Report networks behind a border that are another region's on the backbone: every VPC here would reach them.
+
+    What lies behind the borders of both may be the same.
+    """
+    for backbone, members in _backbones(environments).items():
+        for environment, other in permutations(members, 2):
+            for (path, _, mine), (there, name, theirs) in product(behind_border(environment), region_networks(other)):
+                if mine.overlaps(theirs):
+                    text = (
+                        f"{mine} overlaps {name} of {other.name} ({theirs}, {_elsewhere(other, REGION, there)}) on the"
+                        f" shared backbone '{backbone}', and every VPC of {environment.name} would reach it; remove it,"
+                        " or write networks of no region"
+                    )
+                    yield environment, problem(environment, REGION, path, text)
+
+
 def ownership(environments: Sequence[Environment]) -> Iterator[Found]:
     """Report a management cluster or a state that two environments would write."""
     first: dict[tuple[str, str], Environment] = {}
@@ -175,7 +192,7 @@ def neighbours(environment: Environment, marks: Mapping[tuple[str, str], str]) -
             yield replace(problem, rule="regions.hosts")
 
 
-RULES: tuple[RegionsRule, ...] = (number_ranges, borders, networks, ownership, zones, buckets, hosts)
+RULES: tuple[RegionsRule, ...] = (number_ranges, borders, networks, behind_borders, ownership, zones, buckets, hosts)
 """All rules over several regions."""
 
 

@@ -122,6 +122,21 @@ def test_a_border_on_a_backbone_has_no_route_target_of_another_regions_border_or
     assert [line for line in lines if "border" in line] == ([] if report is None else [report])
 
 
+def test_what_is_behind_a_border_is_no_network_of_another_region_and_may_be_behind_its_border(both: Any) -> None:
+    edits, first = _borders("{networks: [172.20.0.0/24]}", "{networks: [10.65.0.0/24, 172.20.0.0/24]}")
+    apart = (("tenants: 10.64.0.0/10", "tenants: 10.192.0.0/10"),)
+
+    lines = [line for text in _reports(both(*edits, first=(*first, *apart))).values() for line in text.splitlines()]
+
+    assert [line for line in lines if "border" in line] == [
+        (
+            "  region.yaml:21  networks.border.networks[0]: 10.65.0.0/24 overlaps networks.tenants of palmtop"
+            " (10.64.0.0/10, ../palmtop/region.yaml:17) on the shared backbone 'wan-1', and every VPC of laptop would"
+            " reach it; remove it, or write networks of no region"
+        )
+    ]
+
+
 def test_networks_on_one_backbone_are_disjoint(both: Any) -> None:
     apart = (
         ("  vni: 10000-19999\n", "  vni: 20000-29999\n  backbone: wan-1\n"),
