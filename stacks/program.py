@@ -41,11 +41,11 @@ def _register() -> None:
     stack = pulumi.get_stack()
     target = load_target(stack, paths.environments())
     recorded = keep(stack)
-    if target.bootstrap:
-        deploy_clusters(target.environment)
-        return
     region = target.environment.region
     kubeconfigs = kubeconfig.folder(region.region)
+    if target.bootstrap:
+        deploy_clusters(target.environment, kubeconfigs)
+        return
     concepts = [concept for piece in target.slices for concept in inputs(target.environment, piece)]
     preview = pulumi.runtime.is_dry_run()
     silent = serving()["kubernetes"].kind is Kind.VENDOR

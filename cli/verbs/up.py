@@ -31,8 +31,9 @@ from engine.side_by_side import Outcome, among
 from observe.observation import observe
 from observe.region_status import RegionStatus, assemble
 from observe.settling import settle
+from stacks.bootstrap import ending
 from stacks.target import BOOTSTRAP, stack_names, stack_needs
-from toolchain import settings
+from toolchain import paths, settings
 from toolchain.kind import Kind
 
 _REHEARSAL_WAIT_SECONDS = 600.0
@@ -65,6 +66,8 @@ class Up:
     """Words for losses, each for those of one stack and no others."""
     switch_to: Kind | None = None
     """Kind of the plug-ins that may take over what others wrote."""
+    ending: Sequence[str] = ()
+    """Clusters of a rehearsal that the data have no more; objects of the region are still in them."""
     changes: dict[str, Counter[str]] = field(default_factory=dict)
     """Number of objects that changed in each stack, by what was done to them."""
     durations: dict[str, float] = field(default_factory=dict)
@@ -111,7 +114,7 @@ class Up:
         return Applied(changes=changes, seconds=seconds)
 
     def clusters(self) -> None:
-        """Make the clusters of a rehearsal, and wake those that died since."""
+        """Make the clusters of a rehearsal, and wake those that died since; one that ends stays for what is in it."""
         screen, names = Screen(self.console), local_region.clusters(self.environment)
         stack = f"{self.environment.name}.{BOOTSTRAP}"
         planned = self.plan(stack, screen)
@@ -122,6 +125,14 @@ class Up:
             with phase(self.console, "clusters, whether all parts run") as shown:
                 local_region.revive(self.environment, self.engine.variables)
             self.durations["clusters"] += shown.duration_seconds
+
+    def end_clusters(self) -> None:
+        """End the clusters of a rehearsal in which nothing is left."""
+        screen = Screen(self.console)
+        planned = self.plan(f"{self.environment.name}.{BOOTSTRAP}", screen)
+        done = self.apply(planned, screen, title="clusters that end", total=len(self.ending), what="clusters")
+        self.changes[planned.stack] += done.changes
+        self.durations["clusters"] += done.seconds
 
     def slices(self) -> None:
         """Apply the stacks of the region side by side, frozen ones left out; all are planned before one is applied.
@@ -239,8 +250,11 @@ def up(
         work = Up(spec, engine, stderr(), now, resources, stacks, accepted=tuple(accept or ()), switch_to=taker)
         try:
             if rehearsal:
+                work.ending = ending(spec, paths.kubeconfigs(environment))
                 work.clusters()
             work.slices()
+            if work.ending:
+                work.end_clusters()
         except plans.HeldBack as held:
             if output is Format.JSON:
                 print_json(held.to_json())

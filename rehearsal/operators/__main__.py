@@ -20,6 +20,7 @@ from rehearsal.operators import (
     cron_jobs,
     data_stores,
     dns,
+    dpu_ends,
     dpu_flashes,
     dpus,
     external_secrets,
@@ -137,6 +138,7 @@ def round_of(parts: Parts) -> int:
         _try(MANAGEMENT, lambda: nodes.reconcile(management, hosted))
         _try(MANAGEMENT, lambda: dpus.reconcile(management))
         _try(MANAGEMENT, lambda: dpu_flashes.reconcile(management))
+        _try(MANAGEMENT, lambda: dpu_ends.reconcile(management))
         _try(MANAGEMENT, lambda: people.reconcile(management))
         _try(MANAGEMENT, lambda: parts.cron_jobs.reconcile(management))
         _try(MANAGEMENT, lambda: parts.helm.reconcile(management, hosted))

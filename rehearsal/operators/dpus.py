@@ -17,7 +17,7 @@ API = "provisioning.dpu.nvidia.com/v1alpha1"
 SERVICES = "svc.dpu.nvidia.com/v1alpha1"
 _SET_LABEL = "provisioning.dpu.nvidia.com/dpuset-name"
 _SET_NAMESPACE_LABEL = "provisioning.dpu.nvidia.com/dpuset-namespace"
-_DEPLOYMENT_LABEL = "svc.dpu.nvidia.com/owned-by-dpudeployment"
+DEPLOYMENT_LABEL = "svc.dpu.nvidia.com/owned-by-dpudeployment"
 
 
 def reconcile(view: View) -> None:
@@ -47,7 +47,7 @@ def _sets(deployment: Object) -> list[Object]:
             "metadata": {
                 "name": f"{metadata['name']}-{entry['nameSuffix']}",
                 "namespace": metadata["namespace"],
-                "labels": {_DEPLOYMENT_LABEL: f"{metadata['namespace']}_{metadata['name']}"},
+                "labels": {DEPLOYMENT_LABEL: f"{metadata['namespace']}_{metadata['name']}"},
                 "ownerReferences": owned_by(deployment),
             },
             "spec": {

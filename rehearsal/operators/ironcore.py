@@ -13,7 +13,7 @@ import uuid
 
 from providers.kube.objects import dig
 from rehearsal.operators.hosts import CLUSTER, MACHINE, selects
-from rehearsal.operators.view import LOG, Object, View, conditions, deleting, owned_by, owner
+from rehearsal.operators.view import LOG, Object, View, conditions, deleting, let_go, owned_by, owner
 
 API = "metal.ironcore.dev/v1alpha1"
 PROVIDER = "infrastructure.cluster.x-k8s.io/v1alpha1"
@@ -32,7 +32,7 @@ def reconcile(view: View) -> None:
             _discover(view, bmc, servers)
     for machine in view.all(PROVIDER, "IroncoreMetalMachine"):
         if deleting(machine):
-            _without(view, machine, _MACHINE_FINALIZER)
+            let_go(view, machine, _MACHINE_FINALIZER)
         elif not dig(machine, "status", "ready"):
             _machine(view, machine)
     claimed = {key: server for server in servers.values() if (key := _consumer(server))}
@@ -196,15 +196,9 @@ def _bind(view: View, claim: Object, server: Object) -> None:
 def _release(view: View, claim: Object, server: Object | None) -> None:
     """Switch the server of a claim off and give it back; nothing that it holds is wiped."""
     if server is None:
-        _without(view, claim, _CLAIM_FINALIZER)
+        let_go(view, claim, _CLAIM_FINALIZER)
         return
     view.patch(server, {"spec": {"serverClaimRef": None, "bootConfigurationRef": None, "power": OFF}})
-
-
-def _without(view: View, obj: Object, finalizer: str) -> None:
-    finalizers = obj["metadata"].get("finalizers") or []
-    if finalizer in finalizers:
-        view.patch(obj, {"metadata": {"finalizers": [name for name in finalizers if name != finalizer]}})
 
 
 def _consumer(server: Object) -> tuple[str, str] | None:

@@ -164,6 +164,20 @@ def deleting(obj: Object) -> bool:
     return "deletionTimestamp" in obj["metadata"]
 
 
+def hold(view: View, obj: Object, finalizer: str) -> None:
+    """Put ``finalizer`` on an object, which then stays until it is taken off."""
+    finalizers = obj["metadata"].get("finalizers") or []
+    if finalizer not in finalizers:
+        view.patch(obj, {"metadata": {"finalizers": [*finalizers, finalizer]}})
+
+
+def let_go(view: View, obj: Object, finalizer: str) -> None:
+    """Take ``finalizer`` off an object."""
+    finalizers = obj["metadata"].get("finalizers") or []
+    if finalizer in finalizers:
+        view.patch(obj, {"metadata": {"finalizers": [name for name in finalizers if name != finalizer]}})
+
+
 def owner(obj: Object, kind: str) -> str | None:
     """Return the name of the owner of ``kind``, or None."""
     owners = obj["metadata"].get("ownerReferences") or ()

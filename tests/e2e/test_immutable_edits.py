@@ -6,17 +6,14 @@ Kube-OVN and plain policies need. The tests run in the order of the file on that
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
+from engine_order import applied, assert_in_order, previewed, those
 from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
 from region_contents import commit
 from region_steps import edited
-
-from cli.errors import ExitCode
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -28,17 +25,6 @@ schema_version: 1
 waivers:
   - {rule: networks.without-isolation, subject: globex, reason: a test, owner: us, ticket: "1", expires: 2027-06-01}
 """
-
-
-class Done(NamedTuple):
-    """What the engine did to an object, in the order it was done."""
-
-    operation: str
-    kind: str
-    name: str
-    """The name of the resource."""
-    begun: int
-    ended: int
 
 
 @pytest.fixture(scope="module")
@@ -65,49 +51,6 @@ def emptied(tenant: dict[str, Any]) -> None:
     cluster.update(storage=[], namespaces=[], pod_priorities=[])
     cluster.update(vpc="flat", retire=True, add_ons=["cilium"], pools=[only])
     tenant.update(contract=[])
-
-
-def previewed(local: LocalRegion) -> tuple[dict[str, dict[str, set[str]]], list[str], str | None]:
-    """Return what a preview of the change says: names of objects by operation and kind, what is held, and its word."""
-    outcome = local.jacquard("preview", ENVIRONMENT, "--base", "HEAD", "--format", "json")
-    assert outcome.code in {ExitCode.OK, ExitCode.HELD}, outcome.text
-    [stack] = json.loads(outcome.stdout)[0]["stacks"]
-    found: dict[str, dict[str, set[str]]] = {}
-    for change in stack["changes"]:
-        kinds = found.setdefault(change["operation"], {})
-        names = {name.partition("/")[2] for name in change["names"]}
-        kinds.setdefault(change["kind"].rpartition("/")[2], set()).update(names)
-    return found, stack["held"], stack["accept"]
-
-
-def applied(local: LocalRegion, *options: str) -> list[Done]:
-    """Apply the data, and return what the engine did to objects."""
-    outcome = local.jacquard("up", ENVIRONMENT, *options)
-    assert outcome.code == 0, outcome.text
-    begun: dict[tuple[str, str], int] = {}
-    done = []
-    for line in (local.home / "pulumi" / "logs" / f"{ENVIRONMENT}.events").read_text().splitlines():
-        event = json.loads(line)
-        before, after = (event.get(key, {}).get("metadata") for key in ("resourcePreEvent", "resOutputsEvent"))
-        if before:
-            begun[before["urn"], before["op"]] = event["sequence"]
-        if after and after["op"] not in {"same", "read"} and "$kubernetes:" in after["urn"]:
-            type_, _, name = after["urn"].rpartition("::")
-            at = begun[after["urn"], after["op"]]
-            done.append(Done(after["op"], type_.rpartition(":")[2], name, at, event["sequence"]))
-    return done
-
-
-def those(done: list[Done], operation: str, kind: str, of: str = "") -> list[Done]:
-    """Return what was done so to objects of a kind, and of a component where one is named."""
-    return [one for one in done if (one.operation, one.kind) == (operation, kind) and one.name.startswith(of)]
-
-
-def assert_in_order(*steps: list[Done]) -> None:
-    """See that each step is over before the next one begins."""
-    for earlier, later in pairwise(steps):
-        assert (bool(earlier), bool(later)) == (True, True), (earlier, later)
-        assert max(one.ended for one in earlier) < min(one.begun for one in later), (earlier, later)
 
 
 def live(local: LocalRegion, api_version: str, kind: str, cluster: str = "management") -> dict[str, dict[str, Any]]:

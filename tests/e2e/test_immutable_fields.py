@@ -20,10 +20,7 @@ from workbench import Workbench
 
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import slices
-from components.plan.rollout.promotion import Promotion
 from components.render.manifest import Manifest, objects
-from components.specs.keys import DPUS
-from components.specs.store import write_locks
 from providers.kube import ApiError, ObjectRef
 from rehearsal import crds
 
@@ -85,9 +82,7 @@ def put(server: LocalApiServer, items: Mapping[str, Manifest]) -> None:
 def promoted(bench: Workbench, field: str) -> None:
     """Change what DPUs are, and promote all of them."""
     bench.edit(*DATA[field][0])
-    environment = bench.load()
-    pins = Promotion(environment, DPUS, "data").all_at_once()
-    write_locks(environment, bench.root, environment.allocations, pins)
+    bench.promote_dpus()
 
 
 def moved_to_hbn(bench: Workbench) -> None:

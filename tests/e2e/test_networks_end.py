@@ -1,4 +1,4 @@
-"""Networks of tenants come up, and nothing is in the way of their end: a VPC on OVN, a second cluster in one on HBN.
+"""Networks of tenants come up, and end: a VPC on OVN, a second cluster in one on HBN, and what all on OVN share.
 
 The tests run in the order of the file on one region: each leaves it as the next one expects it.
 """
@@ -6,18 +6,20 @@ The tests run in the order of the file on one region: each leaves it as the next
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from engine_order import applied, assert_in_order, previewed, those
 from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
+from region_contents import commit
 from region_steps import edited
 
 from components.render.dpu_services import OVN
 from components.render.ovn_services import SERVICES
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
+from rehearsal.operators import dpu_ends
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
@@ -33,6 +35,13 @@ OF_OVN = {
     (VPC_API, "IsolationClass"): {OVN},
 }
 """What a region has for all VPCs on OVN, by kind."""
+HELD = {
+    (VPC_API, "DPUVPC"): dpu_ends.VPC_HELD,
+    (VPC_API, "DPUVirtualNetwork"): dpu_ends.NETWORK_HELD,
+    (SERVICE_API, "DPUDeployment"): dpu_ends.DEPLOYMENT_HELD,
+    (SERVICE_API, "DPUServiceConfiguration"): dpu_ends.DEPLOYMENT_HELD,
+}
+"""What keeps an object until nothing hangs on it, as DPF has it, by kind."""
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +79,13 @@ def data(local: LocalRegion) -> Environment:
 
 def names(local: LocalRegion, api_version: str, kind: str, namespace: str | None = None) -> set[str]:
     return {body["metadata"]["name"] for body in local.api().list(api_version, kind, namespace=namespace)}
+
+
+def finalizers(local: LocalRegion, api_version: str, kind: str) -> set[str]:
+    """Return the finalizers that objects of a kind have; there is none without."""
+    found = [body["metadata"].get("finalizers") for body in local.api().list(api_version, kind)]
+    assert None not in found
+    return {name for one in found for name in one or ()}
 
 
 def deployments(local: LocalRegion) -> dict[str, dict[str, Any]]:
@@ -126,13 +142,39 @@ def test_clusters_that_retire_leave_their_networks_and_no_node_in_them(region: L
     assert {body["metadata"]["namespace"] for body in hosts if body["spec"].get("consumerRef")} == {FIRST}
 
 
-def test_nothing_holds_the_end_of_a_vpc_with_its_tenant_or_of_a_second_cluster(region: LocalRegion) -> None:
+def test_a_vpc_ends_with_its_tenant_and_a_second_cluster_with_its_prefixes(region: LocalRegion) -> None:
+    held = {kind: finalizers(region, *kind) for kind in HELD}
+    assert held == {kind: {finalizer} for kind, finalizer in HELD.items()}
+    commit(region)
     (region.environments / GLOBEX).unlink()
     region.rewrite(ACME, lambda tenant: (tenant["clusters"].pop(), tenant["vpcs"][0].pop("more_prefixes")))
     edited(region, "allocate", ENVIRONMENT)
 
-    preview = region.jacquard("preview", ENVIRONMENT, "--format", "json")
+    plan = previewed(region)
+    done = applied(region)
 
-    assert preview.code == 0, preview.text
-    [stack] = json.loads(preview.stdout)["stacks"]
-    assert stack["held"]["objects"] == []
+    assert (plan.held, plan.word) == ([], None)  # nobody lives there any more
+    assert plan.names["delete"]["DPUVPC"] == {"tenant-globex/globex"}
+    kinds = ("DPUServiceInterface", "DPUVirtualNetwork", "DPUVPC")
+    assert_in_order(*(those(done, "delete", kind, "globex-") for kind in kinds))
+    assert_in_order(*(those(done, "delete", kind, "globex-") for kind in ("DPUDeployment", "DPUServiceConfiguration")))
+    assert {kind for kind in ("DPUVPC", "DPUVirtualNetwork") if names(region, VPC_API, kind)} == set()
+    assert names(region, SERVICE_API, "DPUServiceInterface", "tenant-globex") == set()
+    assert names(region, SERVICE_API, "DPUDeployment") == {"acme", "unassigned"}
+    for kind, wanted in OF_OVN.items():
+        assert wanted <= names(region, *kind)  # what all VPCs share stays
+
+
+def test_ovn_goes_once_no_vpc_is_on_it(region: LocalRegion) -> None:
+    commit(region)
+    region.rewrite(
+        f"{ENVIRONMENT}/region.yaml", lambda data: (data["dpus"].pop("ovn_central"), data["networks"].pop("ovn"))
+    )
+    edited(region, "allocate", ENVIRONMENT)
+
+    plan = previewed(region)
+    applied(region, *(("--accept", plan.word) if plan.word else ()))
+
+    assert plan.names["delete"]["IsolationClass"] == {OVN}
+    for kind, gone in OF_OVN.items():
+        assert not gone & names(region, *kind)

@@ -10,8 +10,10 @@ from promoting import promote
 
 from components.plan.allocate.allocation import allocate
 from components.plan.checks import check, check_data
+from components.plan.rollout.promotion import Promotion
 from components.specs.environment import Environment
 from components.specs.intents import NodeIntent
+from components.specs.keys import DPUS
 from components.specs.loader import ALLOCATIONS, IMAGE_PINS, load_environment
 from components.specs.lock_text import paired
 from components.specs.locks import AllocationsLock
@@ -77,6 +79,12 @@ class Workbench:
         """Do what ``jacquard promote`` does, at once."""
         environment = self.load()
         write_locks(environment, self.root, environment.allocations, promote(environment, pool, version))
+
+    def promote_dpus(self) -> None:
+        """Promote all DPUs at once to what the data say."""
+        environment = self.load()
+        pins = Promotion(environment, DPUS, "data").all_at_once()
+        write_locks(environment, self.root, environment.allocations, pins)
 
     def problems(self) -> tuple[Problem, ...]:
         """Return what ``jacquard check`` would report; empty when all is well."""

@@ -15,6 +15,7 @@ from cli.errors import Stop
 from components.specs.environment import Environment
 from observe.observation import Observation
 from providers.kube import Unreachable
+from toolchain import paths
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
@@ -68,6 +69,20 @@ def test_up_applies_the_clusters_then_the_region_and_ends_with_the_summary(
     assert "laptop: 4 created, 2 of 2 clusters and 20 of 20 nodes ready\n" in result.stdout
     assert "Try next" in result.stdout
     assert local.calls == []
+
+
+def test_a_cluster_of_a_rehearsal_ends_after_what_is_in_it(invoke: Invoke, pulumi: Any, local: Local) -> None:
+    del local
+    kubeconfigs = paths.kubeconfigs("laptop")
+    kubeconfigs.mkdir(parents=True)
+    (kubeconfigs / "former.yaml").touch()
+    pulumi.answer("up", events="create")
+
+    answer = json.loads(invoke("up", "laptop", "--timeout", "0", "--format", "json").stdout)
+
+    ups = [call[2] for call in pulumi.calls if call[0] == "up"]
+    assert ups == ["laptop.bootstrap", "laptop", "laptop.bootstrap"]
+    assert answer["changes"] == {"laptop.bootstrap": {"create": 4}, "laptop": {"create": 2}}
 
 
 def test_a_second_up_changes_nothing_but_looks_after_the_clusters(invoke: Invoke, pulumi: Any, local: Local) -> None:

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from components.specs.loader import load_environment
+from stacks import kubeconfig
 from stacks.bootstrap import deploy_clusters
 from toolchain import paths
 
 
-def test_a_rehearsal_makes_every_cluster_by_a_command_of_its_own(run: Callable[..., list[Any]]) -> None:
+def registered_with(run: Callable[..., list[Any]], kubeconfigs: Path) -> list[Any]:
     environment = load_environment("laptop", paths.ROOT / "environments")
+    return run(lambda: deploy_clusters(environment, kubeconfigs), stack="laptop.bootstrap")
 
-    registered = run(lambda: deploy_clusters(environment), stack="laptop.bootstrap")
+
+def test_a_cluster_that_the_data_have_no_more_stays_for_what_is_in_it(
+    run: Callable[..., list[Any]], tmp_path: Path
+) -> None:
+    for cluster in ("management", "acme-train", "former"):
+        kubeconfig.path(tmp_path, cluster).touch()
+
+    found = [item.name for item in registered_with(run, tmp_path)]
+
+    assert found == ["laptop-management", "laptop-acme-train", "laptop-globex-lab", "laptop-former"]
+
+
+def test_a_rehearsal_makes_every_cluster_by_a_command_of_its_own(run: Callable[..., list[Any]], tmp_path: Path) -> None:
+    registered = registered_with(run, tmp_path / "none")
 
     assert {item.name: (item.inputs["create"], item.inputs["delete"]) for item in registered} == {
         f"laptop-{cluster}": (

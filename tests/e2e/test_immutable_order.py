@@ -1,0 +1,186 @@
+"""What DPF holds immutable is followed by other objects, in order, by the engine at one API server with its kinds.
+
+Of the laptop's objects only those of DPF are declared, by the components' own way to the engine. A region that has all
+of them, and the words that people give, is in `test_immutable_edits.py`, each night.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from api_server import LocalApiServer
+from engine_order import Done, assert_in_order, those, told
+from environment_data import copy_data
+from published_crds import CrdFolder
+from pulumi_project import Project
+from workbench import Workbench
+
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
+from components.render.manifest import Manifest, objects
+from components.render.namespaces import FREE_HOSTS
+from rehearsal import crds
+
+pytestmark = pytest.mark.e2e
+
+GLOBEX = "tenants/globex.yaml"
+GROUPS = ("provisioning.dpu.nvidia.com", "svc.dpu.nvidia.com", "vpc.dpu.nvidia.com")
+VPCS = "".join(
+    f"  - {{name: {name}, isolation: dpf-ovn, egress: public, hosts: /26, pods: /20, services: /24,"
+    " load_balancers: /27}\n"
+    for name in ("annex", "spare")
+)
+FLASHED = [("provisioning.dpu.nvidia.com/v1alpha1", kind) for kind in ("BFB", "DPUFlavor")]
+CLASS = ("vpc.dpu.nvidia.com/v1alpha1", "IsolationClass")
+SPARE = ("DPUDeployment", "spare-")
+COME_AND_GO = {
+    "BFB": (1, 1),
+    "DPUFlavor": (1, 1),
+    "DPUDeployment": (1, 1),
+    "DPUServiceConfiguration": (3, 4),
+    "DPUServiceIPAM": (1, 0),
+    "DPUServiceInterface": (2, 2),
+    "DPUVPC": (1, 2),
+    "DPUVirtualNetwork": (1, 2),
+}
+"""How many objects of a kind come and go: an image and a flavor, a VPC under another name, one on another backend."""
+NAME_OTHERS = {"DPUDeployment", "DPUServiceConfiguration", "IsolationClass"}
+PROGRAM = f"""
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pulumi
+
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import slices
+from components.render.manifest import MANAGEMENT, ManifestSet
+from components.resources import Cluster, register
+from components.specs.loader import load_environment
+
+
+def of_dpf(items):
+    for item in items:
+        if isinstance(item, ManifestSet):
+            if members := {{key: one for key, one in item.members.items() if one.api_version.startswith({GROUPS!r})}}:
+                yield replace(item, members=members, patches={{}})
+        elif item.api_version.startswith({GROUPS!r}):
+            # Nobody is at work here who makes an object ready, or ends a deletion in the foreground.
+            background = {{"pulumi.com/deletionPropagationPolicy": "background"}}
+            metadata = {{**item.body["metadata"], "annotations": background}}
+            yield replace(item, readiness=None, body={{**item.body, "metadata": metadata}})
+
+
+class Part(pulumi.ComponentResource):
+    def __init__(self, name, items, opts):
+        super().__init__("test:Part", name, {{}}, opts)
+        register(self, name, items, {{MANAGEMENT: cluster}})
+        self.register_outputs({{}})
+
+
+environment = load_environment("laptop", Path(os.environ["DATA"]))
+cluster = Cluster(name=MANAGEMENT, kubeconfig=Path(os.environ["KUBECONFIG"]), identifier="laptop/management")
+first = []
+for part in slices(environment):
+    for concept in inputs(environment, part):
+        if items := list(of_dpf(concept.render())):
+            made = Part(concept.name, items, pulumi.ResourceOptions(depends_on=first))
+            first = first or [made]
+"""
+
+
+def declared(bench: Workbench) -> list[Manifest]:
+    """Return what the data declare of DPUs and their networks."""
+    environment = bench.load()
+    every = (item for part in slices(environment) for item in objects(manifests(environment, part)))
+    return [item for item in every if item.api_version.partition("/")[0] in GROUPS]
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+    """The laptop's data with two more VPCs on OVN, in which no node runs."""
+    found = Workbench(copy_data(tmp_path_factory.mktemp("data") / "environments", "laptop"))
+    found.edit(GLOBEX, "clusters:\n", f"{VPCS}\nclusters:\n")
+    found.allocate_checked()
+    return found
+
+
+@pytest.fixture(scope="module")
+def server(bench: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]:
+    published, items = CrdFolder(), declared(bench)
+    kinds = sorted({(item.api_version.partition("/")[0], item.kind) for item in items})
+    running = LocalApiServer(tmp_path_factory.mktemp("order") / "server", kinds=())
+    try:
+        crds.install(running.api, [crds.prepared(dict(published.definition(*kind))) for kind in kinds])
+        for namespace in sorted({FREE_HOSTS, *(item.namespace for item in items if item.namespace)}):
+            running.namespace(namespace)
+        yield running
+    finally:
+        running.stop()
+
+
+@pytest.fixture(scope="module")
+def project(server: LocalApiServer, bench: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A stack with what the data declare."""
+    made = Project(tmp_path_factory.mktemp("project") / "order", server.kubeconfig, PROGRAM)
+    made.variables["DATA"] = str(bench.root)
+    run(made, "up")
+    return made
+
+
+def run(project: Project, verb: str) -> list[Done]:
+    """Let the engine plan or apply the data, and return what it says of objects."""
+    events = project.folder / f"{verb}.events"
+    events.write_text("")
+    outcome = getattr(project, verb)("--event-log", str(events), PULUMI_DEBUG_COMMANDS="true")
+    assert outcome.code == 0, outcome.text
+    return told(events)
+
+
+def uids(server: LocalApiServer, api_version: str, kind: str) -> dict[str, str]:
+    return {body["metadata"]["name"]: body["metadata"]["uid"] for body in server.api.list(api_version, kind)}
+
+
+def test_what_comes_is_there_before_it_is_named_and_what_goes_is_last(
+    server: LocalApiServer, bench: Workbench, project: Project
+) -> None:
+    kept = {kind: uids(server, *kind) for kind in FLASHED}
+    isolation = uids(server, *CLASS)
+    bench.edit("../catalog/images.yaml", "cloud.example/bfb-3.2.0.bfb", "moved.example/bfb-3.2.0.bfb")
+    bench.edit("../catalog/instance_types.yaml", "virtual_functions: 16", "virtual_functions: 32")
+    bench.edit("region.yaml", "ovn_central: 10.0.0.30", "ovn_central: 10.0.0.31")
+    bench.edit(GLOBEX, "name: annex, isolation: dpf-ovn", "name: outpost, isolation: dpf-ovn")
+    bench.edit(GLOBEX, "name: spare, isolation: dpf-ovn", "name: spare, isolation: dpf-hbn")
+    bench.allocate_checked()
+    bench.promote_dpus()
+
+    planned, done = run(project, "preview"), run(project, "up")
+
+    assert {one[:3] for one in planned} == {one[:3] for one in done}
+    assert {one.operation for one in done} == {"create", "update", "delete"}
+    comes, goes = (Counter(one.kind for one in done if one.operation == what) for what in ("create", "delete"))
+    assert {kind: (comes[kind], goes[kind]) for kind in comes | goes} == COME_AND_GO
+    assert {one.kind for one in done if one.operation == "update"} == NAME_OTHERS
+    flashed = [one for kind in ("BFB", "DPUFlavor") for one in those(done, "create", kind)]
+    assert_in_order(flashed, those(done, "update", "DPUDeployment"), [one for one in done if one.operation == "delete"])
+    networks = ("DPUVPC", "DPUVirtualNetwork", "DPUServiceInterface")
+    assert_in_order(*(those(done, "create", kind, "outpost-") for kind in networks))
+    assert_in_order(those(done, "create", "DPUServiceConfiguration", "spare-"), those(done, "update", *SPARE))
+    for vpc in ("annex-", "spare-"):
+        assert_in_order(*(those(done, "delete", kind, vpc) for kind in reversed(networks)))
+    assert_in_order(*(those(done, "delete", kind, "annex-") for kind in ("DPUDeployment", "DPUServiceConfiguration")))
+    for kind, former in kept.items():
+        assert former.items() < uids(server, *kind).items()  # DPUs that have it have it still
+    assert uids(server, *CLASS) == isolation
+
+
+def test_another_dpu_in_a_host_is_refused_in_the_preview(bench: Workbench, project: Project) -> None:
+    bench.edit("inventory/hall-a.csv", "MT26A0101", "MT26B0101")
+
+    refused = project.preview()
+
+    assert refused.code == 1
+    assert "ObjectSet inventory/rack-a01: refused, nothing was changed:" in refused.text
+    assert 'spec.serialNumber: Invalid value: "MT26B0101": Serial Number is immutable' in refused.text

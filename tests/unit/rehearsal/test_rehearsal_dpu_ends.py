@@ -1,0 +1,123 @@
+"""Finalizers of DPF: what is deleted stays until nothing hangs on it, and is let go in upstream's order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from live_objects import obj
+
+from rehearsal.operators import dpu_ends
+from rehearsal.operators.dpu_ends import COPIED_HELD, DEPLOYMENT_HELD, NETWORK_HELD, VPC, VPC_HELD
+from rehearsal.operators.dpus import API, DEPLOYMENT_LABEL, SERVICES
+from rehearsal.operators.installed import HELM, SOURCE
+
+READY = {"conditions": [{"type": "Ready", "status": "True"}]}
+CONTROLLER = (
+    obj(SOURCE, "OCIRepository", "chart", {"url": "oci://charts.example/dpf-vpc-ovn"}),
+    obj(HELM, "HelmRelease", "any", {"chartRef": {"kind": "OCIRepository", "name": "chart"}}, status=READY),
+)
+PORT_HELD = COPIED_HELD["DPUServiceInterface"]
+
+
+def network() -> list[Any]:
+    """Return a VPC on OVN with its class, its network and the network's port on hosts."""
+    port = {"interfaceType": "pf", "pf": {"pfID": 0, "virtualNetwork": "net"}}
+    return [
+        obj(VPC, "IsolationClass", "ovn", namespace=""),
+        obj(VPC, "DPUVPC", "vpc", {"isolationClassName": "ovn"}),
+        obj(VPC, "DPUVirtualNetwork", "net", {"vpcName": "vpc"}),
+        obj(SERVICES, "DPUServiceInterface", "port", {"template": {"spec": {"template": {"spec": port}}}}),
+    ]
+
+
+def deployment(*services: str) -> Any:
+    named = {name: {"serviceTemplate": name, "serviceConfiguration": name} for name in services}
+    return obj(SERVICES, "DPUDeployment", "globex", {"dpus": {"bfb": "bfb", "flavor": "flavor"}, "services": named})
+
+
+def configurations(*names: str) -> list[Any]:
+    return [obj(SERVICES, "DPUServiceConfiguration", name) for name in names]
+
+
+def held(view: Any) -> dict[str, list[str]]:
+    """Return the finalizers of objects that have some, by kind and name."""
+    found = {f"{kind} {name}": one["metadata"].get("finalizers") for (kind, _, name), one in view.store.items()}
+    return {key: value for key, value in found.items() if value}
+
+
+def delete(view: Any, kind: str, name: str) -> None:
+    """Ask for the deletion of an object that a finalizer holds."""
+    view.edit(kind, name, "ns", {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})
+
+
+def is_let_go(view: Any, kind: str, name: str) -> bool:
+    """Run a round, and take an object away that has no finalizer left, as an API server does."""
+    dpu_ends.reconcile(view)
+    if view.get(kind, name, "ns")["metadata"]["finalizers"]:
+        return False
+    del view.store[kind, "ns", name]
+    return True
+
+
+def test_a_network_stays_for_its_port_and_a_vpc_for_its_network(objects: Any) -> None:
+    view = objects(*CONTROLLER, *network())
+    dpu_ends.reconcile(view)
+    assert held(view) == {
+        "DPUVPC vpc": [VPC_HELD],
+        "DPUVirtualNetwork net": [NETWORK_HELD],
+        "DPUServiceInterface port": [PORT_HELD],
+    }
+
+    delete(view, "DPUVPC", "vpc")
+    delete(view, "DPUVirtualNetwork", "net")
+    assert not is_let_go(view, "DPUVPC", "vpc")
+    assert not is_let_go(view, "DPUVirtualNetwork", "net")
+    delete(view, "DPUServiceInterface", "port")
+    for kind, name in (("DPUServiceInterface", "port"), ("DPUVirtualNetwork", "net"), ("DPUVPC", "vpc")):
+        assert is_let_go(view, kind, name)
+
+
+@pytest.mark.parametrize("lost", [("HelmRelease", "ns", "any"), ("IsolationClass", "", "ovn")])
+def test_nobody_lets_go_of_a_vpc_whose_controller_or_class_went_first(objects: Any, lost: Any) -> None:
+    view = objects(*CONTROLLER, *network()[:2])
+    dpu_ends.reconcile(view)
+    del view.store[lost]
+    delete(view, "DPUVPC", "vpc")
+
+    assert not is_let_go(view, "DPUVPC", "vpc")
+
+
+def test_what_a_deployment_names_stays_until_it_names_another(objects: Any) -> None:
+    view = objects(deployment("hbn"), *configurations("hbn", "ovn"), obj(API, "BFB", "bfb"))
+    dpu_ends.reconcile(view)
+    assert held(view) == {
+        "DPUDeployment globex": [DEPLOYMENT_HELD],
+        "DPUServiceConfiguration hbn": [DEPLOYMENT_HELD],
+        "BFB bfb": [DEPLOYMENT_HELD],
+    }
+
+    delete(view, "DPUServiceConfiguration", "hbn")
+    assert not is_let_go(view, "DPUServiceConfiguration", "hbn")
+    services = {"hbn": None, "ovn": {"serviceConfiguration": "ovn"}}
+    view.edit("DPUDeployment", "globex", "ns", {"spec": {"services": services}})
+    assert is_let_go(view, "DPUServiceConfiguration", "hbn")
+    assert held(view)["DPUServiceConfiguration ovn"] == [DEPLOYMENT_HELD]
+
+
+def test_a_deployment_stays_for_its_dpus_and_holds_what_it_names_until_then(objects: Any) -> None:
+    labels = {"metadata": {"labels": {DEPLOYMENT_LABEL: "ns_globex"}}}
+    other = {"metadata": {"labels": {DEPLOYMENT_LABEL: "ns_acme"}}}
+    dpus = [obj(API, "DPU", name, **of) for name, of in (("d1", labels), ("d2", other))]
+    sets = [obj(API, "DPUSet", name, **of) for name, of in (("globex-hosts", labels), ("acme-hosts", other))]
+    view = objects(deployment("hbn"), *configurations("hbn"), *dpus, *sets)
+    dpu_ends.reconcile(view)
+
+    delete(view, "DPUDeployment", "globex")
+    assert not is_let_go(view, "DPUDeployment", "globex")
+    assert [one["metadata"]["name"] for one in view.all(API, "DPUSet")] == ["acme-hosts"]
+    assert not is_let_go(view, "DPUDeployment", "globex")
+    assert held(view)["DPUServiceConfiguration hbn"] == [DEPLOYMENT_HELD]
+    del view.store["DPU", "ns", "d1"]
+    assert is_let_go(view, "DPUDeployment", "globex")
+    assert held(view) == {}
