@@ -1,0 +1,94 @@
+"""Each edit that reaches what is immutable is given to the engine by a test, or refused by a rule: never both."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+import pytest
+from documents import DOCS, text
+
+from components.plan.effects.effect import Effect
+from components.plan.effects.table import CREATED, DELETED, effects_table
+from toolchain import paths
+
+GLOBEX = "tenants/globex.yaml"
+ORDER, NIGHTLY = "test_immutable_order", "test_immutable_edits"
+_AT_ONCE = (ORDER, "test_what_comes_is_there_before_it_is_named_and_what_goes_is_last")
+APPLIED = {
+    "`dpus.image`, and its image in the catalogue": _AT_ONCE,
+    "virtual functions of an instance type": _AT_ONCE,
+    "another name of a VPC on OVN": _AT_ONCE,
+    "another `isolation`, where no node runs": _AT_ONCE,
+    "`dpus.ovn_central`": _AT_ONCE,
+    "`dpu_serial`": (ORDER, "test_another_dpu_in_a_host_is_refused_in_the_preview"),
+    "to Kube-OVN": (NIGHTLY, "test_a_cluster_goes_from_policies_to_kube_ovn_by_other_objects"),
+}
+"""File and name of the test in which the engine is given an edit, by the beginning of the edit."""
+REFUSED: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
+    "another `isolation`, where nodes run": (
+        "networks.isolation-kept",
+        [(GLOBEX, "isolation: dpf-ovn", "isolation: dpf-hbn")],
+    ),
+    "another size of `hosts`": ("networks.vpc-sizes", [(GLOBEX, "hosts: /24", "hosts: /25")]),
+    "`egress: none` on OVN": ("outward.control-planes", [(GLOBEX, "egress: public", "egress: none")]),
+    "another size of `pods`": ("networks.vpc-sizes", [(GLOBEX, "pods: /18", "pods: /19")]),
+    "`ipv6` of a VPC": (
+        "dual-stack.kept",
+        [(GLOBEX, "egress: public", "egress: public\n    ipv6: {pods: /56, services: /112}")],
+    ),
+    "another VPC of a cluster": (
+        "control-planes.kept",
+        [(GLOBEX, "- name: globex\n", "- name: other\n"), (GLOBEX, "vpc: globex\n", "vpc: other\n")],
+    ),
+}
+"""The rule, and the edit of the laptop that breaks it, by the beginning of the edit."""
+_TABLE = re.compile(r"^\| immutable \| edit \| .*\n\|[-|]+\|\n((?:\|.*\n)+)", re.MULTILINE)
+
+
+def rows() -> list[list[str]]:
+    """Return the cells of the page's rows."""
+    [table] = _TABLE.findall(text(DOCS / "effects.md"))
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()]
+
+
+def test_each_edit_of_the_page_is_claimed_once() -> None:
+    claims = {edit: [key for key in (*APPLIED, *REFUSED) if edit.startswith(key)] for _, edit, _ in rows()}
+
+    assert {edit: found for edit, found in claims.items() if len(found) != 1} == {}
+    assert sorted(found for [found] in claims.values()) == sorted([*APPLIED, *REFUSED])
+
+
+@pytest.mark.parametrize(("file", "name"), sorted(set(APPLIED.values())))
+def test_what_is_applied_has_a_test_of_the_engine(file: str, name: str) -> None:
+    tree = ast.parse(text(paths.ROOT / "tests" / "e2e" / f"{file}.py"))
+
+    assert name in {item.name for item in tree.body if isinstance(item, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("edit", REFUSED)
+def test_what_is_refused_is_refused_by_the_rule_that_the_page_names(laptop: Any, edit: str) -> None:
+    rule, edits = REFUSED[edit]
+    for change in edits:
+        laptop.edit(*change)
+
+    assert rule in {problem.rule for problem in laptop.problems()}
+    [outcome] = [outcome for _, said, outcome in rows() if said.startswith(edit)]
+    assert outcome == f"refused by `{rule}`"
+
+
+@pytest.mark.parametrize("group", ["provisioning.dpu.nvidia.com", "svc.dpu.nvidia.com", "vpc.dpu.nvidia.com"])
+def test_each_field_that_dpf_holds_immutable_is_on_the_page(group: str) -> None:
+    said = " ".join(fields for fields, *_ in rows())
+    refused = {
+        (kind.rpartition("/")[2], path.removesuffix(".**").removesuffix(".*").rpartition(".")[2])
+        for kind, found in effects_table().kinds.items()
+        for row in found
+        for path in row.fields
+        if kind.startswith(f"{group}/") and row.effect is Effect.REFUSED and path not in {CREATED, DELETED}
+    }
+
+    assert refused
+    for kind, field in refused:
+        assert re.search(rf"{kind} [^;]*`(spec\.)?{field}`", said), (kind, field)
