@@ -221,6 +221,8 @@ def _lists_of(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]
         yield from twice(environment, "fabric", items(file, ("vpcs", index, "fabrics"), vpc.fabrics), "remove one")
         peers = items(file, ("vpcs", index, "peers"), ("/".join(other_side(tenant, one)) for one in vpc.peers))
         yield from twice(environment, "peer", peers, "remove one")
+        deny = items(file, ("vpcs", index, "deny"), map(str, vpc.deny))
+        yield from twice(environment, "denied network", deny, "remove one")
         more = entries(file, ("vpcs", index, "more_prefixes"), "name", vpc.more_prefixes)
         yield from twice(environment, "prefix", more)
 
