@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
+from components.render.manifest import objects
 from components.render.vm_offering import VmOfferingInput
 from components.resources import PACKAGE, Clusters, register
 
@@ -31,5 +32,6 @@ class VmOffering(pulumi.ComponentResource):
         super().__init__(f"{PACKAGE}:VmOffering", name, {}, opts)
         rendered = args.offering.render()
         register(self, name, rendered, args.clusters)
-        self.machines = pulumi.Output.from_input([item.name for item in rendered if item.kind == "VirtualMachine"])
+        machines = [item.name for item in objects(rendered) if item.kind == "VirtualMachine"]
+        self.machines = pulumi.Output.from_input(machines)
         self.register_outputs({"machines": self.machines})

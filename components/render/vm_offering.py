@@ -12,7 +12,7 @@ from typing import Any
 
 from components.render import labels as keys
 from components.render.kustomizations import ByManifests, installed_in
-from components.render.manifest import Manifest, Readiness
+from components.render.manifest import Manifest, Readiness, Rendered
 from components.render.objects import given, manifest, namespace
 from components.render.operators import Operator
 from components.render.virtual_machine import EVICTION, Machine, virtual_machine
@@ -21,6 +21,7 @@ from components.render.vm_placement import services_placement, vm_placement
 from components.render.vm_quota import vm_quota
 from components.render.vm_sizes import instancetype, linux
 from components.render.vm_snapshots import VmSnapshots, vm_snapshots
+from components.render.vm_volumes import storage_profiles
 from components.specs.base import DnsLabel
 from components.specs.node_pool import TaintSpec
 from components.specs.storage import StorageClassSpec
@@ -70,7 +71,7 @@ class VmOfferingInput:
     pins: Mapping[str, Chart] = field(default_factory=dict)
     """Releases of charts that are pinned for the cluster, by chart."""
 
-    def render(self) -> tuple[Manifest, ...]:
+    def render(self) -> tuple[Rendered, ...]:
         """Return the objects of one cluster's offering, in the order they are applied."""
         cluster = self.cluster
         preference = linux(cluster)
@@ -84,6 +85,7 @@ class VmOfferingInput:
             *installed_in(VM_OPERATORS, self.by_manifests, cluster, self.pins),
             _kubevirt(self),
             _cdi(self),
+            storage_profiles(cluster, self.classes.values()),
             *sizes.values(),
             preference,
             *golden_images(cluster, self.images, roots, self.image_storage_class, preference),

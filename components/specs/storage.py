@@ -70,6 +70,8 @@ class _ClassSpec(CheckedSpec):
     """Fields that keep tenants of one storage system apart: no two tenants may have a value of them in common."""
     SHARED: ClassVar[bool] = True
     """Whether many nodes can have a volume mounted at once; its driver refuses ReadWriteMany otherwise."""
+    SNAPSHOTS: ClassVar[bool] = True
+    """Whether the class has a snapshot class of its name, and its driver clones volumes."""
 
     def of_tenant(self, tenant: str) -> Self:
         """Return the class as clusters of ``tenant`` have it."""
@@ -195,6 +197,8 @@ class TopolvmClassSpec(_ClassSpec):
     then have the volume group; somebody else makes classes there when no entry says so."""
     SHARED: ClassVar[bool] = False
     """A volume is a logical volume of one node."""
+    SNAPSHOTS: ClassVar[bool] = False
+    """Snapshots would be on the same disks, and of thin pools only."""
 
     @property
     def spare_gib(self) -> int | None:

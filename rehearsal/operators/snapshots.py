@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from providers.kube.objects import dig
 from rehearsal.operators.view import Object, View, deleting, owned_by
 from rehearsal.operators.virtual_machines import API
+from rehearsal.operators.volumes import CDI
 
 OF_CLAIMS = "snapshot.storage.k8s.io/v1"
 OF_MACHINES = "snapshot.kubevirt.io/v1beta1"
@@ -69,7 +70,10 @@ def _claims(view: View, machine: Object) -> Iterator[tuple[str, Object | None]]:
 
 
 def _class_of(view: View, claim: Object) -> str | None:
-    """Return the snapshot class of a claim's driver: the only one, or else the default."""
+    """Return the snapshot class that the profile of a claim's class says, or the driver's only one, or its default."""
+    profile = view.find(CDI, "StorageProfile", dig(claim, "spec", "storageClassName"))
+    if said := dig(profile, "status", "snapshotClass"):
+        return str(said)
     driver = _driver(view, claim)
     found = [one for one in view.all(OF_CLAIMS, "VolumeSnapshotClass") if one["driver"] == driver]
     if len(found) > 1:

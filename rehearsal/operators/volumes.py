@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from providers.kube.objects import dig
+from rehearsal.operators import storage_profiles
 from rehearsal.operators.references import Reference, missing
 from rehearsal.operators.view import Object, View, deleting, owned_by
 
@@ -35,6 +36,7 @@ def reconcile(view: View) -> None:
         _reclaim(view, volume)
     if not any(dig(item, "status", "phase") == "Deployed" for item in view.all(CDI, "CDI")):
         return  # nobody runs that would fill a disk
+    storage_profiles.reconcile(view)
     for data in view.all(CDI, "DataVolume"):
         if not deleting(data):
             _import(view, data)
@@ -89,11 +91,11 @@ def _import(view: View, data: Object) -> None:
     if dig(data, "status", "phase") in _STARTED:
         return
     metadata, spec = data["metadata"], data["spec"]
-    lacking = missing(view, data, _DATA_VOLUME) or _unfilled(view, data)
     wanted = spec.get("storage") or spec.get("pvc") or {}
-    storage = wanted.get("storageClassName") or _default_class(view)
-    if lacking or storage is None:
-        why = "; ".join(lacking) or "no storage class given and none is the default"
+    storage = str(wanted.get("storageClassName") or _default_class(view) or "")
+    lacking = missing(view, data, _DATA_VOLUME) or _unfilled(view, data)
+    why = "; ".join(lacking) or storage_profiles.unsaid(view, storage, wanted)
+    if why:
         condition = {"type": "Bound", "status": "Unknown", "reason": "Pending", "message": why}
         if dig(data, "status", "conditions") != [condition]:
             view.status(data, {"phase": "Pending", "conditions": [condition]})
@@ -111,8 +113,7 @@ def _import(view: View, data: Object) -> None:
                 },
                 "spec": {
                     "storageClassName": storage,
-                    "accessModes": wanted.get("accessModes") or ["ReadWriteMany"],
-                    "volumeMode": wanted.get("volumeMode") or "Filesystem",
+                    **storage_profiles.modes(view, storage, wanted),
                     "resources": wanted["resources"],
                 },
             }

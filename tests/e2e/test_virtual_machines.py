@@ -13,6 +13,7 @@ import pytest
 from local_region import ENVIRONMENT, LocalRegion, wait_until
 from region_contents import applied, declared
 from region_steps import edited
+from vm_states import VM, machine, runs, state
 
 from cli.errors import ExitCode
 from components.specs.loader import load_environment
@@ -23,7 +24,6 @@ pytestmark = pytest.mark.e2e
 
 CLUSTER, SPACE = "acme-train", "looms"
 TENANT, REGION = f"{ENVIRONMENT}/tenants/acme.yaml", f"{ENVIRONMENT}/region.yaml"
-VM = ("kubevirt.io/v1", "VirtualMachine")
 DISK = ("cdi.kubevirt.io/v1beta1", "DataVolume")
 SUM = "5b4e89ad7035fb700922256a720110a1766e2df71e0c6f63480ddd088fe4a614"
 OWN = f"""  own_images:
@@ -64,25 +64,6 @@ def api(ordered: LocalRegion) -> ApiServer:
     return ordered.api(CLUSTER)
 
 
-def machine(api: ApiServer, name: str, namespace: str) -> dict[str, Any]:
-    return api.get(ObjectRef(*VM, name, namespace)) or {}
-
-
-def state(api: ApiServer, name: str, namespace: str) -> tuple[str, str]:
-    """Return what KubeVirt's controller says of a VM, and why."""
-    body = machine(api, name, namespace)
-    told = {one["type"]: one.get("message", "") for one in dig(body, "status", "conditions") or ()}
-    return str(dig(body, "status", "printableStatus")), told.get("Ready", "")
-
-
-def running(api: ApiServer, name: str, namespace: str) -> bool:
-    return state(api, name, namespace)[0] == "Running"
-
-
-def runs(api: ApiServer, name: str, namespace: str) -> None:
-    wait_until(lambda: running(api, name, namespace), timeout_seconds=90, what=f"VM {name} runs")
-
-
 def test_an_order_with_an_own_image_and_four_volumes_runs_at_its_address(ordered: LocalRegion, api: ApiServer) -> None:
     address = load_environment(ENVIRONMENT, ordered.environments).allocations.public_ips[f"{CLUSTER}/loom"]
 
@@ -99,6 +80,23 @@ def test_an_order_with_an_own_image_and_four_volumes_runs_at_its_address(ordered
         timeout_seconds=60,
         what=f"the VM has address {address}",
     )
+
+
+@pytest.mark.parametrize("storage", ["shared-vast", "spare-nfs"])
+def test_a_disk_that_says_no_modes_has_those_of_its_class(api: ApiServer, storage: str) -> None:
+    wanted = {"storageClassName": storage, "resources": {"requests": {"storage": "1Gi"}}}
+    metadata = {"name": f"bare-{storage}", "namespace": SPACE}
+    spec = {"source": {"blank": {}}, "storage": wanted}
+    api.apply({"apiVersion": DISK[0], "kind": DISK[1], "metadata": metadata, "spec": spec}, field_manager="somebody")
+    place = ObjectRef("v1", "PersistentVolumeClaim", metadata["name"], SPACE)
+
+    wait_until(lambda: dig(api.get(place), "status", "phase") == "Bound", timeout_seconds=60, what="it has a volume")
+
+    claim = api.get(place) or {}
+    assert (claim["spec"]["accessModes"], claim["spec"]["volumeMode"]) == (["ReadWriteMany"], "Filesystem")
+    profile = api.get(ObjectRef(DISK[0], "StorageProfile", storage))
+    assert dig(profile, "status", "snapshotClass") == storage, "and not that of the driver's default"
+    api.delete(ObjectRef(*DISK, metadata["name"], SPACE))
 
 
 @pytest.fixture

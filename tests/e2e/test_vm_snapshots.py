@@ -13,7 +13,7 @@ from environment_data import ENVIRONMENTS
 
 from components.plan.build.inputs import inputs
 from components.plan.build.slices import slices
-from components.render.manifest import Manifest
+from components.render.manifest import Manifest, objects
 from components.render.vm_images import NAMESPACE
 from components.render.vm_offering import VmOfferingInput
 from components.render.vm_snapshots import NAME
@@ -46,7 +46,7 @@ def rendered() -> dict[str, list[Manifest]]:
     [part] = [one for one in slices(environment) if one.name == "cluster-cobalt-one"]
     [offering] = [one for one in inputs(environment, part) if isinstance(one, VmOfferingInput)]
     found: dict[str, list[Manifest]] = {}
-    for item in offering.render():
+    for item in objects(offering.render()):
         if item.name.startswith(NAME):
             found.setdefault(item.kind, []).append(item)
     return found

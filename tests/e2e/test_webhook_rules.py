@@ -14,7 +14,7 @@ from local_region import wait_until
 
 from components.plan.build import vm_offering
 from components.plan.pools import clusters
-from components.render.manifest import Manifest
+from components.render.manifest import Manifest, objects
 from components.specs.loader import environments, load_environment
 from providers.kube import ApiError, ApiServer
 from rehearsal import crds, webhooks
@@ -36,7 +36,7 @@ def rendered() -> list[Manifest]:
     """Return what the rules judge, of all environments."""
     every = [load_environment(name, ENVIRONMENTS) for name in environments(ENVIRONMENTS)]
     offered = [one for env in every for placed in clusters(env) for one in vm_offering.of_cluster(env, placed)]
-    return [item for one in offered for item in one.render() if item.kind in KINDS]
+    return [item for one in offered for item in objects(one.render()) if item.kind in KINDS]
 
 
 @pytest.fixture(scope="module")

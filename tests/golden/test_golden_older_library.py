@@ -38,7 +38,15 @@ from components.specs.region import ControlPlaneBackend
 
 FOLDER = Path(__file__).parent / "older_library"
 OLDER = (1, 2)
-LATER_KINDS = {"ExternalSecret", "Ironic", "Issuer", "Certificate", "PodDisruptionBudget", "ServiceAccount"}
+LATER_KINDS = {
+    "ExternalSecret",
+    "Ironic",
+    "Issuer",
+    "Certificate",
+    "PodDisruptionBudget",
+    "ServiceAccount",
+    "StorageProfile",
+}
 """Kinds that no library of those days rendered: what the data said of them had no effect."""
 ASKED_SINCE = {
     "bare-metal.root-devices",

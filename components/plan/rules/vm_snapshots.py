@@ -1,4 +1,4 @@
-"""Snapshots of virtual machines: of volumes that have some, by the class that KubeVirt takes for each."""
+"""Snapshots of virtual machines: of volumes that have some at once."""
 
 from __future__ import annotations
 
@@ -24,31 +24,18 @@ def tools(environment: Environment) -> Iterator[Problem]:
 
 
 def classes(environment: Environment) -> Iterator[Problem]:
-    """Report volumes of VMs with snapshots whose driver has none, or for which KubeVirt takes another class's."""
+    """Report volumes of VMs with snapshots whose driver packs what is being written."""
     for tenant in environment.tenants:
         offered = _offered(environment, tenant)
         vast = [entry for entry in offered.values() if isinstance(entry, VastClassSpec)]
-        taken = vast[0] if len(vast) == 1 else next((entry for entry in vast if entry.default), None)
         for path, vm in vms_of(tenant):
             for place, name in _volumes(path, vm) if vm.snapshots else ():
-                entry = offered.get(name)
-                if isinstance(entry, NfsClassSpec):
-                    text = (
-                        f"'{name}' has snapshots by tar alone, of a disk that is being written, and those of a VM are"
-                        f" of all its volumes; pick one of {listed(one.name for one in vast) or 'VAST'}, or remove"
-                        " snapshots"
-                    )
-                elif isinstance(entry, VastClassSpec) and (taken is None or taken.secret != entry.secret):
-                    other = f"the login of {taken.name}" if taken else "none, as none is the default"
-                    remedy = (
-                        f"pick one of {taken.name}, or remove snapshots" if taken else "make one of them the default"
-                    )
-                    text = (
-                        f"'{name}' is one of {len(vast)} classes of its driver, for whose snapshots KubeVirt takes"
-                        f" {other}; {remedy}"
-                    )
-                else:
+                if not isinstance(offered.get(name), NfsClassSpec):
                     continue
+                text = (
+                    f"'{name}' has snapshots by tar alone, of a disk that is being written, and those of a VM are of"
+                    f" all its volumes; pick one of {listed(one.name for one in vast) or 'VAST'}, or remove snapshots"
+                )
                 yield problem(environment, tenant_file(tenant), place, text)
 
 

@@ -11,6 +11,7 @@ from components.plan.build.vm_offering import of_cluster
 from components.plan.effects.changes import changes
 from components.plan.effects.effect import Effect, When
 from components.plan.pools import clusters
+from components.render.manifest import objects
 from components.render.vm_offering import VmOfferingInput
 from components.specs.environment import Environment
 from components.specs.vm_offering import RootSpec
@@ -33,7 +34,7 @@ def effects(before: VmOfferingInput, after: VmOfferingInput) -> dict[tuple[str, 
     """Return what each change does and when, by the kind and the last two steps of its path."""
     return {
         (change.manifest.kind, ".".join(change.path.split(".")[-2:])): (change.effect, change.row and change.row.when)
-        for change in changes(before.render(), after.render())
+        for change in changes(objects(before.render()), objects(after.render()))
     }
 
 

@@ -77,6 +77,13 @@ def test_of_several_classes_of_a_driver_the_default_is_taken(
     )
 
 
+def test_of_several_classes_the_one_that_the_profile_says_is_taken(objects: Any) -> None:
+    profile = obj("cdi.kubevirt.io/v1beta1", "StorageProfile", "vast", namespace="", status={"snapshotClass": "vast"})
+    view = region(objects, snapshot_class("vast"), snapshot_class("other", **DEFAULT), profile)
+
+    assert [part["spec"]["volumeSnapshotClassName"] for part in view.all(OF_CLAIMS, "VolumeSnapshot")] == ["vast"]
+
+
 def test_a_claim_that_is_not_bound_keeps_the_snapshot_waiting(objects: Any) -> None:
     view = region(objects, snapshot_class("vast"), phase="Pending")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from components.render.manifest import objects
 from components.render.vm_offering import VmOfferingInput
 from components.specs.own_images import OwnImageSpec
 
@@ -38,7 +39,7 @@ def own(**source: Any) -> OwnImageSpec:
 )
 def test_each_source_is_rendered_as_cdi_names_it(inputs_of: Any, given: Any, rendered: Any) -> None:
     [offering] = inputs_of(VmOfferingInput)
-    items = replace(offering, images=(*offering.images, own(**given))).render()
+    items = [*objects(replace(offering, images=(*offering.images, own(**given))).render())]
 
     [golden] = [item for item in items if item.name == "weaver-7-500gi"]
     [source] = [item for item in items if (item.kind, item.name) == ("DataSource", "weaver")]

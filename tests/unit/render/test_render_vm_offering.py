@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from components.render.manifest import Manifest
+from components.render.manifest import Manifest, objects
 from components.render.vm_offering import VmOfferingInput
 from components.specs.huge_pages import PageSize
 from components.specs.node_pool import TaintEffect, TaintSpec
@@ -29,7 +29,7 @@ def offering(inputs_of: Any) -> VmOfferingInput:
 
 
 def of(offering: VmOfferingInput, kind: str) -> list[Manifest]:
-    return [item for item in offering.render() if item.kind == kind]
+    return [item for item in objects(offering.render()) if item.kind == kind]
 
 
 def machine_spec(offering: VmOfferingInput) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from components.render.manifest import objects
 from components.render.vm_offering import VmOfferingInput
 from components.render.vm_order import ordered, vm_order
 
@@ -19,7 +20,7 @@ def offering(inputs_of: Any) -> VmOfferingInput:
 
 
 def test_an_order_names_objects_of_its_cluster(offering: VmOfferingInput) -> None:
-    there = {(item.kind, item.name) for item in offering.render()}
+    there = {(item.kind, item.name) for item in objects(offering.render())}
 
     for size in offering.sizes:
         spec = vm_order(offering, ordered(offering, size, offering.images[0], "work"))["spec"]
@@ -30,7 +31,7 @@ def test_an_order_names_objects_of_its_cluster(offering: VmOfferingInput) -> Non
 
 
 def test_every_account_may_clone_golden_volumes_and_no_other_disk(offering: VmOfferingInput) -> None:
-    rendered = offering.render()
+    rendered = [*objects(offering.render())]
     [role] = [item for item in rendered if item.kind == "Role"]
     [binding] = [item for item in rendered if item.kind == "RoleBinding"]
     imported = [item.name for item in rendered if item.kind == "DataVolume" and "http" in item.body["spec"]["source"]]

@@ -24,6 +24,7 @@ from components.specs.loader import environments, load_environment
 from policies.facts import PROVIDER, Context, Fact
 from policies.judging import Judge
 from policies.rules import RULES
+from providers.objectset.patch_bodies import bodies
 from stacks.deploy import Deployment
 from toolchain import paths
 
@@ -66,7 +67,9 @@ def asked_for(resource: Any) -> list[Manifest]:
     if resource.type == "jacquard:index:ObjectSet":
         members = [Manifest(body=body, cluster=cluster) for body in resource.inputs["members"].values()]
         return members + [
-            item for patch in resource.inputs.get("patches", {}).values() for item in patched(patch, cluster)
+            Manifest(body=body, cluster=cluster)
+            for patch in resource.inputs.get("patches", {}).values()
+            for body in bodies(patch)
         ]
     if not resource.type.startswith("kubernetes:"):
         return []
@@ -77,13 +80,6 @@ def asked_for(resource: Any) -> list[Manifest]:
     item = Manifest(body={**resource.inputs, "metadata": metadata}, cluster=cluster)
     assert resource.type == type_token(item)
     return [item]
-
-
-def patched(patch: dict[str, Any], cluster: str) -> list[Manifest]:
-    """Return what is applied to each object that another controller makes."""
-    body = {"apiVersion": patch["apiVersion"], "kind": patch["kind"], **patch["fields"]}
-    names = [{"name": name, "namespace": patch["namespace"]} for name in patch["names"]]
-    return [Manifest(body={**body, "metadata": metadata}, cluster=cluster) for metadata in names]
 
 
 @pytest.mark.parametrize("name", environments(ENVIRONMENTS))
@@ -228,7 +224,7 @@ def test_every_provider_keeps_the_policy_on_cluster_identifiers(whole: list[Any]
         if item.type in {"pulumi:providers:kubernetes", "pulumi:providers:jacquard"}
     ]
 
-    assert len(facts) == 4
+    assert len(facts) == 5
     judge = Judge(RULES, Context.of(environment, dt.datetime(2026, 11, 21, tzinfo=dt.UTC)))
     assert [item for fact in facts for item in judge.violations(fact)] == []
 

@@ -1,0 +1,31 @@
+"""What KubeVirt's controller says of the VMs of a region, and the wait until one runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from local_region import wait_until
+
+from providers.kube import ApiServer, ObjectRef
+from providers.kube.objects import dig
+
+VM = ("kubevirt.io/v1", "VirtualMachine")
+
+
+def machine(api: ApiServer, name: str, namespace: str) -> dict[str, Any]:
+    return api.get(ObjectRef(*VM, name, namespace)) or {}
+
+
+def state(api: ApiServer, name: str, namespace: str) -> tuple[str, str]:
+    """Return what KubeVirt's controller says of a VM, and why."""
+    body = machine(api, name, namespace)
+    told = {one["type"]: one.get("message", "") for one in dig(body, "status", "conditions") or ()}
+    return str(dig(body, "status", "printableStatus")), told.get("Ready", "")
+
+
+def running(api: ApiServer, name: str, namespace: str) -> bool:
+    return state(api, name, namespace)[0] == "Running"
+
+
+def runs(api: ApiServer, name: str, namespace: str) -> None:
+    wait_until(lambda: running(api, name, namespace), timeout_seconds=90, what=f"VM {name} runs")
