@@ -13,6 +13,7 @@ import pytest
 from local_region import ENVIRONMENT, LocalRegion, wait_until
 from region_contents import applied, declared
 from region_steps import edited
+from vm_chart import rendered
 from vm_states import VM, machine, runs, state
 
 from cli.errors import ExitCode
@@ -205,13 +206,13 @@ def test_an_up_that_would_change_it_changes_nothing(ordered: LocalRegion) -> Non
 
 
 @pytest.fixture(scope="module")
-def through_the_api(ordered: LocalRegion) -> Iterator[dict[str, Any]]:
-    """What people made through the API: a VM as it is offered, with a disk of its own, and a claim."""
-    api = ordered.api(CLUSTER)
-    example = ordered.jacquard("show", ENVIRONMENT, "offerings", "--example", "cpu-4", "--format", "json").stdout
-    order = json.loads(example.replace("workstation", "desk"))
+def through_the_api(ordered: LocalRegion, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """What people made through the API: a VM as the chart makes it of the values that are printed, and a claim."""
+    api, asked = ordered.api(CLUSTER), ("offerings", "--example", "cpu-4", "--helm", "--format", "json")
+    values = json.loads(ordered.jacquard("show", ENVIRONMENT, *asked).stdout.replace("workstation", "desk"))
+    del values["keys_secret"]  # nobody gives its Secret here
+    [order] = rendered(tmp_path_factory.mktemp("chart"), {"desk": values}, SPACE)["desk"]
     order["metadata"]["namespace"] = SPACE
-    order["spec"]["template"]["spec"].pop("accessCredentials")  # nobody gives its Secret here
     claim = {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
