@@ -19,6 +19,7 @@ from components.plan.report.offers import NodeOffer, Offerings, Room, SizeOffer
 from components.render.infiniband import NETWORKS
 from components.render.manifest import Json
 from components.specs import vm_chart
+from components.specs.guests import GuestSystem
 from components.specs.problems import listed
 
 NAMED = 3
@@ -143,9 +144,11 @@ def _alone(size: SizeOffer) -> str:
 
 
 def _images(found: Offerings, most: int) -> Table:
-    images = _table("VM image", "version", "size", "offered in")
+    others = any(image.os is not GuestSystem.LINUX for image in found.vm_images)
+    images = _table("VM image", "version", "size", *(["system"] if others else []), "offered in")
     for image in found.vm_images:
-        images.add_row(image.image, image.version, image.size, listed(image.clusters, most))
+        system = [image.os.capitalize()] if others else []
+        images.add_row(image.image, image.version, image.size, *system, listed(image.clusters, most))
     return images
 
 

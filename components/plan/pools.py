@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from components.plan.allocate.spares import nodes_within
 from components.specs.base import PercentOrCount
 from components.specs.environment import Environment
+from components.specs.guests import GuestSystem
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.inventory import HostSpec
 from components.specs.keys import cluster_of, pool_key, vm_key
@@ -15,7 +16,7 @@ from components.specs.node_pool import NodePoolSpec
 from components.specs.problems import FORM, Problem, SpecError, dotted, listed, suggestion
 from components.specs.tenant import TenantSpec
 from components.specs.tenant_network import VpcSpec
-from components.specs.vm_offering import VirtualMachineSpec, VmsSpec
+from components.specs.vm_offering import VirtualMachineSpec, VmImage, VmsSpec
 
 DataPath = tuple[str | int, ...]
 
@@ -94,6 +95,12 @@ def vms_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, VirtualMachineSpec]]:
         for key, listing in (("platform", tenant.vms.platform), ("instances", tenant.vms.instances)):
             for index, vm in enumerate(listing):
                 yield ("vms", key, index), vm
+
+
+def system_of(environment: Environment, tenant: TenantSpec, vm: VirtualMachineSpec) -> GuestSystem | None:
+    """Return what ``vm`` runs; None where nobody knows its image, which is a problem of its own."""
+    images: list[VmImage] = [*environment.vm_catalog.images, *(tenant.vms.own_images if tenant.vms else ())]
+    return next((image.os for image in images if image.name == vm.image), None)
 
 
 def public_vms_of(tenant: TenantSpec) -> Iterator[tuple[DataPath, str]]:

@@ -15,6 +15,7 @@ from components.render.vm_images import CDI, NAMESPACE, root_volume
 from components.render.vm_placement import tolerating
 from components.render.vm_volumes import storage
 from components.specs.base import Address
+from components.specs.guests import GuestSystem
 from components.specs.node_pool import TaintSpec
 from components.specs.storage import StorageClassSpec
 from components.specs.vm_offering import ROOT, VirtualMachineSpec, VmImage, VmUserSpec, VolumeSpec
@@ -23,6 +24,7 @@ from components.specs.vm_sizes import EvictionStrategy, VmSizeSpec
 PUBLIC_POOL = "public"
 """Name of the pool of the cluster's public addresses."""
 CLOUD_INIT = "cloudinit"
+SYSPREP = "sysprep"
 EVICTION = EvictionStrategy.IF_POSSIBLE
 """What becomes of VMs that say nothing else: one that cannot migrate must not hold up the drain of its node."""
 MOST_INLINE = 2048
@@ -142,16 +144,17 @@ def _template(machine: Machine, taints: tuple[TaintSpec, ...]) -> dict[str, Any]
         **({"nodeSelector": {keys.NODE_POOL: spec.pool}} if spec.pool else {}),
         **tolerating(taints),
         **_eviction(machine.size),
-        "terminationGracePeriodSeconds": 180,
+        # Windows may install updates before it ends: its preference says how long it has.
+        **({} if machine.image.os is GuestSystem.WINDOWS else {"terminationGracePeriodSeconds": 180}),
         **given(accessCredentials=_access(machine)),
         "domain": {
-            "devices": {"disks": _disks(spec), "interfaces": [{"name": "default", "masquerade": {}}]},
+            "devices": {"disks": _disks(machine), "interfaces": [{"name": "default", "masquerade": {}}]},
             **({} if spec.root else overlay),
         },
         "networks": [{"name": "default", "pod": {}}],
         "volumes": [
             {"name": ROOT, **_root(machine)},
-            {"name": CLOUD_INIT, "cloudInitNoCloud": _cloud_init(machine)},
+            *_first_boot(machine),
             *(
                 {"name": _disk_name(volume.name), "dataVolume": {"name": _volume_name(spec, volume.name)}}
                 for volume in spec.volumes
@@ -180,14 +183,24 @@ def _disk_name(volume: str) -> str:
     return f"data-{volume}"
 
 
-def _disks(spec: VirtualMachineSpec) -> list[dict[str, Any]]:
+def _disks(machine: Machine) -> list[dict[str, Any]]:
     virtio = {"disk": {"bus": "virtio"}}
+    # Windows' setup looks for its answer file on a CD.
+    first_boot = {CLOUD_INIT: virtio, SYSPREP: {"cdrom": {"bus": "sata"}}}
     return [
         {"name": ROOT, **virtio, "bootOrder": 1},
-        {"name": CLOUD_INIT, **virtio},
+        *({"name": volume["name"], **first_boot[volume["name"]]} for volume in _first_boot(machine)),
         # The serial is what the guest finds the disk by, whatever their order.
-        *({"name": _disk_name(volume.name), **virtio, "serial": volume.name} for volume in spec.volumes),
+        *({"name": _disk_name(volume.name), **virtio, "serial": volume.name} for volume in machine.spec.volumes),
     ]
+
+
+def _first_boot(machine: Machine) -> list[dict[str, Any]]:
+    """Return the volume that sets the guest up at its first boot; none for Windows without an answer file."""
+    if machine.image.os is GuestSystem.LINUX:
+        return [{"name": CLOUD_INIT, "cloudInitNoCloud": _cloud_init(machine)}]
+    secret = machine.spec.sysprep_secret
+    return [{"name": SYSPREP, "sysprep": {"secret": {"name": secret}}}] if secret else []
 
 
 def _access(machine: Machine) -> list[dict[str, Any]]:

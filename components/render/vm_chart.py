@@ -10,8 +10,9 @@ from components.render.virtual_machine import EVICTION, Machine
 from components.render.vm_images import NAMESPACE, root_volume
 from components.render.vm_offering import VmOfferingInput
 from components.render.vm_placement import tolerating
-from components.render.vm_sizes import instancetype, linux
+from components.render.vm_sizes import instancetype, preference
 from components.render.vm_volumes import storage
+from components.specs.guests import GuestSystem
 from components.specs.storage import StorageClassSpec
 from components.specs.vm_chart import ChartCatalogSpec
 from components.specs.vm_sizes import VmSizeSpec
@@ -29,11 +30,12 @@ def chart_catalog(offering: VmOfferingInput) -> ChartCatalogSpec:
     return ChartCatalogSpec.model_validate(
         {
             "namespace": NAMESPACE,
-            "preference": linux(offering.cluster).name,
+            "preference": preference(offering.cluster).name,
             "sizes": {size.name: _size(offering, size) for size in offering.sizes},
             "images": {
                 image.name: {size.root_disk: root_volume(image, size.root_disk) for size in offering.sizes}
                 for image in offering.images
+                if image.os is GuestSystem.LINUX
             },
             "storage_classes": {name: _class(spec) for name, spec in offering.classes.items()},
             "public_addresses": dict(offering.public_addresses),

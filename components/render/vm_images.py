@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from components.render.manifest import Json, Manifest
 from components.render.objects import LABEL_LIMIT, fit, given, manifest
 from components.render.workloads import RBAC, role_for
 from components.specs.base import DnsLabel, Quantity
+from components.specs.guests import GuestSystem
 from components.specs.own_images import DiskInClusterSpec, HttpImageSpec
 from components.specs.vm_offering import VmImage, VmImageSpec
 
@@ -33,7 +34,7 @@ def golden_images(
     images: tuple[VmImage, ...],
     roots: tuple[Quantity, ...],
     storage_class: DnsLabel,
-    preference: Manifest,
+    preferences: Mapping[GuestSystem, Manifest],
 ) -> Iterator[Manifest]:
     """Yield what each of ``images`` is ordered by, a golden volume for each size of root disk, and who may clone them.
 
@@ -42,12 +43,12 @@ def golden_images(
         images: operating systems that can be ordered there, at least one.
         roots: sizes of root disks, at least one; the first is what the DataSource of an image stands for.
         storage_class: holds the golden volumes.
-        preference: defaults of the guests.
+        preferences: defaults of guests, by what they run.
     """
     for image in images:
         for root in roots:
             yield _golden_volume(cluster, image, root, storage_class)
-        yield _source(cluster, image, roots[0], preference)
+        yield _source(cluster, image, roots[0], preferences[image.os])
     names = [root_volume(image, root) for image in images for root in roots]
     rule = {
         "apiGroups": [CDI.partition("/")[0]],

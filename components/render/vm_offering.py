@@ -19,10 +19,11 @@ from components.render.virtual_machine import EVICTION, Machine, virtual_machine
 from components.render.vm_images import NAMESPACE, golden_images
 from components.render.vm_placement import services_placement, vm_placement
 from components.render.vm_quota import vm_quota
-from components.render.vm_sizes import instancetype, linux
+from components.render.vm_sizes import instancetype, preference
 from components.render.vm_snapshots import VmSnapshots, vm_snapshots
 from components.render.vm_volumes import storage_profiles
 from components.specs.base import DnsLabel
+from components.specs.guests import GuestSystem
 from components.specs.node_pool import TaintSpec
 from components.specs.storage import StorageClassSpec
 from components.specs.tenant import QuotasSpec
@@ -74,7 +75,7 @@ class VmOfferingInput:
     def render(self) -> tuple[Rendered, ...]:
         """Return the objects of one cluster's offering, in the order they are applied."""
         cluster = self.cluster
-        preference = linux(cluster)
+        preferences = {system: preference(cluster, system) for system in self.systems}
         sizes = {size.name: instancetype(cluster, size) for size in self.sizes}
         roots = tuple(dict.fromkeys(size.root_disk for size in self.sizes))
         golden = (self.image_storage_class, len(self.images) * roots)
@@ -87,17 +88,27 @@ class VmOfferingInput:
             _cdi(self),
             storage_profiles(cluster, self.classes.values()),
             *sizes.values(),
-            preference,
-            *golden_images(cluster, self.images, roots, self.image_storage_class, preference),
+            *preferences.values(),
+            *golden_images(cluster, self.images, roots, self.image_storage_class, preferences),
             *(
                 item
                 for machine in self.machines
                 for item in virtual_machine(
-                    cluster, machine, sizes[machine.size.name].name, preference.name, self.taints
+                    cluster,
+                    machine,
+                    sizes[machine.size.name].name,
+                    preferences[machine.image.os].name,
+                    self.taints,
                 )
             ),
             *(vm_snapshots(cluster, self.snapshots, system_pool=self.system_pool) if self.snapshots else ()),
         )
+
+    @property
+    def systems(self) -> tuple[GuestSystem, ...]:
+        """Return what guests run in the cluster: Linux, and what else images have."""
+        found = {image.os for image in self.images}
+        return tuple(system for system in GuestSystem if system is GuestSystem.LINUX or system in found)
 
 
 def _kubevirt(offering: VmOfferingInput) -> Manifest:
@@ -118,7 +129,12 @@ def _kubevirt(offering: VmOfferingInput) -> Manifest:
                 "evictionStrategy": EVICTION.value,
                 "network": {"permitBridgeInterfaceOnPodNetwork": False},
                 **given(
-                    developerConfiguration=_developer(offering), permittedHostDevices=given(pciHostDevices=permitted)
+                    # What Windows keeps of its TPM and firmware: as shared as the golden volumes, so that it migrates.
+                    vmStateStorageClass=offering.image_storage_class
+                    if GuestSystem.WINDOWS in offering.systems
+                    else None,
+                    developerConfiguration=_developer(offering),
+                    permittedHostDevices=given(pciHostDevices=permitted),
                 ),
             },
             "imagePullPolicy": "IfNotPresent",

@@ -10,7 +10,7 @@ from components.render import labels as keys
 from components.render.manifest import Json
 from components.render.virtual_machine import Machine, virtual_machine
 from components.render.vm_offering import VmOfferingInput
-from components.render.vm_sizes import instancetype, linux
+from components.render.vm_sizes import instancetype, preference
 from components.specs.vm_offering import RootSpec, VirtualMachineSpec, VmImage
 from components.specs.vm_sizes import VmSizeSpec
 
@@ -35,7 +35,7 @@ def ordered(offering: VmOfferingInput, size: VmSizeSpec, image: VmImage, name: s
 
 def vm_order(offering: VmOfferingInput, machine: Machine) -> Json:
     """Return the VirtualMachine that a tenant applies to get ``machine``, in the namespace that it likes."""
-    sized, preference = instancetype(offering.cluster, machine.size), linux(offering.cluster)
-    [item] = virtual_machine(offering.cluster, machine, sized.name, preference.name, offering.taints)
+    sized, guest = instancetype(offering.cluster, machine.size), preference(offering.cluster)
+    [item] = virtual_machine(offering.cluster, machine, sized.name, guest.name, offering.taints)
     labels = {key: value for key, value in item.body["metadata"]["labels"].items() if key != keys.MANAGED_BY}
     return {**item.body, "metadata": {"name": item.name, "labels": labels}}

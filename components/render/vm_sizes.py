@@ -7,7 +7,8 @@ from typing import Any
 from components.render import labels as keys
 from components.render.manifest import Manifest
 from components.render.objects import digest, given, manifest
-from components.specs.vm_sizes import VmSizeSpec
+from components.specs.guests import GuestSystem
+from components.specs.vm_sizes import LEAST_WINDOWS_CPUS, LEAST_WINDOWS_MEMORY, VmSizeSpec
 
 _API = "instancetype.kubevirt.io/v1beta1"
 _LINUX: dict[str, Any] = {
@@ -15,6 +16,44 @@ _LINUX: dict[str, Any] = {
     "features": {"preferredAcpi": {}, "preferredSmm": {"enabled": True}},
     "firmware": {"preferredEfi": {"secureBoot": False}},
 }
+
+
+_WINDOWS: dict[str, Any] = {
+    # The clock is left to the guest, and time to interrupts that Windows expects of a hypervisor.
+    "clock": {
+        "preferredClockOffset": {"utc": {}},
+        "preferredTimer": {
+            "hpet": {"present": False},
+            "hyperv": {},
+            "pit": {"tickPolicy": "delay"},
+            "rtc": {"tickPolicy": "catchup"},
+        },
+    },
+    # Windows takes a few sockets, and all their cores.
+    "cpu": {"preferredCPUTopology": "cores"},
+    "devices": {
+        "preferredDiskBus": "virtio",
+        "preferredInterfaceModel": "virtio",
+        "preferredInputBus": "usb",
+        "preferredInputType": "tablet",
+        "preferredTPM": {"persistent": True},
+    },
+    "features": {
+        "preferredAcpi": {},
+        "preferredApic": {},
+        "preferredHyperv": {
+            **{name: {} for name in ("frequencies", "ipi", "relaxed", "reset", "runtime", "synic")},
+            **{name: {} for name in ("tlbflush", "vapic", "vpindex")},
+            "spinlocks": {"spinlocks": 8191},
+            "synictimer": {"direct": {}},
+        },
+        "preferredSmm": {"enabled": True},
+    },
+    "firmware": {"preferredEfi": {"secureBoot": True, "persistent": True}},
+    "preferredTerminationGracePeriodSeconds": 3600,
+    "requirements": {"cpu": {"guest": LEAST_WINDOWS_CPUS}, "memory": {"guest": LEAST_WINDOWS_MEMORY}},
+}
+_PREFERENCES = {GuestSystem.LINUX: _LINUX, GuestSystem.WINDOWS: _WINDOWS}
 
 
 def instancetype(cluster: str, size: VmSizeSpec) -> Manifest:
@@ -31,15 +70,16 @@ def instancetype(cluster: str, size: VmSizeSpec) -> Manifest:
     )
 
 
-def linux(cluster: str) -> Manifest:
-    """Return the preference of guests that run Linux in ``cluster``."""
+def preference(cluster: str, system: GuestSystem = GuestSystem.LINUX) -> Manifest:
+    """Return the preference of guests that run ``system`` in ``cluster``."""
+    spec = _PREFERENCES[system]
     return manifest(
         _API,
         "VirtualMachineClusterPreference",
-        f"linux-{digest(_LINUX, 6)}",
+        f"{system}-{digest(spec, 6)}",
         cluster=cluster,
         retain=True,
-        spec=_LINUX,
+        spec=spec,
     )
 
 

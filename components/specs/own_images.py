@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from components.specs.base import CheckedSpec, DnsLabel, HttpsUrl, Label, Misfit, Quantity, Sha256, Spec, VersionName
+from components.specs.guests import GuestSystem
 from components.specs.nodes import PinnedImage
 
 _UNVERIFIED = "is a source of which CDI verifies no checksum; write the object's https URL as http, with its sha256"
@@ -61,6 +62,8 @@ class OwnImageSpec(CheckedSpec):
     """Unique name of this build, which its golden volumes are called after; another build is another version."""
     size: Quantity
     """Size of the disk in the image, unpacked, such as ``10Gi``."""
+    os: GuestSystem = GuestSystem.LINUX
+    """Family of the operating system in the image, which decides the hardware of VMs and who sets them up."""
     http: HttpImageSpec | None = None
     """Where a web server has the image."""
     registry: RegistryImageSpec | None = None

@@ -29,8 +29,9 @@ FILE = f"{FOLDER}/values.schema.json"
 """File that helm holds values to, and editors."""
 NAME = "virtual-machine"
 """Name of the chart."""
-LEFT_OUT = ("snapshots",)
-"""Words of an order as data that the chart has not: a job of the platform takes snapshots, of machines in the data."""
+LEFT_OUT = ("snapshots", "sysprep_secret")
+"""Words of an order as data that the chart has not: a job of the platform takes snapshots, of machines in the data, and
+the chart orders no Windows."""
 
 
 class ChartSizeSpec(Spec):
@@ -163,5 +164,5 @@ def _said(found: Any) -> Any:
 
 def _source(image: dict[str, Any]) -> dict[str, Any]:
     """Return the form of an image as a source alone: it is no entry of a list, so it has no name, version and size."""
-    sources = {name: found for name, found in image["properties"].items() if name not in image["required"]}
+    sources = {name: found for name, found in image["properties"].items() if name not in (*image["required"], "os")}
     return {key: value for key, value in image.items() if key != "required"} | {"properties": sources}

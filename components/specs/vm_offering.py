@@ -23,6 +23,7 @@ from components.specs.base import (
     Spec,
     VersionName,
 )
+from components.specs.guests import GuestSystem
 from components.specs.own_images import OwnImageSpec
 from components.specs.snapshots import VmSnapshotsSpec
 from components.specs.ssh_text import SshKey
@@ -60,6 +61,8 @@ class VmImageSpec(Spec):
     """SHA-256 of the file at ``url``, as 64 hex digits, which CDI verifies."""
     size: Quantity
     """Size of the disk in the file, unpacked, such as ``10Gi``."""
+    os: GuestSystem = GuestSystem.LINUX
+    """Family of the operating system in the image, which decides the hardware of VMs and who sets them up."""
 
 
 VmImage: TypeAlias = VmImageSpec | OwnImageSpec
@@ -146,6 +149,9 @@ class VirtualMachineSpec(CheckedSpec):
     user_data_secret: DnsLabel | None = None
     """Secret in namespace ``virtual-machines`` of the cluster whose key ``userdata`` is the whole cloud-init user data
     of the VM, mounts of its volumes too; made of ``users`` and ``volumes`` when it is left out."""
+    sysprep_secret: DnsLabel | None = None
+    """Secret in namespace ``virtual-machines`` of the cluster with the answer file of Windows' setup, under the key
+    ``unattend.xml``; only for images with ``os: windows``, which nobody sets up when it is left out."""
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield what contradicts another value of the VM."""

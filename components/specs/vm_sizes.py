@@ -18,6 +18,12 @@ MOST_ROOT: Quantity = "500Gi"
 """Size of the largest ephemeral root: it is on disks of the node that all its VMs share."""
 
 
+LEAST_WINDOWS_CPUS = 2
+"""Number of CPUs below which KubeVirt starts no Windows, by its preference; Windows 11 asks for them."""
+LEAST_WINDOWS_MEMORY: Quantity = "4Gi"
+"""Memory below which KubeVirt starts no Windows."""
+
+
 class EvictionStrategy(StrEnum):
     """What becomes of a VM whose node is drained (``evictionStrategy`` of KubeVirt)."""
 

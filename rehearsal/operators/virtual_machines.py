@@ -20,6 +20,7 @@ _VOLUMES = (
     Reference("spec.template.spec.volumes[].persistentVolumeClaim.claimName", "v1", "PersistentVolumeClaim"),
     Reference("spec.template.spec.volumes[].ephemeral.persistentVolumeClaim.claimName", "v1", "PersistentVolumeClaim"),
     Reference("spec.template.spec.volumes[].cloudInitNoCloud.secretRef", "v1", "Secret"),
+    Reference("spec.template.spec.volumes[].sysprep.secret", "v1", "Secret"),
     Reference("spec.template.spec.accessCredentials[].sshPublicKey.source.secret.secretName", "v1", "Secret"),
 )
 _STOPPED = ("Halted", "Manual")

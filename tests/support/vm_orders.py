@@ -12,7 +12,8 @@ from vm_chart import offerings
 from components.render.manifest import Manifest
 from components.render.virtual_machine import Machine, virtual_machine
 from components.render.vm_offering import VmOfferingInput
-from components.render.vm_sizes import instancetype, linux
+from components.render.vm_sizes import instancetype, preference
+from components.specs.guests import GuestSystem
 from components.specs.loader import environments
 from components.specs.node_pool import TaintEffect, TaintSpec
 from components.specs.vm_offering import VirtualMachineSpec
@@ -38,9 +39,12 @@ ORDERS: dict[str, dict[str, Any]] = {
 
 
 def orders() -> Iterator[tuple[str, VmOfferingInput, Machine]]:
-    """Yield the machines of all data, and one for each feature of an order, as orders through the API."""
+    """Yield the machines of all data, and one for each feature of an order, as orders through the API.
+
+    The chart orders no Windows.
+    """
     for offering in (offering for name in environments(ENVIRONMENTS) for offering in offerings(name)):
-        for machine in offering.machines:
+        for machine in (one for one in offering.machines if one.image.os is GuestSystem.LINUX):
             spec = machine.spec.model_copy(update={"snapshots": False})
             yield f"{offering.cluster}/{spec.name}", offering, replace(machine, spec=spec, through_api=True)
     [laptop] = offerings("laptop")
@@ -65,5 +69,5 @@ def stopped(offering: VmOfferingInput, machine: Machine) -> tuple[VmOfferingInpu
 
 
 def objects_of(offering: VmOfferingInput, machine: Machine) -> list[Manifest]:
-    sized, preference = instancetype(offering.cluster, machine.size), linux(offering.cluster)
-    return list(virtual_machine(offering.cluster, machine, sized.name, preference.name, offering.taints))
+    sized, guest = instancetype(offering.cluster, machine.size), preference(offering.cluster)
+    return list(virtual_machine(offering.cluster, machine, sized.name, guest.name, offering.taints))

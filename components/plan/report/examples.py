@@ -17,6 +17,7 @@ from components.render.manifest import Json
 from components.render.vm_chart import chart_values
 from components.render.vm_order import ordered, vm_order
 from components.specs.environment import Environment
+from components.specs.guests import GuestSystem
 from components.specs.instance_types import InstanceType, PortUse
 from components.specs.keys import pool_key
 from components.specs.node_pool import NodePoolSpec
@@ -54,8 +55,9 @@ def examples_of(environment: Environment) -> dict[str, Example]:
 def _machines(environment: Environment) -> Iterator[Example]:
     for placed in clusters(environment):
         for offered in vm_offering.of_cluster(environment, placed):
-            for size in offered.sizes:
-                machine = ordered(offered, size, offered.images[0], _MACHINE)
+            known = [image for image in offered.images if image.os is GuestSystem.LINUX]
+            for size in offered.sizes if known else ():
+                machine = ordered(offered, size, known[0], _MACHINE)
                 found = _example(size.name, f"A VM of size {size.name}", placed, vm_order(offered, machine))
                 yield replace(found, values=chart_values(offered, machine))
 

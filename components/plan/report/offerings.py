@@ -130,10 +130,10 @@ def _images(environment: Environment) -> Iterator[ImageOffer]:
             tenant.vms.cluster for tenant in environment.tenants if tenant.vms and image.name in tenant.vms.images
         )
         if names:
-            yield ImageOffer(image=image.name, version=image.version, size=image.size, clusters=names)
+            yield ImageOffer(image=image.name, version=image.version, size=image.size, os=image.os, clusters=names)
     for vms in (tenant.vms for tenant in environment.tenants if tenant.vms):
         for own in vms.own_images:
-            yield ImageOffer(image=own.name, version=own.version, size=own.size, clusters=(vms.cluster,))
+            yield ImageOffer(image=own.name, version=own.version, size=own.size, os=own.os, clusters=(vms.cluster,))
 
 
 def _nodes(environment: Environment) -> Iterator[NodeOffer]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from components.specs.base import Spec
+from components.specs.guests import GuestSystem
 from components.specs.huge_pages import PageSize
 from components.specs.instance_types import GpuSpec, PortUse
 from components.specs.snapshots import TreeSnapshotsSpec
@@ -52,6 +53,7 @@ class ImageOffer(Spec):
     image: str
     version: str
     size: str
+    os: GuestSystem
     clusters: tuple[str, ...]
 
 

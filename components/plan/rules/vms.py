@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 
 from components.plan.intents.images import find_image
 from components.plan.intents.nodes import intents_of
-from components.plan.pools import most_nodes, place, problem, tenant_file, vm_pools, vms_of
+from components.plan.pools import most_nodes, place, problem, system_of, tenant_file, vm_pools, vms_of
 from components.plan.vm_room import given_by, ordered, vms_in, vms_on
 from components.render.virtual_machine import MOST_INLINE, user_data
 from components.specs.base import bytes_of
 from components.specs.environment import Environment
+from components.specs.guests import GuestSystem
 from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.huge_pages import PageSize
 from components.specs.instance_types import InstanceType
@@ -51,7 +52,8 @@ def vm_user_data(environment: Environment) -> Iterator[Problem]:
     for tenant in environment.tenants:
         for path, vm in vms_of(tenant):
             size = len(user_data(vm).encode())
-            if vm.user_data_secret is None and size > MOST_INLINE:
+            reads = system_of(environment, tenant, vm) is not GuestSystem.WINDOWS
+            if reads and vm.user_data_secret is None and size > MOST_INLINE:
                 text = (
                     f"users and mounts of '{vm.name}' come to {size} bytes of user data, and KubeVirt takes"
                     f" {MOST_INLINE} in the VM itself; remove some, or write user data into a Secret, name it as"

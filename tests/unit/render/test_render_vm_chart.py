@@ -86,7 +86,7 @@ def test_a_root_is_filled_from_where_a_golden_volume_of_that_image_is(tmp_path: 
     example = chart_values(offering, ordered(offering, offering.sizes[0], offering.images[0], "loom"))
     del example["image"]
     asked = {
-        name: {**example, "own_image": image.model_dump(exclude={"name", "version", "size"}, exclude_none=True)}
+        name: {**example, "own_image": image.model_dump(exclude={"name", "version", "size", "os"}, exclude_none=True)}
         for name, image in images.items()
     }
 
