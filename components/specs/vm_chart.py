@@ -126,6 +126,7 @@ def values_schema() -> dict[str, Any]:
         properties[name] = {**properties[name], "description": meaning}
     definitions = {**order["definitions"], **words["definitions"]}
     definitions["OwnImageSpec"] = _source(definitions["OwnImageSpec"])
+    del definitions["GuestSystem"]  # a source says nothing of what is in it: the chart orders Linux
     for name in ("RootSpec", "VolumeSpec"):
         definitions[name]["properties"]["storage_class"]["description"] = "Class, one of `catalog.storage_classes`."
     return {
