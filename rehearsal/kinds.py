@@ -74,6 +74,7 @@ _HOSTED = {
     "nvidia.com/v1": "ClusterPolicy!",
     "nvidia.com/v1alpha1": "GPUCluster! NVIDIADriver!",
     "mellanox.com/v1alpha1": "HostDeviceNetwork! IPoIBNetwork! MacvlanNetwork! NicClusterPolicy! NicNodePolicy!",
+    "nv-ipam.nvidia.com/v1alpha1": "IPPool",
     "sriovnetwork.openshift.io/v1": "SriovIBNetwork SriovNetworkNodePolicy SriovOperatorConfig",
     "remediation.medik8s.io/v1alpha1": "NodeHealthCheck!",
     "nodemaintenance.medik8s.io/v1beta1": "NodeMaintenance!",

@@ -42,9 +42,10 @@ def _vpc(vpc: VpcNetwork) -> Iterator[Text]:
     for cluster in vpc.clusters:
         public = {"public": listed(list(map(str, cluster.public_addresses)), _NAMED)}
         guids = {f"GUIDs on {fabric}": numbers for fabric, numbers in cluster.guids.items()}
+        rails = {f"rails of {fabric}": str(prefix) for fabric, prefix in cluster.rail_prefixes.items()}
         names = {"names below": cluster.domain} if cluster.domain else {}
         api = " ".join(filter(None, (str(cluster.api), cluster.api_name)))
-        numbers = {"API": api, **names, **guids, **(public if cluster.public_addresses else {})}
+        numbers = {"API": api, **names, **guids, **rails, **(public if cluster.public_addresses else {})}
         yield Text(f"  cluster {cluster.cluster}   {_pairs(numbers)}")
     if vpc.peers:
         yield Text("  peers   " + "   ".join(f"{name} by route target {target}" for name, target in vpc.peers.items()))

@@ -52,6 +52,9 @@ def _fabric(found: FabricSwitches) -> Iterator[Text]:
     for vrf in found.vrfs:
         yield Text(f"  VRF         {vrf.tenant}/{vrf.vpc}, L3VNI {vrf.vni}, no route to another")
         yield Text(f"              {_ports(vrf.hosts)}")
+        for rail in vrf.rails:
+            on = f"port {rail.rail} of each host of {rail.cluster}"
+            yield Text(f"              {rail.subnet} with gateway {rail.gateway}, on {on}")
     yield Text(f"  no VRF      {_ports(found.unused)}")
 
 

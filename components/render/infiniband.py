@@ -41,9 +41,11 @@ RESOURCE = device_plugins.resource_of(PortUse.FUNCTIONS)
 """Resource by which a pod asks for a virtual function."""
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
 """Annotation by which a pod asks for a network attachment."""
-_ATTACHMENTS = "default"
-"""Namespace of the attachment, which pods of all namespaces may name."""
-_SRIOV = "sriovnetwork.openshift.io/v1"
+OF_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
+"""Annotation by which an attachment says of which resource the pod's devices are."""
+ATTACHMENTS = "default"
+"""Namespace of attachments, which pods of all namespaces may name."""
+SRIOV = "sriovnetwork.openshift.io/v1"
 _KUBECONFIG = "/kubeconfig"
 
 
@@ -75,17 +77,17 @@ def render(partition: Partition, cluster: str, tenant: str) -> tuple[Manifest, .
     functions = partition.with_functions
     return (
         namespace(NAMESPACE, cluster=cluster),
-        *sources((_OPERATOR,), cluster, partition.pins),
-        tenant_release(_OPERATOR, cluster, partition.pins, awaited=True),
-        _operator_parts(partition, cluster),
-        _functions_operator(cluster),
+        *sources((OPERATOR,), cluster, partition.pins),
+        tenant_release(OPERATOR, cluster, partition.pins, awaited=True),
+        operator_parts(partition.multus, cluster),
+        functions_operator(cluster),
         *(_functions(kind, cluster) for kind in functions),
         *_ports(partition, cluster),
         *((_attachment(partition, cluster, tenant), _daemon(partition, cluster, tenant)) if functions else ()),
     )
 
 
-_OPERATOR = Operator(
+OPERATOR = Operator(
     chart=CHART,
     namespace=NAMESPACE,
     values={
@@ -95,22 +97,24 @@ _OPERATOR = Operator(
         "sriov-network-operator": {"sriovOperatorConfig": {"deploy": False}},
     },
 )
+"""The Network Operator with the one that hands out functions, and nothing that finds adapters."""
 
 
-def _operator_parts(partition: Partition, cluster: str) -> Manifest:
+def operator_parts(multus: Tool, cluster: str) -> Manifest:
     """Return which parts the operator runs: drivers are in the golden image, and UFM is not for tenants."""
     return manifest(
         "mellanox.com/v1alpha1",
         "NicClusterPolicy",
         "nic-cluster-policy",  # the only name that the operator looks for
         cluster=cluster,
-        spec={"secondaryNetwork": {"multus": device_plugins.fetched(partition.multus)}},
+        spec={"secondaryNetwork": {"multus": device_plugins.fetched(multus)}},
     )
 
 
-def _functions_operator(cluster: str) -> Manifest:
+def functions_operator(cluster: str) -> Manifest:
+    """Return what the SR-IOV operator does: it hands out functions that images made, and drains no node."""
     return manifest(
-        _SRIOV,
+        SRIOV,
         "SriovOperatorConfig",
         "default",  # the only name that the operator looks for
         namespace=NAMESPACE,
@@ -128,7 +132,7 @@ def _functions(kind: InstanceType, cluster: str) -> Manifest:
     model = "" if kind.nics is None else kind.nics.model
     device = device_plugins.ADAPTERS[model]
     return manifest(
-        _SRIOV,
+        SRIOV,
         "SriovNetworkNodePolicy",
         kind.name,
         namespace=NAMESPACE,
@@ -169,9 +173,9 @@ def _attachment(partition: Partition, cluster: str, tenant: str) -> Manifest:
         "k8s.cni.cncf.io/v1",
         "NetworkAttachmentDefinition",
         name,
-        namespace=_ATTACHMENTS,
+        namespace=ATTACHMENTS,
         labels={keys.TENANT: tenant},
-        annotations={"k8s.v1.cni.cncf.io/resourceName": RESOURCE},
+        annotations={OF_RESOURCE: RESOURCE},
         cluster=cluster,
         spec={"config": json.dumps(config)},
     )
@@ -222,7 +226,7 @@ def _daemon(partition: Partition, cluster: str, tenant: str) -> Manifest:
 
 def attachment_of(fabric: str) -> str:
     """Return how a pod names its network attachment on ``fabric``."""
-    return f"{_ATTACHMENTS}/{fabric}"
+    return f"{ATTACHMENTS}/{fabric}"
 
 
 def _octets(guid: int) -> str:

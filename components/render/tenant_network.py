@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from components.render import infiniband, roce
+from components.render import infiniband, rails, roce
 from components.render.backends import BORDERS
 from components.render.dpus import DpuPlatform
 from components.render.manifest import Manifest
@@ -26,6 +26,8 @@ class TenantNetworkInput:
     """Cluster whose objects these are; None where DPUs isolate the VPC."""
     partition: infiniband.Partition | None
     """The VPC's partition for the nodes of ``cluster``; None when these are on no InfiniBand fabric."""
+    rails: rails.Rails | None = None
+    """What gives pods of ``cluster`` functions of ports on RoCE; None where nothing does."""
     roce: roce.RocePorts | None = None
     """What hands out RDMA devices on RoCE in ``cluster``; None where nothing does."""
 
@@ -37,6 +39,7 @@ class TenantNetworkInput:
         return (
             *borders.inside(vpc, self.platform.networks, self.cluster),
             *(() if partition is None else infiniband.render(partition, self.cluster, vpc.tenant)),
+            *(() if self.rails is None else rails.render(self.rails, self.cluster, vpc.tenant)),
             *(() if self.roce is None else roce.render(self.roce, self.cluster)),
         )
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
-from components.specs.base import CheckedSpec, DnsLabel, Label, Misfit
+from components.specs.base import CheckedSpec, Cidr, DnsLabel, Label, Misfit
 from components.specs.ranges import NumberRange, Numbers, range_reader
 
 LAST_PKEY = 0x7FFE
@@ -58,6 +58,9 @@ class FabricKind(StrEnum):
 
 LAST_VNI = 0xFFFFFF
 """VNIs have 24 bits."""
+_RAILS = ("rails", "rail_prefixes")
+_LEAST_RAIL_BITS = 3
+"""Bits for 8 rails, so that fabrics with fewer get more without another cut of prefixes."""
 _CLASSES = 3
 """Bits of a DSCP, its lower ones, that do not say which of eight classes a packet is of."""
 
@@ -118,6 +121,12 @@ class FabricSpec(CheckedSpec):
     (``contents.roce``). VPCs are told apart by their DPUs alone when it is left out."""
     vnis: Numbers | None = Field(default=None, examples=["40000-40999"])
     """Numbers of the VRFs that VPCs get on the switches of an Ethernet fabric with ``roce``, 24 bits."""
+    rails: int | None = Field(default=None, ge=1, le=16, examples=[8])
+    """Number of rails of an Ethernet fabric with ``roce``: port 0 of each host is on rail 0, port 1 on rail 1. Required
+    where pods get virtual functions of ports."""
+    rail_prefixes: Cidr | None = None
+    """Addresses of pods on rails: each cluster with such pods gets a prefix of them, cut into one subnet a rail. It is
+    required with ``rails``, and disjoint from all networks of the region."""
     max_hosts: int = Field(ge=1, le=100_000)
     """Most hosts that the switches can connect."""
 
@@ -125,6 +134,11 @@ class FabricSpec(CheckedSpec):
     def tells_apart(self) -> bool:
         """Tell whether the fabric itself keeps VPCs apart, by partitions or by VRFs."""
         return self.kind is FabricKind.INFINIBAND or self.roce is not None
+
+    @property
+    def rail_bits(self) -> int:
+        """Return how many bits of an address tell rails apart: a prefix has 8 subnets, or 16 for more rails."""
+        return max(_LEAST_RAIL_BITS, ((self.rails or 1) - 1).bit_length())
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield what InfiniBand or RoCE needs and does not have, or has and does not need."""
@@ -144,12 +158,17 @@ class FabricSpec(CheckedSpec):
 
     def _roce_misfits(self) -> Iterator[Misfit]:
         if self.kind is FabricKind.INFINIBAND:
-            for name in ("roce", "vnis"):
+            for name in ("roce", "vnis", *_RAILS):
                 if (value := getattr(self, name)) is not None:
                     yield Misfit("has no meaning on an infiniband fabric; remove it", (name,), str(value))
-        elif self.roce is not None and self.vnis is None:
+            return
+        if self.roce is not None and self.vnis is None:
             yield Misfit("is required for an ethernet fabric with roce; add it", ("vnis",))
-        elif self.roce is None and self.vnis is not None:
-            yield Misfit("has no meaning on a fabric without roce; remove it", ("vnis",), str(self.vnis))
+        for name in ("vnis", *_RAILS) if self.roce is None else ():
+            if (value := getattr(self, name)) is not None:
+                yield Misfit("has no meaning on a fabric without roce; remove it", (name,), str(value))
+        for name, other in (_RAILS, _RAILS[::-1]) if self.roce is not None else ():
+            if getattr(self, name) is None and getattr(self, other) is not None:
+                yield Misfit(f"is required on a fabric with {other}; add it", (name,))
         if self.vnis and not 1 <= self.vnis.first <= self.vnis.last <= LAST_VNI:
             yield Misfit(f"has VNIs outside 1-{LAST_VNI}; write a range within", ("vnis",), str(self.vnis))

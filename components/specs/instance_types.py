@@ -128,9 +128,13 @@ class InstanceType(CheckedSpec):
     """Number of ports of one node on the InfiniBand fabric of the host's hall."""
     roce_ports: int = Field(default=0, ge=0, le=16)
     """Number of ports of one node on the Ethernet fabric with ``roce`` of the host's hall, beside those of its DPU."""
+    roce_interfaces: tuple[InterfaceName, ...] = ()
+    """Names of the ports on RoCE as golden images have them, such as ``enp26s0f0np0``, in the order of the fabric's
+    rails. They are required where pods get virtual functions of ports."""
     rdma: RdmaSpec | None = None
     """How pods get the ports on the fabric. Without it they get virtual functions of InfiniBand ports, whose RDMA
-    devices all namespaces of the node see, and nothing of ports on RoCE, which can be ``shared``."""
+    devices all namespaces of the node see, and nothing of ports on RoCE, which can give ``functions`` or be
+    ``shared``."""
     ethernet_ports: int = Field(default=2, ge=1, le=8)
     """Number of ports of one node to leaf switches."""
     dpu: DpuSpec
@@ -159,6 +163,11 @@ class InstanceType(CheckedSpec):
         return bool(self.roce_ports) and self.port_use is PortUse.SHARED
 
     @property
+    def cuts_roce(self) -> bool:
+        """Tell whether pods get virtual functions of a node's ports on RoCE, with addresses of its rails."""
+        return bool(self.roce_ports) and self.rdma is not None and self.port_use is PortUse.FUNCTIONS
+
+    @property
     def port_use(self) -> PortUse:
         """Return what a pod gets of the ports of a node on its fabric."""
         return PortUse.FUNCTIONS if self.rdma is None else self.rdma.ports
@@ -173,11 +182,12 @@ class InstanceType(CheckedSpec):
         if self.roce_ports and self.infiniband_ports:
             text = f"is for nodes on RoCE alone, and infiniband_ports is {self.infiniband_ports}; remove it"
             yield Misfit(text, ("roce_ports",), self.roce_ports)
-        if self.rdma is not None and self.roce_ports and not self.shares_roce:
-            text = "cannot be given on RoCE, where ports stay on the network of the node; write shared"
+        if self.roce_ports and self.port_use is PortUse.WHOLE:
+            text = "cannot be given on RoCE, where ports stay on the network of the node; write functions, or shared"
             yield Misfit(text, ("rdma", "ports"), str(self.port_use))
         elif self.rdma is not None and not self.infiniband_ports and not self.roce_ports:
             yield Misfit("is about ports on InfiniBand, and infiniband_ports is 0; remove it", ("rdma",))
+        yield from self._unnamed_ports()
         if self.port_use is not PortUse.FUNCTIONS and len(self.name) > _MAX_POLICY:
             text = (
                 f"has more than {_MAX_POLICY} characters, which the Network Operator refuses for what hands out"
@@ -197,6 +207,16 @@ class InstanceType(CheckedSpec):
                 " that matches is taken; add model or device_name of the disk to boot from"
             )
             yield Misfit(text, ("root_device",))
+
+    def _unnamed_ports(self) -> Iterator[Misfit]:
+        """Yield ports on RoCE that are not told apart by their names, and names that nothing asks for."""
+        names = self.roce_interfaces
+        if names and not self.cuts_roce:
+            text = "is for types whose pods get functions on RoCE; remove it, or write rdma: {ports: functions}"
+            yield Misfit(text, ("roce_interfaces",))
+        elif self.cuts_roce and (len(names), len({*names})) != (self.roce_ports, self.roce_ports):
+            text = f"has {len({*names})} names, and roce_ports is {self.roce_ports}; name each port once, by rail"
+            yield Misfit(text, ("roce_interfaces",))
 
 
 class InstanceTypeCatalog(DataFile):

@@ -75,6 +75,9 @@ class ClusterAllocation(Spec):
     """Bare-metal controller of the region that has the cluster's hosts; None where the region lists none."""
     guids: dict[DnsLabel, GuidRange] = Field(default_factory=dict)
     """GUIDs that virtual functions of the cluster's nodes may have, by InfiniBand fabric."""
+    rail_prefixes: dict[DnsLabel, Cidr] = Field(default_factory=dict)
+    """Addresses of pods on the rails of each Ethernet fabric that has any, by fabric, in one subnet a rail. They never
+    change while the cluster has nodes."""
     node_ports: Numbers = DEFAULT_NODE_PORTS
     """Ports that Services of type NodePort may have; they never become fewer."""
     service_domain: Domain = DEFAULT_SERVICE_DOMAIN
@@ -122,6 +125,8 @@ class Freed(Spec):
     """Addresses that a hosted control plane had."""
     guids: dict[DnsLabel, tuple[GuidRange, ...]] = Field(default_factory=dict)
     """GUIDs that the nodes of a cluster had, by InfiniBand fabric."""
+    rail_prefixes: dict[DnsLabel, tuple[Cidr, ...]] = Field(default_factory=dict)
+    """Addresses of a cluster's pods on rails, by Ethernet fabric."""
     public_ips: tuple[IpAddress, ...] = ()
     """Public addresses that a VM had."""
     prefixes_ipv6: tuple[Cidr6, ...] = ()

@@ -56,9 +56,10 @@ def _functions(view: View, labels: dict[str, str], namespace: str) -> dict[str, 
     for policy in view.all(_SRIOV, "SriovNetworkNodePolicy"):
         spec = policy["spec"]
         here = policy["metadata"]["namespace"] == namespace and spec["nodeSelector"].items() <= labels.items()
-        if here and spec["nicSelector"].items() <= _ADAPTER.items():
-            name = f"{_PREFIX}/{spec['resourceName']}"
-            found[name] = found.get(name, 0) + _PORTS * spec["numVfs"]
+        adapter = {key: value for key, value in spec["nicSelector"].items() if key != "pfNames"}
+        if here and adapter.items() <= _ADAPTER.items():
+            name, ports = f"{_PREFIX}/{spec['resourceName']}", len(spec["nicSelector"].get("pfNames", ())) or _PORTS
+            found[name] = found.get(name, 0) + ports * spec["numVfs"]
     return {name: str(count) for name, count in found.items()}
 
 

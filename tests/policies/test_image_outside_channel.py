@@ -34,7 +34,7 @@ def test_refuses_a_candidate_in_a_stable_environment(template: Template, context
         "  found:   gpu-2026.12.0 (channel candidate)\n"
         "  allowed: channel stable of environments/laptop/region.yaml offers gpu-2026.10.2, gpu-2026.11.1, "
         "cpu-2026.10.2, hgx-2026.11.1, gb-2026.10.2, gb-2026.11.1, eth-2026.11.1, cpu-2026.11.1, cpu-net-2026.11.1,"
-        " gpu-2026.11.3 and 2 more (environments/catalog/images.yaml)\n"
+        " gpu-2026.11.3 and 4 more (environments/catalog/images.yaml)\n"
         "  why:     an image that has not proven itself would run on tenants' nodes\n"
         "  fix:     pin one of these with jacquard promote, or add the channel to the image once it has proven itself\n"
         "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject acme-train/infer"

@@ -15,9 +15,10 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from small_region import HOSTS_PER_RACK, changed, nodes, rack, racks, small_region, tenant
 
 from components.plan.allocate.allocation import Allocation, attempt
-from components.plan.allocate.ledger import Kind, freed_numbers, numbers_of
+from components.plan.allocate.ledger import freed_numbers, numbers_of
 from components.plan.allocate.numbers import Block, as_block
 from components.plan.allocate.releases import release_quarantine
+from components.plan.allocate.sorts import Kind
 from components.plan.rules import locks
 from components.specs.environment import Environment
 from components.specs.lock_text import sealed

@@ -40,7 +40,7 @@ DATA = {
         ("../catalog/images.yaml", "cloud.example/bfb-3.2.0.bfb", "moved.example/bfb-3.2.0.bfb"),
         (
             "url https://images.cloud.example/bfb-3.2.0.bfb, the data say https://images.moved.example/bfb-3.2.0.bfb"
-            " (../catalog/images.yaml:217)"
+            " (../catalog/images.yaml:243)"
         ),
     ),
     "mtu_bytes": (

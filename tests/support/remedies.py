@@ -231,7 +231,7 @@ _ASKS = {
         "a fact of a machine": (
             "names no host | correct (it|the address|one of the two|fits) | remove '[=+@-]' | write the BMC as | "
             "its IPv4 | "
-            "keep it in Secret | must not be a UUID | list each member | disk to boot from | "
+            "keep it in Secret | name each port | must not be a UUID | list each member | disk to boot from | "
             "disk that images go to | say its model | amd_iommu=on or | share one VLAN"
         ),
         "a free number or network": (

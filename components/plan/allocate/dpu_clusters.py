@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby, islice
 from operator import itemgetter
 
-from components.plan.allocate.ledger import ADDRESS_BITS
+from components.plan.allocate.sorts import ADDRESS_BITS
 from components.plan.pools import clusters, problem, tenant_file
 from components.render.backends import BORDERS
 from components.render.dpf_hbn import POINT_TO_POINT

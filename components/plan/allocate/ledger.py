@@ -8,116 +8,17 @@ There is no clock here: only people know when the last route is gone.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from components.plan.allocate.numbers import Block, Blocks, as_block, hosts_of
+from components.plan.allocate.numbers import Block, Blocks, as_block
+from components.plan.allocate.sorts import ASNS, ROUTE_TARGETS, SORTS, Kind, Sort
 from components.plan.pools import DataPath
-from components.specs.base import Address, Network
 from components.specs.environment import Environment
-from components.specs.fabric import GuidNumbers
-from components.specs.ipv6 import ADDRESS_BITS as IPV6_BITS
-from components.specs.ipv6 import Network6
 from components.specs.locks import ClusterAllocation, Freed
-from components.specs.vpc_allocation import IPV6_PREFIXES, MorePrefix, VpcAllocation
+from components.specs.vpc_allocation import MorePrefix, VpcAllocation
 
-ADDRESS_BITS = 32
 MAX_HOLDERS_SHOWN = 3
-PREFIXES = ("pods", "services", "hosts", "load_balancers")
-"""Keys of a VPC's prefixes, in the order they are given, since fewer gaps are left with the wide ones first."""
-
-
-class Kind(NamedTuple):
-    """A sort of number, as quarantine calls it; PKeys, GUIDs and VNIs of VRFs are counted for each fabric."""
-
-    section: str
-    fabric: str = ""
-
-
-VNIS = Kind("vnis")
-ASNS = Kind("asns")
-ROUTE_TARGETS = Kind("route_targets")
-VPC_PREFIXES = Kind("prefixes")
-VIPS = Kind("vips")
-PUBLIC_IPS = Kind("public_ips")
-VPC_PREFIXES_IPV6 = Kind("prefixes_ipv6")
-
-
-def pkeys(fabric: str) -> Kind:
-    """Return the kind of the partition keys of ``fabric``."""
-    return Kind("pkeys", fabric)
-
-
-def fabric_vnis(fabric: str) -> Kind:
-    """Return the kind of the VNIs of ``fabric``."""
-    return Kind("fabric_vnis", fabric)
-
-
-def guids(fabric: str) -> Kind:
-    """Return the kind of the GUIDs of ``fabric``."""
-    return Kind("guids", fabric)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sort:
-    """All that is particular to a sort of number; what a lock file has of it are fields of `Freed` and of an entry."""
-
-    range: str
-    """Key of its range in ``networks``, or in each of ``fabrics``."""
-    by_fabric: bool = False
-    entry: type[VpcAllocation | ClusterAllocation] | None = None
-    """Entry of the lock file that has such numbers; None where the number is an entry by itself."""
-    keys: tuple[str, ...] = ()
-    """Keys of such numbers in the entry."""
-    block: Callable[[Any], Block] = as_block
-    """Returns the numbers of a range that can be given."""
-    value: Callable[[Block], Any] = lambda block: block.first
-    """Returns the value of a number in a lock file."""
-    form: str = ""
-    """Format in which people write it."""
-    prefix_bits: int = 0
-    """Bits of an address where the numbers are prefixes; 0 where they are none."""
-
-
-def _address(block: Block) -> Address:
-    return Address(block.first)
-
-
-def _prefix(family: type[Network | Network6], bits: int, block: Block) -> Network | Network6:
-    return family((block.first, bits - (block.size - 1).bit_length()))
-
-
-def _guids(block: Block) -> GuidNumbers:
-    return GuidNumbers(first=block.first, last=block.last)
-
-
-SORTS = {
-    "vnis": Sort(range="vni", entry=VpcAllocation, keys=("vni",)),
-    "asns": Sort(range="asn", entry=VpcAllocation, keys=("asn",)),
-    "route_targets": Sort(range="route_targets", entry=VpcAllocation, keys=("route_target",)),
-    "prefixes": Sort(
-        range="tenants",
-        entry=VpcAllocation,
-        keys=(*PREFIXES, "more_prefixes"),
-        value=partial(_prefix, Network, ADDRESS_BITS),
-        prefix_bits=ADDRESS_BITS,
-    ),
-    "pkeys": Sort(range="pkeys", by_fabric=True, entry=VpcAllocation, keys=("pkeys",), form="#x"),
-    "fabric_vnis": Sort(range="vnis", by_fabric=True, entry=VpcAllocation, keys=("fabric_vnis",)),
-    "vips": Sort(range="control_plane_vips", entry=ClusterAllocation, keys=("vip",), block=hosts_of, value=_address),
-    "guids": Sort(range="guids", by_fabric=True, entry=ClusterAllocation, keys=("guids",), value=_guids),
-    "public_ips": Sort(range="public", block=hosts_of, value=_address),
-    "prefixes_ipv6": Sort(
-        range="tenants_ipv6",
-        entry=VpcAllocation,
-        keys=tuple(IPV6_PREFIXES.values()),
-        value=partial(_prefix, Network6, IPV6_BITS),
-        prefix_bits=IPV6_BITS,
-    ),
-}
-"""Sorts of numbers, by their section of the quarantine."""
 Given = Iterator[tuple[Kind, tuple[str, ...], Block]]
 """Numbers that an entry has, each with its key in the entry."""
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from components.plan.build.add_ons import add_ons, brings_network
 from components.plan.build.dpus import uses_dpf, uses_ovn
-from components.plan.build.fabrics import handed_out
+from components.plan.build.fabrics import cutting, handed_out
 from components.plan.pools import DataPath, PlacedCluster, clusters, tenant_file
-from components.render import dns, flux, infiniband, kamaji_etcd, kube_ovn, ovn_services, secret_store
+from components.render import dns, flux, infiniband, kamaji_etcd, kube_ovn, ovn_services, rails, secret_store
 from components.render.backends import BORDERS, CONTROL_PLANES
 from components.render.dpus import HBN_CHART
 from components.render.region import kept_by_kamaji, region_operators
@@ -17,7 +17,7 @@ from components.render.vm_offering import VM_OPERATORS
 from components.specs.environment import Environment
 from components.specs.loader import REGION
 
-_PLAIN = (*VM_OPERATORS, flux.OPERATOR)
+_PLAIN = (*VM_OPERATORS, flux.OPERATOR, rails.NV_IPAM)
 """Operators in tenants' clusters that are given no values."""
 DataPlace = tuple[str, DataPath]
 """File of the data, and path of a value in it."""
@@ -66,6 +66,8 @@ def installed_inside(environment: Environment, placed: PlacedCluster) -> Iterato
         yield kube_ovn.CHART, kube_ovn.NAMESPACE
     if handed_out(environment, placed):
         yield infiniband.CHART, infiniband.NAMESPACE
+    if cutting(environment, placed):
+        yield rails.NV_IPAM.chart, rails.NV_IPAM.namespace
     drivers = storage_drivers(tuple(spec for spec in environment.region.storage if spec.name in cluster.storage))
     machines = VM_OPERATORS if vms is not None and vms.cluster == cluster.name else ()
     handed_over = (flux.OPERATOR,) if cluster.flux else ()
@@ -84,6 +86,8 @@ def _of_clusters(environment: Environment) -> Iterator[tuple[str, DataPlace]]:
     for placed in clusters(environment):
         if handed_out(environment, placed):
             yield infiniband.CHART, (placed.file, placed.path)
+        if cutting(environment, placed):
+            yield rails.NV_IPAM.chart, (placed.file, placed.path)
         if placed.cluster.flux:
             yield flux.OPERATOR.chart, (placed.file, (*placed.path, "flux"))
         for entry in add_ons(environment, placed):

@@ -85,14 +85,20 @@ def roce_ports(environment: Environment, placed: PlacedCluster) -> RocePorts | N
         instance_types=tuple(kinds.values()),
         fabrics=tuple(fabric.name for fabric in roce(environment, placed.vpc)),
         plugin=environment.versions.tool(IMAGES[PortUse.SHARED]),
-        has_operator=bool(connected(environment, placed)),
+        has_operator=bool(connected(environment, placed) or cutting(environment, placed)),
         pins=environment.image_pins.charts_of(placed.cluster.name),
     )
 
 
 def handed_out(environment: Environment, placed: PlacedCluster) -> list[InstanceType]:
     """Return the instance types of ``placed`` of which pods ask for ports, on whatever fabric."""
-    return [*connected(environment, placed), *_sharing(environment, placed)]
+    cut = cutting(environment, placed).values()
+    return [*connected(environment, placed), *cut, *_sharing(environment, placed)]
+
+
+def cutting(environment: Environment, placed: PlacedCluster) -> dict[str, InstanceType]:
+    """Return the instance types, by name, with which pods of ``placed`` get functions of ports on RoCE."""
+    return {kind.name: kind for kind, _ in on_roce(environment, placed) if kind.cuts_roce}
 
 
 def _sharing(environment: Environment, placed: PlacedCluster) -> list[InstanceType]:

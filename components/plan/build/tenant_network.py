@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from components.plan.build.dpus import dpu_platform
 from components.plan.build.fabrics import partition, roce_ports
 from components.plan.build.node_addresses import Links, host_links
+from components.plan.build.rails import rails_of
 from components.plan.build.vm_offering import public_addresses
 from components.plan.peerings import agreed
 from components.plan.pools import PlacedCluster, clusters_of
@@ -58,9 +59,10 @@ def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[TenantNe
 def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[TenantNetworkInput]:
     """Yield the VPC of a cluster that it isolates itself, or has a partition of."""
     vpc, part, ports = placed.vpc, partition(environment, placed), roce_ports(environment, placed)
-    if vpc is not None and (part or ports or not on_dpus(vpc)):
+    cut = rails_of(environment, placed)
+    if vpc is not None and (part or ports or cut or not on_dpus(vpc)):
         mine = _vpc(environment, placed.tenant, vpc, placed.cluster.name, {})  # links are what DPUs are told
-        yield replace(_network(environment, mine, placed.cluster.name), partition=part, roce=ports)
+        yield replace(_network(environment, mine, placed.cluster.name), partition=part, rails=cut, roce=ports)
 
 
 def _network(environment: Environment, vpc: Vpc, cluster: str | None) -> TenantNetworkInput:

@@ -95,7 +95,7 @@ def _rdma_objections(environment: Environment, image: GoldenImage, pool: NodePoo
     """
     kind = environment.instance_types.by_name.get(pool.instance_type)
     has = image.contents.rdma_exclusive
-    if kind is None or not (kind.infiniband_ports or kind.shares_roce) or kind.rdma_exclusive == has:
+    if kind is None or not (kind.infiniband_ports or kind.shares_roce or kind.cuts_roce) or kind.rdma_exclusive == has:
         return []
     kept = "keeps RDMA devices to one namespace" if has else "lets all namespaces see RDMA devices"
     said = str(kind.rdma_exclusive).lower()

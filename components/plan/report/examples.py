@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from components.plan.build import vm_offering
 from components.plan.build.fabrics import on_roce, partition
+from components.plan.build.rails import rails_of
 from components.plan.intents.images import find_image
 from components.plan.intents.nodes import intents_of
 from components.plan.pools import PlacedCluster, PlacedPool, clusters
 from components.plan.report.nvlink_offers import nvlink_pools
-from components.render import examples, gpu_sharing, infiniband
+from components.render import examples, gpu_sharing, infiniband, rails
 from components.render.device_plugins import resource_of
 from components.render.manifest import Json
 from components.render.vm_chart import chart_values
@@ -102,8 +103,8 @@ def _pod(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec) ->
     resource, count = gpu_sharing.offered(kind.gpu, sharing)
     ports, networks = _ports(environment, placed, kind) if sharing is None else ({}, ())
     limits = {resource: count if sharing is None else 1, **ports}
-    on_fabric = sharing is None and any(one == kind for one, _ in on_roce(environment, placed))
-    pod = examples.gpu_pod(kind.name, pool.taints, limits, networks, _WORKLOAD, host_network=on_fabric)
+    joined = sharing is None and any(one == kind and not one.cuts_roce for one, _ in on_roce(environment, placed))
+    pod = examples.gpu_pod(kind.name, pool.taints, limits, networks, _WORKLOAD, host_network=joined)
     asked = "all GPUs of a node" if sharing is None else "a part of a GPU"
     yield _example(kind.name, f"A pod with {asked} of type {kind.name}", placed, pod)
 
@@ -111,7 +112,12 @@ def _pod(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec) ->
 def _ports(
     environment: Environment, placed: PlacedCluster, kind: InstanceType
 ) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Return what a pod asks for to get all ports of its node on InfiniBand, and the networks that it names."""
+    """Return what a pod asks for to get all ports of its node on a fabric, and the networks that it names."""
+    mine = rails_of(environment, placed)
+    if mine is not None and kind in mine.instance_types:
+        each = range(kind.roce_ports)
+        names = tuple(rails.attachment_of(mine.fabric.name, rail) for rail in each)
+        return {rails.resource_of(rail): 1 for rail in each}, names
     part = partition(environment, placed)
     if part is None or kind not in part.instance_types:
         return {}, ()

@@ -10,11 +10,24 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from components.plan.build.fabrics import ports_on, reached
-from components.plan.build.tenant_network import vpcs
-from components.plan.pools import vpc_of_host
-from components.specs.base import Spec
+from components.plan.build.rails import rails_of
+from components.plan.build.tenant_network import PlacedVpc, vpcs
+from components.plan.pools import clusters_of, vpc_of_host
+from components.render.rails import gateway, subnet
+from components.specs.base import Address, Network, Spec
 from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec, RoceSpec
+
+
+class FabricRail(Spec):
+    """A rail of a cluster on a fabric: a subnet of pods in the VRF of its VPC."""
+
+    cluster: str
+    rail: int
+    """Number of the rail, from 0: that of the ports in the order of their hosts' instance type."""
+    subnet: Network
+    gateway: Address
+    """Address that switches answer to in the subnet, on each leaf the same."""
 
 
 class FabricVrf(Spec):
@@ -26,6 +39,8 @@ class FabricVrf(Spec):
     """VNI of the VRF, unique on the fabric."""
     hosts: dict[str, int]
     """Ports in the VRF by host: all that the host has on the fabric."""
+    rails: tuple[FabricRail, ...]
+    """Subnets of pods in the VRF, each on the ports that hosts of its cluster have on its rail."""
 
 
 class FabricSwitches(Spec):
@@ -57,12 +72,24 @@ def fabric_switches(environment: Environment) -> Iterator[FabricSwitches]:
                 tenant=placed.vpc.tenant,
                 vni=placed.vpc.numbers.fabric_vnis[fabric.name],
                 hosts=hosts.pop(placed.vpc.spec.name, {}),
+                rails=tuple(_rails(environment, placed, fabric)),
             )
             for placed in vpcs(environment)
             if fabric.name in placed.vpc.spec.fabrics
         )
         unused = {host: ports for found in hosts.values() for host, ports in found.items()}
         yield FabricSwitches(fabric=fabric.name, halls=halls, roce=fabric.roce, vrfs=vrfs, unused=unused)
+
+
+def _rails(environment: Environment, placed: PlacedVpc, fabric: FabricSpec) -> Iterator[FabricRail]:
+    """Yield the rails of the clusters of a VPC on ``fabric``."""
+    for item in clusters_of(placed.tenant):
+        mine = rails_of(environment, item) if item.cluster.vpc == placed.vpc.spec.name else None
+        if mine is None or mine.fabric != fabric:
+            continue
+        for rail in range(mine.ports):
+            addresses = subnet(fabric, mine.prefix, rail)
+            yield FabricRail(cluster=item.cluster.name, rail=rail, subnet=addresses, gateway=gateway(addresses))
 
 
 def _hosts(environment: Environment, fabric: FabricSpec) -> dict[str | None, dict[str, int]]:

@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from components.plan.allocate.dpu_clusters import running_dpu
-from components.plan.allocate.ledger import SORTS, Kind, Sort, freed_numbers, numbers_of, room, written
+from components.plan.allocate.ledger import freed_numbers, numbers_of, room, written
 from components.plan.allocate.numbers import Block, Blocks, as_block
+from components.plan.allocate.sorts import SORTS, Kind, Sort
 from components.plan.build.dns import has_names
 from components.plan.build.tenant_network import PlacedVpc, vpcs
 from components.plan.pools import clusters_of, vpc_of_host
@@ -32,6 +33,8 @@ class ClusterNetwork(Spec):
     """Address of the control plane."""
     guids: dict[str, str]
     """GUIDs of virtual functions, ``first-last``, by InfiniBand fabric."""
+    rail_prefixes: dict[str, Network]
+    """Addresses of pods on rails, by RoCE fabric."""
     public_addresses: tuple[Address, ...]
     """Public addresses of VMs, in the order of the data."""
     api_name: str | None
@@ -177,6 +180,7 @@ def _clusters(environment: Environment, placed: PlacedVpc) -> Iterator[ClusterNe
                 cluster=cluster.name,
                 api=given.vip,
                 guids={fabric: str(numbers) for fabric, numbers in given.guids.items()},
+                rail_prefixes=given.rail_prefixes,
                 public_addresses=placed.vpc.public_addresses if vms and vms.cluster == cluster.name else (),
                 api_name=f"{cluster.name}.{apis}" if apis else None,
                 domain=domain_of(cluster.name, dns) if dns and cluster.name in named else None,

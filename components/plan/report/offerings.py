@@ -25,7 +25,7 @@ from components.plan.report.offers import (
 )
 from components.plan.vm_nodes import Setup, setups
 from components.plan.vm_room import vms_on
-from components.render import gpu_sharing, infiniband
+from components.render import gpu_sharing, infiniband, rails
 from components.render.device_plugins import PREFIX, ROCE, resource_of
 from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec
@@ -188,7 +188,11 @@ def _storage(environment: Environment) -> Iterator[StorageOffer]:
 def _rdma(environment: Environment) -> Iterator[PortOffer]:
     """Yield the ports that pods of each cluster on a fabric can ask for, or join the network of the node for."""
     for placed in clusters(environment):
-        yield from (_joined(placed, kind, fabric) for kind, fabric in on_roce(environment, placed))
+        for kind, fabric in on_roce(environment, placed):
+            if kind.cuts_roce:
+                yield from _on_rails(placed, kind, fabric)
+            else:
+                yield _joined(placed, kind, fabric)
         part = partition(environment, placed)
         if part is None:
             continue
@@ -206,6 +210,23 @@ def _rdma(environment: Environment) -> Iterator[PortOffer]:
                 functions=kind.infiniband_ports * kind.dpu.virtual_functions if cut else None,
                 exclusive=kind.rdma_exclusive,
             )
+
+
+def _on_rails(placed: PlacedCluster, kind: InstanceType, fabric: FabricSpec) -> Iterator[PortOffer]:
+    """Yield the functions of a node's port on each rail."""
+    for rail in range(kind.roce_ports):
+        yield PortOffer(
+            cluster=placed.cluster.name,
+            instance_type=kind.name,
+            fabric=fabric.name,
+            networks=rails.attachment_of(fabric.name, rail),
+            resource=rails.resource_of(rail),
+            use=PortUse.FUNCTIONS,
+            host_network=False,
+            ports=1,
+            functions=kind.dpu.virtual_functions,
+            exclusive=kind.rdma_exclusive,
+        )
 
 
 def _joined(placed: PlacedCluster, kind: InstanceType, fabric: FabricSpec) -> PortOffer:

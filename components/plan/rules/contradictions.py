@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from components.plan.allocate.ledger import ADDRESS_BITS
+from components.plan.allocate.sorts import ADDRESS_BITS
 from components.plan.pools import DataPath, clusters, place, problem
 from components.plan.rules.networks import SERVICE_PREFIXES
 from components.plan.rules.running import restored, running_nodes

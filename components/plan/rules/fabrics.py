@@ -9,7 +9,7 @@ from components.plan.allocate.intervals import overlaps
 from components.plan.build.fabrics import connected, handed_out, infiniband, ports_on, reached
 from components.plan.pools import clusters, place, problem, tenant_file
 from components.render.device_plugins import ADAPTERS, IMAGES
-from components.render.infiniband import TOOLS
+from components.render.infiniband import MULTUS, TOOLS
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind, FabricSpec
 from components.specs.instance_types import PortUse
@@ -163,9 +163,10 @@ def one_fabric(environment: Environment) -> Iterator[Problem]:
 
 
 def one_mode(environment: Environment) -> Iterator[Problem]:
-    """Report clusters where RDMA devices of some nodes on InfiniBand are exclusive: one attachment serves all nodes."""
+    """Report clusters where RDMA devices of some nodes on a fabric are exclusive: one attachment serves all nodes."""
     for placed in clusters(environment):
-        kinds = {kind.name: kind for kind in connected(environment, placed) if kind.port_use is PortUse.FUNCTIONS}
+        handed = handed_out(environment, placed)
+        kinds = {kind.name: kind for kind in handed if kind.port_use is PortUse.FUNCTIONS}
         used = [
             (index, kinds[pool.instance_type])
             for index, pool in enumerate(placed.cluster.pools)
@@ -215,7 +216,8 @@ def adapters(environment: Environment) -> Iterator[Problem]:
     uses = {used_kinds[name].port_use for name in used}
     plugins = [image for use, image in IMAGES.items() if use in uses]
     partitioned = any(used_kinds[name].infiniband_ports for name in used)
-    for name in (*(TOOLS if partitioned else ()), *plugins):
+    cut = any(used_kinds[name].cuts_roce for name in used)
+    for name in (*(TOOLS if partitioned else (MULTUS,) if cut else ()), *plugins):
         if name not in known:
             text = f"need '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
             yield problem(environment, REGION, ("fabrics",), text)

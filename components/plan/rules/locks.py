@@ -7,16 +7,9 @@ from collections.abc import Iterator, Mapping
 
 from components.plan.allocate.allocation import ACCEPT_EDITS, attempt
 from components.plan.allocate.intervals import Interval, overlaps
-from components.plan.allocate.ledger import (
-    PUBLIC_IPS,
-    Kind,
-    freed_numbers,
-    numbers_of,
-    ranges,
-    shown,
-    written,
-)
+from components.plan.allocate.ledger import freed_numbers, numbers_of, ranges, shown, written
 from components.plan.allocate.numbers import Block, as_block
+from components.plan.allocate.sorts import PUBLIC_IPS, Kind
 from components.plan.allocate.spares import spares_for
 from components.plan.intents.images import choose_image, standing_objections
 from components.plan.intents.nodes import pinned_image

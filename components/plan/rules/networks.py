@@ -42,7 +42,7 @@ _UNUSABLE = {
 
 def unusable(environment: Environment) -> Iterator[Problem]:
     """Report networks that machines cannot have addresses in: loopback, link-local, multicast, reserved."""
-    for path, _, network in (*region_networks(environment), *behind_border(environment)):
+    for path, _, network in (*region_networks(environment), *behind_border(environment), *_rails(environment)):
         for special, why in _UNUSABLE.items():
             if network.overlaps(Network(special)):
                 text = f"{network} reaches into {special}, which {why}; write a network of machines, like 10.64.0.0/16"
@@ -51,7 +51,7 @@ def unusable(environment: Environment) -> Iterator[Problem]:
 
 def networks_disjoint(environment: Environment) -> Iterator[Problem]:
     """Report networks of a region that overlap."""
-    named = [*region_networks(environment), *behind_border(environment)]
+    named = [*region_networks(environment), *behind_border(environment), *_rails(environment)]
     for other, (path, _, network) in overlaps((*bounds(entry[2]), entry) for entry in named):
         where = f"{other[1]} ({other[2]}, {place(environment, REGION, other[0])})"
         text = f"{network} overlaps {where}; networks of a region must be disjoint, move one"
@@ -66,7 +66,8 @@ def joints(environment: Environment) -> Iterator[Problem]:
             if isinstance(joint, Network) or vpc.ipv6 is not None:
                 joined.setdefault((vpc.isolation, joint), []).append(vpc.name)
     ipv6 = environment.region.networks.tenants_ipv6
-    named = [(path, network) for path, _, network in (*region_networks(environment), *behind_border(environment))]
+    every = (*region_networks(environment), *behind_border(environment), *_rails(environment))
+    named = [(path, network) for path, _, network in every]
     for path, network in (*named, *([(("networks", "tenants_ipv6"), ipv6)] if ipv6 else ())):
         for (isolation, joint), names in joined.items():
             if type(joint) is type(network) and joint.overlaps(network):
@@ -91,6 +92,15 @@ def behind_border(environment: Environment) -> list[tuple[DataPath, str, Network
     border = environment.region.networks.border
     named = enumerate(border.networks if border else ())
     return [(("networks", "border", "networks", i), f"networks.border.networks[{i}]", one) for i, one in named]
+
+
+def _rails(environment: Environment) -> list[tuple[DataPath, str, Network]]:
+    """Return the networks of pods on rails, which the pods reach beside all others."""
+    return [
+        (("fabrics", index, "rail_prefixes"), f"rail_prefixes of {fabric.name}", fabric.rail_prefixes)
+        for index, fabric in enumerate(environment.region.fabrics)
+        if fabric.rail_prefixes is not None
+    ]
 
 
 def number_ranges(environment: Environment) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from components.plan.allocate.intervals import usable
-from components.plan.allocate.ledger import ADDRESS_BITS
+from components.plan.allocate.sorts import ADDRESS_BITS
 from components.plan.pools import place, problem, tenant_file, vms_of
 from components.plan.vm_room import ordered
 from components.specs.base import bytes_of

@@ -122,4 +122,9 @@ def test_switches_of_a_fabric_are_told_what_they_carry_and_which_ports_are_whose
     assert fabric[5].startswith("              200 ports of a01-u01, a01-u02, ")
     assert fabric[5].endswith(", a07-u01")
     assert fabric[6] == "  VRF         vireo/vireo, L3VNI 40001, no route to another"
-    assert fabric[8].startswith("  no VRF      232 ports of ")
+    assert fabric[8:11] == [
+        "  VRF         wisent/wisent, L3VNI 40002, no route to another",
+        "              32 ports of b24-u01, b24-u02, b24-u03, b24-u04",
+        "              10.136.0.0/25 with gateway 10.136.0.126, on port 0 of each host of wisent-train",
+    ]
+    assert fabric[18].startswith("  no VRF      232 ports of ")

@@ -106,7 +106,18 @@ def test_ports_on_roce_are_those_of_the_nodes_own_network(everywhere: Invoke) ->
 
     ports = ["roce-south, by hostNetwork", "-", "8 ports", "the node"]
     assert ["h100-eth-8", *ports, "solstice-lab, vireo-train"] in rows(text)
-    assert "has as many of the resource" not in text
+
+
+def test_pods_on_rails_learn_the_attachment_and_the_resource_of_each(everywhere: Invoke) -> None:
+    found = rows(everywhere("show", "eu-south-03a", "offerings").stdout)
+    pod = yaml.safe_load(everywhere("show", "eu-south-03a", "offerings", "--example", "h200-eth-8").stdout)
+    limits = pod["spec"]["containers"][0]["resources"]["limits"]
+
+    mine = [row[1:3] for row in found if row[:1] == ["h200-eth-8"] and "-rail-" in "".join(row)]
+    assert mine == [[f"default/roce-south-rail-{rail}", f"nvidia.com/roce_rail_{rail}"] for rail in range(8)]
+    assert pod["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"] == ",".join(name for name, _ in mine)
+    assert limits == {"nvidia.com/gpu": "8", **{resource: "1" for _, resource in mine}}
+    assert "hostNetwork" not in pod["spec"]
 
 
 def test_a_job_learns_where_nvlink_goes_beyond_a_node_and_what_to_apply(everywhere: Invoke) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 from components.plan.allocate.allocation import allocate
+from components.plan.build.rails import rails_of
+from components.plan.pools import clusters
 from components.plan.report.border import contract
 from components.plan.report.fabric_switches import FabricSwitches
 from components.plan.report.network import network
+from components.render.rails import render
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
 from components.specs.loader import load_environment
@@ -39,7 +42,7 @@ def without(environment: Environment, tenant: str) -> Environment:
 def test_each_port_of_a_host_is_in_the_vrf_of_its_vpc_or_in_none() -> None:
     found, lock = switches(region()), region().allocations
     by_vpc = {vrf.vpc: vrf.hosts for vrf in found.vrfs}
-    every = [host for host in region().hosts if host.instance_type == "h100-eth-8"]
+    every = [host for host in region().hosts if host.instance_type in {"h100-eth-8", "h200-eth-8"}]
 
     assert {vrf.vpc: vrf.vni for vrf in found.vrfs} == {
         name: vpc.fabric_vnis["roce-south"] for name, vpc in lock.vpcs.items() if vpc.fabric_vnis
@@ -55,13 +58,27 @@ def test_each_port_of_a_host_is_in_the_vrf_of_its_vpc_or_in_none() -> None:
 
 def test_a_vpc_that_leaves_a_fabric_frees_its_number_and_its_ports() -> None:
     before, after = switches(region()), without(region(), "vireo")
-    [stays, leaves] = before.vrfs
+    [leaves] = [vrf for vrf in before.vrfs if vrf.vpc == "vireo"]
 
-    assert switches(after).vrfs == (stays,)
+    assert switches(after).vrfs == tuple(vrf for vrf in before.vrfs if vrf is not leaves)
     assert switches(after).unused == {**before.unused, **leaves.hosts}
     assert after.allocations.quarantine["vireo/vireo"].fabric_vnis == {"roce-south": (leaves.vni,)}
     [range_] = [one for one in network(after).ranges if one.range == "fabrics.roce-south.vnis"]
-    assert (range_.given, range_.quarantined) == (1, 1)
+    assert (range_.given, range_.quarantined) == (2, 1)
+
+
+def test_switches_have_each_rail_of_a_cluster_with_the_gateway_that_pods_ask() -> None:
+    [wisent] = [vrf for vrf in switches(region()).vrfs if vrf.vpc == "wisent"]
+    [mine] = [placed for placed in clusters(region()) if placed.cluster.name == "wisent-train"]
+    cut = rails_of(region(), mine)
+    assert cut is not None
+    pools = [item.body["spec"] for item in render(cut, "wisent-train", "wisent") if item.kind == "IPPool"]
+
+    assert [rail.rail for rail in wisent.rails] == list(range(8))
+    assert [(str(rail.subnet), str(rail.gateway)) for rail in wisent.rails] == [
+        (pool["subnet"], pool["gateway"]) for pool in pools
+    ]
+    assert not any(vrf.rails for vrf in switches(region()).vrfs if vrf.vpc != "wisent")
 
 
 def test_a_vpc_that_comes_back_gets_its_number_again() -> None:

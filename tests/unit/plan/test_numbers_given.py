@@ -6,8 +6,8 @@ import pytest
 from small_region import allocated, changed, nodes, small_region, tenant
 
 from components.plan.allocate.allocation import allocate, attempt
-from components.plan.allocate.ledger import SORTS
 from components.plan.allocate.releases import release_quarantine
+from components.plan.allocate.sorts import SORTS
 from components.specs.bare_metal import BootMethod, ControllerSpec
 from components.specs.base import Network
 from components.specs.fabric import FabricSpec

@@ -29,6 +29,7 @@ def test_each_chart_is_asked_for_by_a_value_in_the_data() -> None:
             ),
             ("tenants/solstice.yaml", ("clusters", 0, "add_ons")),
         ),
+        **dict.fromkeys(("network-operator", "nv-ipam"), ("tenants/wisent.yaml", ("clusters", 0))),
         "flux": ("tenants/vireo.yaml", ("clusters", 0, "flux")),
         "kube-ovn": ("tenants/tessera.yaml", ("vpcs", 0, "isolation")),
         "kubevirt-operator": ("tenants/tessera.yaml", ("vms",)),

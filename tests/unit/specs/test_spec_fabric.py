@@ -126,6 +126,26 @@ def test_an_ethernet_fabric_that_tells_vpcs_apart_has_numbers_for_it() -> None:
     assert _roce_texts(vnis="0-99") == {"vnis": "has VNIs outside 1-16777215 (got '0-99'); write a range within"}
 
 
+def test_rails_and_their_addresses_go_together_on_a_fabric_with_roce() -> None:
+    rails = {"rails": 8, "rail_prefixes": "10.8.0.0/14"}
+
+    assert _roce_texts(**rails) == {}
+    assert _roce_texts(rails=8) == {
+        "rail_prefixes": "is required on a fabric with rails; write rail_prefixes: 10.64.0.0/16"
+    }
+    assert _roce_texts(rail_prefixes="10.8.0.0/14") == {
+        "rails": "is required on a fabric with rail_prefixes; write rails: 8"
+    }
+    assert _roce_texts(roce=None, vnis=None, **rails) == {
+        "rails": "has no meaning on a fabric without roce (got '8'); remove it",
+        "rail_prefixes": "has no meaning on a fabric without roce (got '10.8.0.0/14'); remove it",
+    }
+    assert _texts(**rails) == {
+        "rails": "has no meaning on an infiniband fabric (got '8'); remove it",
+        "rail_prefixes": "has no meaning on an infiniband fabric (got '10.8.0.0/14'); remove it",
+    }
+
+
 def test_infiniband_has_no_settings_of_ethernet() -> None:
     assert _texts(vnis="1-2", roce=ROCE["roce"]) == {
         "roce": (

@@ -1,0 +1,68 @@
+"""Prefixes of rails: as many addresses as nodes could need, apart, and never changed under pods that use them."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from small_region import allocated, changed, nodes, tenant
+from with_rails import RANGE, prefixes, with_rails
+
+from components.plan.allocate.allocation import attempt
+from components.plan.build.rails import rails_of
+from components.plan.pools import clusters
+from components.specs.base import Network
+
+
+def _ant(count: int) -> tuple[object, ...]:
+    return (tenant("ant", nodes(count), fabrics=("roce",)),)
+
+
+def test_prefixes_are_apart_and_have_room_for_twice_the_nodes() -> None:
+    bee = tenant("bee", nodes(1), fabrics=("roce",))
+    region = allocated(with_rails(), tenants=(tenant("ant", nodes(6), fabrics=("roce",)), bee))
+
+    # (6 + 1) blocks of 4 are 28 addresses, 64 hold twice as many, in 8 subnets; (1 + 1) blocks of 4 are 16 with twice.
+    assert prefixes(region) == {"ant-one": "10.200.0.0/23", "bee-one": "10.200.2.0/25"}
+    found = [rails_of(region, placed) for placed in clusters(region)]
+    assert all(one and one.prefix.subnet_of(RANGE) and one.ports == 4 for one in found)
+    assert not any(one.overlaps(other) for one, other in combinations(map(Network, prefixes(region).values()), 2))
+
+
+def test_a_prefix_stays_while_nodes_fit_and_is_never_changed_under_pods() -> None:
+    before = allocated(with_rails(), tenants=_ant(2))
+    grown = allocated(before, tenants=_ant(6))
+
+    assert prefixes(grown) == prefixes(before) == {"ant-one": "10.200.0.0/24"}
+    [problem] = attempt(changed(grown, tenants=_ant(8))).problems
+    assert problem.path == "clusters[0]"
+    assert problem.text == (
+        "needs 36 addresses on each rail of roce, and 10.200.0.0/24 has 32; pods and switches use it, so it does not"
+        " change: make pools with functions on RoCE smaller, or give the new nodes to another cluster"
+    )
+
+
+def test_a_prefix_that_no_pod_uses_gives_way_to_a_wider_one() -> None:
+    before = allocated(with_rails(), tenants=_ant(2))
+    groups = {key: changed(group, nodes=0) for key, group in before.allocations.groups.items()}
+    idle = changed(before, allocations=changed(before.allocations, groups=groups))
+
+    moved = attempt(changed(idle, tenants=_ant(8))).numbers
+
+    assert str(moved.clusters["ant-one"].rail_prefixes["roce"]) == "10.200.4.0/22"
+    assert moved.quarantine["ant/ant-one"].rail_prefixes == {"roce": (Network("10.200.0.0/24"),)}
+
+
+def test_prefixes_of_clusters_that_leave_the_fabric_are_kept_back_for_them() -> None:
+    before = allocated(with_rails(), tenants=_ant(2))
+    left = allocated(before, tenants=(tenant("ant", nodes(2)),))
+
+    assert left.allocations.clusters["ant-one"].rail_prefixes == {}
+    assert left.allocations.quarantine["ant/ant-one"].rail_prefixes == {"roce": (Network("10.200.0.0/24"),)}
+    assert prefixes(allocated(left, tenants=_ant(2))) == prefixes(before)
+
+
+def test_a_range_that_is_full_is_told_with_its_place() -> None:
+    [problem] = attempt(changed(with_rails(Network("10.200.0.0/25")), tenants=_ant(6))).problems
+
+    full = "no free /23 is left in fabrics[0].rail_prefixes (region.yaml:1, 10.200.0.0/25); widen it there"
+    assert problem.text == full

@@ -1,0 +1,99 @@
+"""Functions of ports on RoCE with addresses of rails: what no environment has of it, and what plug-ins are told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import get_type_hints
+
+import pytest
+from environment_data import ENVIRONMENTS
+from small_region import changed
+
+from components.plan.build.inputs import inputs
+from components.plan.build.slices import slices
+from components.render.manifest import Manifest
+from components.render.rails import Attachment, Ipam, Plugin, Rails, block_of, gateway, render, subnet
+from components.render.tenant_network import TenantNetworkInput
+from components.specs.base import Network
+from components.specs.instance_types import InstanceType, RdmaSpec
+from components.specs.loader import load_environment
+
+CLUSTER = "wisent-train"
+
+
+@pytest.fixture(scope="module")
+def rails() -> Rails:
+    region = load_environment("eu-south-03a", ENVIRONMENTS)
+    every = (item for part in slices(region) for item in inputs(region, part))
+    [found] = [one for one in every if isinstance(one, TenantNetworkInput) and one.cluster == CLUSTER]
+    assert found.rails is not None
+    return found.rails
+
+
+def _of(kind: str, rails: Rails) -> list[Manifest]:
+    return [item for item in render(rails, CLUSTER, "wisent") if item.kind == kind]
+
+
+def test_each_rail_has_a_subnet_of_its_own_and_all_that_pods_need_there(rails: Rails) -> None:
+    pools, attachments, policies = (
+        _of(kind, rails) for kind in ("IPPool", "NetworkAttachmentDefinition", "SriovNetworkNodePolicy")
+    )
+
+    subnets = [Network(pool.body["spec"]["subnet"]) for pool in pools]
+    assert len(set(subnets)) == len(subnets) == rails.fabric.rails
+    assert all(one.subnet_of(rails.prefix) and one.prefixlen == subnets[0].prefixlen for one in subnets)
+    for pool, attachment, policy in zip(pools, attachments, policies, strict=True):
+        config = json.loads(attachment.body["spec"]["config"])
+        assert config["plugins"][0]["ipam"]["poolName"] == pool.name == config["name"] == attachment.name
+        resource = attachment.body["metadata"]["annotations"]["k8s.v1.cni.cncf.io/resourceName"]
+        assert resource == f"nvidia.com/{policy.body['spec']['resourceName']}"
+        assert policy.body["spec"]["mtu"] == 9000
+
+
+def test_attachments_say_what_their_plugins_know_and_no_more(rails: Rails) -> None:
+    for attachment in _of("NetworkAttachmentDefinition", rails):
+        config = json.loads(attachment.body["spec"]["config"])
+        assert config.keys() == get_type_hints(Attachment).keys()
+        for plugin in config["plugins"]:
+            assert plugin.keys() <= get_type_hints(Plugin).keys()
+            assert plugin.get("ipam", {}).keys() <= get_type_hints(Ipam).keys()
+        assert [plugin["type"] for plugin in config["plugins"]] == ["sriov", "rdma"]
+
+
+def test_rdma_devices_stay_with_the_node_where_all_namespaces_see_them(rails: Rails) -> None:
+    kinds = tuple(changed(kind, rdma=RdmaSpec()) for kind in rails.instance_types)
+
+    for attachment in _of("NetworkAttachmentDefinition", replace(rails, instance_types=kinds)):
+        [plugin] = json.loads(attachment.body["spec"]["config"])["plugins"]
+        assert plugin["type"] == "sriov"
+
+
+def test_a_type_with_fewer_ports_is_on_the_first_rails_alone(rails: Rails) -> None:
+    [kind] = rails.instance_types
+    narrow = changed(kind, name="narrow", roce_ports=2, roce_interfaces=kind.roce_interfaces[:2])
+
+    pools = _of("IPPool", replace(rails, instance_types=(kind, narrow)))
+
+    named = [
+        pool.body["spec"]["nodeSelector"]["nodeSelectorTerms"][0]["matchExpressions"][0]["values"] for pool in pools
+    ]
+    assert named == [[kind.name, "narrow"]] * 2 + [[kind.name]] * 6
+    assert len(_of("SriovNetworkNodePolicy", replace(rails, instance_types=(kind, narrow)))) == 10
+
+
+@pytest.mark.parametrize(("functions", "block"), [(1, 4), (4, 4), (5, 8), (16, 16), (33, 64)])
+@pytest.mark.parametrize("length", [22, 25])
+def test_the_gateway_is_in_no_block_of_a_node(rails: Rails, functions: int, block: int, length: int) -> None:
+    kind: InstanceType = changed(
+        rails.instance_types[0], dpu=changed(rails.instance_types[0].dpu, virtual_functions=functions)
+    )
+    assert block_of([kind]) == block
+
+    addresses = subnet(rails.fabric, Network(f"10.0.0.0/{length - 3}"), 5)
+    # The IPAM cuts blocks from the first address on, and takes none that reaches the broadcast.
+    blocks = (addresses.num_addresses - 2) // block
+
+    assert addresses.prefixlen == length
+    assert int(gateway(addresses)) > int(addresses.network_address) + blocks * block
+    assert blocks == addresses.num_addresses // block - 1
