@@ -14,7 +14,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from components.plan.pools import clusters
 from components.render.manifest import MANAGEMENT
+from components.specs.environment import Environment
 from providers.errors import ProviderError
 from providers.kube import ApiServer, ObjectRef
 from providers.kube.wait import WaitCondition, WaitTimeout, wait_for
@@ -47,6 +49,15 @@ def folder(environment: str, variables: Mapping[str, str] = os.environ) -> Path:
 def path(kubeconfigs: Path, cluster: str) -> Path:
     """Return the file of ``cluster`` in the folder ``kubeconfigs``."""
     return kubeconfigs / f"{cluster}.yaml"
+
+
+def ending(environment: Environment, kubeconfigs: Path) -> list[str]:
+    """Return the clusters that the data have no more, and in which objects of the region may still be.
+
+    The stack that has objects in a cluster writes its kubeconfig before the first one, and removes it after the last.
+    """
+    there = {file.stem for file in kubeconfigs.glob(path(Path(), "*").name)}
+    return sorted(there - {MANAGEMENT, *(placed.cluster.name for placed in clusters(environment))})
 
 
 def refresh(management: ApiServer, kubeconfigs: Path, cluster: str) -> bool:

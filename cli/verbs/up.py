@@ -31,7 +31,7 @@ from engine.side_by_side import Outcome, among
 from observe.observation import observe
 from observe.region_status import RegionStatus, assemble
 from observe.settling import settle
-from stacks.bootstrap import ending
+from stacks import kubeconfig
 from stacks.target import BOOTSTRAP, stack_names, stack_needs
 from toolchain import paths, settings
 from toolchain.kind import Kind
@@ -250,7 +250,7 @@ def up(
         work = Up(spec, engine, stderr(), now, resources, stacks, accepted=tuple(accept or ()), switch_to=taker)
         try:
             if rehearsal:
-                work.ending = ending(spec, paths.kubeconfigs(environment))
+                work.ending = kubeconfig.ending(spec, paths.kubeconfigs(environment))
                 work.clusters()
             work.slices()
             if work.ending:

@@ -24,7 +24,7 @@ class FabricRail(Spec):
 
     cluster: str
     rail: int
-    """Number of the rail, from 0: that of the ports in the order of their hosts' instance type."""
+    """Number of the rail, from 0, which is the place of its ports in ``roce_interfaces`` of the instance type."""
     subnet: Network
     gateway: Address
     """Address that switches answer to in the subnet, on each leaf the same."""

@@ -114,6 +114,7 @@ def test_the_file_of_an_object_that_is_gone_is_removed_and_nothing_else(
     assert before - set(tree(out)) == {
         "acme-train/_cluster/namespace-csi-nfs.yaml",
         "acme-train/_cluster/storageclass-shared-nfs.yaml",
+        "acme-train/_cluster/storageprofile-shared-nfs.yaml",
         "acme-train/_cluster/volumesnapshotclass-shared-nfs.yaml",
         "management/acme-train/helmrelease-csi-driver-nfs.yaml",
     }

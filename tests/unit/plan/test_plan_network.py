@@ -29,7 +29,7 @@ def test_a_backend_that_isolates_no_host_is_told_once_with_its_vpcs() -> None:
 
     told = {one.isolation: [vpc.partition(" ")[0] for vpc in one.vpcs] for one in caveats(region)}
 
-    assert told == {"kube-ovn": ["tessera", "vireo", "vireo-dual"], "policy-only": ["solstice"]}
+    assert told == {"kube-ovn": ["tessera", "vireo", "vireo-dual"], "policy-only": ["solstice", "wisent"]}
     assert [name for name, border in BORDERS.items() if not (border.isolates_hosts or border.caveat)] == []
     assert all(":" in border.source for border in BORDERS.values())
 

@@ -133,11 +133,12 @@ def test_crds_dir_replaces_the_stand_ins_of_the_same_version(tmp_path: Path, mon
     (tmp_path / "project" / "all.yaml").write_text(yaml.safe_dump_all([kubevirt, older]))
     monkeypatch.setenv("CRDS_DIR", str(tmp_path))
 
-    found = {crd["spec"]["names"]["kind"]: crd for crd in crds.definitions("acme")}
+    every = crds.definitions("acme")
+    found = {crd["spec"]["names"]["kind"]: crd for crd in every}
 
     assert found["KubeVirt"] == crds.prepared(kubevirt)
     assert found["CDI"] == crds.stand_in(Kind("cdi.kubevirt.io", "v1beta1", "CDI", cluster_scoped=True, status=False))
-    assert len(found) == len(stand_ins("acme"))
+    assert len(every) == len(stand_ins("acme"))
 
 
 def test_crds_dir_that_is_no_folder_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

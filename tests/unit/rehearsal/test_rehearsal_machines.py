@@ -11,6 +11,7 @@ from rehearsal.operators import virtual_machines, vm_fleets, volumes
 from rehearsal.operators.view import reported
 
 IMPORTER = obj(volumes.CDI, "CDI", "cdi", namespace="", status={"phase": "Deployed"})
+WANTED = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "10Gi"}}}
 KUBEVIRT = obj(virtual_machines.API, "KubeVirt", "kubevirt", status={"phase": "Deployed"})
 
 
@@ -69,7 +70,7 @@ def test_a_released_volume_is_deleted_only_when_its_class_says_so(objects: Any) 
 
 
 def test_an_import_waits_for_its_class_and_then_for_its_claim(objects: Any) -> None:
-    spec = {"storage": {"storageClassName": "vast", "resources": {"requests": {"storage": "10Gi"}}}}
+    spec = {"storage": {**WANTED, "storageClassName": "vast"}}
     view = objects(obj(volumes.CDI, "DataVolume", "image", spec), IMPORTER)
     volumes.reconcile(view)
     status = view.get("DataVolume", "image", "ns")["status"]
@@ -87,7 +88,7 @@ def test_an_import_waits_for_its_class_and_then_for_its_claim(objects: Any) -> N
 
 def test_an_import_without_a_class_takes_the_default_one(objects: Any) -> None:
     default = {"storageclass.kubernetes.io/is-default-class": "true"}
-    spec = {"storage": {"resources": {"requests": {"storage": "10Gi"}}}}
+    spec = {"storage": WANTED}
     view = objects(
         obj(volumes.CDI, "DataVolume", "image", spec), storage_class("nfs"), storage_class("vast", **default), IMPORTER
     )
