@@ -46,6 +46,10 @@ class ScaleDown(StrEnum):
     at once."""
 
 
+LEAST_SYSTEM_NODES = 2
+"""Least nodes of role system in a cluster: one is replaced now and then, and its services with it."""
+
+
 class PoolRole(StrEnum):
     """What a pool is for."""
 

@@ -9,6 +9,7 @@ from components.plan.pools import PlacedPool, declared_spares, inventory_file, p
 from components.specs.environment import Environment
 from components.specs.loader import OUT_OF_SERVICE, REGION
 from components.specs.natural import naturally
+from components.specs.node_pool import LEAST_SYSTEM_NODES, PoolRole
 from components.specs.problems import Problem
 
 MAX_DOMAINS_SHOWN = 8
@@ -59,7 +60,9 @@ def too_few_nodes(
     where = f"{', '.join(shown)} ({_files(accounts)}{told})" if parts else "the inventory has none"
     key = "max_nodes" if placed.pool.autoscaling else "nodes"
     text = f"{wanted} {placed.pool.instance_type} nodes wanted, {possible} can be given: {where}"
-    return problem(environment, placed.file, (*placed.path, key), f"{text}; {_remedy(key, possible, leaving, told)}")
+    least = LEAST_SYSTEM_NODES if _alone_for_services(placed) else 1
+    remedy = _remedy(key, possible, leaving, told, least=least)
+    return problem(environment, placed.file, (*placed.path, key), f"{text}; {remedy}")
 
 
 def too_few_racks(
@@ -79,6 +82,11 @@ def too_few_racks(
     return problem(environment, placed.file, (*placed.path, "racks"), f"{text}; {_remedy('racks', possible, leaving)}")
 
 
+def _alone_for_services(placed: PlacedPool) -> bool:
+    """Tell whether a pool is the only one of its cluster that runs the cluster's own services."""
+    return [pool.name for pool in placed.cluster.pools if pool.role is PoolRole.SYSTEM] == [placed.pool.name]
+
+
 def _files(accounts: Mapping[str, Account]) -> str:
     broken = [OUT_OF_SERVICE] if any(account.out_of_service for account in accounts.values()) else []
     return ", ".join([*sorted({inventory_file(account.hall) for account in accounts.values()}), *broken])
@@ -93,9 +101,12 @@ def _spares(environment: Environment, placed: PlacedPool) -> str:
     return f"; spares: {declared_spares(environment, placed.pool)} {where}"
 
 
-def _remedy(key: str, possible: int, leaving: int, spares: str = "") -> str:
-    first = f"lower {key} to {possible}" if possible else "remove the pool"
-    remedy = f"{first}, lower spares, or add a rack" if spares else f"{first} or add a rack"
+def _remedy(key: str, possible: int, leaving: int, spares: str = "", *, least: int = 1) -> str:
+    if 0 < possible < least:
+        remedy = f"{'lower spares, or ' if spares else ''}add a rack, since role system has {least} nodes or more"
+    else:
+        first = f"lower {key} to {possible}" if possible else "remove the pool"
+        remedy = f"{first}, lower spares, or add a rack" if spares else f"{first} or add a rack"
     if leaving:
         remedy += f"; {leaving} that other clusters give up can be taken once that is applied and allocated"
     return remedy

@@ -12,7 +12,7 @@ from components.plan.rules.references import undeclared
 from components.specs.add_ons import Gift
 from components.specs.environment import Environment
 from components.specs.loader import ADD_ONS, VERSIONS
-from components.specs.node_pool import PoolRole
+from components.specs.node_pool import LEAST_SYSTEM_NODES, PoolRole
 from components.specs.problems import Problem, listed, suggestion
 
 
@@ -219,10 +219,10 @@ def system_pools(environment: Environment) -> Iterator[Problem]:
                 plain = [name for name, other in kinds.items() if not other.gpu]
                 text = f"a system pool has no GPUs, {kind.name} has {kind.gpu.count}; pick one of {listed(plain)}"
                 yield problem(environment, placed.file, (*placed.path, "pools", at, "instance_type"), text)
-        if sum(wanted_nodes(environment, pool) for _, pool in system) == 1:
+        if 0 < sum(wanted_nodes(environment, pool) for _, pool in system) < LEAST_SYSTEM_NODES:
             text = (
                 f"{placed.cluster.name} has one node of role system, and its DNS and add-ons are gone while that is"
-                " replaced; write 2 or more"
+                f" replaced; write {LEAST_SYSTEM_NODES} or more"
             )
             yield problem(environment, placed.file, (*placed.path, "pools", system[0][0], "nodes"), text)
         chosen = add_ons(environment, placed)

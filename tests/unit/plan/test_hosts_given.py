@@ -11,6 +11,7 @@ from components.plan.allocate.allocation import attempt
 from components.plan.allocate.releases import release_hosts, replace_hosts
 from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, GroupAllocation
+from components.specs.node_pool import PoolRole
 from components.specs.problems import SpecError
 from components.specs.region import SiteSpec
 
@@ -96,6 +97,18 @@ def test_a_shortage_counts_what_is_out_of_service() -> None:
         " of which 1 is a spare (inventory/hall-a.csv, inventory/hall-b.csv, out_of_service.yaml; spares: 2% in"
         " region.yaml:62); lower nodes to 9, lower spares, or add a rack"
     )
+
+
+def test_a_shortage_of_system_nodes_is_not_to_be_mended_by_a_single_one() -> None:
+    broken = (f"{rack}-u{unit}" for rack in ("a1", "a2", "a10", "b1") for unit in range(1, 3 if rack == "b1" else 5))
+    region = changed(small_region(), out_of_service=faults(*broken))
+    system, more = (nodes(2, name=name, role=PoolRole.SYSTEM) for name in ("system", "more"))
+    [alone] = attempt(changed(region, tenants=(tenant("ant", system),))).problems
+    [beside, _] = attempt(changed(region, tenants=(tenant("ant", system, more),))).problems
+
+    assert "2 h100-ib-8 nodes wanted, 1 can be given: " in alone.text
+    assert alone.text.endswith("; lower spares, or add a rack, since role system has 2 nodes or more")
+    assert beside.text.endswith("; lower nodes to 1, lower spares, or add a rack")
 
 
 def test_a_pool_of_racks_takes_them_whole_with_its_spares_inside() -> None:
