@@ -16,8 +16,8 @@ from cli.tables import plain_table
 from cli.views.render_tree import yaml_text
 from components.plan.report.examples import Example
 from components.plan.report.offers import NodeOffer, Offerings, Room, SizeOffer
-from components.render.infiniband import NETWORKS
 from components.render.manifest import Json
+from components.render.port_functions import NETWORKS
 from components.specs import vm_chart
 from components.specs.guests import GuestSystem
 from components.specs.problems import listed

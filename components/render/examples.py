@@ -7,10 +7,10 @@ from typing import Any
 
 from components.render.compute_domains import CLIQUE
 from components.render.gpu_sharing import GPU
-from components.render.infiniband import NETWORKS
 from components.render.labels import NODE_INSTANCE_TYPE
 from components.render.manifest import Json
 from components.render.objects import given
+from components.render.port_functions import NETWORKS
 from components.specs.node_pool import TaintSpec
 
 _CUDA = "nvcr.io/nvidia/cuda:12.4.1-base-ubuntu22.04"

@@ -1,51 +1,36 @@
 """A VPC's partition on an InfiniBand fabric, as pods of its cluster get it.
 
-In the cluster, NVIDIA's Network Operator offers the virtual functions of the InfiniBand ports to pods, and a network
+In the cluster, pods get virtual functions of the InfiniBand ports (`components.render.port_functions`), and a network
 attachment says which partition (PKey) they join. Each function a pod gets takes a GUID of the cluster's own range, and
 ib-kubernetes tells the fabric manager (UFM) to which partition the GUID belongs. ib-kubernetes runs in the management
 cluster, one for each cluster and fabric: tenants neither reach UFM nor hold a login that could change any partition.
 
-What this rests on, and nothing here sees to:
+What this rests on beside that, and nothing here sees to:
 
-- Golden images make the virtual functions, as many as the instance type says. The operator only hands them out, so it
-  neither drains nor reboots a node.
 - The partition that a pod joins is the one its network attachment names. Who may write network attachments in the
   cluster chooses among all partitions of the fabric: a tenant must not.
 - UFM makes every port a limited member of the default partition, with M_Key protection. By default it makes them full
   members, and then no partition keeps anybody apart.
-- Node Feature Discovery finds the adapters. It is an add-on of the cluster, since other operators need it too.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from components.render import device_plugins
+from components.render import device_plugins, port_functions
 from components.render import labels as keys
 from components.render.manifest import Manifest
-from components.render.objects import given, manifest, namespace
-from components.render.operators import Operator, sources, tenant_release
+from components.render.objects import given, manifest
 from components.specs.fabric import FabricSpec, GuidNumbers
 from components.specs.instance_types import InstanceType, PortUse
 from components.specs.versions import Chart, Tool
 
-CHART = "network-operator"
 DAEMON = "ib-kubernetes"
-MULTUS = "multus-cni"
-TOOLS = (DAEMON, MULTUS)
+TOOLS = (DAEMON, port_functions.MULTUS)
 """Images that are needed among the tools of the version vector, beside that of what hands out whole ports."""
-NAMESPACE = "network-operator"
 RESOURCE = device_plugins.resource_of(PortUse.FUNCTIONS)
 """Resource by which a pod asks for a virtual function."""
-NETWORKS = "k8s.v1.cni.cncf.io/networks"
-"""Annotation by which a pod asks for a network attachment."""
-OF_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
-"""Annotation by which an attachment says of which resource the pod's devices are."""
-ATTACHMENTS = "default"
-"""Namespace of attachments, which pods of all namespaces may name."""
-SRIOV = "sriovnetwork.openshift.io/v1"
 _KUBECONFIG = "/kubeconfig"
 
 
@@ -76,78 +61,16 @@ def render(partition: Partition, cluster: str, tenant: str) -> tuple[Manifest, .
     """Return the objects of ``partition`` in ``cluster`` and beside its API, in the order they are applied."""
     functions = partition.with_functions
     return (
-        namespace(NAMESPACE, cluster=cluster),
-        *sources((OPERATOR,), cluster, partition.pins),
-        tenant_release(OPERATOR, cluster, partition.pins, awaited=True),
-        operator_parts(partition.multus, cluster),
-        functions_operator(cluster),
+        *port_functions.operators(partition.multus, cluster, partition.pins),
         *(_functions(kind, cluster) for kind in functions),
         *_ports(partition, cluster),
         *((_attachment(partition, cluster, tenant), _daemon(partition, cluster, tenant)) if functions else ()),
     )
 
 
-OPERATOR = Operator(
-    chart=CHART,
-    namespace=NAMESPACE,
-    values={
-        "nfd": {"enabled": False},
-        "sriovNetworkOperator": {"enabled": True},
-        # Its configuration is ours: the chart's own wants nodes with a label that ours do not have.
-        "sriov-network-operator": {"sriovOperatorConfig": {"deploy": False}},
-    },
-)
-"""The Network Operator with the one that hands out functions, and nothing that finds adapters."""
-
-
-def operator_parts(multus: Tool, cluster: str) -> Manifest:
-    """Return which parts the operator runs: drivers are in the golden image, and UFM is not for tenants."""
-    return manifest(
-        "mellanox.com/v1alpha1",
-        "NicClusterPolicy",
-        "nic-cluster-policy",  # the only name that the operator looks for
-        cluster=cluster,
-        spec={"secondaryNetwork": {"multus": device_plugins.fetched(multus)}},
-    )
-
-
-def functions_operator(cluster: str) -> Manifest:
-    """Return what the SR-IOV operator does: it hands out functions that images made, and drains no node."""
-    return manifest(
-        SRIOV,
-        "SriovOperatorConfig",
-        "default",  # the only name that the operator looks for
-        namespace=NAMESPACE,
-        cluster=cluster,
-        spec={
-            "configDaemonNodeSelector": {"kubernetes.io/os": "linux"},
-            "disableDrain": True,
-            "enableInjector": False,
-            "enableOperatorWebhook": False,
-        },
-    )
-
-
 def _functions(kind: InstanceType, cluster: str) -> Manifest:
-    model = "" if kind.nics is None else kind.nics.model
-    device = device_plugins.ADAPTERS[model]
-    return manifest(
-        SRIOV,
-        "SriovNetworkNodePolicy",
-        kind.name,
-        namespace=NAMESPACE,
-        cluster=cluster,
-        spec={
-            "nodeSelector": {keys.NODE_INSTANCE_TYPE: kind.name},
-            "nicSelector": {"vendor": device_plugins.VENDOR, "deviceID": device},
-            "deviceType": "netdevice",
-            "linkType": "ib",
-            "isRdma": True,
-            "externallyManaged": True,
-            "numVfs": kind.dpu.virtual_functions,
-            "resourceName": device_plugins.RESOURCES[PortUse.FUNCTIONS],
-        },
-    )
+    resource = device_plugins.RESOURCES[PortUse.FUNCTIONS]
+    return port_functions.policy(kind, cluster, name=kind.name, link="ib", resource=resource)
 
 
 def _ports(partition: Partition, cluster: str) -> Iterator[Manifest]:
@@ -169,16 +92,7 @@ def _attachment(partition: Partition, cluster: str, tenant: str) -> Manifest:
         **given(rdmaIsolation=any(kind.rdma_exclusive for kind in partition.with_functions) or None),
         "ipam": {},
     }
-    return manifest(
-        "k8s.cni.cncf.io/v1",
-        "NetworkAttachmentDefinition",
-        name,
-        namespace=ATTACHMENTS,
-        labels={keys.TENANT: tenant},
-        annotations={OF_RESOURCE: RESOURCE},
-        cluster=cluster,
-        spec={"config": json.dumps(config)},
-    )
+    return port_functions.attachment(name, config, RESOURCE, cluster, tenant)
 
 
 def _daemon(partition: Partition, cluster: str, tenant: str) -> Manifest:
@@ -226,7 +140,7 @@ def _daemon(partition: Partition, cluster: str, tenant: str) -> Manifest:
 
 def attachment_of(fabric: str) -> str:
     """Return how a pod names its network attachment on ``fabric``."""
-    return f"{ATTACHMENTS}/{fabric}"
+    return port_functions.attachment_called(fabric)
 
 
 def _octets(guid: int) -> str:

@@ -1,8 +1,8 @@
 """Functions of a node's ports on RoCE, as pods get them: each with an address of the port's rail, and RDMA.
 
-A rail is what port N of all hosts is on, with a subnet of its own in the VPC's VRF. In the cluster the SR-IOV operator
-hands out the virtual functions of a rail's ports as one resource, an attachment of the rail moves one into the pod, and
-NVIDIA's IPAM gives it an address of the rail's subnet, from the block of the pod's node.
+A rail is what port N of all hosts is on, with a subnet of its own in the VPC's VRF. In the cluster the virtual
+functions of a rail's ports are one resource (`components.render.port_functions`), an attachment of the rail moves one
+into the pod, and NVIDIA's IPAM gives it an address of the rail's subnet, from the block of the pod's node.
 
 What this rests on:
 
@@ -17,26 +17,24 @@ What this rests on:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NotRequired, TypedDict
 
-from components.render import infiniband
 from components.render import labels as keys
-from components.render.device_plugins import ADAPTERS, PREFIX, VENDOR
-from components.render.kustomizations import ByManifests, installed_in
+from components.render import port_functions
+from components.render.device_plugins import PREFIX
+from components.render.kustomizations import ByManifests
 from components.render.manifest import Manifest
-from components.render.objects import given, manifest, namespace
+from components.render.objects import manifest
 from components.render.operators import Operator
 from components.specs.base import Address, Network
 from components.specs.fabric import FabricSpec
 from components.specs.instance_types import InstanceType
 from components.specs.versions import Chart, Tool
 
-NV_IPAM = Operator(chart="nv-ipam", namespace=infiniband.NAMESPACE)
+NV_IPAM = Operator(chart="nv-ipam", namespace=port_functions.NAMESPACE)
 """What gives pods addresses of rails; it takes pools of its own namespace (NVIPAM:deploy/manifests/controller)."""
-_OPERATORS = (infiniband.OPERATOR, NV_IPAM)
 _LEAST_BLOCK = 4
 """A subnet in blocks of at least four addresses ends with a part of one, where the gateway is in no node's block."""
 
@@ -94,10 +92,9 @@ class Rails:
 def render(rails: Rails, cluster: str, tenant: str) -> tuple[Manifest, ...]:
     """Return the objects of ``rails`` in ``cluster``, in the order they are applied."""
     return (
-        namespace(infiniband.NAMESPACE, cluster=cluster),
-        *installed_in(_OPERATORS, rails.by_manifests, cluster, rails.pins),
-        infiniband.operator_parts(rails.multus, cluster),
-        infiniband.functions_operator(cluster),
+        *port_functions.operators(
+            rails.multus, cluster, rails.pins, beside=(NV_IPAM,), by_manifests=rails.by_manifests
+        ),
         *_functions(rails, cluster),
         *(_pool(rails, rail, cluster) for rail in range(rails.ports)),
         *(_attachment(rails, rail, cluster, tenant) for rail in range(rails.ports)),
@@ -123,7 +120,7 @@ def gateway(of_rail: Network) -> Address:
 
 def attachment_of(fabric: str, rail: int) -> str:
     """Return how a pod names its network attachment on a rail of ``fabric``."""
-    return f"{infiniband.ATTACHMENTS}/{_name(fabric, rail)}"
+    return port_functions.attachment_called(_name(fabric, rail))
 
 
 def resource_of(rail: int) -> str:
@@ -140,27 +137,11 @@ def _name(fabric: str, rail: int) -> str:
 
 
 def _functions(rails: Rails, cluster: str) -> Iterator[Manifest]:
+    mtu = rails.fabric.roce.mtu_bytes if rails.fabric.roce else None
     for kind in rails.instance_types:
-        device = ADAPTERS["" if kind.nics is None else kind.nics.model]
         for rail, port in enumerate(kind.roce_interfaces):
-            yield manifest(
-                infiniband.SRIOV,
-                "SriovNetworkNodePolicy",
-                f"{kind.name}-rail-{rail}",
-                namespace=infiniband.NAMESPACE,
-                cluster=cluster,
-                spec={
-                    "nodeSelector": {keys.NODE_INSTANCE_TYPE: kind.name},
-                    "nicSelector": {"vendor": VENDOR, "deviceID": device, "pfNames": [port]},
-                    "deviceType": "netdevice",
-                    "linkType": "eth",
-                    "isRdma": True,
-                    "externallyManaged": True,
-                    **given(mtu=rails.fabric.roce and rails.fabric.roce.mtu_bytes),
-                    "numVfs": kind.dpu.virtual_functions,
-                    "resourceName": _resource(rail),
-                },
-            )
+            name, resource = f"{kind.name}-rail-{rail}", _resource(rail)
+            yield port_functions.policy(kind, cluster, name=name, link="eth", resource=resource, ports=(port,), mtu=mtu)
 
 
 def _pool(rails: Rails, rail: int, cluster: str) -> Manifest:
@@ -193,13 +174,5 @@ def _attachment(rails: Rails, rail: int, cluster: str, tenant: str) -> Manifest:
     }
     moved: list[Plugin] = [{"type": "rdma"}] if rails.exclusive else []
     config: Attachment = {"cniVersion": "0.3.1", "name": name, "plugins": [function, *moved]}
-    return manifest(
-        "k8s.cni.cncf.io/v1",
-        "NetworkAttachmentDefinition",
-        name,
-        namespace=infiniband.ATTACHMENTS,
-        labels={keys.TENANT: tenant},
-        annotations={infiniband.OF_RESOURCE: resource_of(rail), keys.VRFS_ON: rails.fabric.name},
-        cluster=cluster,
-        spec={"config": json.dumps(config)},
-    )
+    on_fabric = {keys.VRFS_ON: rails.fabric.name}
+    return port_functions.attachment(name, config, resource_of(rail), cluster, tenant, on_fabric)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from components.render import device_plugins, infiniband
+from components.render import device_plugins, port_functions
 from components.render.manifest import Manifest
 from components.render.objects import namespace
 from components.render.operators import Operator, sources, tenant_release
@@ -35,7 +35,7 @@ class RocePorts:
 def render(ports: RocePorts, cluster: str) -> tuple[Manifest, ...]:
     """Return the objects of ``ports`` in ``cluster``, in the order they are applied."""
     operator = (
-        namespace(infiniband.NAMESPACE, cluster=cluster),
+        namespace(port_functions.NAMESPACE, cluster=cluster),
         *sources((_OPERATOR,), cluster, ports.pins),
         tenant_release(_OPERATOR, cluster, ports.pins, awaited=True),
     )
@@ -45,4 +45,4 @@ def render(ports: RocePorts, cluster: str) -> tuple[Manifest, ...]:
     )
 
 
-_OPERATOR = Operator(chart=infiniband.CHART, namespace=infiniband.NAMESPACE, values={"nfd": {"enabled": False}})
+_OPERATOR = Operator(chart=port_functions.CHART, namespace=port_functions.NAMESPACE, values={"nfd": {"enabled": False}})

@@ -13,7 +13,8 @@ import pytest
 from local_region import ENVIRONMENT, LocalRegion, wait_until
 from region_steps import edited
 
-from components.render.infiniband import NETWORKS, RESOURCE, attachment_of
+from components.render.infiniband import RESOURCE, attachment_of
+from components.render.port_functions import NETWORKS
 from components.specs.loader import load_environment
 from providers.kube import ObjectRef
 from providers.kube.objects import dig

@@ -8,7 +8,7 @@ from components.plan.build.add_ons import add_ons, brings_network
 from components.plan.build.dpus import uses_dpf, uses_ovn
 from components.plan.build.fabrics import cutting, handed_out
 from components.plan.pools import DataPath, PlacedCluster, clusters, tenant_file
-from components.render import dns, flux, infiniband, kamaji_etcd, kube_ovn, ovn_services, rails, secret_store
+from components.render import dns, flux, kamaji_etcd, kube_ovn, ovn_services, port_functions, rails, secret_store
 from components.render.backends import BORDERS, CONTROL_PLANES
 from components.render.dpus import HBN_CHART
 from components.render.region import kept_by_kamaji, region_operators
@@ -65,7 +65,7 @@ def installed_inside(environment: Environment, placed: PlacedCluster) -> Iterato
     if brings_network(placed):
         yield kube_ovn.CHART, kube_ovn.NAMESPACE
     if handed_out(environment, placed):
-        yield infiniband.CHART, infiniband.NAMESPACE
+        yield port_functions.CHART, port_functions.NAMESPACE
     if cutting(environment, placed):
         yield rails.NV_IPAM.chart, rails.NV_IPAM.namespace
     drivers = storage_drivers(tuple(spec for spec in environment.region.storage if spec.name in cluster.storage))
@@ -85,7 +85,7 @@ def charts_inside(environment: Environment, placed: PlacedCluster) -> tuple[str,
 def _of_clusters(environment: Environment) -> Iterator[tuple[str, DataPlace]]:
     for placed in clusters(environment):
         if handed_out(environment, placed):
-            yield infiniband.CHART, (placed.file, placed.path)
+            yield port_functions.CHART, (placed.file, placed.path)
         if cutting(environment, placed):
             yield rails.NV_IPAM.chart, (placed.file, placed.path)
         if placed.cluster.flux:

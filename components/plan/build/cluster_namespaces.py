@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from components.plan.build.add_ons import add_ons
 from components.plan.build.fabrics import handed_out
 from components.plan.pools import PlacedCluster
-from components.render import cni, flux, infiniband
+from components.render import cni, flux, port_functions
 from components.render.cluster_namespaces import DNS_NAMESPACE, ClusterNamespacesInput, TeamNamespace
 from components.render.storage import storage_drivers
 from components.render.vm_images import NAMESPACE as VMS
@@ -61,7 +61,7 @@ def platform_namespaces(environment: Environment, placed: PlacedCluster) -> froz
             *(driver.namespace for driver in storage_drivers(classes)),
             *((VMS, *(one.namespace for one in VM_OPERATORS)) if vms and vms.cluster == cluster.name else ()),
             *((flux.NAMESPACE,) if cluster.flux else ()),
-            *((infiniband.NAMESPACE,) if handed_out(environment, placed) else ()),
+            *((port_functions.NAMESPACE,) if handed_out(environment, placed) else ()),
         )
     )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from components.plan.pools import PlacedCluster, PlacedPool, most_nodes
 from components.render.device_plugins import IMAGES
-from components.render.infiniband import DAEMON, MULTUS, Partition
+from components.render.infiniband import DAEMON, Partition
+from components.render.port_functions import MULTUS
 from components.render.roce import RocePorts
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind, FabricSpec

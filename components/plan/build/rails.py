@@ -9,8 +9,8 @@ from __future__ import annotations
 from components.plan.allocate.sorts import ADDRESS_BITS
 from components.plan.build.fabrics import cutting, on_roce
 from components.plan.pools import PlacedCluster, most_nodes
-from components.render.infiniband import MULTUS
 from components.render.kustomizations import ByManifests
+from components.render.port_functions import MULTUS
 from components.render.rails import NV_IPAM, Rails, block_of
 from components.specs.base import Network
 from components.specs.environment import Environment

@@ -9,7 +9,8 @@ from components.plan.allocate.intervals import overlaps
 from components.plan.build.fabrics import connected, handed_out, infiniband, ports_on, reached
 from components.plan.pools import clusters, place, problem, tenant_file
 from components.render.device_plugins import ADAPTERS, IMAGES
-from components.render.infiniband import MULTUS, TOOLS
+from components.render.infiniband import TOOLS
+from components.render.port_functions import MULTUS
 from components.specs.environment import Environment
 from components.specs.fabric import FabricKind, FabricSpec
 from components.specs.instance_types import PortUse

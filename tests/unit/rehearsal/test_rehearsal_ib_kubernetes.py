@@ -11,8 +11,9 @@ import pytest
 from on_infiniband import FABRIC, on_infiniband
 
 from components.plan.build.manifests import everything
-from components.render.infiniband import NETWORKS, RESOURCE
+from components.render.infiniband import RESOURCE
 from components.render.manifest import objects as flat
+from components.render.port_functions import NETWORKS
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from rehearsal.operators import adapters, ib_kubernetes
