@@ -260,3 +260,8 @@ class RegionSpec(DataFile):
     registry: RegistrySpec | None = None
     """Pull-through image proxy, which DPUs pull from, and nodes if it says so; they pull from the registries themselves
     when it is left out."""
+
+    @property
+    def fabrics_by_name(self) -> dict[str, FabricSpec]:
+        """Return the fabrics of the region by their names."""
+        return {fabric.name: fabric for fabric in self.fabrics}

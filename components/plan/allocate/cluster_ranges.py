@@ -58,7 +58,7 @@ class ClusterRanges:
 
     def _rails(self, want: Want, placed: PlacedCluster, old: Mapping[str, Network]) -> dict[str, Network]:
         found = dict(old)
-        fabrics = {fabric.name: fabric for fabric in self._environment.region.fabrics}
+        fabrics = self._environment.region.fabrics_by_name
         for name, needed in rails_needed(self._environment, placed).items():
             kind, length = rail_prefixes(name), prefix_length(fabrics[name], needed)
             size = 1 << (ADDRESS_BITS - length)

@@ -118,7 +118,7 @@ def partition(environment: Environment, placed: PlacedCluster) -> Partition | No
         return None
     [(name, guids)] = lock.clusters[placed.cluster.name].guids.items()
     return Partition(
-        fabric={fabric.name: fabric for fabric in environment.region.fabrics}[name],
+        fabric=environment.region.fabrics_by_name[name],
         pkey=lock.vpcs[placed.cluster.vpc].pkeys[name],
         guids=guids,
         instance_types=tuple(kinds),

@@ -54,7 +54,7 @@ def rails_of(environment: Environment, placed: PlacedCluster) -> Rails | None:
         return None
     [(name, prefix)] = lock[placed.cluster.name].rail_prefixes.items()
     return Rails(
-        fabric={fabric.name: fabric for fabric in environment.region.fabrics}[name],
+        fabric=environment.region.fabrics_by_name[name],
         prefix=prefix,
         instance_types=tuple(kinds.values()),
         multus=environment.versions.tool(MULTUS),

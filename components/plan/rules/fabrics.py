@@ -33,7 +33,7 @@ def fabric_references(environment: Environment) -> Iterator[Problem]:
             if hall not in halls:
                 text = f"hall '{hall}' is in no site of {sites} ({listed(halls)}); add it there or remove it"
                 yield problem(environment, REGION, ("fabrics", index, "halls", at), text)
-    kinds = {fabric.name: fabric.kind for fabric in environment.region.fabrics}
+    fabrics = environment.region.fabrics_by_name
     partitioned = [fabric.name for fabric in environment.region.fabrics if fabric.tells_apart]
     where = place(environment, REGION, ("fabrics",))
     for tenant in environment.tenants:
@@ -41,7 +41,7 @@ def fabric_references(environment: Environment) -> Iterator[Problem]:
             for at, name in enumerate(vpc.fabrics):
                 if name in partitioned:
                     continue
-                rule = "has no partitions, VPCs are told apart on it anyway" if name in kinds else "is not declared"
+                rule = "has no partitions, VPCs are told apart on it anyway" if name in fabrics else "is not declared"
                 text = (
                     f"'{name}' {rule} (infiniband and roce fabrics of {where}: {listed(partitioned)}); remove it"
                     f" or pick one{suggestion(name, partitioned)}"
@@ -118,12 +118,12 @@ def partitions(environment: Environment) -> Iterator[Problem]:
         key, fabric = environment.allocations.hosts.get(host.host), fabric_of.get((host.hall, host.instance_type))
         if key and fabric:
             used[cluster_of(key)][fabric] += 1
-    kinds = {fabric.name: fabric.kind for fabric in environment.region.fabrics}
+    fabrics = environment.region.fabrics_by_name
     for placed in clusters(environment):
         vpc = placed.vpc
         for name, count in sorted(used[placed.cluster.name].items()):
             if vpc is not None and name not in vpc.fabrics:
-                part = "partition" if kinds[name] is FabricKind.INFINIBAND else "VRF"
+                part = "partition" if fabrics[name].kind is FabricKind.INFINIBAND else "VRF"
                 text = (
                     f"{placed.cluster.name} has {count} hosts on {name}, where the VPC has no {part};"
                     f" write [{', '.join([*vpc.fabrics, name])}]"
