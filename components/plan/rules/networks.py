@@ -42,7 +42,7 @@ _UNUSABLE = {
 
 def unusable(environment: Environment) -> Iterator[Problem]:
     """Report networks that machines cannot have addresses in: loopback, link-local, multicast, reserved."""
-    for path, _, network in (*region_networks(environment), *behind_border(environment), *_rails(environment)):
+    for path, _, network in _written(environment):
         for special, why in _UNUSABLE.items():
             if network.overlaps(Network(special)):
                 text = f"{network} reaches into {special}, which {why}; write a network of machines, like 10.64.0.0/16"
@@ -51,8 +51,7 @@ def unusable(environment: Environment) -> Iterator[Problem]:
 
 def networks_disjoint(environment: Environment) -> Iterator[Problem]:
     """Report networks of a region that overlap."""
-    named = [*region_networks(environment), *behind_border(environment), *_rails(environment)]
-    for other, (path, _, network) in overlaps((*bounds(entry[2]), entry) for entry in named):
+    for other, (path, _, network) in overlaps((*bounds(entry[2]), entry) for entry in _written(environment)):
         where = f"{other[1]} ({other[2]}, {place(environment, REGION, other[0])})"
         text = f"{network} overlaps {where}; networks of a region must be disjoint, move one"
         yield problem(environment, REGION, path, text)
@@ -66,13 +65,17 @@ def joints(environment: Environment) -> Iterator[Problem]:
             if isinstance(joint, Network) or vpc.ipv6 is not None:
                 joined.setdefault((vpc.isolation, joint), []).append(vpc.name)
     ipv6 = environment.region.networks.tenants_ipv6
-    every = (*region_networks(environment), *behind_border(environment), *_rails(environment))
-    named = [(path, network) for path, _, network in every]
+    named = [(path, network) for path, _, network in _written(environment)]
     for path, network in (*named, *([(("networks", "tenants_ipv6"), ipv6)] if ipv6 else ())):
         for (isolation, joint), names in joined.items():
             if type(joint) is type(network) and joint.overlaps(network):
                 text = f"{network} overlaps {joint}, which {isolation} takes for itself in VPC {listed(names)}; move it"
                 yield problem(environment, REGION, path, text)
+
+
+def _written(environment: Environment) -> list[tuple[DataPath, str, Network]]:
+    """Return every network that the data of a region writes, with its path and its name."""
+    return [*region_networks(environment), *behind_border(environment), *_rails(environment)]
 
 
 def region_networks(environment: Environment) -> list[tuple[DataPath, str, Network]]:
