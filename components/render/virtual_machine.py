@@ -136,7 +136,7 @@ def _volume_name(spec: VirtualMachineSpec, volume: str) -> str:
 
 
 def _template(machine: Machine, taints: tuple[TaintSpec, ...]) -> dict[str, Any]:
-    spec = machine.spec
+    spec, first_boot = machine.spec, _first_boot(machine)
     # KubeVirt asks for 50 MB whatever the overlay's size, and the node would evict the VM.
     overlay = {"resources": {"requests": {"ephemeral-storage": machine.size.root_disk}}}
     return {
@@ -148,13 +148,13 @@ def _template(machine: Machine, taints: tuple[TaintSpec, ...]) -> dict[str, Any]
         **({} if machine.image.os is GuestSystem.WINDOWS else {"terminationGracePeriodSeconds": 180}),
         **given(accessCredentials=_access(machine)),
         "domain": {
-            "devices": {"disks": _disks(machine), "interfaces": [{"name": "default", "masquerade": {}}]},
+            "devices": {"disks": _disks(machine, first_boot), "interfaces": [{"name": "default", "masquerade": {}}]},
             **({} if spec.root else overlay),
         },
         "networks": [{"name": "default", "pod": {}}],
         "volumes": [
             {"name": ROOT, **_root(machine)},
-            *_first_boot(machine),
+            *first_boot,
             *(
                 {"name": _disk_name(volume.name), "dataVolume": {"name": _volume_name(spec, volume.name)}}
                 for volume in spec.volumes
@@ -183,13 +183,14 @@ def _disk_name(volume: str) -> str:
     return f"data-{volume}"
 
 
-def _disks(machine: Machine) -> list[dict[str, Any]]:
+def _disks(machine: Machine, first_boot: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the disks of ``machine``, among them those of its volumes for ``first_boot``."""
     virtio = {"disk": {"bus": "virtio"}}
     # Windows' setup looks for its answer file on a CD.
-    first_boot = {CLOUD_INIT: virtio, SYSPREP: {"cdrom": {"bus": "sata"}}}
+    buses = {CLOUD_INIT: virtio, SYSPREP: {"cdrom": {"bus": "sata"}}}
     return [
         {"name": ROOT, **virtio, "bootOrder": 1},
-        *({"name": volume["name"], **first_boot[volume["name"]]} for volume in _first_boot(machine)),
+        *({"name": volume["name"], **buses[volume["name"]]} for volume in first_boot),
         # The serial is what the guest finds the disk by, whatever their order.
         *({"name": _disk_name(volume.name), **virtio, "serial": volume.name} for volume in machine.spec.volumes),
     ]
