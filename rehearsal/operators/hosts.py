@@ -12,7 +12,7 @@ from providers.kube.objects import dig
 from rehearsal.operators import node_data
 from rehearsal.operators.bare_metal import HOST
 from rehearsal.operators.references import Reference, missing
-from rehearsal.operators.view import Object, View, conditions, deleting, owned_by, owner, reported
+from rehearsal.operators.view import Object, View, conditions, deleting, let_go, owned_by, owner, reported
 
 API = "infrastructure.cluster.x-k8s.io/v1beta2"
 FIRMWARE: dict[str, Object] = {"HostFirmwareSettings": {"settings": {}}, "HostFirmwareComponents": {"updates": []}}
@@ -188,6 +188,5 @@ def _release(view: View, machine: Object, host: Object | None) -> None:
         return
     elif host is not None:
         view.patch(host, {"metadata": {"labels": {CLUSTER_LABEL: None}}, "spec": {"consumerRef": None}})
-    elif _FINALIZER in (machine["metadata"].get("finalizers") or ()):
-        rest = [name for name in machine["metadata"]["finalizers"] if name != _FINALIZER]
-        view.patch(machine, {"metadata": {"finalizers": rest}})
+    else:
+        let_go(view, machine, _FINALIZER)

@@ -13,7 +13,7 @@ import uuid
 
 from providers.kube.objects import dig
 from rehearsal.operators.hosts import CLUSTER, MACHINE, selects
-from rehearsal.operators.view import LOG, Object, View, conditions, deleting, let_go, owned_by, owner
+from rehearsal.operators.view import LOG, Object, View, conditions, deleting, hold, let_go, owned_by, owner
 
 API = "metal.ironcore.dev/v1alpha1"
 PROVIDER = "infrastructure.cluster.x-k8s.io/v1alpha1"
@@ -94,9 +94,7 @@ def _machine(view: View, machine: Object) -> None:
     data = view.find("v1", "Secret", dig(capi, "spec", "bootstrap", "dataSecretName"), namespace)
     if data is None:
         return
-    finalizers = metadata.get("finalizers") or []
-    if _MACHINE_FINALIZER not in finalizers:
-        view.patch(machine, {"metadata": {"finalizers": [*finalizers, _MACHINE_FINALIZER]}})
+    if hold(view, machine, _MACHINE_FINALIZER):
         return
     claim = view.find(API, "ServerClaim", metadata["name"], namespace)
     if claim is None:

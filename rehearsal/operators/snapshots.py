@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from providers.kube.objects import dig
+from rehearsal.operators.storage_profiles import snapshot_classes
 from rehearsal.operators.view import Object, View, deleting, owned_by
 from rehearsal.operators.virtual_machines import API
 from rehearsal.operators.volumes import CDI
 
 OF_CLAIMS = "snapshot.storage.k8s.io/v1"
 OF_MACHINES = "snapshot.kubevirt.io/v1beta1"
-_DEFAULT = "snapshot.storage.kubernetes.io/is-default-class"
 
 
 def reconcile(view: View) -> None:
@@ -74,11 +74,9 @@ def _class_of(view: View, claim: Object) -> str | None:
     profile = view.find(CDI, "StorageProfile", dig(claim, "spec", "storageClassName"))
     if said := dig(profile, "status", "snapshotClass"):
         return str(said)
-    driver = _driver(view, claim)
-    found = [one for one in view.all(OF_CLAIMS, "VolumeSnapshotClass") if one["driver"] == driver]
-    if len(found) > 1:
-        found = [one for one in found if _DEFAULT in (one["metadata"].get("annotations") or {})]
-    return found[0]["metadata"]["name"] if found else None
+    found = snapshot_classes(view, _driver(view, claim))
+    asked = found if len(found) == 1 else [name for name, marked in found.items() if marked]
+    return next(iter(asked), None)
 
 
 def _driver(view: View, claim: Object) -> str | None:

@@ -57,6 +57,12 @@ def modes(view: View, storage: str, wanted: Object) -> Object:
     return {"volumeMode": "Filesystem", **given} if "accessModes" in given else {}
 
 
+def snapshot_classes(view: View, driver: str | None) -> dict[str, bool]:
+    """Return the snapshot classes of ``driver`` by name, each with whether it is marked as the default."""
+    found = (one["metadata"] for one in view.all(*_SNAPSHOT_CLASS) if one["driver"] == driver)
+    return {metadata["name"]: _DEFAULT in (metadata.get("annotations") or {}) for metadata in found}
+
+
 def _say(view: View, profile: Object, storage: Object) -> None:
     spec, driver = profile.get("spec") or {}, storage["provisioner"]
     by = _snapshot_class(view, spec.get("snapshotClass"), driver)
@@ -74,9 +80,8 @@ def _say(view: View, profile: Object, storage: Object) -> None:
 
 def _snapshot_class(view: View, named: str | None, driver: str) -> str | None:
     """Return the snapshot class that is named if it is the driver's; else the default of the driver's, or the first."""
-    found = [one for one in view.all(*_SNAPSHOT_CLASS) if one["driver"] == driver]
-    names = {one["metadata"]["name"]: one for one in found}
+    found = snapshot_classes(view, driver)
     if named is not None:
-        return named if named in names else None
-    default = [name for name, one in names.items() if _DEFAULT in (one["metadata"].get("annotations") or {})]
-    return min(default or names, default=None)
+        return named if named in found else None
+    default = [name for name, marked in found.items() if marked]
+    return min(default or found, default=None)

@@ -164,11 +164,13 @@ def deleting(obj: Object) -> bool:
     return "deletionTimestamp" in obj["metadata"]
 
 
-def hold(view: View, obj: Object, finalizer: str) -> None:
-    """Put ``finalizer`` on an object, which then stays until it is taken off."""
+def hold(view: View, obj: Object, finalizer: str) -> bool:
+    """Put ``finalizer`` on an object, which then stays until it is taken off; return whether it was not yet there."""
     finalizers = obj["metadata"].get("finalizers") or []
-    if finalizer not in finalizers:
-        view.patch(obj, {"metadata": {"finalizers": [*finalizers, finalizer]}})
+    if finalizer in finalizers:
+        return False
+    view.patch(obj, {"metadata": {"finalizers": [*finalizers, finalizer]}})
+    return True
 
 
 def let_go(view: View, obj: Object, finalizer: str) -> None:
