@@ -90,15 +90,12 @@ def _of_vpcs(
     environment: Environment, tenant: TenantSpec, vpcs: list[VpcSpec], cidr: Network, *, inward: bool
 ) -> Iterator[str]:
     """Yield why a rule opens nothing of ``cidr`` to ``vpcs``, which have its group."""
-    denying = [vpc for vpc in vpcs if any(cidr.subnet_of(network) for network in vpc.deny)]
-    if denying == vpcs:
-        for vpc in vpcs[:1]:
-            there = place(environment, tenant_file(tenant), ("vpcs", tenant.vpcs.index(vpc), "deny"))
-            yield f"{cidr} is in what VPC {vpc.name} denies first ({there}); remove it here"
+    if vpcs and all(any(cidr.subnet_of(network) for network in vpc.deny) for vpc in vpcs):
+        there = place(environment, tenant_file(tenant), ("vpcs", tenant.vpcs.index(vpcs[0]), "deny"))
+        yield f"{cidr} is in what VPC {vpcs[0].name} denies first ({there}); remove it here"
     if kept := [vpc.name for vpc in vpcs if vpc.egress is Egress.NONE]:
         yield f"{listed(kept)} has egress: none: nothing gets out to {cidr}, nor an answer; remove it here"
-    closed = [vpc for vpc in vpcs if vpc.ingress is Ingress.NONE]
-    if inward and vpcs and closed == vpcs:
+    if inward and vpcs and all(vpc.ingress is Ingress.NONE for vpc in vpcs):
         yield f"{listed(vpc.name for vpc in vpcs)} has ingress: none: nothing outside reaches it; remove it here"
 
 
