@@ -70,6 +70,8 @@ class Rails:
     fabric: FabricSpec
     prefix: Network
     """Addresses of the cluster's pods, in one subnet a rail."""
+    subnets: int
+    """Number of subnets that the prefix is cut into, at least one for each rail."""
     instance_types: tuple[InstanceType, ...]
     """Instance types of the cluster whose pods get functions of ports on the fabric."""
     multus: Tool
@@ -107,9 +109,9 @@ def block_of(kinds: Iterable[InstanceType]) -> int:
     return max(_LEAST_BLOCK, 1 << (functions - 1).bit_length())
 
 
-def subnet(fabric: FabricSpec, prefix: Network, rail: int) -> Network:
-    """Return the subnet of ``rail`` in a cluster's prefix on ``fabric``."""
-    length = prefix.prefixlen + fabric.rail_bits
+def subnet(prefix: Network, subnets: int, rail: int) -> Network:
+    """Return the subnet of ``rail`` in a cluster's prefix that is cut into ``subnets``."""
+    length = prefix.prefixlen + (subnets - 1).bit_length()
     return Network((int(prefix.network_address) + (rail << (prefix.max_prefixlen - length)), length))
 
 
@@ -146,7 +148,7 @@ def _functions(rails: Rails, cluster: str) -> Iterator[Manifest]:
 
 def _pool(rails: Rails, rail: int, cluster: str) -> Manifest:
     """Return the addresses of a rail; what is for another rail goes by the switches, from whichever port sends it."""
-    addresses = subnet(rails.fabric, rails.prefix, rail)
+    addresses = subnet(rails.prefix, rails.subnets, rail)
     kinds = [kind.name for kind in rails.instance_types if rail < kind.roce_ports]
     on_rail = {"key": keys.NODE_INSTANCE_TYPE, "operator": "In", "values": kinds}
     return manifest(

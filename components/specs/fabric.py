@@ -59,8 +59,9 @@ class FabricKind(StrEnum):
 LAST_VNI = 0xFFFFFF
 """VNIs have 24 bits."""
 _RAILS = ("rails", "rail_prefixes")
-_LEAST_RAIL_BITS = 3
-"""Bits for 8 rails, so that fabrics with fewer get more without another cut of prefixes."""
+FEW_RAILS = 8
+"""Subnets that a prefix of rails is cut into on a fabric with no more rails than these."""
+MOST_RAILS = 16
 _CLASSES = 3
 """Bits of a DSCP, its lower ones, that do not say which of eight classes a packet is of."""
 
@@ -121,7 +122,7 @@ class FabricSpec(CheckedSpec):
     (``contents.roce``). VPCs are told apart by their DPUs alone when it is left out."""
     vnis: Numbers | None = Field(default=None, examples=["40000-40999"])
     """Numbers of the VRFs that VPCs get on the switches of an Ethernet fabric with ``roce``, 24 bits."""
-    rails: int | None = Field(default=None, ge=1, le=16, examples=[8])
+    rails: int | None = Field(default=None, ge=1, le=MOST_RAILS, examples=[8])
     """Number of rails of an Ethernet fabric with ``roce``: port 0 of each host is on rail 0, port 1 on rail 1. Required
     where pods get virtual functions of ports."""
     rail_prefixes: Cidr | None = None
@@ -136,9 +137,9 @@ class FabricSpec(CheckedSpec):
         return self.kind is FabricKind.INFINIBAND or self.roce is not None
 
     @property
-    def rail_bits(self) -> int:
-        """Return how many bits of an address tell rails apart: a prefix has 8 subnets, or 16 for more rails."""
-        return max(_LEAST_RAIL_BITS, ((self.rails or 1) - 1).bit_length())
+    def rail_subnets(self) -> int:
+        """Return how many subnets a new prefix of rails is cut into: 8, or 16 for more rails."""
+        return FEW_RAILS if (self.rails or 1) <= FEW_RAILS else MOST_RAILS
 
     def misfits(self) -> Iterator[Misfit]:
         """Yield what InfiniBand or RoCE needs and does not have, or has and does not need."""

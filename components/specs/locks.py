@@ -28,7 +28,7 @@ from components.specs.base import (
     Spec,
 )
 from components.specs.border import RouteTarget
-from components.specs.fabric import GuidRange
+from components.specs.fabric import FEW_RAILS, MOST_RAILS, GuidRange
 from components.specs.intents import ChartIntent, DpuIntent, Intent, IntentName, NodeIntent
 from components.specs.ipv6 import Cidr6
 from components.specs.keys import (
@@ -78,6 +78,8 @@ class ClusterAllocation(Spec):
     rail_prefixes: dict[DnsLabel, Cidr] = Field(default_factory=dict)
     """Addresses of pods on the rails of each Ethernet fabric that has any, by fabric, in one subnet a rail. They never
     change while the cluster has nodes."""
+    rail_subnets: int = Field(default=FEW_RAILS, ge=FEW_RAILS, le=MOST_RAILS)
+    """Number of subnets that each prefix of rails is cut into, 8 or 16, whatever rails the fabric has later on."""
     node_ports: Numbers = DEFAULT_NODE_PORTS
     """Ports that Services of type NodePort may have; they never become fewer."""
     service_domain: Domain = DEFAULT_SERVICE_DOMAIN

@@ -46,7 +46,10 @@ def test_prefixes_are_apart_in_their_range_and_stay_with_their_clusters(steps: l
         for placed in clusters(region):
             needed = rails_needed(region, placed)["roce"]
             mine = given_now[placed.cluster.name]
-            assert room_of_rail(fabric, mine) >= needed or f"needs {needed} addresses on each rail of roce" in told
+            assert (
+                room_of_rail(fabric.rail_subnets, mine) >= needed
+                or f"needs {needed} addresses on each rail of roce" in told
+            )
         for name, had in before.allocations.clusters.items():
             if name in given_now:
                 assert given_now[name] == had.rail_prefixes["roce"]

@@ -1,7 +1,8 @@
 """Ranges of numbers that a cluster has on fabrics: GUIDs of its functions, and prefixes of its rails.
 
 Both grow with its nodes, and pods use what they have. GUIDs grow in place. A prefix is cut into the subnets of rails,
-which stand in pools and on switches, so it has room for twice the nodes from the beginning and does not grow.
+which stand in pools and on switches, so it has room for twice the nodes from the beginning and does not grow. It stays
+cut as it was when the fabric gets more rails.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from components.plan.allocate.numbers import as_block
 from components.plan.allocate.sorts import ADDRESS_BITS, Kind, guids, rail_prefixes
 from components.plan.allocate.wants import Taker, Want
 from components.plan.build.fabrics import guids_needed
-from components.plan.build.rails import prefix_length, rails_needed, room_of_rail
+from components.plan.build.rails import prefix_length, rail_ports, rails_needed, room_of_rail
 from components.plan.pools import PlacedCluster, problem
 from components.specs.base import Network
 from components.specs.environment import Environment
-from components.specs.fabric import FabricSpec, GuidNumbers
+from components.specs.fabric import FEW_RAILS, FabricSpec, GuidNumbers
 from components.specs.keys import cluster_of
 from components.specs.locks import ClusterAllocation
 from components.specs.problems import Problem
@@ -53,36 +54,46 @@ class ClusterRanges:
         """Return the ranges of a cluster, by key of its entry."""
         return {
             "guids": self._guids(want, placed, old.guids if old else {}),
-            "rail_prefixes": self._rails(want, placed, old.rail_prefixes if old else {}),
+            **self._rails(want, placed, old),
         }
 
-    def _rails(self, want: Want, placed: PlacedCluster, old: Mapping[str, Network]) -> dict[str, Network]:
-        found = dict(old)
+    def _rails(self, want: Want, placed: PlacedCluster, old: ClusterAllocation | None) -> dict[str, Any]:
+        """Return the prefixes of a cluster's rails and how they are cut: as they are while its nodes use them."""
+        found, subnets = (dict(old.rail_prefixes), old.rail_subnets) if old else ({}, FEW_RAILS)
         fabrics = self._environment.region.fabrics_by_name
         for name, needed in rails_needed(self._environment, placed).items():
-            kind, length = rail_prefixes(name), prefix_length(fabrics[name], needed)
-            size = 1 << (ADDRESS_BITS - length)
-            if name not in old:
-                prefix = self._taker.take(want, f"/{length}", kind, size=size)
-            elif room_of_rail(fabrics[name], old[name]) >= needed:
+            had, cut, kind = found.get(name), fabrics[name].rail_subnets, rail_prefixes(name)
+            length = prefix_length(cut, needed)
+            if had is None:
+                prefix = self._taker.take(want, f"/{length}", kind, size=1 << (ADDRESS_BITS - length))
+            elif not (lacking := self._lacking(placed, fabrics[name], had, subnets, needed)):
                 continue
             elif self._nodes[placed.cluster.name]:
-                self._taker.problems.append(self._full(want, fabrics[name], old[name], needed))
+                self._taker.problems.append(problem(self._environment, want.file, want.path, lacking))
                 continue
             else:
-                block = self._ledger.move(want.holder, kind, as_block(old[name]), size)
+                block = self._ledger.move(want.holder, kind, as_block(had), 1 << (ADDRESS_BITS - length))
                 prefix = self._taker.value(want, f"/{length}", kind, "", block)
-            found |= {name: prefix} if prefix else {}
-        return dict(sorted(found.items()))
+            if prefix:
+                found[name], subnets = prefix, cut
+        return {"rail_prefixes": dict(sorted(found.items())), "rail_subnets": subnets if found else FEW_RAILS}
 
-    def _full(self, want: Want, fabric: FabricSpec, had: Network, needed: int) -> Problem:
-        """Return that the subnets of a cluster's rails are too small, and that its pods have addresses of them."""
-        text = (
-            f"needs {needed} addresses on each rail of {fabric.name}, and {had} has {room_of_rail(fabric, had)}; pods"
-            " and switches use it, so it does not change: make pools with functions on RoCE smaller, or give the new"
-            " nodes to another cluster"
-        )
-        return problem(self._environment, want.file, want.path, text)
+    def _lacking(self, placed: PlacedCluster, fabric: FabricSpec, had: Network, subnets: int, needed: int) -> str:
+        """Return what a prefix of ``subnets`` lacks that pods have addresses of; nothing where it has all."""
+        ports = min(rail_ports(self._environment, placed), fabric.rails or 0)  # more are told by rails.enough
+        room = room_of_rail(subnets, had)
+        if ports > subnets:
+            return (
+                f"has nodes with ports on {ports} rails of {fabric.name}, and {had} is cut into {subnets} subnets, one"
+                " a rail; pods and switches use it, so it does not change: give these nodes to another cluster"
+            )
+        if needed > room:
+            return (
+                f"needs {needed} addresses on each rail of {fabric.name}, and {had} has {room}; pods and switches use"
+                " it, so it does not change: make pools with functions on RoCE smaller, or give the new nodes to"
+                " another cluster"
+            )
+        return ""
 
     def _guids(self, want: Want, placed: PlacedCluster, old: Mapping[str, GuidNumbers]) -> dict[str, GuidNumbers]:
         found = dict(old)

@@ -14,7 +14,6 @@ from components.render.port_functions import MULTUS
 from components.render.rails import NV_IPAM, Rails, block_of
 from components.specs.base import Network
 from components.specs.environment import Environment
-from components.specs.fabric import FabricSpec
 
 _GROWTH = 2
 """How many times the nodes of today a new prefix has room for."""
@@ -33,14 +32,19 @@ def rails_needed(environment: Environment, placed: PlacedCluster) -> dict[str, i
     return dict.fromkeys(sorted(fabrics), (nodes + 1) * block_of(kinds.values()))
 
 
-def prefix_length(fabric: FabricSpec, needed: int) -> int:
-    """Return the length of a new prefix whose subnets have twice the addresses that are ``needed``."""
-    return ADDRESS_BITS - (_GROWTH * needed - 1).bit_length() - fabric.rail_bits
+def rail_ports(environment: Environment, placed: PlacedCluster) -> int:
+    """Return how many rails nodes of ``placed`` have ports on whose functions pods get."""
+    return max((kind.roce_ports for kind in cutting(environment, placed).values()), default=0)
 
 
-def room_of_rail(fabric: FabricSpec, prefix: Network) -> int:
-    """Return how many addresses the subnet of a rail of ``prefix`` has."""
-    return prefix.num_addresses >> fabric.rail_bits
+def prefix_length(subnets: int, needed: int) -> int:
+    """Return the length of a new prefix of ``subnets``, each with twice the addresses that are ``needed``."""
+    return ADDRESS_BITS - (_GROWTH * needed - 1).bit_length() - (subnets - 1).bit_length()
+
+
+def room_of_rail(subnets: int, prefix: Network) -> int:
+    """Return how many addresses each of ``subnets`` of ``prefix`` has."""
+    return prefix.num_addresses // subnets
 
 
 def rails_of(environment: Environment, placed: PlacedCluster) -> Rails | None:
@@ -49,13 +53,15 @@ def rails_of(environment: Environment, placed: PlacedCluster) -> Rails | None:
     Raises:
         KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
     """
-    kinds, lock = cutting(environment, placed), environment.allocations.clusters
+    kinds = cutting(environment, placed)
     if not kinds:
         return None
-    [(name, prefix)] = lock[placed.cluster.name].rail_prefixes.items()
+    numbers = environment.allocations.clusters[placed.cluster.name]
+    [(name, prefix)] = numbers.rail_prefixes.items()
     return Rails(
         fabric=environment.region.fabrics_by_name[name],
         prefix=prefix,
+        subnets=numbers.rail_subnets,
         instance_types=tuple(kinds.values()),
         multus=environment.versions.tool(MULTUS),
         by_manifests=ByManifests.taken(environment.versions, (NV_IPAM.chart,)),

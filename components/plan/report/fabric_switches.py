@@ -88,7 +88,7 @@ def _rails(environment: Environment, placed: PlacedVpc, fabric: FabricSpec) -> I
         if mine is None or mine.fabric != fabric:
             continue
         for rail in range(mine.ports):
-            addresses = subnet(fabric, mine.prefix, rail)
+            addresses = subnet(mine.prefix, mine.subnets, rail)
             yield FabricRail(cluster=item.cluster.name, rail=rail, subnet=addresses, gateway=gateway(addresses))
 
 

@@ -4,17 +4,39 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from small_region import allocated, changed, nodes, tenant
+from small_region import NODE_TYPE, allocated, changed, nodes, tenant
 from with_rails import RANGE, prefixes, with_rails
 
 from components.plan.allocate.allocation import attempt
 from components.plan.build.rails import rails_of
 from components.plan.pools import clusters
+from components.render.rails import subnet
 from components.specs.base import Network
+from components.specs.environment import Environment
 
 
 def _ant(count: int) -> tuple[object, ...]:
     return (tenant("ant", nodes(count), fabrics=("roce",)),)
+
+
+def _idle(region: Environment) -> Environment:
+    """Return the region with no node yet in any group."""
+    groups = {key: changed(group, nodes=0) for key, group in region.allocations.groups.items()}
+    return changed(region, allocations=changed(region.allocations, groups=groups))
+
+
+def _with_ports(region: Environment, rails: int, ports: int = 4) -> Environment:
+    """Return the region with more rails, and nodes with ``ports`` of them."""
+    [fabric] = region.region.fabrics
+    named = {"roce_ports": ports, "roce_interfaces": tuple(f"p{port}" for port in range(ports))}
+    kinds = (
+        changed(kind, **named) if kind.name == NODE_TYPE else kind for kind in region.instance_types.instance_types
+    )
+    return changed(
+        region,
+        region=changed(region.region, fabrics=(changed(fabric, rails=rails),)),
+        instance_types=changed(region.instance_types, instance_types=tuple(kinds)),
+    )
 
 
 def test_prefixes_are_apart_and_have_room_for_twice_the_nodes() -> None:
@@ -43,13 +65,42 @@ def test_a_prefix_stays_while_nodes_fit_and_is_never_changed_under_pods() -> Non
 
 def test_a_prefix_that_no_pod_uses_gives_way_to_a_wider_one() -> None:
     before = allocated(with_rails(), tenants=_ant(2))
-    groups = {key: changed(group, nodes=0) for key, group in before.allocations.groups.items()}
-    idle = changed(before, allocations=changed(before.allocations, groups=groups))
-
-    moved = attempt(changed(idle, tenants=_ant(8))).numbers
+    moved = attempt(changed(_idle(before), tenants=_ant(8))).numbers
 
     assert str(moved.clusters["ant-one"].rail_prefixes["roce"]) == "10.200.4.0/22"
     assert moved.quarantine["ant/ant-one"].rail_prefixes == {"roce": (Network("10.200.0.0/24"),)}
+
+
+def test_more_rails_cut_no_prefix_anew_that_pods_use() -> None:
+    before = allocated(with_rails(), tenants=_ant(2))
+    bee = tenant("bee", nodes(2), fabrics=("roce",))
+
+    wider = allocated(_with_ports(before, rails=12), tenants=(*_ant(2), bee))
+
+    assert prefixes(wider) == {"ant-one": "10.200.0.0/24", "bee-one": "10.200.2.0/23"}
+    cut = {name: one.rail_subnets for name, one in wider.allocations.clusters.items()}
+    assert cut == {"ant-one": 8, "bee-one": 16}
+    rendered = [rails_of(wider, placed) for placed in clusters(wider)]
+    assert [str(subnet(one.prefix, one.subnets, 3)) for one in rendered if one] == ["10.200.0.96/27", "10.200.2.96/27"]
+
+
+def test_nodes_with_ports_on_rails_beyond_the_cut_are_told_while_pods_use_it() -> None:
+    before = allocated(with_rails(), tenants=_ant(2))
+
+    [problem] = attempt(_with_ports(before, rails=12, ports=9)).problems
+
+    assert problem.text == (
+        "has nodes with ports on 9 rails of roce, and 10.200.0.0/24 is cut into 8 subnets, one a rail; pods and"
+        " switches use it, so it does not change: give these nodes to another cluster"
+    )
+
+
+def test_a_prefix_that_no_pod_uses_is_cut_for_more_rails() -> None:
+    before = _idle(allocated(with_rails(), tenants=_ant(2)))
+
+    moved = attempt(_with_ports(before, rails=12, ports=9)).numbers.clusters["ant-one"]
+
+    assert (str(moved.rail_prefixes["roce"]), moved.rail_subnets) == ("10.200.2.0/23", 16)
 
 
 def test_prefixes_of_clusters_that_leave_the_fabric_are_kept_back_for_them() -> None:

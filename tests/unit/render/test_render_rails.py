@@ -90,7 +90,7 @@ def test_the_gateway_is_in_no_block_of_a_node(rails: Rails, functions: int, bloc
     )
     assert block_of([kind]) == block
 
-    addresses = subnet(rails.fabric, Network(f"10.0.0.0/{length - 3}"), 5)
+    addresses = subnet(Network(f"10.0.0.0/{length - 3}"), 8, 5)
     # The IPAM cuts blocks from the first address on, and takes none that reaches the broadcast.
     blocks = (addresses.num_addresses - 2) // block
 
