@@ -14,13 +14,14 @@ from components.specs.ranges import NumberRange, Numbers, range_reader
 
 LAST_PKEY = 0x7FFE
 """Partition keys have 15 bits; 0x7fff is the default partition of all ports."""
+LAST_GUID = (1 << 64) - 1
 _GUIDS = re.compile(r"0x[0-9a-f]{16}-0x[0-9a-f]{16}")
 
 
 class GuidNumbers(NumberRange):
     """An inclusive range of InfiniBand GUIDs, 64 bits each."""
 
-    last: int = Field(ge=0, lt=1 << 64)
+    last: int = Field(ge=0, le=LAST_GUID)
     """Highest GUID of the range, included, 64 bits."""
 
     def __str__(self) -> str:

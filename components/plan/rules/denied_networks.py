@@ -1,4 +1,4 @@
-"""Networks that the data deny to VPCs: none that a VPC must reach, and only where something filters packets."""
+"""Networks that the data deny to VPCs: none that a VPC must reach, each once, and only where something filters."""
 
 from __future__ import annotations
 
@@ -29,6 +29,23 @@ def needed(environment: Environment) -> Iterator[Problem]:
                 " beside what is needed"
             )
             yield problem(environment, file, path, text)
+
+
+def nested(environment: Environment) -> Iterator[Problem]:
+    """Report denied networks inside a wider one of the same list: each is one rule more on every DPU, for nothing.
+
+    One that stands twice is told as that (`names`).
+    """
+    lists: dict[tuple[str, DataPath], list[tuple[DataPath, Network]]] = {}
+    for file, path, network in _denied(environment):
+        lists.setdefault((file, path[:-1]), []).append((path, network))
+    for (file, _), listing in lists.items():
+        for path, network in listing:
+            wider = ((at, one) for at, one in listing if one != network and network.subnet_of(one))
+            if (found := max(wider, key=lambda item: item[1].num_addresses, default=None)) is not None:
+                at, one = found
+                text = f"{network} is in {one}, which is denied whole ({dotted(at)}, {place(environment, file, at)})"
+                yield problem(environment, file, path, f"{text}; remove it")
 
 
 def backends(environment: Environment) -> Iterator[Problem]:

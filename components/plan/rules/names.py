@@ -136,6 +136,8 @@ def region_duplicates(environment: Environment) -> Iterator[Problem]:
     yield from twice(environment, "DPU cluster", dpu_clusters)
     yield from twice(environment, "fabric", entries(REGION, ("fabrics",), "name", environment.region.fabrics))
     yield from twice(environment, "site", entries(REGION, ("sites",), "name", environment.region.sites))
+    denied = items(REGION, ("networks", "deny"), map(str, environment.region.networks.deny))
+    yield from twice(environment, "denied network", denied, "remove one")
     yield from twice(environment, "freeze", entries(POLICY, ("freezes",), "name", environment.policy.freezes))
     yield from twice(
         environment,

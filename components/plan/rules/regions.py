@@ -1,4 +1,4 @@
-"""What two regions must not share: a machine, a management cluster, a state, names, buckets; on one backbone numbers.
+"""What two regions must not share: a machine, GUIDs, a management cluster, a state, names; on one backbone numbers.
 
 Networks of regions that no backbone connects may repeat: nothing routes from one to the other.
 """
@@ -19,6 +19,7 @@ from components.plan.rules.references import host_problem
 from components.render.vpc import border_targets
 from components.specs.base import Stage
 from components.specs.environment import Environment
+from components.specs.fabric import LAST_GUID, GuidNumbers
 from components.specs.inventory import HostSpec
 from components.specs.loader import REGION
 from components.specs.problems import Problem, dotted
@@ -47,6 +48,32 @@ def number_ranges(environments: Sequence[Environment]) -> Iterator[Found]:
                     f" use {free}-{free + mine.last - mine.first}"
                 )
                 yield environment, problem(environment, REGION, ("networks", key), text)
+
+
+def guid_ranges(environments: Sequence[Environment]) -> Iterator[Found]:
+    """Report GUIDs that fabrics of two regions would give: a GUID belongs to one port in the world.
+
+    Rehearsals have no ports.
+    """
+    given = [
+        (environment, index, fabric, fabric.guids)
+        for environment in environments
+        for index, fabric in enumerate(environment.region.fabrics)
+        if fabric.guids and environment.region.stage is not Stage.REHEARSAL
+    ]
+    free = max((guids.last for *_, guids in given), default=0) + 1
+    for (other, there, theirs, their_guids), (environment, index, _, guids) in overlaps(
+        (entry[3].first, entry[3].last, entry) for entry in given
+    ):
+        if other is not environment:  # else it is told by the region's own check
+            where = _elsewhere(other, REGION, ("fabrics", there, "guids"))
+            last = free + guids.last - guids.first
+            remedy = f"use {GuidNumbers(first=free, last=last)}" if last <= LAST_GUID else "move one"
+            text = (
+                f"{guids} overlaps {theirs.name} of {other.name} ({their_guids}, {where}), and a GUID belongs to one"
+                f" port in the world; {remedy}"
+            )
+            yield environment, problem(environment, REGION, ("fabrics", index, "guids"), text)
 
 
 def borders(environments: Sequence[Environment]) -> Iterator[Found]:
@@ -192,7 +219,17 @@ def neighbours(environment: Environment, marks: Mapping[tuple[str, str], str]) -
             yield replace(problem, rule="regions.hosts")
 
 
-RULES: tuple[RegionsRule, ...] = (number_ranges, borders, networks, behind_borders, ownership, zones, buckets, hosts)
+RULES: tuple[RegionsRule, ...] = (
+    number_ranges,
+    guid_ranges,
+    borders,
+    networks,
+    behind_borders,
+    ownership,
+    zones,
+    buckets,
+    hosts,
+)
 """All rules over several regions."""
 
 

@@ -137,6 +137,7 @@ DATA: tuple[Rule, ...] = (
     node_addresses.interfaces,
     node_addresses.services,
     denied_networks.needed,
+    denied_networks.nested,
     denied_networks.backends,
     networks.isolation_kept,
     networks.without_isolation,

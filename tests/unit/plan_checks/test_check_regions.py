@@ -237,6 +237,36 @@ def test_a_machine_stands_in_one_region_unless_it_is_simulated(both: Any) -> Non
     assert {problem.rule for problem in found} == {"regions.hosts"}
 
 
+def _guids(first: str, last: str) -> tuple[str, str]:
+    fabric = f'{{name: north, kind: infiniband, pkeys: 0x10-0x20, guids: "0x{first}-0x{last}", ufm_secret: ufm'
+    return "control_planes:\n", f"fabrics:\n  - {fabric}, max_hosts: 100}}\ncontrol_planes:\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "remedy"),
+    [
+        ("0200000000000000", "020000000000ffff", "use 0x0200000000010000-0x0200000000010fff"),
+        ("0200000000000000", "ffffffffffffffff", "move one"),
+    ],
+)
+def test_a_guid_is_given_in_one_region_unless_it_is_simulated(both: Any, first: str, last: str, remedy: str) -> None:
+    mine, theirs = _guids("0200000000008000", "0200000000008fff"), _guids(first, last)
+    real = check_regions(both(REAL, mine, first=(REAL, theirs)))["palmtop"]
+
+    assert [f"{one.place}  {one.path}: {one.text}" for one in real if one.rule == "regions.guid-ranges"] == [
+        (
+            "region.yaml:23  fabrics[0].guids: 0x0200000000008000-0x0200000000008fff overlaps north of laptop"
+            f" (0x{first}-0x{last}, ../laptop/region.yaml:23), and a GUID belongs to one port in the world; {remedy}"
+        )
+    ]
+
+
+def test_simulated_ports_may_have_guids_in_common(both: Any) -> None:
+    guids = _guids("0200000000000000", "020000000000ffff")
+
+    assert check_regions(both(guids, first=(guids,))) == {}
+
+
 def test_two_regions_have_no_bucket_of_one_store_in_common(both: Any, laptop: Any) -> None:
     keys = "access: [{cluster: acme-train, namespaces: [default]}]"
     runs = f"buckets:\n  - {{name: runs, store: objects, quota: 1Ti, {keys}}}\n"
