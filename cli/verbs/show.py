@@ -45,7 +45,7 @@ from components.plan.report import paths
 from components.plan.report.border import contract
 from components.plan.report.capacity import capacity
 from components.plan.report.chart_upgrades import chart_upgrades
-from components.plan.report.endpoints import UnknownEndError
+from components.plan.report.endpoints import UnknownEndError, UnknownPortError
 from components.plan.report.examples import examples_of
 from components.plan.report.images import image_report
 from components.plan.report.network import network
@@ -232,8 +232,8 @@ def _show_network(
 def _show_path(environment: Environment, output: ShowFormat, source: str, target: str, port: str | None) -> None:
     try:
         found = paths.path(environment, source, target, port)
-    except (paths.NoVpcError, UnknownEndError) as error:
-        msg = f"--path: {error}"
+    except (paths.NoVpcError, UnknownEndError, UnknownPortError) as error:
+        msg = f"--{'port' if isinstance(error, UnknownPortError) else 'path'}: {error}"
         raise Stop(msg, ExitCode.BAD_DATA) from None
     _answer(output, partial(found.model_dump, mode="json"), path_view.lines(found))
 

@@ -21,11 +21,16 @@ SHARED = ("management", "bmc", "boot", "storage", "dpu_loopbacks", "ovn")
 """Networks of the region that are ends by their own name."""
 INTERNET, PUBLIC = "internet", "public"
 _MAX_LISTED = 8
+_PORTS = range(1, 65_536)
 _PORT = re.compile(r"icmp|(?P<protocol>tcp|udp)/(?P<port>[0-9]{1,5})")
 
 
 class UnknownEndError(LookupError):
     """Nothing of the region is called so; the text says what is."""
+
+
+class UnknownPortError(ValueError):
+    """No protocol and port is written so; the text says how they are."""
 
 
 class Endpoint(Spec):
@@ -50,12 +55,14 @@ def ports(text: str) -> Ports:
     """Return what ``text`` asks of, as the one sees it who opens a connection: ``tcp/443``, ``udp/53`` or ``icmp``.
 
     Raises:
-        UnknownEndError: it is none of them.
+        UnknownPortError: it is none of them.
     """
     match = _PORT.fullmatch(text)
-    if match is None or int(match["port"] or 1) not in range(1, 65_536):
-        msg = f"'{text}' is no port; write tcp/443, udp/53 or icmp"
-        raise UnknownEndError(msg)
+    if match is None or int(match["port"] or 1) not in _PORTS:
+        number = text if text.isdecimal() and int(text) in _PORTS else ""
+        remedy = f"tcp/{number} or udp/{number}" if number else "tcp/443, udp/53 or icmp"
+        msg = f"'{text}' is no protocol and port; write {remedy}"
+        raise UnknownPortError(msg)
     return Ports(protocol=Protocol(match["protocol"] or text), far=int(match["port"]) if match["port"] else None)
 
 

@@ -58,6 +58,7 @@ def path(environment: Environment, source: str, target: str, port: str | None = 
         KeyError: the lock files do not fit the data; ``components.plan.checks`` says where.
         NoVpcError: nothing here is between the two.
         UnknownEndError: one of them stands for nothing.
+        UnknownPortError: nothing is written like ``port``.
     """
     asked = ALL if port is None else ports(port)
     return Region(environment).path(endpoint(environment, source), endpoint(environment, target), asked)

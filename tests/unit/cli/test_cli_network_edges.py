@@ -115,9 +115,9 @@ def test_denied_networks_are_shown(everywhere: Invoke) -> None:
     [
         (
             ("--path", "internet", "pod:halcyon-train", "--port", "443"),
-            "'443' is no port; write tcp/443, udp/53 or icmp",
+            "--port: '443' is no protocol and port; write tcp/443 or udp/443",
         ),
-        (("--path", "internet", "pod:halcyon-train", "--port", "tcp/0"), "'tcp/0' is no port"),
+        (("--path", "internet", "pod:halcyon-train", "--port", "tcp/0"), "'tcp/0' is no protocol and port"),
         (
             ("--port", "tcp/443"),
             "--port is of a path; say: jacquard show us-east-04a network --path FROM TO --port tcp/443",

@@ -211,6 +211,22 @@ def test_what_it_cannot_answer_it_says(invoke: Invoke, word: str, source: str, t
     assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, f"error: {message}\n")
 
 
+@pytest.mark.parametrize(
+    ("port", "remedy"),
+    [
+        ("22", "tcp/22 or udp/22"),
+        ("ssh", "tcp/443, udp/53 or icmp"),
+        ("tcp/65536", "tcp/443, udp/53 or icmp"),
+        ("70000", "tcp/443, udp/53 or icmp"),
+    ],
+)
+def test_a_wrong_port_is_told_as_that(invoke: Invoke, port: str, remedy: str) -> None:
+    result = invoke("show", "laptop", "network", "--path", "pod:acme-train", "storage", "--port", port)
+
+    told = f"error: --port: '{port}' is no protocol and port; write {remedy}\n"
+    assert (result.exit_code, result.stderr) == (ExitCode.BAD_DATA, told)
+
+
 def test_a_fabric_beside_the_way_is_told(everywhere: Invoke) -> None:
     def told(name: str, *ends: str) -> list[str]:
         lines = everywhere("show", name, "network", "--path", *ends).stdout.splitlines()
