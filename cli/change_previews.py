@@ -18,6 +18,7 @@ from engine import events
 from engine.driver import POLICY_PACK, Engine, Run
 from engine.errors import EngineError
 from engine.recorded import state_digest
+from engine.unmade import previewing
 from policies import Judgement, judge, levels
 from previews.asking import ask
 from previews.offences import offences
@@ -102,14 +103,16 @@ def _engine(environment: Environment) -> Engine | str:
 def _asked(engine: Engine, sides: StackSides, environment: Environment, screen: Screen) -> _Answer:
     stack, title = sides.stack, f"preview of {sides.stack}"
 
-    def run(*options: str) -> Run:
-        with screen.phase(title) as shown:
-            command = ("preview", stack, "--policy-pack", POLICY_PACK, *options)
-            return engine.run(*command, watch=lambda progress: shown.engine(progress, 0, "resources"))
-
     ready = engine.look(stack)
     plans.require_writers(engine, ready)
-    answer = ask(run)
+    with previewing(engine, ready) as able:
+
+        def run(*options: str) -> Run:
+            with screen.phase(title) as shown:
+                command = ("preview", stack, "--policy-pack", POLICY_PACK, *options)
+                return able.run(*command, watch=lambda progress: shown.engine(progress, 0, "resources"))
+
+        answer = ask(run)
     found, violations = asked(sides, answer, environment)
     ended(screen.console, title, answer.seconds, found.outcome)
     return found.model_copy(update={"state": state_digest(ready.resources)}), violations

@@ -15,6 +15,7 @@ from components.specs.environment import Environment
 from components.specs.problems import SpecError
 from engine.driver import Engine, Run
 from engine.freezes import FrozenStack, frozen_stacks
+from engine.unmade import previewing
 from policies import Judgement, judge, levels
 
 
@@ -56,8 +57,8 @@ def _previews(engine: Engine, stacks: Sequence[str]) -> dict[str, Run]:
     """Return the preview of each stack; none needs another to be previewed."""
 
     def preview(stack: str, screen: Screen) -> Run:
-        engine.select(stack)
-        return previewed(engine, stack, title=f"preview of {stack}, which is frozen", resume="up", screen=screen)
+        with previewing(engine, engine.look(stack)) as able:
+            return previewed(able, stack, title=f"preview of {stack}, which is frozen", resume="up", screen=screen)
 
     return results(together(dict.fromkeys(stacks, ()), preview))
 

@@ -28,6 +28,8 @@ from toolchain.serving import PlugIn, serving
 POLICY_PACK = "policies"
 _POLL_SECONDS = 0.1
 _TAIL_LINES = 20
+_MISSING = "no stack named"
+"""What the engine says of a stack that is not there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,8 @@ class Ready:
     """A stack that an operation may begin on."""
 
     stack: str
+    made: bool = True
+    """Whether it is there; a look makes none."""
     repairs: list[str] = field(default_factory=list)
     """What had to be done to that end, in words."""
     resources: list[dict[str, Any]]
@@ -86,6 +90,8 @@ class Engine:
             msg = f"no 'pulumi' is made ready for this project; run '{paths.set_up()}'"
             raise EngineError(msg)
         self.program = program
+        self.options: tuple[str, ...] = ()
+        """What each run is given besides."""
 
     @property
     def file_state(self) -> Path | None:
@@ -124,13 +130,17 @@ class Engine:
         return Ready(stack=stack, repairs=repairs, resources=_resources(state))
 
     def look(self, stack: str) -> Ready:
-        """Create ``stack`` if it is missing, and return what is recorded of it; nothing is repaired.
+        """Return what is recorded of ``stack``, nothing of one that is not there; nothing is created or repaired.
 
         Raises:
-            EngineError: it cannot be created or read.
+            EngineError: it cannot be read.
         """
-        self.select(stack)
-        return Ready(stack=stack, resources=_resources(self.export(stack)))
+        try:
+            return Ready(stack=stack, resources=_resources(self.export(stack)))
+        except EngineError as error:
+            if _MISSING not in str(error):
+                raise
+            return Ready(stack=stack, made=False, resources=[])
 
     def select(self, stack: str) -> None:
         """Create ``stack`` if it is missing.
@@ -184,7 +194,7 @@ class Engine:
         folder.mkdir(parents=True, exist_ok=True)
         log, event_log = folder / f"{stack}.log", folder / f"{stack}.events"
         event_log.write_bytes(b"")
-        command = [verb, "--stack", stack, "--event-log", str(event_log), *options]
+        command = [verb, "--stack", stack, "--event-log", str(event_log), *self.options, *options]
         started = time.monotonic()
         progress = Progress()
         with log.open("wb") as output, event_log.open("rb") as events, asked.listened(stopping):

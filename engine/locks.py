@@ -64,7 +64,7 @@ def exclusively(environment: str, verb: str) -> AbstractContextManager[object]:
 
 def engine_locks(state: Path, stack: str) -> list[Holder]:
     """Return the engine's locks of ``stack`` in the file backend at ``state``, oldest first."""
-    folder = state / ".pulumi" / "locks" / "organization" / _project() / stack
+    folder = state / ".pulumi" / "locks" / "organization" / project() / stack
     holders = []
     for file in sorted(folder.glob("*.json")):
         try:
@@ -83,7 +83,8 @@ def engine_locks(state: Path, stack: str) -> list[Holder]:
     return sorted(holders, key=lambda holder: holder.since)
 
 
-def _project() -> str:
+def project() -> str:
+    """Return the name of the project, by which the engine keeps its stacks and locks apart from those of others."""
     found = _NAME.search((paths.project() / paths.PROJECT_FILE).read_text(encoding="utf-8", errors="replace"))
     return found[1] if found else PROJECT
 

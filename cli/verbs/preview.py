@@ -25,6 +25,7 @@ from cli.views.preview_comment import comment
 from cli.views.report.page import html
 from components.specs.environment import Environment
 from engine.driver import Engine, Run
+from engine.unmade import previewing
 from previews.attestation import FILE as STATEMENT
 from previews.attesting import Found, attested
 from previews.bases import Base
@@ -179,7 +180,9 @@ def _of_environment(name: str, *, diff: bool, output: Format) -> None:
 
 
 def _plan(engine: Engine, environment: Environment, stack: str, *, diff: bool) -> tuple[Plan, Run]:
-    plans.require_writers(engine, engine.look(stack))
+    ready = engine.look(stack)
+    plans.require_writers(engine, ready)
     options = ("--diff",) if diff else ()
-    run = previewed(engine, stack, *options, title=f"preview of {stack}", resume="preview")
+    with previewing(engine, ready) as able:
+        run = previewed(able, stack, *options, title=f"preview of {stack}", resume="preview")
     return plans.judged(run, environment), run

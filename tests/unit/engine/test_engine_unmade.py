@@ -1,0 +1,98 @@
+"""A stack that nobody made is looked at and previewed, and nobody has made it afterwards."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.specs.region import StateSpec
+from engine.driver import Engine
+from engine.errors import EngineError
+from engine.unmade import previewing
+from toolchain import paths
+
+MISSING = "error: no stack named 'laptop' found\n"
+SETTINGS = "secretsprovider: awskms://alias/x\nconfig:\n  jacquard:a: b\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository of regions, and no passphrase of the user's."""
+    folder = tmp_path / "regions"
+    (folder / "environments").mkdir(parents=True)
+    (folder / "Pulumi.yaml").write_text("name: looms\n")
+    (python := folder / ".venv" / "bin" / "python").parent.mkdir(parents=True)
+    python.touch()
+    monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(folder / "environments"))
+    for name in ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    assert paths.project() == folder
+    return folder
+
+
+def engine() -> Engine:
+    return Engine("laptop", StateSpec(backend="s3://state", secrets_provider="awskms://alias/x"), {})
+
+
+def test_a_look_makes_no_stack(pulumi: Any) -> None:
+    pulumi.answer("stack export", stderr=MISSING, code=255)
+
+    ready = Engine("laptop", None, {}).look("laptop")
+
+    assert (ready.made, ready.resources) == (False, [])
+    assert pulumi.verbs == ["stack export"]
+
+
+def test_a_stack_that_cannot_be_read_is_not_taken_for_one_that_is_not_there(pulumi: Any) -> None:
+    pulumi.answer("stack export", stderr="error: incorrect passphrase\n", code=255)
+
+    with pytest.raises(EngineError, match="laptop: its state cannot be read: incorrect passphrase"):
+        Engine("laptop", None, {}).look("laptop")
+
+
+def test_a_stack_that_is_there_is_previewed_where_it_is(pulumi: Any) -> None:
+    del pulumi
+    made = engine()
+
+    with previewing(made, made.look("laptop")) as able:
+        assert able is made
+
+
+def test_one_that_is_not_there_is_previewed_over_an_empty_state_that_ends(pulumi: Any, project: Path) -> None:
+    pulumi.answer("stack export", stderr=MISSING, code=255)
+    made = engine()
+    with previewing(made, made.look("laptop")) as able:
+        able.run("preview", "laptop", "--diff")
+
+        state = Path(able.variables["PULUMI_BACKEND_URL"].removeprefix("file://").removesuffix("?metadata=skip"))
+        [file] = (one for one in state.rglob("*") if one.is_file())
+        assert file.relative_to(state) == Path(".pulumi/stacks/looms/laptop.json")
+        assert not json.loads(file.read_text())["checkpoint"]["latest"].get("resources")
+        assert able.variables["PULUMI_CONFIG_PASSPHRASE"] == "rehearsal"
+
+    call = pulumi.calls[-1]
+    assert call[call.index("--config-file") + 1] == str(state.parent / "Pulumi.laptop.yaml")
+    assert "--diff" in call
+    assert not state.parent.exists()
+    assert (made.options, made.variables["PULUMI_BACKEND_URL"]) == ((), "s3://state")
+    assert not list((project / "environments").iterdir())
+
+
+@pytest.mark.parametrize(("settings", "passphrase"), [(SETTINGS, "rehearsal"), ("encryptionsalt: v1:x\n", None)])
+def test_settings_of_a_stack_that_is_not_there_are_read_and_kept(
+    pulumi: Any, project: Path, settings: str, passphrase: str | None
+) -> None:
+    pulumi.answer("stack export", stderr=MISSING, code=255)
+    (file := project / "environments" / "Pulumi.laptop.yaml").write_text(settings)
+    made = engine()
+
+    with previewing(made, made.look("laptop")) as able:
+        copied = Path(able.options[-1])
+        assert copied.read_text() == settings
+        copied.write_text("what the engine adds")
+        assert able.variables.get("PULUMI_CONFIG_PASSPHRASE") == passphrase
+
+    assert file.read_text() == settings
