@@ -20,20 +20,14 @@ pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 CLUSTER, GLOBEX = "globex-lab", f"{ENVIRONMENT}/tenants/globex.yaml"
 SIZES = {"hosts": "/26", "pods": "/20", "services": "/22", "load_balancers": "/28", "egress": "public"}
 VPC_API, SERVICE_API = "vpc.dpu.nvidia.com/v1alpha1", "svc.dpu.nvidia.com/v1alpha1"
-WAIVERS = """# yaml-language-server: $schema=../../schemas/waivers.schema.json
-schema_version: 1
-waivers:
-  - {rule: networks.without-isolation, subject: globex, reason: a test, owner: us, ticket: "1", expires: 2027-06-01}
-"""
 
 
 @pytest.fixture(scope="module")
 def region(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRegion]:
-    """Laptop with a tenant that has a VPC on OVN and one behind policies; gone at the end whatever happened."""
+    """Laptop with one tenant, VPCs on OVN and one behind policies; gone at the end whatever happened."""
     local = LocalRegion(tmp_path_factory.mktemp("immutable"))
     (local.environments / ENVIRONMENT / "tenants" / "acme.yaml").unlink()
     local.rewrite(GLOBEX, emptied)
-    (local.environments / ENVIRONMENT / "waivers.yaml").write_text(WAIVERS)
     for path in (local.environments / ENVIRONMENT).glob("*.lock.yaml"):
         path.unlink()
     edited(local, "allocate", ENVIRONMENT)

@@ -29,6 +29,8 @@ def second_region(folder: Path) -> LocalRegion:
     for path in sorted((data / "tenants").glob("*.yaml")):
         if not _edit(path, _shrunk):
             path.unlink()
+    there = {path.stem for path in (data / "tenants").glob("*.yaml")}
+    _edit(data / "waivers.yaml", lambda file: {**file, "waivers": _of_subjects(file["waivers"], there)})
     for path in sorted((data / "inventory").glob("*.csv")):
         path.write_text("".join(_kept(path)))
     for path in data.glob("*.lock.yaml"):
@@ -44,6 +46,10 @@ def _edit(path: Path, change: Any) -> bool:
     changed = change(yaml.safe_load(text))
     path.write_text(f"{header}\n{yaml.safe_dump(changed, sort_keys=False)}")
     return bool(changed)
+
+
+def _of_subjects(waivers: list[dict[str, Any]], subjects: set[str]) -> list[dict[str, Any]]:
+    return [one for one in waivers if one["subject"] in subjects]
 
 
 def _rehearsed(region: dict[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.pools import DataPath, place, problem, tenant_file
+from components.plan.rules.running import running_nodes
 from components.render.backends import BORDERS
 from components.render.ovn_services import BLOCK
 from components.specs.base import Address, Network
@@ -28,7 +29,7 @@ MAX_ASN = 4_294_967_295
 SERVICE_PREFIXES = range(12, 29)
 """Prefix lengths that Services may have: Kubernetes takes none wider than /12, and one narrower than /28 has no tenth
 address for the cluster's DNS."""
-
+_MAX_TENANTS_SHOWN = 3
 
 _UNUSABLE = {
     "0.0.0.0/8": "stands for this network",
@@ -232,15 +233,23 @@ def isolation_kept(environment: Environment) -> Iterator[Problem]:
 
 
 def without_isolation(environment: Environment) -> Iterator[Problem]:
-    """Report tenants whose hosts nothing isolates in a region whose DPUs isolate others."""
-    vpcs = [(tenant, index, vpc) for tenant in environment.tenants for index, vpc in enumerate(tenant.vpcs)]
-    borders = sorted({vpc.isolation for _, _, vpc in vpcs if BORDERS[vpc.isolation].on_dpus})
+    """Report VPCs that isolate no host, of tenants with whole nodes in a region where others have such.
+
+    A tenant alone has nobody to be kept from. A waiver for the tenant lets all of its VPCs be.
+    """
+    owners = [tenant.tenant for tenant in environment.tenants if any(one.pools for one in tenant.clusters)]
     told = {vpc.name for _, _, vpc, _ in _switched(environment)}
-    for tenant, index, vpc in vpcs if borders else ():
-        if not BORDERS[vpc.isolation].isolates_hosts and vpc.name not in told:
+    running, walls = running_nodes(environment), " or ".join(name for name in BORDERS if BORDERS[name].isolates_hosts)
+    for tenant in environment.tenants if len(owners) > 1 else ():
+        others = listed((name for name in owners if name != tenant.tenant), _MAX_TENANTS_SHOWN)
+        for index, vpc in enumerate(tenant.vpcs if tenant.tenant in owners else ()):
+            border = BORDERS[vpc.isolation]
+            if border.isolates_hosts or vpc.name in told:
+                continue
+            way = f"make a new VPC by {walls}" if running["vpcs", vpc.name] else f"write {walls}"
             text = (
-                f"{vpc.isolation} isolates no host, and DPUs isolate other tenants of the region; write"
-                f" {' or '.join(borders)}, or a waiver in {WAIVERS} for {tenant.tenant}"
+                f"{vpc.isolation} isolates no host ({border.source}), and {tenant.tenant} is root on its nodes, beside"
+                f" those of {others}; {way}, give {tenant.tenant} a region of its own, or a waiver in {WAIVERS}"
             )
             yield problem(environment, tenant_file(tenant), ("vpcs", index, "isolation"), text, tenant.tenant)
 

@@ -1,0 +1,111 @@
+"""A tenant with whole nodes needs a backend that isolates hosts, unless it is alone or a waiver names it."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from small_region import allocated, changed, nodes, small_region, tenant
+
+from components.plan.checks import check_data, waived
+from components.plan.rules import networks
+from components.render.backends import BORDERS
+from components.specs.environment import Environment
+from components.specs.policy import WaiverSpec, WaiversSpec
+from components.specs.tenant import TenantSpec
+from components.specs.tenant_network import Isolation
+
+RULE = "networks.without-isolation"
+OPEN = [name for name, border in BORDERS.items() if not border.isolates_hosts]
+
+
+def _behind(isolation: Isolation, name: str, count: int = 2) -> TenantSpec:
+    """Return a tenant whose VPC is isolated so, with that many nodes, or with none and no pool."""
+    made = tenant(name, *([nodes(count)] if count else []))
+    return changed(made, vpcs=(changed(made.vpcs[0], isolation=isolation),))
+
+
+def _region(*tenants: TenantSpec) -> Environment:
+    return changed(small_region(), tenants=tenants)
+
+
+def _told(region: Environment) -> list[str]:
+    return [problem.subject for problem in networks.without_isolation(region)]
+
+
+def _refused(region: Environment) -> list[str]:
+    return [problem.subject for problem in check_data(region) if problem.rule == RULE]
+
+
+def _waiving(region: Environment, *subjects: str) -> Environment:
+    one = WaiverSpec(rule=RULE, subject="ant", reason="a test", owner="us", ticket="1", expires=dt.date(2027, 6, 1))
+    waivers = tuple(changed(one, subject=subject) for subject in subjects)
+    return changed(region, waivers=WaiversSpec(schema_version=1, waivers=waivers))
+
+
+@pytest.mark.parametrize("isolation", OPEN)
+def test_tenants_with_nodes_are_told_of_each_other_where_nothing_isolates_hosts(isolation: Isolation) -> None:
+    region = _region(_behind(isolation, "ant"), _behind(isolation, "bee"))
+
+    one, other = networks.without_isolation(region)
+
+    assert (one.subject, other.subject) == ("ant", "bee")
+    assert one.text == (
+        f"{isolation} isolates no host ({BORDERS[isolation].source}), and ant is root on its nodes, beside those of"
+        " bee; write dpf-hbn or dpf-ovn, give ant a region of its own, or a waiver in waivers.yaml"
+    )
+
+
+@pytest.mark.parametrize("isolation", OPEN)
+def test_a_tenant_beside_others_on_dpus_is_told_and_they_are_not(isolation: Isolation) -> None:
+    others = (_behind(Isolation.DPF_HBN, "bee"), _behind(Isolation.DPF_OVN, "cat"))
+
+    assert _told(_region(_behind(isolation, "ant"), *others)) == ["ant"]
+
+
+def test_each_vpc_of_a_tenant_is_told_whether_nodes_are_in_it_or_not() -> None:
+    ant = _behind(Isolation.KUBE_OVN, "ant")
+    second = changed(ant.vpcs[0], name="later", isolation=Isolation.POLICY_ONLY)
+    region = _region(changed(ant, vpcs=(*ant.vpcs, second)), _behind(Isolation.DPF_HBN, "bee"))
+
+    assert [problem.path for problem in networks.without_isolation(region)] == [
+        "vpcs[0].isolation",
+        "vpcs[1].isolation",
+    ]
+
+
+@pytest.mark.parametrize("others", [(), (_behind(Isolation.DPF_HBN, "bee", 0),)], ids=["alone", "no other has nodes"])
+def test_a_tenant_whom_nobody_else_with_nodes_is_beside_may_have_any_backend(others: tuple[TenantSpec, ...]) -> None:
+    assert _told(_region(_behind(Isolation.POLICY_ONLY, "ant"), *others)) == []
+
+
+def test_a_tenant_without_nodes_is_told_once_it_has_some() -> None:
+    bee = _behind(Isolation.DPF_HBN, "bee")
+
+    assert _told(_region(_behind(Isolation.KUBE_OVN, "ant", 0), bee)) == []
+    assert _told(_region(_behind(Isolation.KUBE_OVN, "ant", 1), bee)) == ["ant"]
+
+
+def test_where_nodes_run_the_way_out_is_another_vpc() -> None:
+    region = allocated(_region(_behind(Isolation.POLICY_ONLY, "ant"), _behind(Isolation.POLICY_ONLY, "bee")))
+
+    [text, _] = [problem.text for problem in networks.without_isolation(region)]
+
+    assert "; make a new VPC by dpf-hbn or dpf-ovn, give ant a region of its own, " in text
+
+
+def test_a_vpc_whose_borders_would_go_under_nodes_is_told_that_alone() -> None:
+    region = allocated(_region(_behind(Isolation.DPF_HBN, "ant"), _behind(Isolation.DPF_HBN, "bee")))
+    edited = changed(region, tenants=(_behind(Isolation.POLICY_ONLY, "ant"), region.tenants[1]))
+
+    assert [problem.subject for problem in networks.isolation_kept(edited)] == [""]
+    assert _told(edited) == []
+
+
+def test_a_waiver_lets_the_tenant_be_that_it_names_and_no_other() -> None:
+    region = _region(_behind(Isolation.KUBE_OVN, "ant"), _behind(Isolation.KUBE_OVN, "bee"))
+
+    assert _refused(region) == ["ant", "bee"]
+    assert _refused(_waiving(region, "ant")) == ["bee"]
+    assert _refused(_waiving(region, "ant", "bee")) == []
+    assert [problem.subject for problem, _ in waived(_waiving(region, "ant", "bee"))] == ["ant", "bee"]
