@@ -13,6 +13,7 @@ from components.plan.build.slices import slices
 from components.render.concept import Concept
 from components.render.manifest import Manifest, objects
 from components.render.node_pool import NodePoolInput
+from components.render.vm_offering import VmOfferingInput
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from toolchain import paths
@@ -58,3 +59,11 @@ def pool(inputs_of: Inputs) -> NodePoolInput:
     """Return a pool with two rollout groups and a taint."""
     pools = [item for item in inputs_of(NodePoolInput) if isinstance(item, NodePoolInput)]
     return next(item for item in pools if item.spec.taints and len(item.groups) > 1)
+
+
+@pytest.fixture
+def offering(inputs_of: Inputs) -> VmOfferingInput:
+    """Return the offering of VMs of environment laptop."""
+    [found] = inputs_of(VmOfferingInput)
+    assert isinstance(found, VmOfferingInput)
+    return found

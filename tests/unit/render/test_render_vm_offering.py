@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
 import yaml
+from vm_offerings import machine_spec, of
 
-from components.render.manifest import Manifest, objects
 from components.render.vm_offering import VmOfferingInput
-from components.specs.guests import GuestSystem
 from components.specs.huge_pages import PageSize
 from components.specs.node_pool import TaintEffect, TaintSpec
 from components.specs.storage import TopolvmClassSpec
@@ -19,23 +17,6 @@ from components.specs.vm_offering import RootSpec, VirtualMachineSpec, VolumeSpe
 from components.specs.vm_sizes import EvictionStrategy, VmGpuSpec
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICNPZccfq2Qc8plKIZmAmY48pZ1x8O9oQs7K52SutrN7 ops@cloud.example"
-
-
-@pytest.fixture
-def offering(inputs_of: Any) -> VmOfferingInput:
-    """Return the offering of environment laptop."""
-    [found] = inputs_of(VmOfferingInput)
-    assert isinstance(found, VmOfferingInput)
-    return found
-
-
-def of(offering: VmOfferingInput, kind: str) -> list[Manifest]:
-    return [item for item in objects(offering.render()) if item.kind == kind]
-
-
-def machine_spec(offering: VmOfferingInput) -> dict[str, Any]:
-    [machine] = of(offering, "VirtualMachine")
-    return dict(machine.body["spec"])
 
 
 def test_an_offering_without_gpus_permits_no_device(offering: VmOfferingInput) -> None:
@@ -221,39 +202,6 @@ def test_vms_are_emulated_where_the_region_says_so_alone(offering: VmOfferingInp
 
     assert "developerConfiguration" not in plain.body["spec"]["configuration"]
     assert soft.body["spec"]["configuration"]["developerConfiguration"] == {"useEmulation": True}
-
-
-def test_windows_is_set_up_by_an_answer_file_and_keeps_its_tpm(offering: VmOfferingInput) -> None:
-    [machine] = offering.machines
-    windows = offering.images[0].model_copy(update={"os": GuestSystem.WINDOWS})
-    spec = machine.spec.model_copy(update={"users": (), "sysprep_secret": "answers"})
-    changed = replace(
-        offering,
-        images=(windows, *offering.images[1:]),
-        machines=(replace(machine, image=windows, spec=spec),),
-    )
-    [kubevirt], template = of(changed, "KubeVirt"), machine_spec(changed)["template"]["spec"]
-    linux, other = of(changed, "VirtualMachineClusterPreference")
-
-    assert machine_spec(changed)["preference"]["name"] == other.name != linux.name
-    assert template["volumes"][1] == {"name": "sysprep", "sysprep": {"secret": {"name": "answers"}}}
-    assert template["domain"]["devices"]["disks"][1] == {"name": "sysprep", "cdrom": {"bus": "sata"}}
-    assert "terminationGracePeriodSeconds" not in template
-    assert other.body["spec"]["firmware"] == {"preferredEfi": {"secureBoot": True, "persistent": True}}
-    assert kubevirt.body["spec"]["configuration"]["vmStateStorageClass"] == offering.image_storage_class
-    sources = {item.name: item.body["metadata"]["labels"] for item in of(changed, "DataSource")}
-    named = {name: labels["instancetype.kubevirt.io/default-preference"] for name, labels in sources.items()}
-    assert named == {windows.name: other.name, offering.images[1].name: linux.name}
-
-
-def test_windows_without_an_answer_file_has_no_first_boot_disk(offering: VmOfferingInput) -> None:
-    [machine] = offering.machines
-    windows = machine.image.model_copy(update={"os": GuestSystem.WINDOWS})
-    bare = replace(machine, image=windows, spec=machine.spec.model_copy(update={"volumes": ()}))
-    spec = machine_spec(replace(offering, images=(windows,), machines=(bare,)))["template"]["spec"]
-
-    assert [volume["name"] for volume in spec["volumes"]] == ["root"]
-    assert [disk["name"] for disk in spec["domain"]["devices"]["disks"]] == ["root"]
 
 
 def test_a_kept_root_is_a_clone_and_takes_nothing_of_the_node(offering: VmOfferingInput) -> None:
