@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -23,10 +21,22 @@ from cli.verbs.show_words import (
     NETWORK,
     PREREQUISITES,
     UNIFORMITY,
+    BetweenOption,
+    BorderOption,
+    ExampleOption,
+    HelmOption,
+    HtmlOption,
+    LiveOption,
+    OutputOption,
+    PathArgument,
+    PlatformOption,
+    PortOption,
     ShowFormat,
+    SvgOption,
     chosen,
     refuse_contradictions,
     refuse_format,
+    unknown_path,
 )
 from cli.views import capacity as capacity_view
 from cli.views import capacity_map, network_map
@@ -58,64 +68,28 @@ from components.plan.report.upgrades import to_json as upgrades_json
 from components.plan.report.upgrades import upgrades
 from components.render.manifest import Json
 from components.specs.environment import Environment
-from components.specs.problems import listed, suggestion
 from observe.live_nodes import TENANT_KINDS, live_nodes, management_kinds
 from observe.observation import observe
 from toolchain import settings
 
 _COMPARABLE = {IMAGES, NETWORK, PREREQUISITES, UNIFORMITY}
 """Words whose answer is of a region that could be applied."""
-_MAX_LISTED = 12
 
 
 def show(
     environment: arguments.Env,
-    path: Annotated[
-        str,
-        typer.Argument(
-            metavar="[PATH|capacity|images|map|network|offerings|prerequisites|uniformity|upgrades]",
-            help="Part of the region, such as tenants.acme.clusters.acme-train.pools.train; default: all of it.",
-        ),
-    ] = "",
+    path: PathArgument = "",
     *,
-    output: Annotated[ShowFormat, typer.Option("--format", help="How to answer.")] = ShowFormat.TEXT,
-    svg: Annotated[
-        Path | None,
-        typer.Option(
-            "--svg", metavar="FILE", help="With capacity or map: draw halls and racks by pool; with network: VPCs."
-        ),
-    ] = None,
-    html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="With offerings: write them as a page.")
-    ] = None,
-    example: Annotated[
-        str | None,
-        typer.Option("--example", metavar="NAME", help="With offerings: print an order of a size, a class or a type."),
-    ] = None,
-    helm: Annotated[bool, typer.Option("--helm", help="With --example: print values of the chart for VMs.")] = False,
-    border: Annotated[
-        bool,
-        typer.Option(
-            "--border", help="With network: what routers outside do for each VPC, and switches of RoCE fabrics."
-        ),
-    ] = False,
-    between: Annotated[
-        tuple[str, str] | None,
-        typer.Option(
-            "--path",
-            metavar="FROM TO",
-            help="With network: whether FROM may reach TO; such as pod:CLUSTER, host:CLUSTER/POOL, vm:CLUSTER/VM,"
-            " api:CLUSTER, storage, internet, management, or an address.",
-        ),
-    ] = None,
-    port: Annotated[
-        str | None,
-        typer.Option("--port", metavar="PORT", help="With --path: of what and to which port: tcp/443, udp/53 or icmp."),
-    ] = None,
-    live: Annotated[bool, typer.Option("--live", help="With uniformity: ask the clusters, too.")] = False,
-    platform: Annotated[
-        bool, typer.Option("--platform", help="With images: charts, providers and images of the platform's own.")
-    ] = False,
+    output: OutputOption = ShowFormat.TEXT,
+    svg: SvgOption = None,
+    html: HtmlOption = None,
+    example: ExampleOption = None,
+    helm: HelmOption = False,
+    border: BorderOption = False,
+    between: BetweenOption = None,
+    port: PortOption = None,
+    live: LiveOption = False,
+    platform: PlatformOption = False,
     today: arguments.TodayOption = None,
 ) -> None:
     """Show what is in force and where it came from.
@@ -166,7 +140,7 @@ def _show_values(environment: Environment, path: str, output: ShowFormat) -> Non
     try:
         node = resolved(environment, path)
     except UnknownPathError as error:
-        raise _unknown_path(path, error) from None
+        raise unknown_path(path, error) from None
     if output is ShowFormat.JSON:
         print_json(show_view.to_json(environment.name, path, node))
     else:
@@ -291,11 +265,3 @@ def _answer(output: ShowFormat, document: Callable[[], Json], parts: Iterable[Re
         return
     for part in parts:
         stdout().print(part, soft_wrap=not isinstance(part, Table))
-
-
-def _unknown_path(path: str, error: UnknownPathError) -> Stop:
-    prefix = f"{error.found}." if error.found else ""
-    wrong = path.removeprefix(prefix)
-    known = listed(error.known, _MAX_LISTED)
-    where = f"in {error.found}" if error.found else "in a region"
-    return Stop(f"'{wrong}' is unknown {where} (known: {known}){suggestion(wrong, error.known)}", ExitCode.BAD_DATA)

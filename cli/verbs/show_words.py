@@ -1,13 +1,17 @@
-"""What may stand in place of a path at ``jacquard show``, and which options go with which word."""
+"""What may stand in place of a path at ``jacquard show``, its options, and which of them go with which word."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from cli.errors import ExitCode, Stop
 from components.plan.report.examples import Example
+from components.plan.report.resolved import UnknownPathError
 from components.specs.problems import listed, suggestion
 
 CAPACITY, IMAGES, MAP, NETWORK, OFFERINGS = "capacity", "images", "map", "network", "offerings"
@@ -15,6 +19,7 @@ PREREQUISITES, UNIFORMITY, UPGRADES = "prerequisites", "uniformity", "upgrades"
 """Words in place of a path."""
 _TABLES = {CAPACITY, IMAGES, NETWORK, OFFERINGS, PREREQUISITES, UNIFORMITY, UPGRADES}
 _DRAWN = {CAPACITY, MAP, NETWORK}
+_MAX_LISTED = 12
 
 
 class ShowFormat(StrEnum):
@@ -23,6 +28,51 @@ class ShowFormat(StrEnum):
     TEXT = "text"
     YAML = "yaml"
     JSON = "json"
+
+
+PathArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="[PATH|capacity|images|map|network|offerings|prerequisites|uniformity|upgrades]",
+        help="Part of the region, such as tenants.acme.clusters.acme-train.pools.train; default: all of it.",
+    ),
+]
+OutputOption = Annotated[ShowFormat, typer.Option("--format", help="How to answer.")]
+SvgOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--svg", metavar="FILE", help="With capacity or map: draw halls and racks by pool; with network: VPCs."
+    ),
+]
+HtmlOption = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="With offerings: write them as a page.")
+]
+ExampleOption = Annotated[
+    str | None,
+    typer.Option("--example", metavar="NAME", help="With offerings: print an order of a size, a class or a type."),
+]
+HelmOption = Annotated[bool, typer.Option("--helm", help="With --example: print values of the chart for VMs.")]
+BorderOption = Annotated[
+    bool,
+    typer.Option("--border", help="With network: what routers outside do for each VPC, and switches of RoCE fabrics."),
+]
+BetweenOption = Annotated[
+    tuple[str, str] | None,
+    typer.Option(
+        "--path",
+        metavar="FROM TO",
+        help="With network: whether FROM may reach TO; such as pod:CLUSTER, host:CLUSTER/POOL, vm:CLUSTER/VM,"
+        " api:CLUSTER, storage, internet, management, or an address.",
+    ),
+]
+PortOption = Annotated[
+    str | None,
+    typer.Option("--port", metavar="PORT", help="With --path: of what and to which port: tcp/443, udp/53 or icmp."),
+]
+LiveOption = Annotated[bool, typer.Option("--live", help="With uniformity: ask the clusters, too.")]
+PlatformOption = Annotated[
+    bool, typer.Option("--platform", help="With images: charts, providers and images of the platform's own.")
+]
 
 
 def refuse_format(environment: str, path: str, output: ShowFormat) -> None:
@@ -101,3 +151,12 @@ def chosen(every: Mapping[str, Example], wanted: str, *, helm: bool) -> Example:
         raise Stop(msg, ExitCode.BAD_DATA)
     msg = f"--example: nobody is offered '{wanted}' (known: {listed(known)}){suggestion(wanted, known)}"
     raise Stop(msg, ExitCode.BAD_DATA)
+
+
+def unknown_path(path: str, error: UnknownPathError) -> Stop:
+    """Return how the command ends where nothing stands at ``path``, with what stands beside."""
+    prefix = f"{error.found}." if error.found else ""
+    wrong = path.removeprefix(prefix)
+    known = listed(error.known, _MAX_LISTED)
+    where = f"in {error.found}" if error.found else "in a region"
+    return Stop(f"'{wrong}' is unknown {where} (known: {known}){suggestion(wrong, error.known)}", ExitCode.BAD_DATA)

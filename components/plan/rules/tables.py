@@ -1,4 +1,8 @@
-"""Which cross-checks there are, in tables by what must be sound before one of them means anything."""
+"""Which cross-checks there are, in tables by what must be sound before one of them means anything.
+
+The tables stay in one file, whatever its length: whoever adds a rule chooses between them, and a rule that stands in
+none is never asked. A module whose rules belong to one table lists them itself, as ``RULES``.
+"""
 
 from __future__ import annotations
 
