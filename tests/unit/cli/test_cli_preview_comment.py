@@ -67,6 +67,64 @@ def lines(*previews: Preview) -> list[str]:
     return comment(previews).splitlines()
 
 
+SMALL = [
+    MARK,
+    "### Safe: nothing that runs is disturbed",
+    "",
+    "**`laptop`** `base` to `head`",
+    "",
+    "- `nothing happens to anything that runs`",
+    "",
+    "",
+    "Goes, or is made anew:",
+    "",
+    "- `1 object deleted: BareMetalHost m/n/gone`",
+    "",
+    "Waived:",
+    "",
+    "- `waived: no-x: c/p: x is here; 9 days left: for now (me, T-1)`",
+    "",
+    "<details><summary><code>laptop: changed, 1 to delete, 1 to update</code></summary>",
+    "",
+    "```diff",
+    "# 1 object not checked",
+    "  update BareMetalHost same change on 4 objects: m/n/h1, m/n/h2, m/n/h3 and 1 more",
+    "- spec.on: true",
+    "+ spec.on: false",
+    "+ spec.x: 1",
+    "  delete BareMetalHost m/n/gone, declared before this change and not applied yet",
+    "```",
+    "",
+    "</details>",
+    "",
+    "Not asked, since base and head render the same:",
+    "",
+    "- `laptop.other`",
+    "",
+    "<details><summary><code>laptop: policies before this change</code></summary>",
+    "",
+    "- `fixed: no-x: c/p: x is here; take it away`",
+    "",
+    "</details>",
+    "",
+    "<details><summary><code>laptop: drift, which 'up' does not put back</code></summary>",
+    "",
+    "```diff",
+    "  update BareMetalHost m/n/h9",
+    '- spec.y: "live"',
+    '+ spec.y: "declared"',
+    "```",
+    "",
+    "</details>",
+    "",
+    (
+        "`laptop`: `no facts of the region were given or young enough: who works on its nodes is unknown`; "
+        "`impact DIGEST, stacks DIGEST, policies DIGEST`"
+    ),
+]
+"""The whole comment of a change that disturbs nothing."""
+
+
 def test_the_whole_of_a_small_change(quiet: Impact) -> None:
     found = judged(
         quiet,
@@ -87,61 +145,7 @@ def test_the_whole_of_a_small_change(quiet: Impact) -> None:
     )  # fmt: skip
 
     text = re.sub(r"(impact|stacks|policies) [0-9a-f]{16}", r"\1 DIGEST", comment([found]))
-    assert text.splitlines() == [
-        MARK,
-        "### Safe: nothing that runs is disturbed",
-        "",
-        "**`laptop`** `base` to `head`",
-        "",
-        "- `nothing happens to anything that runs`",
-        "",
-        "",
-        "Goes, or is made anew:",
-        "",
-        "- `1 object deleted: BareMetalHost m/n/gone`",
-        "",
-        "Waived:",
-        "",
-        "- `waived: no-x: c/p: x is here; 9 days left: for now (me, T-1)`",
-        "",
-        "<details><summary><code>laptop: changed, 1 to delete, 1 to update</code></summary>",
-        "",
-        "```diff",
-        "# 1 object not checked",
-        "  update BareMetalHost same change on 4 objects: m/n/h1, m/n/h2, m/n/h3 and 1 more",
-        "- spec.on: true",
-        "+ spec.on: false",
-        "+ spec.x: 1",
-        "  delete BareMetalHost m/n/gone, declared before this change and not applied yet",
-        "```",
-        "",
-        "</details>",
-        "",
-        "Not asked, since base and head render the same:",
-        "",
-        "- `laptop.other`",
-        "",
-        "<details><summary><code>laptop: policies before this change</code></summary>",
-        "",
-        "- `fixed: no-x: c/p: x is here; take it away`",
-        "",
-        "</details>",
-        "",
-        "<details><summary><code>laptop: drift, which 'up' does not put back</code></summary>",
-        "",
-        "```diff",
-        "  update BareMetalHost m/n/h9",
-        '- spec.y: "live"',
-        '+ spec.y: "declared"',
-        "```",
-        "",
-        "</details>",
-        "",
-        (
-            "`laptop`: `no facts of the region were given or young enough: who works on its nodes is unknown`; "
-            "`impact DIGEST, stacks DIGEST, policies DIGEST`"
-        ),
-    ]
+    assert text.splitlines() == SMALL
 
 
 def test_what_speaks_against_a_change_stands_first_the_worst_of_all_environments(

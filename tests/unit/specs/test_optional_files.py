@@ -10,6 +10,76 @@ from components.specs.out_of_service import HostState, OutOfServiceSpec
 from components.specs.policy import Enforcement
 
 NONE = {"schema_version": 1}
+FILES = {
+    "../catalog/firmware.yaml": (
+        "firmware_baselines:\n"
+        "  - name: h100-2026.11\n"
+        "    instance_types: [h100-ib-8]\n"
+        "    bios: {ProcVirtualization: Enabled, NumaNodesPerSocket: 1}\n"
+        "    components:\n"
+        "      bmc: {version: 24.10.1, url: https://firmware.example/bmc.bin}\n"
+        "      nic: {version: 28.45.1020}\n"
+    ),
+    "../catalog/add_ons.yaml": (
+        "add_ons:\n"
+        "  - {name: gpu-operator, chart: cert-manager, namespace: gpu-operator, default: true,"
+        " needs: [cert-manager], gpu_only: true}\n"
+        "  - {name: cert-manager, chart: cert-manager, namespace: cert-manager}\n"
+    ),
+    "out_of_service.yaml": "hosts:\n  a01-u01: {state: rma, since: 2026-11-03, reason: GPU 3 gone}\n",
+    "policy.yaml": "rules: {unpinned-image: advisory}\n",
+    "waivers.yaml": (
+        "waivers:\n"
+        "  - {rule: unpinned-image, subject: acme-train/infer, reason: vendor test, owner: ops, ticket: OPS-7,"
+        " expires: 2027-01-31}\n"
+    ),
+}
+"""A file of each kind that a region may leave out, with something in it."""
+READ = {
+    "firmware": {
+        **NONE,
+        "firmware_baselines": (
+            {
+                "name": "h100-2026.11",
+                "instance_types": ("h100-ib-8",),
+                "bios": {"ProcVirtualization": "Enabled", "NumaNodesPerSocket": 1},
+                "components": {
+                    "bmc": {"version": "24.10.1", "url": "https://firmware.example/bmc.bin"},
+                    "nic": {"version": "28.45.1020"},
+                },
+            },
+        ),
+    },
+    "add_ons": {
+        **NONE,
+        "add_ons": (
+            {
+                "name": "gpu-operator",
+                "chart": "cert-manager",
+                "namespace": "gpu-operator",
+                "default": True,
+                "needs": ("cert-manager",),
+                "gpu_only": True,
+            },
+            {"name": "cert-manager", "chart": "cert-manager", "namespace": "cert-manager"},
+        ),
+    },
+    "policy": {**NONE, "rules": {"unpinned-image": Enforcement.ADVISORY}},
+    "waivers": {
+        **NONE,
+        "waivers": (
+            {
+                "rule": "unpinned-image",
+                "subject": "acme-train/infer",
+                "reason": "vendor test",
+                "owner": "ops",
+                "ticket": "OPS-7",
+                "expires": dt.date(2027, 1, 31),
+            },
+        ),
+    },
+}
+"""What the models hold of those files, that of hosts out of service left out."""
 
 
 def _optional(environment: Any) -> dict[str, Any]:
@@ -28,30 +98,7 @@ def test_files_that_are_not_there_say_nothing(laptop: Any) -> None:
 
 
 def test_files_that_are_there_are_read(laptop: Any) -> None:
-    for file, text in {
-        "../catalog/firmware.yaml": (
-            "firmware_baselines:\n"
-            "  - name: h100-2026.11\n"
-            "    instance_types: [h100-ib-8]\n"
-            "    bios: {ProcVirtualization: Enabled, NumaNodesPerSocket: 1}\n"
-            "    components:\n"
-            "      bmc: {version: 24.10.1, url: https://firmware.example/bmc.bin}\n"
-            "      nic: {version: 28.45.1020}\n"
-        ),
-        "../catalog/add_ons.yaml": (
-            "add_ons:\n"
-            "  - {name: gpu-operator, chart: cert-manager, namespace: gpu-operator, default: true,"
-            " needs: [cert-manager], gpu_only: true}\n"
-            "  - {name: cert-manager, chart: cert-manager, namespace: cert-manager}\n"
-        ),
-        "out_of_service.yaml": "hosts:\n  a01-u01: {state: rma, since: 2026-11-03, reason: GPU 3 gone}\n",
-        "policy.yaml": "rules: {unpinned-image: advisory}\n",
-        "waivers.yaml": (
-            "waivers:\n"
-            "  - {rule: unpinned-image, subject: acme-train/infer, reason: vendor test, owner: ops, ticket: OPS-7,"
-            " expires: 2027-01-31}\n"
-        ),
-    }.items():
+    for file, text in FILES.items():
         (laptop.folder / file).write_text(f"schema_version: 1\n{text}", encoding="utf-8")
 
     environment = laptop.load()
@@ -59,50 +106,7 @@ def test_files_that_are_there_are_read(laptop: Any) -> None:
     assert environment.out_of_service == {
         "a01-u01": OutOfServiceSpec(state=HostState.RMA, since=dt.date(2026, 11, 3), reason="GPU 3 gone")
     }
-    assert _optional(environment) == {
-        "firmware": {
-            **NONE,
-            "firmware_baselines": (
-                {
-                    "name": "h100-2026.11",
-                    "instance_types": ("h100-ib-8",),
-                    "bios": {"ProcVirtualization": "Enabled", "NumaNodesPerSocket": 1},
-                    "components": {
-                        "bmc": {"version": "24.10.1", "url": "https://firmware.example/bmc.bin"},
-                        "nic": {"version": "28.45.1020"},
-                    },
-                },
-            ),
-        },
-        "add_ons": {
-            **NONE,
-            "add_ons": (
-                {
-                    "name": "gpu-operator",
-                    "chart": "cert-manager",
-                    "namespace": "gpu-operator",
-                    "default": True,
-                    "needs": ("cert-manager",),
-                    "gpu_only": True,
-                },
-                {"name": "cert-manager", "chart": "cert-manager", "namespace": "cert-manager"},
-            ),
-        },
-        "policy": {**NONE, "rules": {"unpinned-image": Enforcement.ADVISORY}},
-        "waivers": {
-            **NONE,
-            "waivers": (
-                {
-                    "rule": "unpinned-image",
-                    "subject": "acme-train/infer",
-                    "reason": "vendor test",
-                    "owner": "ops",
-                    "ticket": "OPS-7",
-                    "expires": dt.date(2027, 1, 31),
-                },
-            ),
-        },
-    }
+    assert _optional(environment) == READ
 
 
 def _add_dpu_bmcs(laptop: Any, *cells: str) -> None:

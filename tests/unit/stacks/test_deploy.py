@@ -120,6 +120,7 @@ def test_components_wait_along_the_chain_of_gates(whole: list[Any]) -> None:
             name = f"{item.type.rsplit(':', 1)[1]} {item.name}"
             waits[name] = {parents[dependency] or dependency for dependency in item.dependencies}
 
+    acme = {"acme-train-kubeconfig", "acme-train-system", "acme-train-train", "acme-train-infer"}
     assert waits == {
         "Region laptop": set(),
         "Isolation laptop": {"laptop"},
@@ -132,58 +133,18 @@ def test_components_wait_along_the_chain_of_gates(whole: list[Any]) -> None:
         "NodePool acme-train-train": {"a", "acme-train"},
         "NodePool acme-train-infer": {"a", "acme-train"},
         "NodePool globex-lab-lab": {"a", "globex-lab"},
-        "RequestPriority acme-train": {
-            "acme-train-kubeconfig",
-            "acme-train-system",
-            "acme-train-train",
-            "acme-train-infer",
-        },
-        "AddOns acme-train": {
-            "acme-train-kubeconfig",
-            "acme-train-system",
-            "acme-train-train",
-            "acme-train-infer",
-        },
-        "Flux acme-train": {
-            "acme-train-kubeconfig",
-            "acme-train-system",
-            "acme-train-train",
-            "acme-train-infer",
-            "acme-train",
-        },
-        "ClusterAccess acme-train": {
-            "acme-train-kubeconfig",
-            "acme-train-system",
-            "acme-train-train",
-            "acme-train-infer",
-            "acme-train",
-        },
-        "ClusterDns acme-train": {
-            "acme-train-kubeconfig",
-            "acme-train-system",
-            "acme-train-train",
-            "acme-train-infer",
-            "acme-train",
-        },
-        "StorageCatalog acme-train": {
-            "acme-train-kubeconfig",
-            "acme-train-system",
-            "acme-train-train",
-            "acme-train-infer",
-            "acme-train",
-        },
+        "RequestPriority acme-train": acme,
+        "AddOns acme-train": acme,
+        "Flux acme-train": {*acme, "acme-train"},
+        "ClusterAccess acme-train": {*acme, "acme-train"},
+        "ClusterDns acme-train": {*acme, "acme-train"},
+        "StorageCatalog acme-train": {*acme, "acme-train"},
         "RequestPriority globex-lab": {"globex-lab-kubeconfig", "globex-lab-lab"},
         "PodPriorities globex-lab": {"globex-lab-kubeconfig", "globex-lab-lab"},
         "AddOns globex-lab": {"globex-lab-kubeconfig", "globex-lab-lab"},
         "ClusterNamespaces globex-lab": {"globex-lab-kubeconfig", "globex-lab-lab", "globex-lab"},
         "StorageCatalog globex-lab": {"globex-lab-kubeconfig", "globex-lab-lab", "globex-lab"},
-        "VmOffering acme-train": {
-            "acme-train-kubeconfig",
-            "acme-train-system",
-            "acme-train-train",
-            "acme-train-infer",
-            "acme-train",
-        },
+        "VmOffering acme-train": {*acme, "acme-train"},
     }
 
 
