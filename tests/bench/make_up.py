@@ -64,7 +64,7 @@ def _processor_seconds() -> float:
 def main() -> None:
     """Run all steps once and print seconds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cold", action="store_true", help="begin with an empty cache (takes about 15 minutes more)")
+    parser.add_argument("--cold", action="store_true", help="begin with an empty cache (takes about 20 minutes more)")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="jacquard-bench-") as name:
