@@ -1,7 +1,8 @@
-"""The list of what a rehearsal's platform gives: objects that the region refers to and nobody renders.
+"""What people give to a rehearsal: objects that the region refers to and nobody renders, and what images hold.
 
 On hardware a person reads ``jacquard show ENV prerequisites`` and makes them. In a rehearsal the simulated platform
-reads this file, and gives what is on it and nothing else.
+reads the list of them, and gives what is on it and nothing else. Golden images hold what they declare, of which
+simulated nodes read what no object tells.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from toolchain.files import replace_private
 
 
 def write_list(environment: Environment) -> None:
-    """Write what the platform of a rehearsal gives into its region's folder."""
+    """Write what the platform of a rehearsal gives, and what its images hold, into its region's folder."""
     listed = [
         {
             "kind": one.target.kind,
@@ -30,3 +31,5 @@ def write_list(environment: Environment) -> None:
         if one.target.is_object
     ]
     replace_private(paths.given(environment.name), json.dumps(listed, indent=1))
+    images = {one.version: {"rdma_exclusive": one.contents.rdma_exclusive} for one in environment.images.images}
+    replace_private(paths.golden_images(environment.name), json.dumps(images, indent=1))

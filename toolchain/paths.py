@@ -22,6 +22,8 @@ DATA = "environments"
 """Folder of a project with the data of its environments."""
 GIVEN = "given.json"
 """List in the folder of a local region of what its platform gives."""
+GOLDEN_IMAGES = "golden-images.json"
+"""File in the folder of a local region with what golden images hold that no object tells."""
 IS_CLONE = (ROOT / PROJECT_FILE).is_file()
 """Whether the code lies in a clone, where set-up makes ``.venv``, and not installed in one that is there."""
 VENV = ROOT / ".venv" if IS_CLONE else Path(sys.prefix)
@@ -146,6 +148,11 @@ def region(environment: str) -> Path:
 def given(environment: str) -> Path:
     """Return the list of what the platform of a rehearsal gives, which the region's simulated parts read."""
     return region(environment) / GIVEN
+
+
+def golden_images(environment: str) -> Path:
+    """Return the file with what the golden images of a rehearsal hold, which the region's simulated nodes read."""
+    return region(environment) / GOLDEN_IMAGES
 
 
 def kubeconfigs(environment: str) -> Path:

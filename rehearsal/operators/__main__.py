@@ -6,12 +6,14 @@ import logging
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from providers.kube import ApiError, ApiServer, KubeconfigError
 from rehearsal.charts import Charts
 from rehearsal.kubeconfigs import embedded
 from rehearsal.operators import (
+    address_pools,
     agents,
     attachments,
     bare_metal,
@@ -110,7 +112,8 @@ class Parts:
         self.programs = programs.Programs(region, names)
         self.cron_jobs = cron_jobs.CronJobs(region)
         self.fabric = ib_kubernetes.Daemons(fabric_manager.FabricManager(region.folder, SIMULATED, SIMULATED))
-        self.sandboxes = attachments.Sandboxes()
+        self.blocks = address_pools.Blocks()
+        self.sandboxes = attachments.Sandboxes(partial(platform.is_exclusive, region.folder))
 
 
 def round_of(parts: Parts) -> int:
@@ -152,6 +155,7 @@ def round_of(parts: Parts) -> int:
         if cluster != MANAGEMENT:
             if management is not None:
                 _try(cluster, lambda cluster=cluster, view=view: agents.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
+                _try(cluster, lambda cluster=cluster, view=view: parts.blocks.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
                 _try(cluster, lambda cluster=cluster, view=view: tenant_flux.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
             _try(cluster, lambda view=view: parts.sandboxes.reconcile(view))  # type: ignore[misc]  # mypy cannot infer it
             for join in _IN_TENANTS:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from providers.kube.objects import dig
 from rehearsal.operators.view import Object, View
 
 _POLICY = ("mellanox.com/v1alpha1", "NicNodePolicy")
 _SRIOV = "sriovnetwork.openshift.io/v1"
+_FUNCTIONS = (_SRIOV, "SriovNetworkNodePolicy")
 _CONFIGURATION = "default"
 """The only name that the SR-IOV operator looks for."""
 _PREFIX = "nvidia.com"
@@ -23,6 +25,26 @@ _PORTS = 8
 """InfiniBand ports of each simulated host, all of one adapter."""
 _ADAPTER = {"vendor": "15b3", "deviceID": "1021"}
 """Which adapter that is, a ConnectX-7, as a policy chooses it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """What a device plugin gives a pod of an adapter."""
+
+    port: str = ""
+    """Interface of the port that it is of, where a policy names one."""
+    mtu_bytes: int | None = None
+    """MTU that the SR-IOV operator gives functions of the port; None: it leaves theirs."""
+
+
+def device(view: View, node: Object, resource: str) -> Device:
+    """Return a device of ``resource`` as the policies that choose ``node`` have it."""
+    labels = node["metadata"].get("labels") or {}
+    for policy in view.all(*_FUNCTIONS):
+        spec = policy["spec"]
+        if resource == f"{_PREFIX}/{spec['resourceName']}" and spec["nodeSelector"].items() <= labels.items():
+            return Device(port=next(iter(spec["nicSelector"].get("pfNames", ())), ""), mtu_bytes=spec.get("mtu"))
+    return Device()
 
 
 def offer(view: View, node: Object, _pod: Object, release: Object) -> None:
@@ -53,7 +75,7 @@ def _functions(view: View, labels: dict[str, str], namespace: str) -> dict[str, 
     if settings is None or not chosen.items() <= labels.items():
         return {}
     found: dict[str, int] = {}
-    for policy in view.all(_SRIOV, "SriovNetworkNodePolicy"):
+    for policy in view.all(*_FUNCTIONS):
         spec = policy["spec"]
         here = policy["metadata"]["namespace"] == namespace and spec["nodeSelector"].items() <= labels.items()
         adapter = {key: value for key, value in spec["nicSelector"].items() if key != "pfNames"}

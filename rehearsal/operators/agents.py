@@ -1,9 +1,9 @@
-"""What runs on the nodes of a tenant's cluster once Flux has installed a chart there, and what it does to them.
+"""What runs on the nodes of a tenant's cluster once Flux has installed an operator there, and what it does to them.
 
-No image runs, so what a chart does to nodes is simulated. Where helm renders the chart (`helm`) its DaemonSet is
-real; for each other chart that acts on nodes there is one here, with the tolerations that its release asks for. The
-controllers of the cluster make pods of it and schedule them. What such a pod makes of its node is written once the pod
-runs there.
+No image runs, so what an operator does to nodes is simulated. Where helm renders its chart (`helm`) the DaemonSet is
+real; for each other one that acts on nodes, by chart or by manifests, there is one here, with the tolerations that its
+release asks for. The controllers of the cluster make pods of it and schedule them. What such a pod makes of its node is
+written once the pod runs there.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ from typing import Any
 from providers.kube.objects import dig
 from rehearsal.operators import adapters, gpus, node_features
 from rehearsal.operators.helm import FLUX_NAME, FLUX_NAMESPACE, RELEASE, is_from_helm, is_real
+from rehearsal.operators.kustomizations import APPLIED_BY, KUSTOMIZE
 from rehearsal.operators.view import Object, View, deleting, owner, reported
 
 _DAEMON_SET = ("apps/v1", "DaemonSet")
+_BY = {"HelmRelease": (FLUX_NAME, FLUX_NAMESPACE), "Kustomization": APPLIED_BY}
+"""Labels that Flux puts on what it installs, by what it installs from."""
 _EVERY_TAINT = [{"operator": "Exists"}]
 _GPU_TAINT = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
 _Acts = Callable[[View, Object, Object, Object], None]
@@ -28,7 +31,7 @@ class Agent:
     """The DaemonSet of a chart that acts on nodes."""
 
     name: str
-    acts: _Acts
+    acts: _Acts | None = None
     """Does to a node what a pod of it does there, as the release says: given are the node, the pod and the release."""
     namespace: str = ""
     """Namespace that the chart's operator makes for it; empty: that of the release."""
@@ -86,17 +89,19 @@ AGENTS = {
         labels=gpus.label,
     ),
     "network-operator": Agent(name="network-device-plugin", acts=adapters.offer, otherwise=tuple(_EVERY_TAINT)),
+    "nv-ipam": Agent(name="nv-ipam-node-ds", otherwise=tuple(_EVERY_TAINT)),
 }
-"""What the agents of charts do to nodes, by chart."""
+"""What the agents of operators do to nodes, by the name of the chart or of the manifests."""
 
 
 def reconcile(management: View, cluster: str, view: View) -> None:
     """Bring the agents of one cluster to what its releases say, and let those that run act on their nodes."""
-    releases = list(_releases(management, cluster))
+    releases = list(installed(management, cluster))
     wanted = {_place(body): (agent, body) for agent, release in releases for body in _daemon_sets(agent, release)}
     there = {_place(body): body for body in view.all(*_DAEMON_SET)}
     for place, body in there.items():
-        if FLUX_NAME in (body["metadata"].get("labels") or {}) and not is_from_helm(body) and place not in wanted:
+        by_flux = any(name in (body["metadata"].get("labels") or {}) for name, _ in _BY.values())
+        if by_flux and not is_from_helm(body) and place not in wanted:
             view.delete(body)
     for place, (agent, body) in wanted.items():
         if place not in there or _tolerations(there[place]) != _tolerations(body):
@@ -114,18 +119,18 @@ def reconcile(management: View, cluster: str, view: View) -> None:
         place, name = _daemon_set_of(pod), dig(pod, "spec", "nodeName") or ""
         if place in acting and name in nodes and not deleting(pod) and dig(pod, "status", "phase") == "Running":
             agent, release = acting[place]
-            if agent.selector is None or _has(nodes[name], agent.selector):
+            if agent.acts and (agent.selector is None or _has(nodes[name], agent.selector)):
                 agent.acts(view, nodes[name], pod, release)
 
 
-def _releases(management: View, cluster: str) -> Iterator[tuple[Agent, Object]]:
-    """Yield the releases in one cluster that are installed and act on its nodes."""
-    for release in management.all(*RELEASE):
-        spec = release["spec"]
-        agent = AGENTS.get(dig(spec, "chartRef", "name") or "")
+def installed(management: View, cluster: str) -> Iterator[tuple[Agent, Object]]:
+    """Yield the releases and Kustomizations in one cluster that are installed and bring an agent to its nodes."""
+    for release in (*management.all(*RELEASE), *management.all(KUSTOMIZE, "Kustomization")):
+        spec, status = release["spec"], release.get("status") or {}
+        agent = AGENTS.get(dig(spec, "chartRef", "name") or dig(spec, "sourceRef", "name") or "")
         there = dig(spec, "kubeConfig", "secretRef", "name") == f"{cluster}-kubeconfig"
-        installed = reported(release, "Ready") or dig(release, "status", "history")  # which an upgrade leaves there
-        if agent and there and not deleting(release) and installed:
+        before = status.get("history") or status.get("lastAppliedRevision")  # which an upgrade leaves there
+        if agent and there and not deleting(release) and (reported(release, "Ready") or before):
             yield agent, release
 
 
@@ -144,7 +149,8 @@ def _from_helm(release: Object, there: Mapping[tuple[str, str], Object]) -> Iter
 
 
 def _labels(release: Object) -> dict[str, str]:
-    return {FLUX_NAME: release["metadata"]["name"], FLUX_NAMESPACE: release["metadata"]["namespace"]}
+    name, namespace = _BY[release["kind"]]
+    return {name: release["metadata"]["name"], namespace: release["metadata"]["namespace"]}
 
 
 def _daemon_set(agent: Agent, spec: Object, labels: dict[str, str]) -> Object:

@@ -1,30 +1,31 @@
 """What Multus does once it is on the nodes of a tenant's cluster: a pod gets the networks that it names, or waits.
 
-A pod that names networks waits for its sandbox, and a sandbox for each of its networks (`stages/nodes.yaml`). Asked is
-what k8snetworkplumbingwg/multus-cni and k8snetworkplumbingwg/ib-sriov-cni:cmd/ib-sriov-cni ask, and refused in their
-words, in the event that the kubelet writes: the attachment, the word of ib-kubernetes, a device of the resource that
-the attachment names, a GUID. Without Multus the annotation means nothing. No interface is made.
+A pod that names networks waits for its sandbox, and a sandbox for each of its networks (`stages/nodes.yaml`). As in
+k8snetworkplumbingwg/multus-cni:pkg/multus/multus.go all attachments are looked up first, each with a device of the
+resource that it names, then their plugins are called in the order of the pod's annotation. What they gave stands in the
+pod's status annotation; what one refuses, in the event that the kubelet writes, and the pod gets none. Without Multus
+the annotation means nothing. The status leaves out the node's own network, whose address comes later.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from providers.kube.objects import dig
+from rehearsal.operators import adapters
+from rehearsal.operators.address_pools import NETWORK_STATUS, Addresses
+from rehearsal.operators.events import warning
+from rehearsal.operators.network_plugins import CONFIGURED, INFINIBAND, Call, Refused, Result, add
 from rehearsal.operators.view import Object, View, deleting, now
 
 ATTACHMENT = ("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition")
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
 """Annotation by which a pod names networks."""
-CONFIGURED = ("mellanox.infiniband.app", "configured")
-"""What ib-kubernetes says of a network of a pod once UFM has its GUID."""
-INFINIBAND = "ib-sriov"
 _RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 _POLICY = ("mellanox.com/v1alpha1", "NicClusterPolicy")
 _SANDBOX = "PodReadyToStartContainers"
@@ -86,21 +87,64 @@ def configuration(attachment: Object) -> dict[str, Any]:
 class Sandboxes:
     """The sandboxes of pods that name networks, in all clusters; it remembers what it has told of which pod."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_exclusive: Callable[[str], bool]) -> None:
+        """Begin; ``is_exclusive`` tells of an image whether its kernel keeps RDMA devices to one network namespace."""
+        self._is_exclusive = is_exclusive
         self._told: dict[str, str] = {}
 
     def reconcile(self, view: View) -> None:
         """Say of each pod of a cluster that waits for its sandbox whether that is made, and else why not."""
-        for pod in view.all("v1", "Pod"):
-            named = (pod["metadata"].get("annotations") or {}).get(NETWORKS)
-            waits = dig(pod, "status", "phase") == "Pending" and dig(pod, "spec", "nodeName") and not deleting(pod)
-            if not named or not waits or _is_made(pod):
-                continue
-            lacking = _lacking(view, pod) if _has_multus(view) else ""
-            if self._told.get(pod["metadata"]["uid"]) == lacking != "":
-                continue
-            self._told[pod["metadata"]["uid"]] = lacking
-            _say(view, pod, lacking)
+        waiting = [pod for pod in view.all("v1", "Pod") if _waits(pod)]
+        if not waiting:
+            return
+        addresses = Addresses(view) if _has_multus(view) else None
+        for pod in waiting:
+            try:
+                given = self._networks(view, pod, addresses) if addresses else []
+            except Refused as reason:
+                if addresses:
+                    addresses.take_back()
+                if self._told.get(pod["metadata"]["uid"]) != str(reason):
+                    self._told[pod["metadata"]["uid"]] = str(reason)
+                    _refuse(view, pod, str(reason))
+            else:
+                if addresses:
+                    addresses.keep()
+                _make(view, pod, given)
+
+    def _networks(self, view: View, pod: Object, addresses: Addresses) -> list[Result]:
+        """Return what the plugins of a pod's networks give it.
+
+        Raises:
+            Refused: One gives nothing.
+        """
+        node = view.find("v1", "Node", pod["spec"]["nodeName"]) or {"metadata": {}}
+        exclusive = self._is_exclusive(dig(node, "status", "nodeInfo", "osImage") or "")
+        answers = []
+        try:
+            for index, (network, config, device) in enumerate(_delegates(view, pod, node), start=1):
+                interface = network.entry.get("interface") or f"net{index}"
+                call = Call(
+                    pod_uid=pod["metadata"]["uid"],
+                    node=pod["spec"]["nodeName"],
+                    interface=interface,
+                    device=device,
+                    arguments=network.arguments,
+                    guid=network.guid,
+                    exclusive=exclusive,
+                    addresses=addresses,
+                )
+                answers.append(_status(network, config, call))
+        except (KeyError, TypeError, ValueError) as error:
+            msg = f"failed to parse networks of the pod: {error}"
+            raise Refused(msg) from error
+        return answers
+
+
+def _waits(pod: Object) -> bool:
+    named = (pod["metadata"].get("annotations") or {}).get(NETWORKS)
+    placed = dig(pod, "status", "phase") == "Pending" and dig(pod, "spec", "nodeName")
+    return bool(named and placed) and not deleting(pod) and not _is_made(pod)
 
 
 def _long(word: str) -> dict[str, Any]:
@@ -124,33 +168,38 @@ def _is_made(pod: Object) -> bool:
     return any(one["type"] == _SANDBOX and one["status"] == "True" for one in conditions)
 
 
-def _lacking(view: View, pod: Object) -> str:
-    """Return in the words of the first plugin that refuses why a pod cannot have its networks; empty when it can."""
-    try:
-        return next(_refusals(view, pod), "")
-    except (KeyError, TypeError, ValueError) as error:
-        return f"failed to parse networks of the pod: {error}"
+def _delegates(view: View, pod: Object, node: Object) -> list[tuple[Network, Object, adapters.Device | None]]:
+    """Return the networks that a pod names, each with its configuration and a device where the pod has one for it.
 
-
-def _refusals(view: View, pod: Object) -> Iterator[str]:
-    devices = _devices(pod)
+    Raises:
+        Refused: An attachment is not there.
+    """
+    found, left = [], _devices(pod)
     for network in networks(pod):
         attachment = view.find(*ATTACHMENT, network.name, network.namespace)
         if attachment is None:
-            yield f"cannot find a network-attachment-definition ({network.name}) in namespace ({network.namespace})"
-            return
-        config = configuration(attachment)
+            place = f"({network.name}) in namespace ({network.namespace})"
+            msg = f"error in getting k8s network for pod: cannot find a network-attachment-definition {place}"
+            raise Refused(msg)
         resource = (attachment["metadata"].get("annotations") or {}).get(_RESOURCE, "")
-        if config.get("type") != INFINIBAND:
-            continue
-        if config.get("ibKubernetesEnabled") and not network.is_configured:
-            key, value = CONFIGURED
-            yield f'InfiniBand status "{key}" is not "{value}" please check mellanox ib-kubernetes'
-        if not devices[resource]:
-            yield "deviceID is required"
-        devices[resource] -= 1
-        if config.get("ibKubernetesEnabled") and not network.guid:
-            yield "Unexpected error. GUID must be provided by ib-kubernetes"
+        device = adapters.device(view, node, resource) if left[resource] else None
+        left[resource] -= 1
+        found.append((network, json.loads(attachment["spec"]["config"]), device))
+    return found
+
+
+def _status(network: Network, config: Object, call: Call) -> Result:
+    """Return what Multus tells of a network that a pod got, as network-attachment-definition-client has it.
+
+    Raises:
+        Refused: Its plugins give nothing.
+    """
+    try:
+        answer = add(config, call)
+    except Refused as reason:
+        msg = f'error adding container to network "{config.get("name", network.name)}": {reason}'
+        raise Refused(msg) from None
+    return {"name": "/".join(network.identity), "interface": call.interface, **answer, "dns": {}}
 
 
 def _devices(pod: Object) -> Counter[str]:
@@ -163,27 +212,18 @@ def _devices(pod: Object) -> Counter[str]:
     return found
 
 
-def _say(view: View, pod: Object, lacking: str) -> None:
+def _make(view: View, pod: Object, given: list[Result]) -> None:
+    """Say that a sandbox is made, and what is in it: like Multus in one step, by the pod's status."""
+    annotations = {"annotations": {NETWORK_STATUS: json.dumps(given, indent=4)}} if given else {}
+    view.patch(pod, {"metadata": annotations, "status": _condition(pod, "True")}, "status")
+
+
+def _refuse(view: View, pod: Object, reason: str) -> None:
+    view.status(pod, _condition(pod, "False"))
+    message = f'Failed to create pod sandbox: plugin type="multus" failed (add): {reason}'
+    view.create(warning(pod, "FailedCreatePodSandBox", message, component="kubelet", host=pod["spec"]["nodeName"]))
+
+
+def _condition(pod: Object, status: str) -> Object:
     others = [one for one in dig(pod, "status", "conditions") or () if one["type"] != _SANDBOX]
-    made = {"type": _SANDBOX, "status": "False" if lacking else "True", "lastTransitionTime": now()}
-    view.status(pod, {"conditions": [*others, made]})
-    if lacking:
-        view.create(_event(pod, f'Failed to create pod sandbox: plugin type="multus" failed (add): {lacking}'))
-
-
-def _event(pod: Object, message: str) -> Object:
-    metadata, moment = pod["metadata"], now()
-    place = {"namespace": metadata["namespace"], "name": metadata["name"]}
-    return {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": f"{metadata['name']}.{time.time_ns():x}", "namespace": metadata["namespace"]},
-        "involvedObject": {"apiVersion": "v1", "kind": "Pod", "uid": metadata["uid"], **place},
-        "type": "Warning",
-        "reason": "FailedCreatePodSandBox",
-        "message": message,
-        "source": {"component": "kubelet", "host": pod["spec"]["nodeName"]},
-        "firstTimestamp": moment,
-        "lastTimestamp": moment,
-        "count": 1,
-    }
+    return {"conditions": [*others, {"type": _SANDBOX, "status": status, "lastTransitionTime": now()}]}

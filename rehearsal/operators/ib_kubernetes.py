@@ -16,19 +16,12 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from providers.kube.objects import dig
-from rehearsal.operators.attachments import (
-    ATTACHMENT,
-    CONFIGURED,
-    INFINIBAND,
-    NETWORKS,
-    Network,
-    configuration,
-    networks,
-)
+from rehearsal.operators.attachments import ATTACHMENT, NETWORKS, Network, configuration, networks
 from rehearsal.operators.containers import NotThere, mounted_secret, variables
 from rehearsal.operators.fabric_client import FabricClient, FabricError
 from rehearsal.operators.fabric_manager import FabricManager
 from rehearsal.operators.guids import GuidPool, NoGuid, number, octets
+from rehearsal.operators.network_plugins import CONFIGURED, INFINIBAND
 from rehearsal.operators.view import LOG, Object, View, deleting
 
 _IMAGE = "/ib-kubernetes"

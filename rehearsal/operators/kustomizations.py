@@ -17,7 +17,8 @@ OPERATOR = "operator.cluster.x-k8s.io/v1alpha2"
 CORE = "CoreProvider"
 PROVIDERS = (CORE, "BootstrapProvider", "ControlPlaneProvider", "InfrastructureProvider", "IPAMProvider")
 _ABOUT = "provider.cluster.x-k8s.io/"
-_APPLIED_BY = ("kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace")
+APPLIED_BY = ("kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace")
+"""Labels that Flux puts on what it applies: name and namespace of the Kustomization."""
 
 
 def reconcile(view: View) -> None:
@@ -62,7 +63,7 @@ def _apply(view: View, providers: list[Object]) -> None:
         namespace, wanted = one["metadata"]["namespace"], _selected(one)
         applier = applied.get((namespace, _folder(wanted)))
         if applier is not None:
-            by = dict(zip(_APPLIED_BY, (applier["name"], applier["namespace"]), strict=True))
+            by = dict(zip(APPLIED_BY, (applier["name"], applier["namespace"]), strict=True))
             for former in there:
                 labels = former["metadata"].get("labels") or {}
                 here = former["metadata"].get("namespace") == namespace

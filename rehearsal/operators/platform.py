@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rehearsal.operators.view import PULL_LOGIN, PULL_LOGIN_KEY, Object, View, simulated_secret
-from toolchain.paths import GIVEN
+from toolchain.paths import GIVEN, GOLDEN_IMAGES
 
 _GIVEN = {
     "Secret": "v1",
@@ -38,6 +38,18 @@ def reconcile(folder: Path, views: Mapping[str, View]) -> None:
         kind = one["kind"].rpartition("/")[2]
         if view.find(api, kind, name, namespace) is None:
             view.create(_made(api, kind, one))
+
+
+def is_exclusive(folder: Path, image: str) -> bool:
+    """Tell whether the kernel of an image keeps each RDMA device to one network namespace, as its builders say.
+
+    Args:
+        folder: The region's, with what golden images hold by their name; a kernel that nobody sets shares devices.
+        image: Name of the image.
+    """
+    path = folder / GOLDEN_IMAGES
+    images: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return bool(images.get(image, {}).get("rdma_exclusive"))
 
 
 def _listed(folder: Path) -> list[dict[str, Any]]:

@@ -72,7 +72,7 @@ class Objects:
     def token(self, pod: dict[str, Any]) -> str:
         return f"token of {pod['metadata']['name']}"
 
-    def patch(self, obj: dict[str, Any], patch: dict[str, Any]) -> bool:
+    def patch(self, obj: dict[str, Any], patch: dict[str, Any], _subresource: str | None = None) -> bool:
         if obj["metadata"]["name"] in self.refused:
             return False
         self._merge(self.store[self._key(obj)], copy.deepcopy(patch))

@@ -17,6 +17,7 @@ from components.render.port_functions import NETWORKS
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from rehearsal.operators import adapters, ib_kubernetes
+from rehearsal.operators.address_pools import NETWORK_STATUS
 from rehearsal.operators.attachments import Sandboxes
 from rehearsal.operators.fabric_client import FabricClient
 from rehearsal.operators.fabric_manager import PARTITIONS, FabricManager
@@ -107,7 +108,8 @@ def played(region: Environment, objects: Any, tmp_path: Path) -> Played:
     tenant = objects(*(one.body for one in rendered if one.kind in inside and one.cluster == CLUSTER))
     tenant.edit("NicClusterPolicy", "nic-cluster-policy", "", {"status": {"state": "ready"}})
     manager = FabricManager(tmp_path, SIMULATED, SIMULATED)
-    return Played(management, tenant, tmp_path, manager, ib_kubernetes.Daemons(manager), Sandboxes())
+    sandboxes = Sandboxes(lambda _: False)
+    return Played(management, tenant, tmp_path, manager, ib_kubernetes.Daemons(manager), sandboxes)
 
 
 def test_a_pod_gets_a_guid_of_the_range_in_the_partition_of_its_vpc_and_its_sandbox(
@@ -125,6 +127,8 @@ def test_a_pod_gets_a_guid_of_the_range_in_the_partition_of_its_vpc_and_its_sand
     assert two["cni-args"]["guid"] == FIRST[:-1] + "1"
     assert played.partitions() == {pkey: {"0200000000000000": "full", "0200000000000001": "full"}}
     assert [played.has_sandbox(name) for name in ("one", "two")] == ["True", "True"]
+    status = json.loads(played.tenant.get("Pod", "two", "jobs")["metadata"]["annotations"][NETWORK_STATUS])
+    assert status == [{"name": f"default/{FABRIC.name}", "interface": "net1", "dns": {}}]
 
 
 def test_guids_come_back_when_pods_end_and_are_remembered_by_the_next_ib_kubernetes(played: Played) -> None:

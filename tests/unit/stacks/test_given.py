@@ -1,4 +1,4 @@
-"""The list of what a rehearsal's platform gives is that of the prerequisites."""
+"""What people give to a rehearsal is what the prerequisites list, and images that hold what they declare."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from components.plan.report.prerequisites import prerequisites
 from components.specs.loader import load_environment
+from rehearsal.operators.platform import is_exclusive
 from stacks import program
 from stacks.given import write_list
 from toolchain import paths
@@ -31,6 +32,18 @@ def test_all_objects_among_the_prerequisites_are_listed(
         (one.kind, one.cluster, one.namespace or "", one.name, one.keys) for one in items
     }
     assert len(listed) == len(items) > 0
+
+
+def test_nodes_of_a_rehearsal_read_of_their_image_what_it_declares_of_rdma_devices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JACQUARD_HOME", str(tmp_path))
+
+    write_list(load_environment("eu-south-03a", paths.ROOT / "environments"))
+
+    images = ("rail-2026.11.1", "eth-2026.11.1", "somebody's")
+    assert [is_exclusive(paths.region("eu-south-03a"), image) for image in images] == [True, False, False]
+    assert not is_exclusive(tmp_path, "rail-2026.11.1")
 
 
 class Nothing:
