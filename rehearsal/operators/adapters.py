@@ -2,7 +2,8 @@
 
 Device plugins of ports do as a NicNodePolicy says. Virtual functions are handed out by the SR-IOV operator, which wants
 its configuration and policies in its own namespace. No adapter is cut: a simulated host has as many functions as it is
-asked for, as golden images make them.
+asked for, as golden images make them. A port with functions is handed out whole by nobody, as in
+k8snetworkplumbingwg/sriov-network-device-plugin:pkg/netdevice/netDeviceProvider.go.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from providers.kube.objects import dig
+from rehearsal.operators.gpus import is_of_gpus
 from rehearsal.operators.view import Object, View
 
 _POLICY = ("mellanox.com/v1alpha1", "NicNodePolicy")
@@ -50,22 +52,25 @@ def device(view: View, node: Object, resource: str) -> Device:
 def offer(view: View, node: Object, _pod: Object, release: Object) -> None:
     """Offer what ``node`` has by the policies that choose it."""
     labels = node["metadata"].get("labels") or {}
-    chosen = (body["spec"] for body in view.all(*_POLICY))
-    found = dict(
-        resource for spec in chosen if spec["nodeSelector"].items() <= labels.items() for resource in _resources(spec)
-    )
-    found |= _functions(view, labels, release["spec"]["targetNamespace"])
+    functions = _functions(view, labels, release["spec"]["targetNamespace"])
+    chosen = [body["spec"] for body in view.all(*_POLICY) if body["spec"]["nodeSelector"].items() <= labels.items()]
+    ports = dict(resource for spec in chosen for resource in _ports(spec, cut=bool(functions)))
     there = dig(node, "status", "allocatable") or {}
-    if any(there.get(name) != count for name, count in found.items()):
-        view.status(node, {"capacity": found, "allocatable": found})
+    # A kubelet goes on telling of what is offered no more.
+    gone = [name for name in there if name.startswith(f"{_PREFIX}/") and not is_of_gpus(name)]
+    wanted = {**dict.fromkeys(gone, "0"), **ports, **functions}
+    if any(there.get(name) != count for name, count in wanted.items()):
+        view.status(node, {"capacity": wanted, "allocatable": wanted})
 
 
-def _resources(spec: Object) -> Iterator[tuple[str, str]]:
-    """Yield what the plugins of a policy offer: each port once, or all of them to so many pods."""
+def _ports(spec: Object, *, cut: bool) -> Iterator[tuple[str, str]]:
+    """Yield what the plugins of a policy offer: each port once unless it is ``cut``, or all of them to so many pods."""
     for one in _configured(spec, "sriovDevicePlugin", "resourceList"):
-        yield _name(one), str(_PORTS)
+        if not cut and _has(one, "devices"):
+            yield _name(one), str(_PORTS)
     for one in _configured(spec, "rdmaSharedDevicePlugin", "configList"):
-        yield _name(one), str(one["rdmaHcaMax"])
+        if _has(one, "deviceIDs"):
+            yield _name(one), str(one["rdmaHcaMax"])
 
 
 def _functions(view: View, labels: dict[str, str], namespace: str) -> dict[str, str]:
@@ -88,6 +93,13 @@ def _functions(view: View, labels: dict[str, str], namespace: str) -> dict[str, 
 def _configured(spec: Object, section: str, key: str) -> list[Object]:
     found: list[Object] = json.loads(dig(spec, section, "config") or "{}").get(key, [])
     return found
+
+
+def _has(resource: Object, key: str) -> bool:
+    """Tell whether the hosts' adapter is one that a resource selects, by the key that its plugin has for devices."""
+    selectors = resource.get("selectors") or {}
+    fits = {"vendors": _ADAPTER["vendor"], key: _ADAPTER["deviceID"]}
+    return all(value in (selectors.get(name) or [value]) for name, value in fits.items())
 
 
 def _name(resource: Object) -> str:

@@ -60,11 +60,16 @@ def offer(view: View, node: Object, _pod: Object, release: Object) -> None:
     _tell(view, node, _in_turns(view, release, labels, _cut(values, labels)))
 
 
+def is_of_gpus(resource: str) -> bool:
+    """Tell whether a resource of a node is what its GPUs are offered as."""
+    return resource in {GPU, GPU + _SHARED} or resource.startswith(_PIECE)
+
+
 def _tell(view: View, node: Object, found: dict[str, int]) -> None:
     """Have the kubelet of ``node`` offer what was found."""
     there = dig(node, "status", "allocatable") or {}
     # A kubelet goes on telling of what is offered no more.
-    gone = [name for name in there if name in {GPU, GPU + _SHARED} or name.startswith(_PIECE)]
+    gone = [name for name in there if is_of_gpus(name)]
     wanted = {**dict.fromkeys(gone, "0"), **{name: str(count) for name, count in found.items()}}
     if any(there.get(name) != count for name, count in wanted.items()):
         view.status(node, {"capacity": wanted, "allocatable": wanted})

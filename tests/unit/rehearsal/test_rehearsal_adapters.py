@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from components.plan.report.offerings import offerings
 from components.render.manifest import objects as flat
 from components.specs.instance_types import PortUse, RdmaSpec
 from components.specs.loader import load_environment
-from rehearsal.operators import agents
+from rehearsal.operators import adapters, agents
 from toolchain import paths
 
 
@@ -52,3 +53,77 @@ def test_nodes_offer_ports_as_offerings_say(objects: Any, use: PortUse, count: s
 
     assert view.get("Node", "n1")["status"]["allocatable"] == {told.resource: count}
     assert view.get("Node", "n2")["status"] == {}
+
+
+WHOLE, FUNCTIONS = "nvidia.com/infiniband_port", "nvidia.com/infiniband"
+SPACE = "network-operator"
+CHOSEN = {"type": "gpus"}
+
+
+def place(name: str, space: str = "") -> dict[str, str]:
+    return {"name": name, **({"namespace": space} if space else {})}
+
+
+def whole(**selectors: list[str]) -> dict[str, Any]:
+    """Return the policy by which ports are handed out whole."""
+    listed = [{"resourceName": "infiniband_port", "resourcePrefix": "nvidia.com", "selectors": selectors}]
+    plugin = {"config": json.dumps({"resourceList": listed})}
+    spec = {"nodeSelector": CHOSEN, "sriovDevicePlugin": plugin}
+    return {"apiVersion": "mellanox.com/v1alpha1", "kind": "NicNodePolicy", "metadata": place("whole"), "spec": spec}
+
+
+def cut() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the objects by which two functions of each port are handed out."""
+    api, selector = "sriovnetwork.openshift.io/v1", {"vendor": "15b3", "deviceID": "1021"}
+    spec = {"nodeSelector": CHOSEN, "nicSelector": selector, "numVfs": 2, "resourceName": "infiniband"}
+    return (
+        {"apiVersion": api, "kind": "SriovOperatorConfig", "metadata": place("default", SPACE), "spec": {}},
+        {"apiVersion": api, "kind": "SriovNetworkNodePolicy", "metadata": place("cut", SPACE), "spec": spec},
+    )
+
+
+def offered(view: Any) -> dict[str, str]:
+    """Return what the node offers once its plugins have looked at the policies."""
+    adapters.offer(view, view.get("Node", "n1"), {}, {"spec": {"targetNamespace": SPACE}})
+    return dict(view.get("Node", "n1")["status"]["allocatable"])
+
+
+@pytest.fixture
+def node(objects: Any) -> Any:
+    """Return a cluster with one node, which offers GPUs."""
+    metadata = {**place("n1"), "labels": CHOSEN}
+    status = {"allocatable": {"nvidia.com/gpu": "8", "cpu": "4"}}
+    return objects({"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": status})
+
+
+@pytest.mark.parametrize(
+    ("selectors", "count"),
+    [
+        ({"vendors": ["15b3"], "devices": ["1021"]}, "8"),
+        ({"vendors": ["15b3"], "devices": ["101b", "1021"]}, "8"),
+        ({}, "8"),
+        ({"vendors": ["15b3"], "devices": ["101b"]}, None),
+        ({"vendors": ["8086"]}, None),
+    ],
+)
+def test_ports_of_the_adapter_that_a_policy_selects_are_offered(
+    node: Any, selectors: dict[str, list[str]], count: str | None
+) -> None:
+    node.create(whole(**selectors))
+
+    assert offered(node).get(WHOLE) == count
+
+
+def test_a_port_with_functions_is_not_handed_out_whole_and_nodes_tell_of_what_is_gone(node: Any) -> None:
+    node.create(whole())
+    before = offered(node)
+    for one in cut():
+        node.create(one)
+    with_functions = offered(node)
+    for one in cut():
+        node.delete(one)
+
+    rest = {"nvidia.com/gpu": "8", "cpu": "4"}
+    assert before == {WHOLE: "8", **rest}
+    assert with_functions == {WHOLE: "0", FUNCTIONS: "16", **rest}
+    assert offered(node) == {WHOLE: "8", FUNCTIONS: "0", **rest}
