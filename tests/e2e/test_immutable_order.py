@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 from api_server import LocalApiServer
+from dpu_rollouts import OTHER_IMAGE
 from engine_order import Done, assert_in_order, those, told
 from environment_data import copy_data
 from published_crds import CrdFolder
@@ -35,6 +36,8 @@ VPCS = "".join(
 FLASHED = [("provisioning.dpu.nvidia.com/v1alpha1", kind) for kind in ("BFB", "DPUFlavor")]
 CLASS = ("vpc.dpu.nvidia.com/v1alpha1", "IsolationClass")
 SPARE = ("DPUDeployment", "spare-")
+NETWORKS = ("DPUVPC", "DPUVirtualNetwork", "DPUServiceInterface")
+"""Kinds of a VPC on OVN, each after what it names."""
 COME_AND_GO = {
     "BFB": (1, 1),
     "DPUFlavor": (1, 1),
@@ -114,7 +117,7 @@ def server(bench: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     running = LocalApiServer(tmp_path_factory.mktemp("order") / "server", kinds=())
     try:
         crds.install(running.api, [crds.prepared(dict(published.definition(*kind))) for kind in kinds])
-        for namespace in sorted({FREE_HOSTS, *(item.namespace for item in items if item.namespace)}):
+        for namespace in sorted({FREE_HOSTS, "tenant-acme", *(item.namespace for item in items if item.namespace)}):
             running.namespace(namespace)
         yield running
     finally:
@@ -165,22 +168,51 @@ def test_what_comes_is_there_before_it_is_named_and_what_goes_is_last(
     assert {one.kind for one in done if one.operation == "update"} == NAME_OTHERS
     flashed = [one for kind in ("BFB", "DPUFlavor") for one in those(done, "create", kind)]
     assert_in_order(flashed, those(done, "update", "DPUDeployment"), [one for one in done if one.operation == "delete"])
-    networks = ("DPUVPC", "DPUVirtualNetwork", "DPUServiceInterface")
-    assert_in_order(*(those(done, "create", kind, "outpost-") for kind in networks))
+    assert_in_order(*(those(done, "create", kind, "outpost-") for kind in NETWORKS))
     assert_in_order(those(done, "create", "DPUServiceConfiguration", "spare-"), those(done, "update", *SPARE))
     for vpc in ("annex-", "spare-"):
-        assert_in_order(*(those(done, "delete", kind, vpc) for kind in reversed(networks)))
+        assert_in_order(*(those(done, "delete", kind, vpc) for kind in reversed(NETWORKS)))
     assert_in_order(*(those(done, "delete", kind, "annex-") for kind in ("DPUDeployment", "DPUServiceConfiguration")))
     for kind, former in kept.items():
         assert former.items() < uids(server, *kind).items()  # DPUs that have it have it still
     assert uids(server, *CLASS) == isolation
 
 
+def test_whatever_else_makes_dpus_other_ones_does_the_same_and_a_vpc_goes_to_another_tenant(
+    server: LocalApiServer, bench: Workbench, project: Project
+) -> None:
+    kept = {kind: uids(server, *kind) for kind in FLASHED}
+    moved = VPCS.splitlines(keepends=True)[0].replace("annex", "outpost")
+    bench.edit("../catalog/images.yaml", "  - {version: bfb-3.2.0,", f"{OTHER_IMAGE}  - {{version: bfb-3.2.0,")
+    bench.edit("region.yaml", "image: bfb-3.2.0", "image: bfb-3.2.1")
+    bench.edit("region.yaml", "  management_api:", "  mtu_bytes: 8000\n  uplink_mtu_bytes: 8100\n  management_api:")
+    bench.edit("region.yaml", "mirror: registry.laptop", "mirror: elsewhere.laptop")
+    bench.edit(GLOBEX, moved, "")
+    bench.edit("tenants/acme.yaml", "vpcs:\n", f"vpcs:\n{moved}")
+    bench.allocate_checked()
+    bench.promote_dpus()
+
+    planned, done = run(project, "preview"), run(project, "up")
+
+    assert {one[:3] for one in planned} == {one[:3] for one in done}
+    made = [one for kind in ("BFB", "DPUFlavor") for one in those(done, "create", kind)]
+    assert [one.kind for one in made] == ["BFB", "DPUFlavor"]
+    assert_in_order(made, those(done, "update", "DPUDeployment"), [one for one in done if one.operation == "delete"])
+    for kind, former in kept.items():
+        assert former.items() < uids(server, *kind).items()
+    assert_in_order(*(those(done, "create", kind, "outpost-") for kind in NETWORKS))
+    assert_in_order(*(those(done, "delete", kind, "outpost-") for kind in reversed(NETWORKS)))
+    vpcs = [body["metadata"] for body in server.api.list(CLASS[0], "DPUVPC")]
+    assert [one["namespace"] for one in vpcs if one["name"] == "outpost"] == ["tenant-acme"]
+
+
 def test_another_dpu_in_a_host_is_refused_in_the_preview(bench: Workbench, project: Project) -> None:
     bench.edit("inventory/hall-a.csv", "MT26A0101", "MT26B0101")
+    bench.edit("../catalog/instance_types.yaml", "host_functions: 2", "host_functions: 1")
 
     refused = project.preview()
 
     assert refused.code == 1
     assert "ObjectSet inventory/rack-a01: refused, nothing was changed:" in refused.text
     assert 'spec.serialNumber: Invalid value: "MT26B0101": Serial Number is immutable' in refused.text
+    assert "spec.numberOfPFs: Invalid value: 1: Number of PFs is immutable" in refused.text

@@ -157,6 +157,7 @@ DELETIONS = {
     "a group with nodes of a pool that has left the data": (deployment("g", 4, "acme", "acme-train", "old"), True),
     "a group without nodes of a pool that has left the data": (deployment("g", 0, "acme", "acme-train", "old"), False),
     "a VPC": (deleted("DPUVPC", "globex", api_version=DPU_VPC, metadata=owned("globex")), True),
+    "a VPC that is another tenant's": (deleted("DPUVPC", "globex", api_version=DPU_VPC, metadata=owned("acme")), True),
     "a VPC on DPUs": (hbn("acme"), True),
     "a VPC on the DPUs of one DPU cluster": (hbn("acme-west"), True),
     "a VPC on DPUs that has left the data": (hbn("old"), False),

@@ -8,24 +8,39 @@ from typing import Any
 
 import pytest
 from documents import DOCS, text
+from dpu_rollouts import DATA, OTHER_IMAGE
 
+from components.plan.build.manifests import manifests
+from components.plan.build.slices import slices
 from components.plan.effects.effect import Effect
 from components.plan.effects.table import CREATED, DELETED, effects_table
+from components.render.manifest import Manifest, objects
 from toolchain import paths
 
 GLOBEX = "tenants/globex.yaml"
 ORDER, NIGHTLY = "test_immutable_order", "test_immutable_edits"
 _AT_ONCE = (ORDER, "test_what_comes_is_there_before_it_is_named_and_what_goes_is_last")
+_AND_THEN = (ORDER, "test_whatever_else_makes_dpus_other_ones_does_the_same_and_a_vpc_goes_to_another_tenant")
+_IN_THE_PREVIEW = (ORDER, "test_another_dpu_in_a_host_is_refused_in_the_preview")
 APPLIED = {
-    "`dpus.image`, and its image in the catalogue": _AT_ONCE,
+    "`dpus.image`": _AND_THEN,
+    "its image in the catalogue": _AT_ONCE,
     "virtual functions of an instance type": _AT_ONCE,
+    "`dpus.mtu_bytes`": _AND_THEN,
+    "`dpus.uplink_mtu_bytes`": _AND_THEN,
+    "`registry.mirror`": _AND_THEN,
     "another name of a VPC on OVN": _AT_ONCE,
+    "another tenant of a VPC on OVN": _AND_THEN,
     "another `isolation`, where no node runs": _AT_ONCE,
     "`dpus.ovn_central`": _AT_ONCE,
-    "`dpu_serial`": (ORDER, "test_another_dpu_in_a_host_is_refused_in_the_preview"),
-    "to Kube-OVN": (NIGHTLY, "test_a_cluster_goes_from_policies_to_kube_ovn_by_other_objects"),
+    "`dpu_serial`": _IN_THE_PREVIEW,
+    "functions of an instance type": _IN_THE_PREVIEW,
+    "to Kube-OVN, where no node runs": (
+        NIGHTLY,
+        "test_a_cluster_goes_from_policies_to_kube_ovn_by_other_objects",
+    ),
 }
-"""File and name of the test in which the engine is given an edit, by the beginning of the edit."""
+"""File and name of the test in which the engine is given an edit."""
 REFUSED: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
     "another `isolation`, where nodes run": (
         "networks.isolation-kept",
@@ -34,7 +49,7 @@ REFUSED: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
     "another size of `hosts`": ("networks.vpc-sizes", [(GLOBEX, "hosts: /24", "hosts: /25")]),
     "`egress: none` on OVN": ("outward.control-planes", [(GLOBEX, "egress: public", "egress: none")]),
     "another size of `pods`": ("networks.vpc-sizes", [(GLOBEX, "pods: /18", "pods: /19")]),
-    "`ipv6` of a VPC": (
+    "`ipv6` of a VPC that comes or goes": (
         "dual-stack.kept",
         [(GLOBEX, "egress: public", "egress: public\n    ipv6: {pods: /56, services: /112}")],
     ),
@@ -43,7 +58,25 @@ REFUSED: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         [(GLOBEX, "- name: globex\n", "- name: other\n"), (GLOBEX, "vpc: globex\n", "vpc: other\n")],
     ),
 }
-"""The rule, and the edit of the laptop that breaks it, by the beginning of the edit."""
+"""The rule, and the edit of the laptop that breaks it, by the edit as the page has it."""
+FLASHED = {
+    "`dpus.image`": (
+        "BFB",
+        [
+            ("../catalog/images.yaml", "  - {version: bfb-3.2.0,", f"{OTHER_IMAGE}  - {{version: bfb-3.2.0,"),
+            ("region.yaml", "image: bfb-3.2.0", "image: bfb-3.2.1"),
+        ],
+    ),
+    "its image in the catalogue": ("BFB", [DATA["url"][0]]),
+    "virtual functions of an instance type": ("DPUFlavor", [DATA["virtual_functions"][0]]),
+    "`dpus.mtu_bytes`": ("DPUFlavor", [DATA["mtu_bytes"][0]]),
+    "`dpus.uplink_mtu_bytes`": (
+        "DPUFlavor",
+        [("region.yaml", "  management_api:", "  uplink_mtu_bytes: 9100\n  management_api:")],
+    ),
+    "`registry.mirror`": ("DPUFlavor", [("region.yaml", "mirror: elsewhere.laptop", "mirror: another.laptop")]),
+}
+"""The kind of which there is another object, and the edit of the laptop that makes it, by the edit on the page."""
 _TABLE = re.compile(r"^\| immutable \| edit \| .*\n\|[-|]+\|\n((?:\|.*\n)+)", re.MULTILINE)
 
 
@@ -53,11 +86,17 @@ def rows() -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()]
 
 
-def test_each_edit_of_the_page_is_claimed_once() -> None:
-    claims = {edit: [key for key in (*APPLIED, *REFUSED) if edit.startswith(key)] for _, edit, _ in rows()}
+def flashed(bench: Any) -> dict[str, Manifest]:
+    """Return what DPUs are flashed with."""
+    environment = bench.load()
+    every = (item for part in slices(environment) for item in objects(manifests(environment, part)))
+    return {item.key: item for item in every if item.kind in {"BFB", "DPUFlavor"}}
 
-    assert {edit: found for edit, found in claims.items() if len(found) != 1} == {}
-    assert sorted(found for [found] in claims.values()) == sorted([*APPLIED, *REFUSED])
+
+def test_each_edit_of_the_page_is_claimed_once() -> None:
+    edits = [edit for _, cell, _ in rows() for edit in cell.split("; ")]
+
+    assert sorted(edits) == sorted([*APPLIED, *REFUSED])
 
 
 @pytest.mark.parametrize(("file", "name"), sorted(set(APPLIED.values())))
@@ -67,6 +106,21 @@ def test_what_is_applied_has_a_test_of_the_engine(file: str, name: str) -> None:
     assert name in {item.name for item in tree.body if isinstance(item, ast.FunctionDef)}
 
 
+@pytest.mark.parametrize("edit", FLASHED)
+def test_each_word_for_what_dpus_are_makes_another_object_and_changes_none(laptop: Any, edit: str) -> None:
+    kind, changes = FLASHED[edit]
+    laptop.edit(*DATA["mirror"][0])
+    laptop.promote_dpus()  # to the newest templates, which any edit would bring besides
+    before = flashed(laptop)
+    for change in changes:
+        laptop.edit(*change)
+    laptop.promote_dpus()
+
+    after = flashed(laptop)
+    assert [one.kind for key, one in after.items() if key not in before] == [kind]
+    assert all(one.body == before[key].body for key, one in after.items() if key in before)
+
+
 @pytest.mark.parametrize("edit", REFUSED)
 def test_what_is_refused_is_refused_by_the_rule_that_the_page_names(laptop: Any, edit: str) -> None:
     rule, edits = REFUSED[edit]
@@ -74,7 +128,7 @@ def test_what_is_refused_is_refused_by_the_rule_that_the_page_names(laptop: Any,
         laptop.edit(*change)
 
     assert rule in {problem.rule for problem in laptop.problems()}
-    [outcome] = [outcome for _, said, outcome in rows() if said.startswith(edit)]
+    [outcome] = [outcome for _, said, outcome in rows() if said == edit]
     assert outcome == f"refused by `{rule}`"
 
 
