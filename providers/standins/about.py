@@ -18,6 +18,6 @@ does: single objects of any kind by server-side apply, with previews, drift, rep
 waits without an annotation for: Namespace, Pod, Deployment, StatefulSet, DaemonSet, Job, Service, Ingress,
 PersistentVolumeClaim, CustomResourceDefinition
 does too: *Patch resources, ConfigFile, ConfigGroup, and Directory of kustomize by kubectl; those of v2, too
-does not: client-side apply, renderYamlToDirectory, upsertExistingObjects, Helm, *List resources, other functions,
+does not: client-side apply, renderYamlToDirectory, Helm, *List resources, other functions,
 schemas, generateName, replaceUnready, the provider input cluster, PULUMI_K8S_AWAIT_ALL
 """

@@ -17,7 +17,6 @@ _NOT_DONE = (
     "renderYamlToDirectory",
     "alwaysRender",
     "helmReleaseSettings",
-    "upsertExistingObjects",
     "enablePatchForce",
 )
 _SWITCHES = (
@@ -29,6 +28,7 @@ _SWITCHES = (
     "strictMode",
     "suppressDeprecationWarnings",
     "suppressHelmHookWarnings",
+    "upsertExistingObjects",
 )
 _TEXTS = ("kubeconfig", "context", "namespace", "clusterIdentifier", "kubeClientSettings")
 _PLACE = ("kubeconfig", "context", "clusterIdentifier")
@@ -44,6 +44,8 @@ class Config:
     skip_update_unreachable: bool
     mutable_config_maps: bool
     mutable_secrets: bool
+    adopts: bool
+    """Whether a create takes over what is there and has no maker's mark, such as what the vendor's provider made."""
 
     def __repr__(self) -> str:
         return "Config(...)"
@@ -136,6 +138,7 @@ def read(variables: Mapping[str, str], environment: Mapping[str, str]) -> Config
         skip_update_unreachable=is_on("skipUpdateUnreachable", "PULUMI_K8S_SKIP_UPDATE_UNREACHABLE"),
         mutable_config_maps=is_on("enableConfigMapMutable", "PULUMI_K8S_ENABLE_CONFIGMAP_MUTABLE"),
         mutable_secrets=is_on("enableSecretMutable", "PULUMI_K8S_ENABLE_SECRET_MUTABLE"),
+        adopts=is_on("upsertExistingObjects", "PULUMI_K8S_UPSERT_EXISTING_OBJECTS"),
     )
 
 

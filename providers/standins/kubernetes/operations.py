@@ -7,6 +7,7 @@ from typing import Any, Literal
 from providers.errors import ProviderError
 from providers.kube import ApiError, ApiServer, KindNotFound, KubeconfigError, ObjectRef, Unreachable
 from providers.kube.wait import WaitCancelled, WaitTimeout, wait_gone
+from providers.ownership import MADE_BY
 from providers.rpc.server import Engine
 from providers.rpc.values import Properties
 from providers.standins.kubernetes import objects, takeover
@@ -78,7 +79,7 @@ class Operations:
         """Make the object, wait until it is ready, and return its outputs.
 
         An object that is there already is refused, unless this very resource made it in a run that was killed before
-        it could record it.
+        it could record it, or somebody said that what is there is taken over.
 
         Raises:
             PartialFailure: it is there but not ready.
@@ -94,7 +95,9 @@ class Operations:
                 self._until_gone(api, ref, found["metadata"]["uid"], wait.seconds)
                 found = None
             if found is not None and not _may_apply(urn, body, found):
-                raise already_there(ref, found)
+                if not self._adopts(found):
+                    raise already_there(ref, found)
+                self._say_taken(urn, ref, take_over(api, ref, name, (body,)))
             live = self._apply(urn, api, body, name)
         except ApiError as error:
             raise refused(error, ref, urn) from None
@@ -202,14 +205,18 @@ class Operations:
             self._engine.warning(made_by_it(ref), urn)
         if found is None or patch:
             return self._apply(urn, api, body, name, dry_run=True)
-        if before.outputs:
+        leaving = found["metadata"].get("deletionTimestamp")
+        foreign = not leaving and not _may_apply(urn, body, found)
+        if before.outputs or (foreign and self._adopts(found)):
             move = takeover.moved(found, name, (before.inputs, body))
             self._say_taken(urn, ref, move)
             return foresee(api, found, objects.marked(body, urn), name, move, force=_forced(body))
-        leaving = found["metadata"].get("deletionTimestamp")
-        if not leaving and not _may_apply(urn, body, found):
+        if foreign:
             self._engine.warning(str(already_there(ref, found)), urn)
         return body
+
+    def _adopts(self, found: Mapping[str, Any]) -> bool:
+        return self._config.adopts and not objects.annotation(found, MADE_BY)
 
     def _apply(
         self, urn: str, api: ApiServer, body: Mapping[str, Any], name: str, *, dry_run: bool = False

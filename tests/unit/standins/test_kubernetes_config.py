@@ -19,7 +19,7 @@ EMPTY = (
 NO_SUCH_INPUT = (
     "the kubernetes provider has no such input (it has clusterIdentifier, context, deleteUnreachable, "
     "enableConfigMapMutable, enableSecretMutable, enableServerSideApply, kubeClientSettings, kubeconfig, namespace, "
-    "skipUpdateUnreachable, strictMode, suppressDeprecationWarnings, suppressHelmHookWarnings)"
+    "skipUpdateUnreachable, strictMode, suppressDeprecationWarnings, suppressHelmHookWarnings, upsertExistingObjects)"
 )
 
 

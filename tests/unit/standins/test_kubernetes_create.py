@@ -289,3 +289,40 @@ def test_a_definition_is_ready_when_its_kind_is_served(kube: Any, api_server: An
 
     monkeypatch.setitem(api_server.kinds, "/apis/new.dev/v1", {"Card": ("cards", True)})
     assert kube.create(inputs).id == "cards.new.dev"
+
+
+VENDORS = {"manager": "pulumi-kubernetes", "operation": "Update", "fieldsV1": {"f:data": {"f:v": {}, "f:gone": {}}}}
+
+
+@pytest.fixture
+def adopting(configure: Any, api_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A provider that takes over what is there, which the vendor's provider made before the state was lost."""
+    metadata = {"name": "a", "namespace": "toy", "uid": "theirs", "resourceVersion": "1", "managedFields": [VENDORS]}
+    api_server.objects[CM_PATH] = {**body(data={"v": "1", "gone": "1"}), "metadata": metadata}
+    monkeypatch.setenv("PULUMI_K8S_UPSERT_EXISTING_OBJECTS", "true")
+    return configure(kubeconfig=str(tmp_path / "kubeconfig"))
+
+
+def test_what_the_vendors_provider_made_is_taken_over_where_somebody_says_so(adopting: Any, api_server: Any) -> None:
+    made = decode(adopting.create(body(annotations=CHOSEN, data={"v": "2"})).properties).plain
+
+    assert (made["metadata"]["uid"], api_server.objects[CM_PATH]["data"]) == ("theirs", {"v": "2"})
+    # Its fields move first: else what it declared and nobody declares any more would stay.
+    assert [method for method, _ in api_server.writes()] == ["PATCH", "PATCH"]
+    assert api_server.objects[CM_PATH]["metadata"]["annotations"]["jacquard.dev/made-by"] == URN
+
+
+def test_a_preview_foresees_what_is_taken_over(adopting: Any, api_server: Any, engine: Any) -> None:
+    planned = decode(adopting.create(body(data={"v": "2"}), preview=True).properties).plain
+
+    assert (planned["data"], engine.said) == ({"v": "2"}, [])
+    assert {method for method, _ in api_server.writes()} == {"PATCH dry-run", "PUT dry-run"}
+
+
+def test_what_another_resource_of_ours_made_is_left_alone_all_the_same(adopting: Any, api_server: Any) -> None:
+    maker = {"jacquard.dev/made-by": "urn:pulumi:other::toy::kubernetes:core/v1:ConfigMap::r"}
+    api_server.objects[CM_PATH]["metadata"]["annotations"] = maker
+
+    with pytest.raises(ProviderError, match="already exists and was made by urn:pulumi:other::"):
+        adopting.create(body(data={"v": "2"}))
+    assert api_server.writes() == []
