@@ -269,7 +269,6 @@ def _service_template(service: str, chart: Chart, values: Json) -> Manifest:
 
 def _ovn(platform: DpuPlatform) -> tuple[Manifest, ...]:
     central, network = platform.control.ovn_central, platform.networks.ovn
-    database = given(**{"ovn-nb-endpoint": central and ovn_services.northbound(central)})
     return (
         *(
             _service_template(service, platform.ovn_charts[chart], {})
@@ -278,12 +277,7 @@ def _ovn(platform: DpuPlatform) -> tuple[Manifest, ...]:
         ),
         *(() if network is None else (_ovn_addresses(network),)),
         uplink(OVN_UPLINK, {"interfaceType": "patch", "patch": {"peerBridge": "br-ovn-ext"}}),
-        manifest(
-            "vpc.dpu.nvidia.com/v1alpha1",
-            "IsolationClass",
-            OVN,
-            spec={"provisioner": "ovn.vpc.dpu.nvidia.com", "parameters": {**database, "ovn-nb-reconnect-time": "5"}},
-        ),
+        ovn_services.isolation_class(OVN, central),
     )
 
 

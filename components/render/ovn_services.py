@@ -7,15 +7,19 @@ it on (DPF:docs/public/user-guides/zero-trust/use-cases/vpc).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from components.render.dpus import NAMESPACE
-from components.render.manifest import Json
-from components.render.objects import given
+from components.render.manifest import Json, Manifest
+from components.render.objects import given, manifest
 from components.render.operators import Operator
 from components.specs.base import Address, Network
 
 OVN_CHART = "ovn-chart"
 VPC_CHART = "dpf-vpc-ovn"
 CHARTS = (OVN_CHART, VPC_CHART)
+WRITER = "vpc-ovn-controller"
+"""Release of what writes VPCs into the databases, and takes them out."""
 CONTROLLER, NODE = "ovn-controller", "vpc-ovn-node"
 SERVICES = {CONTROLLER: OVN_CHART, NODE: VPC_CHART}
 """Charts of the services on DPUs, by service."""
@@ -41,7 +45,7 @@ def operators(*, ovn: bool) -> tuple[Operator, ...]:
         Operator(chart=OVN_CHART, name="ovn-central", namespace=NAMESPACE, values=databases, awaited=False),
         Operator(
             chart=VPC_CHART,
-            name="vpc-ovn-controller",
+            name=WRITER,
             namespace=NAMESPACE,
             values={"host": {"vpcOVNController": {"enabled": True}}},
             # DPF brings the kinds that it watches.
@@ -55,6 +59,17 @@ def operators(*, ovn: bool) -> tuple[Operator, ...]:
 def northbound(central: Address) -> str:
     """Return the endpoint of the database that VPCs are written into."""
     return f"tcp:{central}:{_NORTHBOUND}"
+
+
+def isolation_class(name: str, central: Address | None) -> Manifest:
+    """Return the class of all VPCs on OVN, which goes before the controller that alone takes its finalizer off.
+
+    NVIDIA/doca-platform:internal/vpc/ovn/controllers/isolationclass_controller.go
+    """
+    database = given(**{"ovn-nb-endpoint": central and northbound(central)})
+    spec = {"provisioner": "ovn.vpc.dpu.nvidia.com", "parameters": {**database, "ovn-nb-reconnect-time": "5"}}
+    found = manifest("vpc.dpu.nvidia.com/v1alpha1", "IsolationClass", name, spec=spec)
+    return replace(found, after=(("HelmRelease", WRITER),))
 
 
 def values(service: str, central: Address | None, pull_secrets: tuple[str, ...]) -> Json:

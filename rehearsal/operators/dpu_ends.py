@@ -1,9 +1,9 @@
 """What DPF lets go of last: its finalizers keep each object until nothing is left that hangs on it.
 
 Read in NVIDIA/doca-platform: ``internal/dpuservice/controllers/dpudeployment_controller.go``,
-``internal/dpuservicechain/controllers``, and for networks of OVN ``dpuvpc_controller.go`` and
-``dpuvirtualnetwork_controller.go`` of the controller that its chart ``dpf-vpc-ovn`` runs. Without that controller, or
-the class of a VPC, nobody lets go of the VPC.
+``internal/dpuservicechain/controllers``, and for networks of OVN ``internal/vpc/ovn/controllers`` of the controller
+that its chart ``dpf-vpc-ovn`` runs. Without that controller nobody lets go of a VPC or a class, nor of a VPC whose
+class is gone.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from rehearsal.operators.view import Object, View, deleting, hold, let_go
 
 VPC = "vpc.dpu.nvidia.com/v1alpha1"
 VPC_HELD = "ovn.vpc.dpu.nvidia.com/vpc-protection"
+CLASS_HELD = "ovn.vpc.dpu.nvidia.com/isolationclass-protection"
 NETWORK_HELD = "ovn.vpc.dpu.nvidia.com/virtualnetwork-protection"
 DEPLOYMENT_HELD = "dpu.nvidia.com/dpudeployment"
 """Finalizer of a DPUDeployment, and of all that one names."""
@@ -66,6 +67,9 @@ def _hold_networks(view: View) -> None:
         if view.find(VPC, "DPUVPC", vpc, metadata["namespace"]):
             needed = (metadata["namespace"], metadata["name"]) in ports
             _keep(view, network, NETWORK_HELD, needed=needed)
+    named = {vpc["spec"]["isolationClassName"] for vpc in view.all(VPC, "DPUVPC")}
+    for one in view.all(VPC, "IsolationClass"):
+        _keep(view, one, CLASS_HELD, needed=one["metadata"]["name"] in named)
     for vpc in view.all(VPC, "DPUVPC"):
         metadata = vpc["metadata"]
         if view.find(VPC, "IsolationClass", vpc["spec"]["isolationClassName"]):

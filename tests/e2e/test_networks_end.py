@@ -16,7 +16,7 @@ from region_contents import commit
 from region_steps import edited
 
 from components.render.dpu_services import OVN
-from components.render.ovn_services import SERVICES
+from components.render.ovn_services import SERVICES, WRITER
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from rehearsal.operators import dpu_ends
@@ -36,6 +36,7 @@ OF_OVN = {
 }
 """What a region has for all VPCs on OVN, by kind."""
 HELD = {
+    (VPC_API, "IsolationClass"): dpu_ends.CLASS_HELD,
     (VPC_API, "DPUVPC"): dpu_ends.VPC_HELD,
     (VPC_API, "DPUVirtualNetwork"): dpu_ends.NETWORK_HELD,
     (SERVICE_API, "DPUDeployment"): dpu_ends.DEPLOYMENT_HELD,
@@ -173,8 +174,10 @@ def test_ovn_goes_once_no_vpc_is_on_it(region: LocalRegion) -> None:
     edited(region, "allocate", ENVIRONMENT)
 
     plan = previewed(region)
-    applied(region, *(("--accept", plan.word) if plan.word else ()))
+    done = applied(region, *(("--accept", plan.word) if plan.word else ()))
 
     assert plan.names["delete"]["IsolationClass"] == {OVN}
+    writer = [one for one in those(done, "delete", "HelmRelease") if one.name.endswith(WRITER)]
+    assert_in_order(those(done, "delete", "IsolationClass"), writer)
     for kind, gone in OF_OVN.items():
         assert not gone & names(region, *kind)

@@ -8,7 +8,7 @@ import pytest
 from live_objects import obj
 
 from rehearsal.operators import dpu_ends
-from rehearsal.operators.dpu_ends import COPIED_HELD, DEPLOYMENT_HELD, NETWORK_HELD, VPC, VPC_HELD
+from rehearsal.operators.dpu_ends import CLASS_HELD, COPIED_HELD, DEPLOYMENT_HELD, NETWORK_HELD, VPC, VPC_HELD
 from rehearsal.operators.dpus import API, DEPLOYMENT_LABEL, SERVICES
 from rehearsal.operators.installed import HELM, SOURCE
 
@@ -64,6 +64,7 @@ def test_a_network_stays_for_its_port_and_a_vpc_for_its_network(objects: Any) ->
     view = objects(*CONTROLLER, *network())
     dpu_ends.reconcile(view)
     assert held(view) == {
+        "IsolationClass ovn": [CLASS_HELD],
         "DPUVPC vpc": [VPC_HELD],
         "DPUVirtualNetwork net": [NETWORK_HELD],
         "DPUServiceInterface port": [PORT_HELD],
@@ -76,6 +77,23 @@ def test_a_network_stays_for_its_port_and_a_vpc_for_its_network(objects: Any) ->
     delete(view, "DPUServiceInterface", "port")
     for kind, name in (("DPUServiceInterface", "port"), ("DPUVirtualNetwork", "net"), ("DPUVPC", "vpc")):
         assert is_let_go(view, kind, name)
+
+
+def test_a_class_stays_for_its_vpcs_and_for_ever_once_its_controller_is_gone(objects: Any) -> None:
+    view, gone = objects(*CONTROLLER, *network()[:2]), {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    dpu_ends.reconcile(view)
+    view.edit("IsolationClass", "ovn", "", gone)
+    dpu_ends.reconcile(view)
+    assert held(view)["IsolationClass ovn"] == [CLASS_HELD]
+
+    delete(view, "DPUVPC", "vpc")
+    assert is_let_go(view, "DPUVPC", "vpc")
+    del view.store["HelmRelease", "ns", "any"]
+    dpu_ends.reconcile(view)
+    assert held(view) == {"IsolationClass ovn": [CLASS_HELD]}
+    view.store["HelmRelease", "ns", "any"] = CONTROLLER[1]
+    dpu_ends.reconcile(view)
+    assert held(view) == {}
 
 
 @pytest.mark.parametrize("lost", [("HelmRelease", "ns", "any"), ("IsolationClass", "", "ovn")])

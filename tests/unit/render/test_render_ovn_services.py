@@ -1,0 +1,19 @@
+"""What runs for OVN: the class of VPCs is there after the controller that lets go of it, and goes before."""
+
+from __future__ import annotations
+
+from components.plan.build.manifests import everything
+from components.render.manifest import Manifest
+from components.specs.loader import load_environment
+from toolchain import paths
+
+
+def test_the_class_of_vpcs_follows_the_release_that_takes_its_finalizer_off() -> None:
+    rendered = everything(load_environment("laptop", paths.ROOT / "environments"))
+    objects = [item for item in rendered if isinstance(item, Manifest)]
+    keys = [(item.kind, item.name) for item in objects]
+
+    [(index, found)] = [(at, item) for at, item in enumerate(objects) if item.kind == "IsolationClass"]
+
+    assert found.after == (("HelmRelease", "vpc-ovn-controller"),)
+    assert set(found.after) <= set(keys[:index])
