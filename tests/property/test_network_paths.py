@@ -9,7 +9,7 @@ from dataclasses import replace
 from ipaddress import IPv4Address
 
 import pytest
-from drawn_regions import BORDERS, DENIED, NAMES, PEERINGS, PLAIN, PORTS, TENANTS, Wish, region
+from drawn_regions import BORDERS, DENIED, MIXED, NAMES, PEERINGS, PLAIN, PORTS, TENANTS, Wish, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_region import judge
@@ -17,6 +17,7 @@ from rendered_network import OUTSIDE, End
 
 from components.plan.report.endpoints import endpoint, ports
 from components.plan.report.paths import Region
+from components.plan.rules import networks
 from components.render.backends import BORDERS as BACKENDS
 from components.render.backends import Filter
 from components.render.manifest import Manifest
@@ -94,6 +95,30 @@ def test_what_is_told_of_a_path_is_what_rendered_rules_do(
     wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs, seed: int
 ) -> None:
     told_alike(wishes, border, peerings, seed)
+
+
+@given(MIXED, BORDERS, SEEDS)
+@settings(max_examples=60)
+def test_what_is_told_of_a_path_is_what_rendered_rules_do_beside_every_backend(
+    wishes: dict[str, Wish], border: BorderSpec | None, seed: int
+) -> None:
+    told_alike(wishes, border, set(), seed)
+
+
+@given(TENANTS | MIXED, BORDERS, PEERINGS)
+@settings(max_examples=100)
+def test_hosts_of_two_tenants_reach_each_other_where_both_agreed_or_one_needs_a_waiver(
+    wishes: dict[str, Wish], border: BorderSpec | None, peerings: Pairs
+) -> None:
+    environment = region(wishes, border, peerings=peerings)
+    rendered, waived = judge(environment), {one.subject for one in networks.without_isolation(environment)}
+    peered = {(vpc.name, peer.vpc) for tenant in environment.tenants for vpc in tenant.vpcs for peer in vpc.peers}
+    hosts = [end for end in ends(environment).values() if end.on_host]
+
+    pairs = [(one, other) for one in hosts for other in hosts if one.vpc != other.vpc]
+    met = {(one.vpc, other.vpc) for one, other in pairs if rendered.reaches(one, other)}
+    assert {pair for pair in met - peered if not waived & set(pair)} == set()
+    assert {(one, other) for one in waived for other in waived - {one}} <= met
 
 
 @pytest.mark.nightly

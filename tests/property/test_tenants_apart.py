@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from ipaddress import IPv4Network
+from dataclasses import replace
+from ipaddress import IPv4Address, IPv4Network
+from itertools import combinations
 from typing import Any
 
 import pytest
-from drawn_regions import BORDERS, NAMES, PEERINGS, PLAIN, TENANTS, Wish, region
+from drawn_regions import BORDERS, NAMES, PEERINGS, PLAIN, RAILS, TENANTS, Wish, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.plan.build import tenant_network
 from components.plan.build.manifests import manifests
 from components.plan.build.slices import SliceKind, slices
+from components.plan.pools import clusters
 from components.render.manifest import objects
 from components.specs.border import BorderSpec
 from components.specs.environment import Environment
@@ -44,12 +48,18 @@ def ranges(environment: Environment) -> Iterator[tuple[str, Range]]:
         for fabric, vni in vpc["fabric_vnis"].items():
             yield tenant, (f"vni on {fabric}", vni, vni)
     for cluster in lock["clusters"].values():
-        yield cluster["tenant"], _addresses("address", cluster["vip"])
-        for fabric, guids in cluster["guids"].items():
-            first, last = (int(number, 16) for number in guids.split("-"))
-            yield cluster["tenant"], (f"guid on {fabric}", first, last)
+        yield from ((cluster["tenant"], one) for one in _of_cluster(cluster))
     for key, address in lock["public_ips"].items():
         yield lock["clusters"][cluster_of(key)]["tenant"], _addresses("address", address)
+
+
+def _of_cluster(cluster: dict[str, Any]) -> Iterator[Range]:
+    yield _addresses("address", cluster["vip"])
+    for fabric, guids in cluster["guids"].items():
+        first, last = (int(number, 16) for number in guids.split("-"))
+        yield f"guid on {fabric}", first, last
+    for prefix in cluster["rail_prefixes"].values():
+        yield _addresses("address", prefix)
 
 
 def _addresses(sort: str, text: str) -> Range:
@@ -67,6 +77,17 @@ def shared(environment: Environment) -> list[Any]:
             met.append((sort, first, tenant, before))
         last[sort] = max(before or (end, tenant), (end, tenant))
     return met
+
+
+def rails_of(environment: Environment) -> dict[str, list[IPv4Network]]:
+    """Return the subnets that pools rendered into each cluster give pods addresses of, by cluster."""
+    found = {}
+    for item in clusters(environment):
+        rendered = (one for concept in tenant_network.of_cluster(environment, item) for one in concept.render())
+        pools = [one.body["spec"] for one in rendered if one.kind == "IPPool"]
+        assert all(IPv4Address(one["gateway"]) in IPv4Network(one["subnet"]) for one in pools)
+        found[item.cluster.name] = [IPv4Network(one["subnet"]) for one in pools]
+    return found
 
 
 def of_tenants(environment: Environment, names: set[str]) -> dict[str, str]:
@@ -125,6 +146,22 @@ def test_a_peering_takes_no_number_and_changes_the_two_that_want_it_alone(
     assert all(" DPUServiceConfiguration " in f" {key.replace('/', ' ')} " for key in changed)
 
 
+@given(TENANTS, BORDERS)
+@settings(max_examples=60)
+def test_pods_on_rails_get_addresses_of_their_own_cluster_and_of_one_rail_each(
+    wishes: dict[str, Wish], border: BorderSpec | None
+) -> None:
+    environment = region({name: replace(wish, rails=True) for name, wish in wishes.items()}, border)
+    lock, found = environment.allocations.clusters, rails_of(environment)
+
+    for name in wishes:
+        own = found[f"{name}-one"]
+        assert len(own) == RAILS.rails
+        assert all(one.subnet_of(lock[f"{name}-one"].rail_prefixes[RAILS.name]) for one in own)
+    every = [one for subnets in found.values() for one in subnets]
+    assert [pair for pair in combinations(every, 2) if pair[0].overlaps(pair[1])] == []
+
+
 @given(st.lists(TENANTS, min_size=2, max_size=4), BORDERS)
 @settings(max_examples=60)
 def test_tenants_that_come_and_go_share_no_number(history: list[dict[str, Wish]], border: BorderSpec | None) -> None:
@@ -138,12 +175,25 @@ def test_tenants_that_come_and_go_share_no_number(history: list[dict[str, Wish]]
         assert now is None or shared(now) == []
 
 
-def test_a_number_that_two_have_is_seen() -> None:
-    one = region(dict.fromkeys(NAMES[:2], PLAIN), None)
+@pytest.mark.parametrize("rails", [False, True])
+def test_a_number_that_two_have_is_seen(rails: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    one = region(dict.fromkeys(NAMES[:2], replace(PLAIN, rails=rails)), None)
     lock = one.allocations
     ant, bee = (lock.vpcs[name] for name in NAMES[:2])
     inside = next(ant.pods.subnets(prefixlen_diff=1))
+    on_fabric = {"fabric_vnis": ant.fabric_vnis} if rails else {"pkeys": ant.pkeys}
 
-    for changes in ({"vni": ant.vni}, {"pods": inside}, {"pkeys": ant.pkeys}, {"asn": ant.asn}):
+    assert shared(one) == []
+    for changes in ({"vni": ant.vni}, {"pods": inside}, {"asn": ant.asn}, on_fabric):
         vpcs = {**lock.vpcs, "bee": bee.model_copy(update=changes)}
         assert shared(one.model_copy(update={"allocations": lock.model_copy(update={"vpcs": vpcs})}))
+
+
+def test_a_prefix_of_rails_that_two_have_is_seen() -> None:
+    one = region(dict.fromkeys(NAMES[:2], replace(PLAIN, rails=True)), None)
+    lock = one.allocations
+    ant, bee = (lock.clusters[f"{name}-one"] for name in NAMES[:2])
+    inside = {"roce": next(ant.rail_prefixes["roce"].subnets(prefixlen_diff=1))}
+
+    clusters_now = {**lock.clusters, "bee-one": bee.model_copy(update={"rail_prefixes": inside})}
+    assert shared(one.model_copy(update={"allocations": lock.model_copy(update={"clusters": clusters_now})}))

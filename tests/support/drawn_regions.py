@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -17,6 +17,7 @@ from components.specs.base import Network
 from components.specs.border import BorderSpec
 from components.specs.environment import Environment
 from components.specs.fabric import FabricSpec
+from components.specs.instance_types import RdmaSpec
 from components.specs.ipv6 import Ipv6Spec, Network6
 from components.specs.loader import load_environment
 from components.specs.locks import AllocationsLock, ImagesLock
@@ -37,6 +38,20 @@ FABRIC = FabricSpec.model_validate(
         "max_hosts": 1000,
     }
 )
+RAILS = FabricSpec.model_validate(
+    {
+        "name": "roce",
+        "kind": "ethernet",
+        "vnis": "1-99",
+        "roce": {"mtu_bytes": 9000, "priority": 3, "dscp": 26, "cnp_dscp": 48},
+        "rails": 2,
+        "rail_prefixes": "10.200.0.0/16",
+        "max_hosts": 1000,
+    }
+)
+"""Fabric of Ethernet whose rails pods have addresses of."""
+_MODEL, _ON_RAILS = "h100-ib-8", "h100-rails"
+"""Instance types of pools: that of laptop, and one whose pods get functions of ports on rails."""
 IPV6 = Network6("fd42::/40")
 _WAYS = ("ingress", "egress")
 NAMES = ("ant", "bee", "cat", "dog")
@@ -60,6 +75,9 @@ class Wish:
     """VMs with a public address."""
     nodes: int
     fabric: bool
+    """Whether its nodes are on InfiniBand, where they are not on rails."""
+    rails: bool = False
+    """Whether its nodes are on RoCE, with addresses of rails in pods."""
     more: tuple[PrefixKind, ...] = ()
     """What its VPC has a further prefix for, one each."""
     group: SecurityGroupSpec | None = None
@@ -109,6 +127,7 @@ WISHES = st.builds(
     public=st.integers(0, 2),
     nodes=st.integers(1, 3),
     fabric=st.booleans(),
+    rails=st.booleans(),
     more=st.lists(st.sampled_from(list(PrefixKind)), max_size=2).map(tuple),
     group=st.none() | GROUPS,
     deny=st.lists(st.sampled_from(DENIED), max_size=2).map(tuple),
@@ -118,12 +137,42 @@ WISHES = st.builds(
 PEERINGS = st.sets(st.sampled_from(list(combinations(NAMES, 2))))
 """Pairs of tenants who both want their VPCs peered, where HBN isolates both."""
 TENANTS = st.dictionaries(st.sampled_from(NAMES), WISHES, min_size=1, max_size=len(NAMES))
+MIXED = st.permutations(NAMES).flatmap(
+    lambda names: st.tuples(*(WISHES for _ in names)).map(
+        lambda wishes: {
+            name: replace(wish, isolation=isolation)
+            for name, wish, isolation in zip(names, wishes, Isolation, strict=True)
+        }
+    )
+)
+"""Four tenants, each by another backend, as waivers allow it."""
 BORDERS = st.sampled_from((None, BORDER, BorderSpec(networks=BORDER.networks)))
 
 
 @cache
 def _laptop() -> Environment:
-    return load_environment("laptop", ENVIRONMENTS)
+    """Return laptop with as many hosts again, of a type with two ports on rails."""
+    laptop = load_environment("laptop", ENVIRONMENTS)
+    kinds, images = laptop.instance_types.instance_types, laptop.images.images
+    ports = {"infiniband_ports": 0, "roce_ports": 2, "roce_interfaces": ("p0", "p1"), "rdma": RdmaSpec()}
+    on_rails = next(kind for kind in kinds if kind.name == _MODEL).model_copy(update={"name": _ON_RAILS, **ports})
+    fitting = [
+        one.model_copy(
+            update={"fits": (*one.fits, _ON_RAILS), "contents": one.contents.model_copy(update={"roce": RAILS.roce})}
+        )
+        for one in images
+        if _MODEL in one.fits
+    ]
+    others = [one for one in images if _MODEL not in one.fits]
+    hosts = [one for one in laptop.hosts if one.instance_type == _MODEL]
+    more = [one.model_copy(update={"host": f"{one.host}-r", "instance_type": _ON_RAILS}) for one in hosts]
+    return laptop.model_copy(
+        update={
+            "instance_types": laptop.instance_types.model_copy(update={"instance_types": (*kinds, on_rails)}),
+            "images": laptop.images.model_copy(update={"images": (*fitting, *others)}),
+            "hosts": (*laptop.hosts, *more),
+        }
+    )
 
 
 def region(
@@ -139,7 +188,7 @@ def region(
     """
     laptop = _laptop()
     networks = laptop.region.networks.model_copy(update={"border": border, "deny": deny, "tenants_ipv6": IPV6})
-    fabric = {"networks": networks, "fabrics": (FABRIC,)}
+    fabric = {"networks": networks, "fabrics": (FABRIC, RAILS)}
     empty = laptop.model_copy(update=_EMPTY | {"region": laptop.region.model_copy(update=fabric)})
     tenants = tuple(_tenant(name, wish, _peers(name, wishes, peerings)) for name, wish in sorted(wishes.items()))
     made = (before or empty).model_copy(update={"tenants": tenants})
@@ -171,12 +220,13 @@ def _tenant(name: str, wish: Wish, peers: tuple[PeerSpec, ...]) -> TenantSpec:
         "isolation": wish.isolation,
         "peers": peers,
         "deny": () if wish.isolation is Isolation.DPF_OVN else wish.deny,
-        "fabrics": (FABRIC.name,) if wish.fabric else (),
+        "fabrics": (RAILS.name,) if wish.rails else (FABRIC.name,) if wish.fabric else (),
         "ipv6": Ipv6Spec.model_validate({"pods": "/60", "services": "/112"}) if wish.ipv6 else None,
         "more_prefixes": tuple(MorePrefixSpec.model_validate(more) for more in _more(name, wish)),
     }
     pool = next(one for one in cluster.pools if one.instance_type.startswith("h100"))
-    pool = pool.model_copy(update={"nodes": wish.nodes, "labels": {}})
+    kind = _ON_RAILS if wish.rails else _MODEL
+    pool = pool.model_copy(update={"nodes": wish.nodes, "labels": {}, "instance_type": kind})
     clusters = [cluster.model_copy(update={"name": f"{name}-one", "vpc": name, "pools": (pool,)})]
     if _second(wish):
         clusters.append(cluster.model_copy(update={"name": second_cluster(name), "vpc": name, "pools": ()}))
