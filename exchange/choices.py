@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from components.specs.base import BMC_ADDRESS
-from components.specs.inventory_csv import COLUMNS, OPTIONAL_COLUMN
+from components.specs.inventory_csv import ALL_COLUMNS
 from components.specs.problems import Problem, listed, shown, suggestion
 from exchange.addresses import DRIVER, SYSTEM_PATH, bmc_url
 from exchange.records import Record, is_credential, known_keys
 
-ALL_COLUMNS = (*COLUMNS, OPTIONAL_COLUMN)
 HALL = "hall"
 """Not a column, but what rows of other halls are told by."""
 MAX_LISTED = 12

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from components.specs.bmc import parse_bmc
-from components.specs.inventory_csv import OPTIONAL_COLUMN
+from components.specs.inventory_csv import ALL_COLUMNS, OPTIONAL_COLUMNS
 from components.specs.problems import Problem, listed, nearest, shown
 from exchange.addresses import host_of, mac
-from exchange.choices import ALL_COLUMNS, HALL, MAX_LISTED, Choices, filled
+from exchange.choices import HALL, MAX_LISTED, Choices, filled
 from exchange.formats import Source
 from exchange.records import Record, whole
 
@@ -59,7 +59,7 @@ class Converter:
         unsaid = {column: text for column, text in self._choices.fixed.items() if not cells.get(column)}
         cells |= {column: filled(text, {**unsaid, **cells}) for column, text in unsaid.items()}
         for column in ALL_COLUMNS:
-            if not cells.get(column) and column != OPTIONAL_COLUMN:
+            if not cells.get(column) and column not in OPTIONAL_COLUMNS:
                 self._problem(item, column, self._missing(item, column))
         return Row(
             file=self.file,

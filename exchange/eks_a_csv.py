@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from components.specs.bmc import parse_bmc
 from components.specs.inventory import HostSpec
-from components.specs.inventory_text import cells
+from components.specs.inventory_text import PORT_GUIDS, cells, told
 from components.specs.problems import Problem
 from exchange.records import Record, record
 from exchange.tables import read_table, write_table
@@ -24,13 +24,12 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
     "host": ("hostname",),
     "boot_mac": ("mac",),
     **{column: (f"labels.{column}", column) for column in _LABELS},
-    **{column: (column,) for column in _EXTRA},
+    **{column: (column,) for column in (*_EXTRA, PORT_GUIDS)},
 }
 ADDRESSES = ("bmc_ip",)
 _COLUMNS = (
     *("hostname", "bmc_ip", "bmc_username", "bmc_password", "mac", "ip_address", "netmask", "gateway", "nameservers"),
     *("labels", "disk", "vlan_id"),
-    *_EXTRA,
 )
 
 
@@ -47,12 +46,15 @@ def read_eks_a_csv(file: str, text: str) -> tuple[list[Record], list[Problem]]:
 
 def write_eks_a_csv(hosts: Iterable[HostSpec], own: Mapping[str, Mapping[str, str]]) -> str:
     """Return ``hosts`` with what ``own`` says of each by column. Credentials stay empty."""
+    listed = tuple(hosts)
+    extra = (*_EXTRA, *told(PORT_GUIDS, listed))
+    columns = (*_COLUMNS, *extra)
     rows = []
-    for host in hosts:
-        row = {**cells(host), **dict.fromkeys(_COLUMNS, ""), **own[host.host]}
+    for host in listed:
+        row = {**dict.fromkeys(columns, ""), **own[host.host]}
         values = cells(host) | {"hall": host.hall}
-        row |= {column: values[column] for column in _EXTRA}
+        row |= {column: values[column] for column in extra}
         row |= {"hostname": host.host, "bmc_ip": parse_bmc(host.bmc).host, "mac": host.boot_mac}
         row["labels"] = "|".join(f"{label}={values[label]}" for label in _LABELS)
-        rows.append([row[column] for column in _COLUMNS])
-    return write_table(_COLUMNS, rows)
+        rows.append([row[column] for column in columns])
+    return write_table(columns, rows)

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from components.plan.pools import inventory_file
 from components.plan.rules import inventory as rules
+from components.plan.rules import port_guids
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
-from components.specs.inventory_csv import InventoryReader
+from components.specs.inventory_csv import ALL_COLUMNS, InventoryReader
 from components.specs.inventory_text import cells, inventory_text
 from components.specs.problems import Problem, SpecError, listed, suggestion
-from exchange.choices import ALL_COLUMNS, Choices, wrong_choices
+from exchange.choices import Choices, wrong_choices
 from exchange.conversion import Converter, Row, unprintable
 from exchange.formats import Source
 from exchange.records import Record
@@ -28,6 +29,9 @@ _RULES = (
     rules.bmc_addresses,
     rules.bmc_logins,
     rules.mac_addresses,
+    port_guids.all_ports,
+    port_guids.one_port,
+    port_guids.no_function,
 )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from components.specs.inventory import HostSpec
-from components.specs.inventory_text import cells
+from components.specs.inventory_text import PORT_GUIDS, cells, told
 from components.specs.problems import Problem
 from exchange.documents import read_json
 from exchange.records import Record, record
@@ -27,10 +27,10 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
     "serial": ("serial", "serial_number"),
     "rack": ("rack",),
     "hall": ("location",),
-    **{column: (f"cf_{column}", column) for column in _CUSTOM},
+    **{column: (f"cf_{column}", column) for column in (*_CUSTOM, PORT_GUIDS)},
 }
 ADDRESSES = ("oob_ip",)
-_COLUMNS = (*("name", *OWN[:5], "location", "rack", "serial", *OWN[5:]), *(f"cf_{column}" for column in _CUSTOM))
+_COLUMNS = ("name", *OWN[:5], "location", "rack", "serial", *OWN[5:])
 _NAMES = ("name", "model", "value", "address", "display")
 """What says most of an object that another one refers to, in this order."""
 
@@ -45,14 +45,17 @@ def read_netbox(file: str, text: str) -> tuple[list[Record], list[Problem]]:
 
 def write_netbox(hosts: Iterable[HostSpec], own: Mapping[str, Mapping[str, str]]) -> str:
     """Return ``hosts`` for NetBox's bulk import of devices, with what ``own`` says of each by column."""
+    listed = tuple(hosts)
+    custom = (*_CUSTOM, *told(PORT_GUIDS, listed))
+    columns = (*_COLUMNS, *(f"cf_{column}" for column in custom))
     rows = []
-    for host in hosts:
+    for host in listed:
         values = cells(host)
-        row = {**dict.fromkeys(_COLUMNS, ""), "status": "active", "device_type": host.instance_type, **own[host.host]}
+        row = {**dict.fromkeys(columns, ""), "status": "active", "device_type": host.instance_type, **own[host.host]}
         row |= {"name": host.host, "location": host.hall, "rack": host.rack, "serial": host.serial}
-        row |= {f"cf_{column}": values[column] for column in _CUSTOM}
-        rows.append([row[column] for column in _COLUMNS])
-    return write_table(_COLUMNS, rows)
+        row |= {f"cf_{column}": values[column] for column in custom}
+        rows.append([row[column] for column in columns])
+    return write_table(columns, rows)
 
 
 def _column(name: str) -> str:

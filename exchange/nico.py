@@ -20,7 +20,7 @@ _KEY = "expected_machines"
 OWN = ("bmc_mac_address", "sku_id")
 """Fields that NICo has and an inventory here has not."""
 REQUIRED = ("bmc_mac_address",)
-_LABELS = ("hall", "slot", "instance_type", "bmc", "bmc_secret", "leaf", "dpu_bmc")
+_LABELS = ("hall", "slot", "instance_type", "bmc", "bmc_secret", "leaf", "dpu_bmc", "port_guids")
 SOURCES: Mapping[str, tuple[str, ...]] = {
     "host": ("metadata.name",),
     "serial": ("chassis_serial_number", "serial_number"),

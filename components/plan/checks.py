@@ -8,7 +8,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from components.plan.rules import causes, charts, inventory, locks, node_pools, regions, rollouts, running, shared
+from components.plan.rules import (
+    causes,
+    charts,
+    inventory,
+    locks,
+    node_pools,
+    port_guids,
+    regions,
+    rollouts,
+    running,
+    shared,
+)
 from components.plan.rules.tables import BELONGING, DATA, LOCKS, REFERENCES, WAIVABLE, Rule
 from components.specs import neighbours
 from components.specs.base import Stage
@@ -153,7 +164,7 @@ def check_neighbours(environment: Environment, folder: Path) -> list[Problem]:
     """
     if environment.region.stage is Stage.REHEARSAL:
         return []
-    marks = neighbours.marks(folder, environment.name, inventory.HARDWARE)
+    marks = neighbours.marks(folder, environment.name, (*inventory.HARDWARE, port_guids.COLUMN))
     return sorted(_bounded(regions.neighbours(environment, marks)))
 
 

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field
 
 from components.specs.base import BMC_ADDRESS, DnsLabel, HostName, IpAddress, Label, MacAddress, Spec, Text
 from components.specs.bmc import bmc_address
+from components.specs.guid_text import PortGuids
 from components.specs.region import FailureDomain
 
 _FILLERS = re.compile(
@@ -69,6 +70,9 @@ class HostSpec(Spec):
     dpu_bmc: IpAddress | None = None
     """Address of the BMC of the DPU, in an optional column; an empty cell says that it has none. Hosts with and without
     one may share a file, since DPF knows a DPU by its serial number."""
+    port_guids: PortGuids = ()
+    """GUIDs of the InfiniBand ports of the host, all of them in the order of its ports, as ``ibstat`` prints them, in
+    an optional column; an empty cell says that they are not known. Partitions have them as members."""
 
     hall: Label
     """Hall of the host, taken from the file's name, ``inventory/hall-<hall>.csv``; it is not a column."""

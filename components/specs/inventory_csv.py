@@ -6,6 +6,7 @@ import csv
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import combinations
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -13,15 +14,19 @@ from pydantic import TypeAdapter, ValidationError
 from components.specs.inventory import HostSpec
 from components.specs.mac_text import MAC
 from components.specs.positions import Place
-from components.specs.problems import MAX_PROBLEMS, Problem, listed, shown
+from components.specs.problems import MAX_PROBLEMS, Problem, listed, nearest, shown
 from components.specs.remedy import Remedy
 from components.specs.translate import mistakes
 
-OPTIONAL_COLUMN = "dpu_bmc"
-"""Column that a file may leave out; it stands last, and an empty cell says nothing."""
-COLUMNS = tuple(name for name in HostSpec.model_fields if name not in {"hall", OPTIONAL_COLUMN})
-_HEADER = ",".join(COLUMNS)
-_HEADERS = {header: tuple(header.split(",")) for header in (_HEADER, f"{_HEADER},{OPTIONAL_COLUMN}")}
+OPTIONAL_COLUMNS = ("dpu_bmc", "port_guids")
+"""Columns that a file may leave out; they stand last, in this order, and an empty cell says nothing."""
+COLUMNS = tuple(name for name in HostSpec.model_fields if name not in {"hall", *OPTIONAL_COLUMNS})
+ALL_COLUMNS = (*COLUMNS, *OPTIONAL_COLUMNS)
+_HEADERS = {
+    ",".join(columns): columns
+    for count in range(len(OPTIONAL_COLUMNS) + 1)
+    for columns in ((*COLUMNS, *more) for more in combinations(OPTIONAL_COLUMNS, count))
+}
 _OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 """What spreadsheets write instead of commas, by the language that they speak."""
 _FORMULA = ("=", "+", "-", "@")
@@ -87,8 +92,8 @@ class InventoryReader:
             text = f"has {len(cells)} values, the header has {len(columns)} ({','.join(columns)}); write one for each"
             self._problem(number, "", text)
             return None
-        row: dict[str, Any] = dict(zip(columns, cells, strict=True))
-        row[OPTIONAL_COLUMN] = row.get(OPTIONAL_COLUMN) or None
+        given = zip(columns, cells, strict=True)
+        row: dict[str, Any] = {column: cell for column, cell in given if cell or column not in OPTIONAL_COLUMNS}
         row["hall"] = self.hall
         for column in _FREE_TEXT:
             if row[column].startswith(_FORMULA):
@@ -158,11 +163,11 @@ def _header_text(header: str) -> str:
             return f"separates columns by {name}; save the file as CSV with commas"
     got = header.split(",")
     if not {name.strip().lower() for name in got} & {*COLUMNS}:
-        return f"the first line names the columns, and this one is something else; write {_HEADER} above it"
+        return f"the first line names the columns, and this one is something else; write {','.join(COLUMNS)} above it"
     missing = [name for name in COLUMNS if name not in got]
-    unknown = [name for name in got if name not in (*COLUMNS, OPTIONAL_COLUMN)]
+    unknown = [name for name in got if name not in ALL_COLUMNS]
     twice = [name for name, count in Counter(got).items() if count > 1]
     faults = {"missing": missing, "not a column": unknown, "twice": twice}
     detail = "; ".join(f"{fault}: {listed(names)}" for fault, names in faults.items() if names) or "in another order"
-    meant = max(_HEADERS, key=len) if len({*got}) > len(COLUMNS) and not missing else _HEADER
-    return f"the first line names the columns ({detail}); write {meant}"
+    more = () if missing else tuple(column for column in OPTIONAL_COLUMNS if column in got or nearest(column, unknown))
+    return f"the first line names the columns ({detail}); write {','.join((*COLUMNS, *more))}"

@@ -15,8 +15,8 @@ _REHEARSAL = re.compile(r"^stage: *[\"']?rehearsal\b", re.MULTILINE)
 def marks(folder: Path, besides: str, columns: Sequence[str]) -> dict[tuple[str, str], str]:
     """Return where machines of all environments of ``folder`` stand, but of ``besides`` and of rehearsals.
 
-    A machine is found by each of ``columns`` and its value in capital letters. Files that cannot be read are left out:
-    their own check tells what is wrong with them.
+    A machine is found by each of ``columns`` and each value there, in capital letters. Files that cannot be
+    read are left out: their own check tells what is wrong with them.
     """
     found: dict[tuple[str, str], str] = {}
     for name in environments(folder):
@@ -25,7 +25,8 @@ def marks(folder: Path, besides: str, columns: Sequence[str]) -> dict[tuple[str,
                 place = f"{name} (../{name}/inventory/{path.name}"
                 for line, row in _rows(path):
                     for column in columns:
-                        found.setdefault((column, (row.get(column) or "").upper()), f"{place}:{line})")
+                        for given in (row.get(column) or "").upper().split():
+                            found.setdefault((column, given), f"{place}:{line})")
     return found
 
 

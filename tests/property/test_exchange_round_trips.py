@@ -57,18 +57,21 @@ def regions(draw: st.DrawFn) -> Environment:
         driver = draw(st.sampled_from(DRIVERS))
         scheme = "" if driver == "ipmi" else draw(st.sampled_from(("", "+http", "+https")))
         port = draw(st.sampled_from(("", ":8443")))
+        kind = draw(st.sampled_from(KINDS))
+        ports = draw(st.sampled_from((0, LAPTOP.instance_types.by_name[kind].infiniband_ports)))
         hosts.append(
             HostSpec(
                 rack=racks[at],
                 slot=draw(st.integers(1, 60)),
                 host=names[at],
-                instance_type=draw(st.sampled_from(KINDS)),
+                instance_type=kind,
                 serial=serials[at],
                 bmc=f"{driver}{scheme}://{addresses[at]}{port}{draw(PATHS)}",
                 bmc_secret=f"bmc-{racks[at]}",
                 boot_mac=":".join(f"{byte:02x}" for byte in (0x02, *macs[at].to_bytes(5, "big"))),
                 dpu_serial=serials[count + at],
                 leaf=draw(LABELS),
+                port_guids=tuple(f"0x946dae03{at:04x}{number:04x}" for number in range(ports)),
                 dpu_bmc=draw(st.sampled_from((None, Address(addresses[count + at])))),
                 hall="a",
             )

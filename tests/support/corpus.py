@@ -75,7 +75,8 @@ def fixes(found: Iterable[Mended]) -> list[str]:
 
 def spoil(bench: Workbench, case: Case) -> None:
     """Make the mistakes of ``case``."""
-    add_dpu_bmcs(bench, case.get("dpu_bmcs", {}))
+    add_column(bench, "dpu_bmc", case.get("dpu_bmcs", {}))
+    add_column(bench, "port_guids", case.get("port_guids", {}))
     for file, text in case.get("files", {}).items():
         (bench.folder / file).write_text(text, encoding="utf-8")
     apply(bench, case["edits"])
@@ -102,11 +103,11 @@ def apply(bench: Workbench, steps: Iterable[list[str] | str]) -> None:
             bench.sign()  # what is wrong beside the digest is the matter here
 
 
-def add_dpu_bmcs(bench: Workbench, addresses: dict[str, str]) -> None:
-    """Add the optional column to the inventory, empty but for ``addresses`` by host."""
-    if not addresses:
+def add_column(bench: Workbench, column: str, values: dict[str, str]) -> None:
+    """Add an optional column to the inventory, empty but for ``values`` by host."""
+    if not values:
         return
     path = bench.folder / "inventory" / "hall-a.csv"
     header, *rows = path.read_text(encoding="utf-8").splitlines()
-    lines = [f"{header},dpu_bmc", *(f"{row},{addresses.get(row.split(',')[2], '')}" for row in rows)]
+    lines = [f"{header},{column}", *(f"{row},{values.get(row.split(',')[2], '')}" for row in rows)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -12,6 +12,7 @@ from itertools import combinations, permutations, product
 
 from components.plan.allocate.intervals import bounds, overlaps
 from components.plan.pools import DataPath, inventory_file, place, problem
+from components.plan.rules import port_guids
 from components.plan.rules.buckets import Held, in_stores
 from components.plan.rules.inventory import HARDWARE
 from components.plan.rules.networks import behind_border, region_networks
@@ -204,18 +205,19 @@ def buckets(environments: Sequence[Environment]) -> Iterator[Found]:
 def hosts(environments: Sequence[Environment]) -> Iterator[Found]:
     """Report hardware that stands in the inventory of two regions. Rehearsals have none."""
     first: dict[tuple[str, str], tuple[Environment, str, str]] = {}
-    for environment, host, column, mark in _marked(environments):
-        other, file, name = first.setdefault((column, mark), (environment, inventory_file(host.hall), host.host))
+    for environment, host, column, given in _marked(environments):
+        here = (environment, inventory_file(host.hall), host.host)
+        other, file, name = first.setdefault((column, given.upper()), here)
         if other is not environment:
             there = f"{other.name} ({_elsewhere(other, file, (name,))})"
-            yield environment, _shared(environment, host, column, there)
+            yield environment, _shared(environment, host, column, given, there)
 
 
 def neighbours(environment: Environment, marks: Mapping[tuple[str, str], str]) -> Iterator[Problem]:
     """Report hardware of ``environment`` that stands beside it, where ``marks`` say; for a region checked alone."""
-    for _, host, column, mark in _marked([environment]):
-        if (column, mark) in marks:
-            problem = _shared(environment, host, column, marks[column, mark])
+    for _, host, column, given in _marked([environment]):
+        if (there := marks.get((column, given.upper()))) is not None:
+            problem = _shared(environment, host, column, given, there)
             yield replace(problem, rule="regions.hosts")
 
 
@@ -234,16 +236,18 @@ RULES: tuple[RegionsRule, ...] = (
 
 
 def _marked(environments: Sequence[Environment]) -> Iterator[tuple[Environment, HostSpec, str, str]]:
-    """Yield what tells the real machines of ``environments``, in one case."""
+    """Yield what tells the real machines of ``environments``, as it is written."""
     for environment in environments:
         if environment.region.stage is not Stage.REHEARSAL:
             for host in environment.hosts:
                 for column in HARDWARE:
-                    yield environment, host, column, getattr(host, column).upper()
+                    yield environment, host, column, getattr(host, column)
+                for guid in host.port_guids:
+                    yield environment, host, port_guids.COLUMN, guid
 
 
-def _shared(environment: Environment, host: HostSpec, column: str, there: str) -> Problem:
-    text = f"'{getattr(host, column)}' is also in {there}, and a machine stands in one region; remove it from the other"
+def _shared(environment: Environment, host: HostSpec, column: str, given: str, there: str) -> Problem:
+    text = f"'{given}' is also in {there}, and a machine stands in one region; remove it from the other"
     return host_problem(environment, host, column, text)
 
 

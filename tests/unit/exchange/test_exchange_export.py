@@ -49,6 +49,17 @@ def test_the_file_is_as_the_other_system_reads_it(two: Environment, name: str, f
     assert exported(two, name).text == (FILES / file).read_text(encoding="utf-8")
 
 
+def test_other_systems_are_told_of_ports_only_where_some_are_known(two: Environment) -> None:
+    guids = tuple(f"0x946dae03000001{port:02x}" for port in range(8))
+    first, second = two.hosts
+    known = two.model_copy(update={"hosts": (first.model_copy(update={"port_guids": guids}), second)})
+
+    for name in OWN:
+        before, after = exported(two, name).text, exported(known, name).text
+        assert "port_guids" not in before
+        assert (after.count("port_guids"), after.count(" ".join(guids))) == (1, 1)
+
+
 def test_what_the_other_system_will_miss_is_said(two: Environment) -> None:
     empty = "user names and passwords of BMCs are empty: the inventory has only the Secrets that hold them (bmc_secret)"
     columns = ("ip_address", "netmask", "gateway", "nameservers", "disk")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from corpus import add_column
 
-from components.plan.checks import check_regions
+from components.plan.checks import check_neighbours, check_regions
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
 from components.specs.problems import SpecError
@@ -265,6 +266,20 @@ def test_simulated_ports_may_have_guids_in_common(both: Any) -> None:
     guids = _guids("0200000000000000", "020000000000ffff")
 
     assert check_regions(both(guids, first=(guids,))) == {}
+
+
+def test_a_port_of_infiniband_is_in_one_region_checked_with_others_or_alone(both: Any, laptop: Any) -> None:
+    add_column(laptop, "port_guids", {"a01-u02": " ".join(f"0x946dae03000001{port:02x}" for port in range(8))})
+    palmtop, other = both(REAL, first=(REAL,))
+    together, alone = check_regions([palmtop, other])["palmtop"], check_neighbours(palmtop, laptop.root)
+
+    for problems in (together, alone):
+        found = [f"{one.place}  {one.path}: {one.text}" for one in problems if one.path == "port_guids"]
+        assert len(found) == 8
+        assert found[7] == (
+            "inventory/hall-a.csv:3  port_guids: '0x946dae0300000107' is also in laptop"
+            " (../laptop/inventory/hall-a.csv:3), and a machine stands in one region; remove it from the other"
+        )
 
 
 def test_two_regions_have_no_bucket_of_one_store_in_common(both: Any, laptop: Any) -> None:

@@ -1,9 +1,11 @@
-"""Files an environment may have, and its optional inventory column."""
+"""Files an environment may have, and its optional inventory columns."""
 
 from __future__ import annotations
 
 import datetime as dt
 from typing import Any
+
+import pytest
 
 from components.specs.base import Address
 from components.specs.out_of_service import HostState, OutOfServiceSpec
@@ -109,17 +111,17 @@ def test_files_that_are_there_are_read(laptop: Any) -> None:
     assert _optional(environment) == READ
 
 
-def _add_dpu_bmcs(laptop: Any, *cells: str) -> None:
+def _add_column(laptop: Any, name: str, *cells: str) -> None:
     path = laptop.folder / "inventory/hall-a.csv"
     header, *rows = path.read_text(encoding="utf-8").splitlines()
     values = [*cells, *[""] * (len(rows) - len(cells))]
-    lines = [f"{header},dpu_bmc", *(f"{row},{value}" for row, value in zip(rows, values, strict=True))]
+    lines = [f"{header},{name}", *(f"{row},{value}" for row, value in zip(rows, values, strict=True))]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def test_the_last_column_may_hold_the_bmc_of_the_dpu(laptop: Any) -> None:
     without = laptop.load().hosts
-    _add_dpu_bmcs(laptop, "10.1.128.1")
+    _add_column(laptop, "dpu_bmc", "10.1.128.1")
 
     hosts = laptop.load().hosts
 
@@ -128,9 +130,44 @@ def test_the_last_column_may_hold_the_bmc_of_the_dpu(laptop: Any) -> None:
 
 
 def test_a_wrong_bmc_of_a_dpu_is_named(laptop: Any) -> None:
-    _add_dpu_bmcs(laptop, "", "10.1.128")
+    _add_column(laptop, "dpu_bmc", "", "10.1.128")
 
     assert laptop.report() == (
         "environments/laptop: 1 problem\n"
         "  inventory/hall-a.csv:3  dpu_bmc: must be an address like 10.0.0.20 (got '10.1.128')"
+    )
+
+
+def test_the_last_column_may_hold_the_guids_of_ports(laptop: Any) -> None:
+    _add_column(laptop, "dpu_bmc", "10.1.128.1")
+    _add_column(laptop, "port_guids", "", " ".join(f"0x946dae03000001{port:02x}" for port in range(8)))
+
+    first, second, *others = laptop.load().hosts
+
+    assert (first.port_guids, len(second.port_guids)) == ((), 8)
+    assert (second.port_guids[0], second.port_guids[-1]) == ("0x946dae0300000100", "0x946dae0300000107")
+    assert not any(host.port_guids for host in others)
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["946dae0300000100", "0x946DAE0300000100", "946d:ae03:0000:0100", "94:6d:ae:03:00:00:01:00"],
+)
+def test_a_guid_of_a_port_in_another_form_is_written_plainly(laptop: Any, given: str) -> None:
+    _add_column(laptop, "port_guids", f"{given}; 0x946dae0300000101")
+
+    assert laptop.report() == (
+        "environments/laptop: 1 problem\n"
+        "  inventory/hall-a.csv:2  port_guids: GUIDs of ports are 0x and 16 lower-case hex digits each, with one blank"
+        f" between two (got '{given}; 0x946dae0300000101'); write 0x946dae0300000100 0x946dae0300000101"
+    )
+
+
+def test_what_is_no_guid_of_a_port_is_told_with_one(laptop: Any) -> None:
+    _add_column(laptop, "port_guids", "0x946dae03")
+
+    assert laptop.report() == (
+        "environments/laptop: 1 problem\n"
+        "  inventory/hall-a.csv:2  port_guids: GUIDs of ports are 0x and 16 lower-case hex digits each, with one blank"
+        " between two, like 0x946dae0300a10000 (got '0x946dae03')"
     )
