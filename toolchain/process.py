@@ -53,21 +53,25 @@ def run(
         except OSError as error:
             message = f"{what}: cannot start {command[0]}: {error.strerror}"
             raise ToolchainError(message) from error
-        try:
-            while True:
-                try:
-                    code = child.wait(timeout=0.5)
-                    break
-                except subprocess.TimeoutExpired:
-                    tick(time.monotonic() - start)
-        except BaseException:
-            _end(child)
-            raise
+        code = _waited(child, start, tick)
     seconds = time.monotonic() - start
     if code:
         message = f"{what}: failed after {seconds:.0f} s (exit code {code}); the end of {log}:\n{tail(log)}"
         raise ToolchainError(message)
     return seconds
+
+
+def _waited(child: subprocess.Popen[bytes], start: float, tick: Callable[[float], None]) -> int:
+    """Return the exit code of ``child`` once it has ended; whatever interrupts the wait ends it."""
+    try:
+        while True:
+            try:
+                return child.wait(timeout=0.5)
+            except subprocess.TimeoutExpired:
+                tick(time.monotonic() - start)
+    except BaseException:
+        _end(child)
+        raise
 
 
 def tail(log: Path) -> str:

@@ -103,6 +103,20 @@ def promote(
         _refuse_pool_options(pool, rollback=rollback, plan=plan, wave=wave, evidence=evidence, today=today)
         promote_cluster(spec, pool, version=version, data_store=data_store, output=output)
         return
+    _refuse_contradictions(pool, version, rollback=rollback, wave=wave, evidence=evidence, data_store=data_store)
+    target = None if rollback else version or DATA
+    promotion = Promotion(spec, pool, target, (today or settings.now()).date())
+    if plan:
+        _show_plan(promotion, output)
+    elif wave is None:
+        _write(spec, promotion, promotion.all_at_once(), output)
+    else:
+        _write(spec, promotion, promotion.next_wave(wave, None if evidence is None else _evidence(evidence)), output)
+
+
+def _refuse_contradictions(
+    pool: str, version: str | None, *, rollback: bool, wave: int | None, evidence: Path | None, data_store: str | None
+) -> None:
     if data_store is not None:
         msg = f"--to VERSION says which image {pool} gets; --data-store is for control planes, such as acme-train"
         raise Stop(msg, ExitCode.BAD_DATA)
@@ -112,14 +126,6 @@ def promote(
     if evidence is not None and (wave or 1) == 1:
         msg = "--evidence shows that the wave before is settled; add --wave N, from 2 on"
         raise Stop(msg, ExitCode.BAD_DATA)
-    target = None if rollback else version or DATA
-    promotion = Promotion(spec, pool, target, (today or settings.now()).date())
-    if plan:
-        _show_plan(promotion, output)
-    elif wave is None:
-        _write(spec, promotion, promotion.all_at_once(), output)
-    else:
-        _write(spec, promotion, promotion.next_wave(wave, None if evidence is None else _evidence(evidence)), output)
 
 
 def _refuse_pool_options(cluster: str, **options: object) -> None:

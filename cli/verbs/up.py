@@ -248,20 +248,7 @@ def up(
         engine = Engine(environment, spec.region.state, _variables(speed, taker))
         stacks = Apply(environment=spec, engine=engine, now=now, preview=preview, signers=signers).stacks()
         work = Up(spec, engine, stderr(), now, resources, stacks, accepted=tuple(accept or ()), switch_to=taker)
-        try:
-            if rehearsal:
-                work.ending = kubeconfig.ending(spec, paths.kubeconfigs(environment))
-                work.clusters()
-            work.slices()
-            if work.ending:
-                work.end_clusters()
-        except plans.HeldBack as held:
-            if output is Format.JSON:
-                print_json(held.to_json())
-            raise
-        except Unfinished as unfinished:
-            work.tell(unfinished, output)
-            raise
+        _apply(work, output)
         patience = timeout if timeout is not None else _REHEARSAL_WAIT_SECONDS if rehearsal else 0.0
         status = work.settle(patience)
     if output is Format.JSON:
@@ -270,6 +257,24 @@ def up(
         summary.show(stdout(), spec, status, work.changes, work.durations)
     if not status.settled:
         raise Stop(summary.unsettled(status, patience), ExitCode.WAITING)
+
+
+def _apply(work: Up, output: Format) -> None:
+    """Apply all of a region, and of a rehearsal its clusters before and those that end after."""
+    try:
+        if work.environment.region.stage is Stage.REHEARSAL:
+            work.ending = kubeconfig.ending(work.environment, paths.kubeconfigs(work.environment.name))
+            work.clusters()
+        work.slices()
+        if work.ending:
+            work.end_clusters()
+    except plans.HeldBack as held:
+        if output is Format.JSON:
+            print_json(held.to_json())
+        raise
+    except Unfinished as unfinished:
+        work.tell(unfinished, output)
+        raise
 
 
 def _confirm(environment: Environment) -> None:
