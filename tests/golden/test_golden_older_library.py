@@ -61,6 +61,7 @@ ASKED_SINCE = {
     "vms.vm-sizes",
     "outward.control-planes",
     "networks.ovn-central",
+    "networks.without-isolation",
 }
 """Rules that ask for what those days did not know: it is told, and written by hand."""
 LATER_CONCEPTS = (IsolationInput, RequestPriorityInput)
