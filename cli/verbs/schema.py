@@ -15,6 +15,7 @@ from cli.views import commands, man_page
 from components.plan.report.border import BorderContract
 from components.plan.report.network import RegionNetwork
 from components.plan.report.offers import Offerings
+from components.plan.report.partitions import PartitionsContract
 from components.plan.report.paths import Path as NetworkPath
 from components.plan.report.platform_images import PlatformImages
 from components.plan.report.prerequisites import Prerequisites
@@ -40,6 +41,7 @@ _ANSWERS: dict[str, tuple[str, type[Spec]]] = {
     "preview": ("what a preview says of a change", Preview),
     "border": ("what the border of a region does for VPCs", BorderContract),
     "network": ("which networks tenants have in a region", RegionNetwork),
+    "network-partitions": ("which ports are members of which partitions", PartitionsContract),
     "network-path": ("whether one end of a network may reach another", NetworkPath),
     "offerings": ("what can be ordered in a region", Offerings),
     "platform-images": ("what the platform of a region fetches for itself", PlatformImages),

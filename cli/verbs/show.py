@@ -27,6 +27,7 @@ from cli.verbs.show_words import (
     HelmOption,
     HtmlOption,
     LiveOption,
+    MembersOption,
     OutputOption,
     PathArgument,
     PlatformOption,
@@ -43,6 +44,7 @@ from cli.views import capacity_map, network_map
 from cli.views import images as image_view
 from cli.views import network as network_view
 from cli.views import network_border as border_view
+from cli.views import network_partitions as partitions_view
 from cli.views import network_path as path_view
 from cli.views import offerings as offering_view
 from cli.views import platform_images as platform_view
@@ -60,6 +62,7 @@ from components.plan.report.examples import examples_of
 from components.plan.report.images import image_report
 from components.plan.report.network import network
 from components.plan.report.offerings import offerings
+from components.plan.report.partitions import partitions
 from components.plan.report.platform_images import platform_images
 from components.plan.report.prerequisites import prerequisites
 from components.plan.report.resolved import UnknownPathError, resolved
@@ -86,6 +89,7 @@ def show(
     example: ExampleOption = None,
     helm: HelmOption = False,
     border: BorderOption = False,
+    members: MembersOption = False,
     between: BetweenOption = None,
     port: PortOption = None,
     live: LiveOption = False,
@@ -101,10 +105,10 @@ def show(
     images that the platform itself fetches, each with its digest or told to be by tag. With map: the region as a
     picture in text, each host in the letter of its pool. With network: the networks of tenants, their prefixes,
     numbers and partitions, where the DPUs of their hosts are, and what is free of each range; with --border what
-    routers outside do for each VPC, routes to import and to announce; with --path whether one may reach another, by
-    which rule and over which devices. With offerings: what tenants can order, sizes and images of VMs, nodes and
-    storage, and where there is room; --html writes them as a page, --example prints an order as a manifest,
-    with --helm as values.
+    routers outside do for each VPC, routes to import and to announce; with --partitions which ports of hosts are
+    members of which InfiniBand partitions, as UFM takes it; with --path whether one may reach another, by which rule
+    and over which devices. With offerings: what tenants can order, sizes and images of VMs, nodes and storage, and
+    where there is room; --html writes them as a page, --example prints an order as a manifest, with --helm as values.
     With prerequisites: what objects of the region refer to and nobody renders or makes, such as Secrets, images and
     networks: who needs it, why, its form and how to make it. With uniformity: the one tuple of versions and
     settings of each pool, and what deviates from it. With upgrades: the next Kubernetes version of each cluster,
@@ -112,7 +116,18 @@ def show(
     """
     spec = data.comparable(environment) if path in _COMPARABLE else data.load(environment)
     refuse_contradictions(
-        environment, path, svg, html, example, between, port, helm=helm, border=border, live=live, platform=platform
+        environment,
+        path,
+        svg,
+        html,
+        example,
+        between,
+        port,
+        helm=helm,
+        border=border,
+        members=members,
+        live=live,
+        platform=platform,
     )
     refuse_format(environment, path, output)
     match path:
@@ -123,7 +138,7 @@ def show(
         case "map":
             sys.stdout.write(_drawn(spec, svg) or region_map(spec))
         case "network":
-            _show_network(spec, output, svg, (*between, port) if between else None, border=border)
+            _show_network(spec, output, svg, (*between, port) if between else None, border=border, members=members)
         case "offerings":
             _show_offerings(spec, output, html, example, helm=helm)
         case "prerequisites":
@@ -187,6 +202,7 @@ def _show_network(
     between: tuple[str, str, str | None] | None,
     *,
     border: bool,
+    members: bool,
 ) -> None:
     if between is not None:
         _show_path(environment, output, *between)
@@ -194,6 +210,10 @@ def _show_network(
     if border:
         done = contract(environment)
         _answer(output, partial(done.model_dump, mode="json"), border_view.lines(done))
+        return
+    if members:
+        filled = partitions(environment)
+        _answer(output, partial(filled.model_dump, mode="json"), partitions_view.lines(filled))
         return
     found = network(environment)
     if svg is not None:

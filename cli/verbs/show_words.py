@@ -56,6 +56,10 @@ BorderOption = Annotated[
     bool,
     typer.Option("--border", help="With network: what routers outside do for each VPC, and switches of RoCE fabrics."),
 ]
+MembersOption = Annotated[
+    bool,
+    typer.Option("--partitions", help="With network: which ports are members of which InfiniBand partitions."),
+]
 BetweenOption = Annotated[
     tuple[str, str] | None,
     typer.Option(
@@ -100,6 +104,7 @@ def refuse_contradictions(
     *,
     helm: bool,
     border: bool,
+    members: bool,
     live: bool,
     platform: bool,
 ) -> None:
@@ -108,9 +113,8 @@ def refuse_contradictions(
     Raises:
         Stop: there is one.
     """
-    if border and (path != NETWORK or svg is not None or between is not None):
-        msg = f"--border tells in words what routers do; say: jacquard show {environment} {NETWORK} --border"
-        raise Stop(msg, ExitCode.BAD_DATA)
+    alone = path == NETWORK and svg is None and between is None
+    _refuse_contracts(environment, alone=alone, border=border, members=members)
     if between is not None and (path != NETWORK or svg is not None):
         msg = f"--path tells the way between two; say: jacquard show {environment} {NETWORK} --path {' '.join(between)}"
         raise Stop(msg, ExitCode.BAD_DATA)
@@ -134,6 +138,16 @@ def refuse_contradictions(
         raise Stop(msg, ExitCode.BAD_DATA)
     if platform and path != IMAGES:
         msg = f"--platform tells what the platform fetches; say: jacquard show {environment} {IMAGES} --platform"
+        raise Stop(msg, ExitCode.BAD_DATA)
+
+
+def _refuse_contracts(environment: str, *, alone: bool, border: bool, members: bool) -> None:
+    """Refuse what somebody else does for the network where something else is asked, too."""
+    if border and not alone:
+        msg = f"--border tells in words what routers do; say: jacquard show {environment} {NETWORK} --border"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    if members and (border or not alone):
+        msg = f"--partitions tells who is in partitions; say: jacquard show {environment} {NETWORK} --partitions"
         raise Stop(msg, ExitCode.BAD_DATA)
 
 

@@ -1,12 +1,14 @@
 """self-chosen-partition: an InfiniBand partition that an object of the tenant's own cluster chooses.
 
 Why: ib-kubernetes enters a pod's port in the partition that a NetworkAttachmentDefinition names, whichever that is, and
-a tenant with all rights in a cluster writes these. What keeps the tenant out of other partitions must then be UFM: its
-partitions have the GUIDs of the tenant's host ports as members, and no port is a full member of the default partition.
+a tenant with all rights in a cluster writes these. It gives GUIDs of the cluster's own range alone, so a function in
+another's partition can be told by its GUID and taken out again: `jacquard show ENV network --partitions` says which
+GUIDs each partition has. Nothing prevents it, and until then the function is heard there.
 
 Told: a NetworkAttachmentDefinition with a `pkey` that ib-kubernetes obeys.
-Refused: nothing, unless `policy.yaml` makes it mandatory; only people know how UFM is fed.
-Right: UFM's members by host port, and a waiver for the object that says who sees to it.
+Refused: nothing, unless `policy.yaml` makes it mandatory; only people know who applies that list to UFM.
+Right: whole or shared ports (`rdma.ports`), which no object of the cluster puts into a partition; or somebody who takes
+out of partitions what is not on the list, and a waiver for the object that says who.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ def find(fact: Fact, _context: Context) -> Finding:
         return PASS
     return violation(
         found="a partition that whoever writes network attachments in the cluster may change",
-        allowed="a partition whose members UFM has by the GUIDs of host ports (docs/dpus-and-infiniband.md)",
-        fix="have UFM keep members by host port, then waive it for this object",
+        allowed="whole or shared ports, or members that somebody keeps to jacquard show ENV network --partitions",
+        fix="have what is not on that list taken out of partitions at UFM, then waive it for this object",
     )
 
 

@@ -38,9 +38,9 @@ def test_tells_of_a_partition_that_the_tenant_may_change(
     assert text(RULE, fact, context) == (
         "self-chosen-partition: NetworkAttachmentDefinition default/ib-east-1 in cluster acme-train\n"
         "  found:   a partition that whoever writes network attachments in the cluster may change\n"
-        "  allowed: a partition whose members UFM has by the GUIDs of host ports (docs/dpus-and-infiniband.md)\n"
+        "  allowed: whole or shared ports, or members that somebody keeps to jacquard show ENV network --partitions\n"
         "  why:     ib-kubernetes obeys the attachment, so that a tenant reaches the ports of another's partition\n"
-        "  fix:     have UFM keep members by host port, then waive it for this object\n"
+        "  fix:     have what is not on that list taken out of partitions at UFM, then waive it for this object\n"
         "  waiver:  for a time, an entry in environments/laptop/waivers.yaml with subject"
         " NetworkAttachmentDefinition default/ib-east-1"
     )
