@@ -252,8 +252,8 @@ BORDERS = {
     Isolation.KUBE_OVN: Borders(
         on_dpus=False,
         isolates_hosts=False,
-        # Pods on the network of their host have no port of its switches.
-        caveat="keeps tenants' pods and VMs apart, and no hosts",
+        # Pods on the network of their host have no port of its switches; databases listen on the host's, in plain TCP.
+        caveat="keeps tenants' pods and VMs apart, no hosts, and nobody from its databases who reaches their nodes",
         source="kubeovn/kube-ovn:pkg/controller/network_policy.go",
         inside=kube_ovn.render,
         filters=Filter.PODS,

@@ -8,7 +8,9 @@ Kube-OVN then finds its default VPC and switch and makes none of its own.
 It does not isolate hosts: nodes, and pods on their network, share the network of the region with those of all other
 tenants. What pods may reach is enforced on the nodes that a tenant's root controls.
 
-OVN's own databases run on the nodes of the cluster's pool with ``role: system``, which such a cluster needs.
+OVN's own databases run on the nodes of the cluster's pool with ``role: system``, which such a cluster needs. The chart
+looks their addresses up whenever it is rendered (kubeovn/kube-ovn:charts/kube-ovn/templates/_helpers.tpl): data know
+none of them before.
 
 With IPv6 its switch, Services and joints to nodes have both families. Tunnels between nodes stay IPv4, and where a node
 has no address of IPv6 its joint stands for it (kubeovn/kube-ovn:pkg/controller/node.go). Pods send no IPv6 but to each
