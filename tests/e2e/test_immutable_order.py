@@ -12,17 +12,11 @@ from collections.abc import Iterator
 import pytest
 from api_server import LocalApiServer
 from dpu_rollouts import OTHER_IMAGE
-from engine_order import Done, assert_in_order, those, told
+from engine_order import assert_in_order, those
 from environment_data import copy_data
-from published_crds import CrdFolder
+from ordered_stack import declared, run, serving, stack
 from pulumi_project import Project
 from workbench import Workbench
-
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.render.manifest import Manifest, objects
-from components.render.namespaces import FREE_HOSTS
-from rehearsal import crds
 
 pytestmark = pytest.mark.e2e
 
@@ -50,55 +44,6 @@ COME_AND_GO = {
 }
 """How many objects of a kind come and go: an image and a flavor, a VPC under another name, one on another backend."""
 NAME_OTHERS = {"DPUDeployment", "DPUServiceConfiguration", "IsolationClass"}
-PROGRAM = f"""
-import os
-from dataclasses import replace
-from pathlib import Path
-
-import pulumi
-
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
-from components.render.manifest import MANAGEMENT, ManifestSet
-from components.resources import Cluster, register
-from components.specs.loader import load_environment
-
-
-def of_dpf(items):
-    for item in items:
-        if isinstance(item, ManifestSet):
-            if members := {{key: one for key, one in item.members.items() if one.api_version.startswith({GROUPS!r})}}:
-                yield replace(item, members=members, patches={{}})
-        elif item.api_version.startswith({GROUPS!r}):
-            # Nobody is at work here who makes an object ready, or ends a deletion in the foreground.
-            background = {{"pulumi.com/deletionPropagationPolicy": "background"}}
-            metadata = {{**item.body["metadata"], "annotations": background}}
-            yield replace(item, readiness=None, body={{**item.body, "metadata": metadata}})
-
-
-class Part(pulumi.ComponentResource):
-    def __init__(self, name, items, opts):
-        super().__init__("test:Part", name, {{}}, opts)
-        register(self, name, items, {{MANAGEMENT: cluster}})
-        self.register_outputs({{}})
-
-
-environment = load_environment("laptop", Path(os.environ["DATA"]))
-cluster = Cluster(name=MANAGEMENT, kubeconfig=Path(os.environ["KUBECONFIG"]), identifier="laptop/management")
-first = []
-for part in slices(environment):
-    for concept in inputs(environment, part):
-        if items := list(of_dpf(concept.render())):
-            made = Part(concept.name, items, pulumi.ResourceOptions(depends_on=first))
-            first = first or [made]
-"""
-
-
-def declared(bench: Workbench) -> list[Manifest]:
-    """Return what the data declare of DPUs and their networks."""
-    environment = bench.load()
-    every = (item for part in slices(environment) for item in objects(manifests(environment, part)))
-    return [item for item in every if item.api_version.partition("/")[0] in GROUPS]
 
 
 @pytest.fixture(scope="module")
@@ -112,34 +57,14 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
 
 @pytest.fixture(scope="module")
 def server(bench: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalApiServer]:
-    published, items = CrdFolder(), declared(bench)
-    kinds = sorted({(item.api_version.partition("/")[0], item.kind) for item in items})
-    running = LocalApiServer(tmp_path_factory.mktemp("order") / "server", kinds=())
-    try:
-        crds.install(running.api, [crds.prepared(dict(published.definition(*kind))) for kind in kinds])
-        for namespace in sorted({FREE_HOSTS, "tenant-acme", *(item.namespace for item in items if item.namespace)}):
-            running.namespace(namespace)
+    with serving(declared(bench, GROUPS), tmp_path_factory.mktemp("order"), "tenant-acme") as running:
         yield running
-    finally:
-        running.stop()
 
 
 @pytest.fixture(scope="module")
 def project(server: LocalApiServer, bench: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A stack with what the data declare."""
-    made = Project(tmp_path_factory.mktemp("project") / "order", server.kubeconfig, PROGRAM)
-    made.variables["DATA"] = str(bench.root)
-    run(made, "up")
-    return made
-
-
-def run(project: Project, verb: str) -> list[Done]:
-    """Let the engine plan or apply the data, and return what it says of objects."""
-    events = project.folder / f"{verb}.events"
-    events.write_text("")
-    outcome = getattr(project, verb)("--event-log", str(events), PULUMI_DEBUG_COMMANDS="true")
-    assert outcome.code == 0, outcome.text
-    return told(events)
+    """A stack with what the data declare of DPUs and their networks."""
+    return stack(server, bench, GROUPS, tmp_path_factory.mktemp("project") / "order")
 
 
 def uids(server: LocalApiServer, api_version: str, kind: str) -> dict[str, str]:

@@ -18,10 +18,11 @@ from components.render.manifest import Manifest, objects
 from toolchain import paths
 
 GLOBEX = "tenants/globex.yaml"
-ORDER, NIGHTLY = "test_immutable_order", "test_immutable_edits"
+ORDER, SWITCHES = "test_immutable_order", "test_immutable_switches"
 _AT_ONCE = (ORDER, "test_what_comes_is_there_before_it_is_named_and_what_goes_is_last")
 _AND_THEN = (ORDER, "test_whatever_else_makes_dpus_other_ones_does_the_same_and_a_vpc_goes_to_another_tenant")
 _IN_THE_PREVIEW = (ORDER, "test_another_dpu_in_a_host_is_refused_in_the_preview")
+_THERE_AND_BACK = (SWITCHES, "test_a_vpc_goes_to_kube_ovn_and_back_by_other_objects")
 APPLIED = {
     "`dpus.image`": _AND_THEN,
     "its image in the catalogue": _AT_ONCE,
@@ -35,10 +36,8 @@ APPLIED = {
     "`dpus.ovn_central`": _AT_ONCE,
     "`dpu_serial`": _IN_THE_PREVIEW,
     "functions of an instance type": _IN_THE_PREVIEW,
-    "to Kube-OVN, where no node runs": (
-        NIGHTLY,
-        "test_a_cluster_goes_from_policies_to_kube_ovn_by_other_objects",
-    ),
+    "to Kube-OVN, where no node runs": _THERE_AND_BACK,
+    "from Kube-OVN, where no node runs": _THERE_AND_BACK,
 }
 """File and name of the test in which the engine is given an edit."""
 REFUSED: dict[str, tuple[str, list[tuple[str, str, str]]]] = {

@@ -1,0 +1,76 @@
+"""A VPC goes to Kube-OVN and back by other objects, in order, by the engine at one API server with Kube-OVN's kinds.
+
+The cluster that it is for has no nodes. Kube-OVN refuses to delete a VPC that has a switch (KOVN:pkg/webhook/vpc.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from engine_order import assert_in_order, those
+from environment_data import copy_data
+from ordered_stack import declared, run, serving, stack
+from pulumi_project import Project
+from workbench import Workbench
+
+pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
+
+GLOBEX = "tenants/globex.yaml"
+GROUPS = ("kubeovn.io", "networking.k8s.io")
+POOL = {"name": "lab", "role": "system", "instance_type": "cpu-gen4", "nodes": 1}
+
+
+def put_behind(bench: Workbench, isolation: str, *add_ons: str) -> None:
+    """Put the VPC of a cluster that retires behind something, with the add-ons that bring it."""
+    path = bench.folder / GLOBEX
+    header, _, text = path.read_text().partition("\n")
+    tenant: dict[str, Any] = yaml.safe_load(text)
+    [vpc], [cluster] = tenant["vpcs"], tenant["clusters"]
+    vpc["isolation"] = isolation
+    cluster.update(retire=True, pools=[POOL], storage=[], namespaces=[], pod_priorities=[], add_ons=[*add_ons])
+    tenant["contract"] = []
+    path.write_text(f"{header}\n{yaml.safe_dump(tenant, sort_keys=False)}")
+    bench.allocate_checked()
+
+
+@pytest.fixture
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+    """The laptop's data with one tenant, whose VPC is behind policies."""
+    found = Workbench(copy_data(tmp_path_factory.mktemp("data") / "environments", "laptop"))
+    (found.folder / "tenants" / "acme.yaml").unlink()
+    for path in found.folder.glob("*.lock.yaml"):
+        path.unlink()
+    put_behind(found, "policy-only", "cilium")
+    return found
+
+
+@pytest.fixture
+def project(bench: Workbench, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    """A stack with what the data declare of it, at an API server that has the kinds of both ways."""
+    policies = declared(bench, GROUPS)
+    put_behind(bench, "kube-ovn")
+    every = [*policies, *declared(bench, GROUPS)]
+    put_behind(bench, "policy-only", "cilium")
+    with serving(every, tmp_path_factory.mktemp("switches")) as server:
+        yield stack(server, bench, GROUPS, tmp_path_factory.mktemp("project") / "switches")
+
+
+def test_a_vpc_goes_to_kube_ovn_and_back_by_other_objects(bench: Workbench, project: Project) -> None:
+    put_behind(bench, "kube-ovn")
+    planned, done = run(project, "preview"), run(project, "up")
+    assert {one[:3] for one in planned} == {one[:3] for one in done}
+    assert {one.operation for one in done} == {"create", "delete"}
+    assert_in_order(
+        those(done, "create", "Vpc"), those(done, "create", "Subnet"), those(done, "delete", "NetworkPolicy")
+    )
+
+    put_behind(bench, "policy-only", "cilium")
+    planned, done = run(project, "preview"), run(project, "up")
+    assert {one[:3] for one in planned} == {one[:3] for one in done}
+    assert {one.operation for one in done} == {"create", "delete"}
+    assert_in_order(
+        those(done, "create", "NetworkPolicy"), those(done, "delete", "Subnet"), those(done, "delete", "Vpc")
+    )
