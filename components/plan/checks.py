@@ -11,8 +11,10 @@ from pathlib import Path
 from components.plan.rules import (
     causes,
     charts,
+    fabrics,
     inventory,
     locks,
+    networks,
     node_pools,
     port_guids,
     regions,
@@ -60,7 +62,7 @@ def check(environment: Environment) -> list[Problem]:
     edited, environment = _before_edits(environment)
     dangling, data = _run(REFERENCES, environment), _run(DATA, environment)
     locked = [] if dangling else _run(LOCKS, environment)
-    forbidding = {rule_name(rule) for rule in _GIVEN}
+    forbidding = {rule_name(rule) for rule in (*_GIVEN, fabrics.partitions)}
     if data or any(problem.rule in forbidding for problem in locked):
         locked = [problem for problem in locked if not _outdated(problem)]
     return _causes_first(environment, sorted({*edited, *dangling, *data, *locked}))
@@ -76,7 +78,8 @@ def _before_edits(environment: Environment) -> tuple[list[Problem], Environment]
 
 
 def _causes_first(environment: Environment, found: list[Problem]) -> list[Problem]:
-    """Return ``found`` without what only follows from files, folders or rows of the inventory that are not there."""
+    """Return ``found`` without what only follows from edits: of lock files, sizes, files or rows of the inventory."""
+    found = _believed(found)
     if {rule_name(rule) for rule in causes.STAYS} & {problem.rule for problem in found}:
         found = [problem for problem in found if problem.rule != rule_name(locks.pins)]
     follows = [rule_name(rule) for rule in causes.FOLLOWS]
@@ -92,6 +95,19 @@ def _causes_first(environment: Environment, found: list[Problem]) -> list[Proble
     if rule_name(causes.swapped_pools) in {problem.rule for problem in rows}:
         found = [problem for problem in found if problem.rule != rule_name(locks.pins)]
     return sorted({*rows, *(problem for problem in found if not causes.is_consequence(problem, follows))})
+
+
+def _believed(found: list[Problem]) -> list[Problem]:
+    """Return ``found`` without what is told by a lock file that somebody edited, or twice of one size.
+
+    A size of a VPC that was edited is told as that: whether the new one would do nobody needs to know.
+    """
+    if any((one.rule, one.file) == (rule_name(locks.hand_edits), ALLOCATIONS) for one in found):
+        strange = {rule_name(rule) for rule in causes.KEPT}
+        found = [one for one in found if one.rule not in strange or one.file == ALLOCATIONS]
+    sized = rule_name(networks.vpc_sizes)
+    edited = {(one.file, one.path) for one in found if one.rule == sized}
+    return [one for one in found if one.rule == sized or (one.file, one.path) not in edited]
 
 
 def _strange(environment: Environment) -> list[Problem]:

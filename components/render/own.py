@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from components.render.manifest import Manifest, Rendered
+from components.specs.problems import one_of
 
 _PREFIX = "pulumi.com/"
 _SWITCH = ("true", "false")
@@ -45,4 +46,4 @@ def wrong_orders(item: Manifest) -> Iterator[str]:
         elif key not in _ORDERS:
             yield f"annotation {key} is nothing that an object may say; it may say {', '.join(_ORDERS)}"
         elif value not in _ORDERS[key]:
-            yield f"annotation {key} is '{value}'; write one of {', '.join(_ORDERS[key])}"
+            yield f"annotation {key} is '{value}'; write {one_of(_ORDERS[key])}"

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from components.specs.base import QUANTITY, Spec, Text
-from components.specs.problems import listed, suggestion
+from components.specs.problems import one_of, suggestion
 
 VALUE_PATH = r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$"
 ValuePath = Annotated[str, StringConstraints(pattern=VALUE_PATH, max_length=253)]
@@ -56,7 +56,7 @@ def unfit(value: ChartValue, tunable: Tunable) -> str:
     """Return what a value must be that is not as ``tunable`` has it; nothing where it is."""
     if isinstance(tunable, tuple):
         near = suggestion(value, tunable) if isinstance(value, str) else ""
-        return "" if value in tunable else f"one of {listed(tunable)}{near}"
+        return "" if value in tunable else f"{one_of(tunable)}{near}"
     if tunable is ValueType.BOOLEAN:
         return "" if isinstance(value, bool) else "true or false"
     if tunable is ValueType.COUNT:

@@ -30,7 +30,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from components.specs.cron_text import cron
 from components.specs.mac_text import MAC, mac
-from components.specs.remedy import FormError
+from components.specs.network_text import cidr
 
 SCHEMA_VERSION = 1
 DEDICATED = "dedicated"
@@ -153,20 +153,6 @@ def _percent_or_count(value: int | str) -> int | str:
     return value
 
 
-def _cidr(value: object) -> object:
-    if isinstance(value, Network):
-        return value
-    try:
-        interface = ipaddress.IPv4Interface(value if isinstance(value, str) and "/" in value else "")
-    except ValueError:
-        msg = "must be a network like 10.64.0.0/16"
-        raise ValueError(msg) from None
-    if value != str(interface.network):
-        rule = f"has {'bits set beyond its' if str(interface) == value else 'a mask instead of a'} prefix length"
-        raise FormError(rule, str(interface.network))
-    return value
-
-
 def _ip(value: object, parse: Callable[[object], object]) -> object:
     try:
         return parse(value if isinstance(value, str | Address) else "")
@@ -267,7 +253,7 @@ PrefixLength = Annotated[
     WithJsonSchema({"type": "string", "pattern": "^/([0-9]|[12][0-9]|3[0-2])$", "examples": ["/20"]}),
 ]
 """Size of a network, ``/20``."""
-Cidr = Annotated[Network, BeforeValidator(_cidr)]
+Cidr = Annotated[Network, BeforeValidator(cidr)]
 """A network in a spec: ``Network`` with an error text for people."""
 IpAddress = Annotated[Address, WrapValidator(_ip)]
 """An address in a spec: ``Address`` with an error text for people."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from components.specs.base import Misfit
-from components.specs.problems import listed, nearest
+from components.specs.problems import listed, nearest, one_of
 
 VAST_OPTIONS = ("remoteports", "localports", "spread_reads", "spread_writes", "mdconnect", "pconnect", "noextend")
 """Mount options that only VAST's NFS client knows."""
@@ -116,7 +116,7 @@ def _nfs_fault(option: str) -> str:
         words = _WORDS[name]
         wrong = [word for word in (value.split(":") if name == "sec" else [value]) if word not in words]
         near = nearest(wrong[0].lower(), words) if wrong else ""
-        return f"must be one of {listed(words)}; write {name}={near or words[0]}" if wrong else ""
+        return f"must be {one_of(words)}; write {name}={near or words[0]}" if wrong else ""
     return "" if name in _TEXTS else f"takes no value; write {name}"
 
 

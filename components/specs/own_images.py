@@ -8,6 +8,7 @@ from typing import ClassVar
 from components.specs.base import CheckedSpec, DnsLabel, HttpsUrl, Label, Misfit, Quantity, Sha256, Spec, VersionName
 from components.specs.guests import GuestSystem
 from components.specs.nodes import PinnedImage
+from components.specs.problems import one_of
 
 _UNVERIFIED = "is a source of which CDI verifies no checksum; write the object's https URL as http, with its sha256"
 _UNNAMED = "says nowhere which disk it is; bring it into a claim of the cluster first, and name that as claim"
@@ -78,6 +79,6 @@ class OwnImageSpec(CheckedSpec):
         sources = {"http": self.http, "registry": self.registry, "claim": self.claim, "snapshot": self.snapshot}
         given = [name for name, source in sources.items() if source is not None]
         if not given:
-            yield Misfit(f"comes from nowhere; add one of {', '.join(sources)}", ("name",), self.name)
+            yield Misfit(f"comes from nowhere; add {one_of(sources)}", ("name",), self.name)
         for other in given[1:]:
             yield Misfit(f"is a second source beside {given[0]}; remove one of the two", (other,))

@@ -164,6 +164,15 @@ def listed(names: Iterable[str], most: int | None = None) -> str:
     return (", ".join(every[:most]) or "none") + (f" and {rest} more" if rest else "")
 
 
+def one_of(names: Iterable[str]) -> str:
+    """Return ``names``, at least one of them, as a choice for an error text: the name itself where it is the only one.
+
+    Names stand bare behind a verb: ``write a`` or ``write one of a, b``.
+    """
+    every = list(names)
+    return f"{'one of ' * (len(every) > 1)}{listed(every)}"
+
+
 def nearest(wrong: str, names: Iterable[str]) -> str | None:
     """Return the name that ``wrong`` was probably meant to be."""
     return _nearest(wrong, tuple(names))

@@ -14,7 +14,7 @@ from components.specs import base, model_walk
 from components.specs.lock_text import entry_text
 from components.specs.misfits import misfits
 from components.specs.patterns import PATTERN_RULES
-from components.specs.problems import listed, nearest, shown, suggestion
+from components.specs.problems import listed, nearest, one_of, shown, suggestion
 from components.specs.remedy import FormError, Remedy
 from components.specs.shape import FORMATS, UNKNOWN, shapes, whole
 
@@ -125,7 +125,7 @@ def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data:
             return _no_key(model, path, data)
         case "union_tag_invalid":
             tags = context["expected_tags"].replace("'", "").split(", ")
-            return f"must be one of {listed(tags)} (got '{context['tag']}'){suggestion(context['tag'], tags)}"
+            return f"must be {one_of(tags)} (got '{context['tag']}'){suggestion(context['tag'], tags)}"
         case "value_error" if ";" in str(context["error"]):
             return _with_got(str(context["error"]), got)
         case base.MISFIT:
@@ -159,8 +159,7 @@ def _rule(kind: str, context: dict[str, Any]) -> str:
     if kind == "string_pattern_mismatch":
         return PATTERN_RULES.get(context["pattern"], f"must look like {context['pattern']}")
     if kind in {"enum", "literal_error"}:
-        words = _expected(context)
-        return f"must be {'one of ' * (len(words) > 1)}{listed(words)}"
+        return f"must be {one_of(_expected(context))}"
     if kind.startswith(("datetime", "timezone")):
         return f"must be a moment with its offset from UTC like {FORMATS['date-time']}"
     if kind.startswith("date"):

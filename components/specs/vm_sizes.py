@@ -9,6 +9,7 @@ from pydantic import Field
 
 from components.specs.base import PCI_SELECTOR, CheckedSpec, Label, Misfit, Quantity, Spec, bytes_of
 from components.specs.huge_pages import PageSize
+from components.specs.problems import one_of
 
 DEVICE = (
     r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?\.)+[a-z0-9]([-a-z0-9]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
@@ -78,7 +79,7 @@ class VmSizeSpec(CheckedSpec):
         """Yield a root larger than ephemeral ones may be, a migration that can never be, and what KubeVirt refuses."""
         if self.gpu is not None and self.eviction is EvictionStrategy.LIVE_MIGRATE:
             text = "would hold up drains for ever, since no VM with a GPU migrates"
-            other = f"write one of {EvictionStrategy.IF_POSSIBLE}, {EvictionStrategy.NONE}"
+            other = f"write {one_of((EvictionStrategy.IF_POSSIBLE, EvictionStrategy.NONE))}"
             yield Misfit(f"{text}; {other}", ("eviction",), self.eviction.value)
         if bytes_of(self.root_disk) > bytes_of(MOST_ROOT):
             text = f"is more than an ephemeral root may have; write at most {MOST_ROOT}, and give VMs volumes for more"

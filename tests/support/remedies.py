@@ -207,7 +207,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Remedy], ...] = tuple(
         (r"; write ([a-z]+_[a-z_]+)$", _write_value),
         (r"lower nodes to (\d+)", _write_value),
         (r"lower it by (\d+)", _write_less),
-        (r"; (?:remove or )?pick one of ([-\w.]+)", _write_value),
+        (r"; (?:remove or )?pick (?:one of )?" + _PROSE + r"([-\w.]+)(?=$|[;,])", _write_value),
         (r"\(declared: ([-\w.]+).*pick one", _write_value),
         (r"; remove the (?:pool|contract)", _remove_around),
         (r"; remove (?:it|one)(?:$| or |,)", _remove),
@@ -260,7 +260,8 @@ _ASKS = {
             "| of its own | leave  | move it there | pick one | instead | remove one | "
             "a cluster (for each|without) | rename | may have at most | is not a key here | let another | "
             "beside kubelet | such as | one by one | add the claim | is what a | the one or the other | or a waiver | "
-            "into (the|a) Secret | name one, or | remove its own | add what lacks | until the pool is promoted"
+            "default: true on one | the default there | into (the|a) Secret | name one, or | remove its own | "
+            "add what lacks | until the pool is promoted"
         ),
     }.items()
 }

@@ -168,6 +168,8 @@ def written(environment: Environment, kind: Kind) -> tuple[DataPath, str]:
     """Return where the range of ``kind`` stands in ``region.yaml``, and what is there."""
     places = _written(environment, SORTS[kind.section])
     path, value = next((path, value) for path, fabric, value in places if fabric == kind.fabric)
+    if form := SORTS[kind.section].form:
+        return path, f"{value.first:{form}}-{value.last:{form}}"
     return path, ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 

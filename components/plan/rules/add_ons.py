@@ -11,9 +11,9 @@ from components.plan.pools import DataPath, PlacedCluster, clusters, place, pool
 from components.plan.rules.references import undeclared
 from components.specs.add_ons import Gift
 from components.specs.environment import Environment
-from components.specs.loader import ADD_ONS, VERSIONS
+from components.specs.loader import ADD_ONS, INSTANCE_TYPES, VERSIONS
 from components.specs.node_pool import LEAST_SYSTEM_NODES, PoolRole
-from components.specs.problems import Problem, listed, suggestion
+from components.specs.problems import Problem, listed, one_of, suggestion
 
 
 def add_on_references(environment: Environment) -> Iterator[Problem]:
@@ -94,7 +94,7 @@ def _no_network(environment: Environment, placed: PlacedCluster) -> Problem:
     known = {entry.name: entry for entry in environment.add_ons.add_ons if entry.gives is Gift.NETWORK}
     left_out = next((name for name in placed.cluster.without_add_ons if name in known), None)
     path = ("add_ons",) if left_out is None else ("without_add_ons", left_out)
-    remedy = f"list one of {listed(known)}" if known else _new(Gift.NETWORK)
+    remedy = f"list {one_of(known)}" if known else _new(Gift.NETWORK)
     text = (
         f"nothing gives pods of {placed.cluster.name} a network (CNI), so that no node ever gets ready, and each is"
         f" rebooted and replaced as unhealthy; {remedy}, or name cni_seed"
@@ -152,9 +152,10 @@ def compute_domains(environment: Environment) -> Iterator[Problem]:
         if too_old(placed.cluster.version, LEAST_KUBERNETES) and offers_compute_domains(
             environment, placed.cluster.name
         ):
+            remedy = f"pick {one_of(served)}" if served else f"add one to kubernetes of {VERSIONS}"
             text = (
                 f"NVIDIA's DRA driver, which gives {Gift.COMPUTE_DOMAINS}, needs {LEAST_KUBERNETES} or later, where"
-                f" resource.k8s.io/v1 is served; pick one of {listed(served)}"
+                f" resource.k8s.io/v1 is served; {remedy}"
             )
             yield problem(environment, placed.file, (*placed.path, "version"), text)
 
@@ -197,7 +198,7 @@ def _lacks(environment: Environment, placed: PlacedCluster, gift: Gift) -> str:
     if any(entry.gives is gift for entry in add_ons(environment, placed)):
         return ""
     givers = [entry.name for entry in environment.add_ons.add_ons if entry.gives is gift]
-    return f"list one of {listed(givers)} in its add_ons" if givers else _new(gift)
+    return f"list {one_of(givers)} in its add_ons" if givers else _new(gift)
 
 
 def _new(gift: Gift) -> str:
@@ -217,7 +218,8 @@ def system_pools(environment: Environment) -> Iterator[Problem]:
             kind = kinds.get(pool.instance_type)
             if kind and kind.gpu:
                 plain = [name for name, other in kinds.items() if not other.gpu]
-                text = f"a system pool has no GPUs, {kind.name} has {kind.gpu.count}; pick one of {listed(plain)}"
+                remedy = f"pick {one_of(plain)}" if plain else f"add a type without any to {INSTANCE_TYPES}"
+                text = f"a system pool has no GPUs, {kind.name} has {kind.gpu.count}; {remedy}"
                 yield problem(environment, placed.file, (*placed.path, "pools", at, "instance_type"), text)
         if 0 < sum(wanted_nodes(environment, pool) for _, pool in system) < LEAST_SYSTEM_NODES:
             text = (

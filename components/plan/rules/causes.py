@@ -9,7 +9,19 @@ from itertools import combinations
 
 from components.plan.intents.images import find_image
 from components.plan.pools import PlacedPool, place, pools, problem, wanted_nodes
-from components.plan.rules import capacity, clusters, contracts, control_planes, inventory, locks, node_pools
+from components.plan.rules import (
+    capacity,
+    clusters,
+    contracts,
+    control_planes,
+    dual_stack,
+    inventory,
+    locks,
+    more_prefixes,
+    networks,
+    node_pools,
+    vpc_clusters,
+)
 from components.plan.rules.references import host_problem
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
@@ -29,6 +41,16 @@ FOLLOWS = (
 """Rules that blame a tenant, or a list of hosts, for hosts that are not there."""
 STAYS = (control_planes.kept, node_pools.instance_types)
 """Rules about what nodes keep: images only fit no more because it was edited, and nothing is to be promoted for it."""
+KEPT = (
+    control_planes.kept,
+    dual_stack.kept,
+    more_prefixes.kept,
+    more_prefixes.kinds,
+    networks.isolation_kept,
+    networks.vpc_sizes,
+    vpc_clusters.kept,
+)
+"""Rules that judge the data by what a lock file says was before: not to be believed where somebody edited that."""
 _MAX_NAMES = 3
 
 

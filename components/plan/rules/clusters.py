@@ -12,7 +12,7 @@ from components.specs.base import DEDICATED, Stage, limit_of
 from components.specs.environment import Environment
 from components.specs.instance_types import Scale
 from components.specs.loader import INSTANCE_TYPES, REGION
-from components.specs.problems import Problem, listed
+from components.specs.problems import Problem, listed, one_of
 from components.specs.region import RegionSpec
 
 OUR_LABELS = (
@@ -120,8 +120,8 @@ def quorums(environment: Environment) -> Iterator[Problem]:
         replicas = placed.cluster.control_plane.replicas
         if placed.cluster.control_plane.data_store == DEDICATED and replicas not in QUORUMS:
             text = (
-                f"{replicas} is no size for the etcd that {region.control_planes.backend} makes with them; write one of"
-                f" {listed(map(str, QUORUMS))}"
+                f"{replicas} is no size for the etcd that {region.control_planes.backend} makes with them; write"
+                f" {one_of(map(str, QUORUMS))}"
             )
             yield problem(environment, placed.file, (*placed.path, "control_plane", "replicas"), text)
 

@@ -15,7 +15,7 @@ from components.render.storage import of_management
 from components.specs.data_stores import DPU_STORE, DataStoreSpec, DedicatedDataStoreSpec
 from components.specs.environment import Environment
 from components.specs.loader import REGION, VERSIONS
-from components.specs.problems import Problem, listed
+from components.specs.problems import Problem, listed, one_of
 
 MAX_NAME_CHARACTERS = 40
 """Most characters of a data store that is made: its CronJobs append ``-etcd-defrag``, and may have 52."""
@@ -102,7 +102,7 @@ def storage_classes(environment: Environment) -> Iterator[Problem]:
         places = {entry.name: index for index, entry in enumerate(classes)}
         if name in places:
             there = place(environment, REGION, ("storage", places[name]))
-            text = f"'{name}' is a class of tenants' clusters alone ({there}); pick one of {listed(made)}"
+            text = f"'{name}' is a class of tenants' clusters alone ({there}); pick {one_of(made)}"
         else:
             text = undeclared(name, made, "the classes of the management cluster")
         yield problem(environment, REGION, (*path, "storage_class"), text)

@@ -16,7 +16,7 @@ from components.specs.fabric import FabricKind, FabricSpec
 from components.specs.instance_types import PortUse
 from components.specs.keys import cluster_of
 from components.specs.loader import ALLOCATIONS, INSTANCE_TYPES, REGION, VERSIONS
-from components.specs.problems import Problem, listed, suggestion
+from components.specs.problems import Problem, listed, one_of, suggestion
 
 _MAX_CLUSTERS = 3
 _NAMES = {FabricKind.INFINIBAND: "InfiniBand", FabricKind.ETHERNET: "RoCE"}
@@ -210,7 +210,7 @@ def adapters(environment: Environment) -> Iterator[Problem]:
             fabric = "InfiniBand" if kind.infiniband_ports else "RoCE"
             text = (
                 f"{'is missing' if model is None else f'{model!r} is unknown'}, and {used[kind.name].cluster.name} has"
-                f" {kind.name} on {fabric}; write one of {listed(ADAPTERS)}"
+                f" {kind.name} on {fabric}; write {one_of(ADAPTERS)}"
             )
             yield problem(environment, INSTANCE_TYPES, ("instance_types", index, "nics"), text)
     known, used_kinds = [tool.name for tool in environment.versions.tools], environment.instance_types.by_name

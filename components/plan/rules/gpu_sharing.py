@@ -9,7 +9,7 @@ from components.plan.pools import PlacedPool, place, pools, problem
 from components.specs.environment import Environment
 from components.specs.instance_types import InstanceType
 from components.specs.loader import INSTANCE_TYPES
-from components.specs.problems import Problem, listed
+from components.specs.problems import Problem, one_of
 
 
 def profiles(environment: Environment) -> Iterator[Problem]:
@@ -35,8 +35,7 @@ def _asked(environment: Environment, placed: PlacedPool, kind: InstanceType) -> 
         yield problem(environment, placed.file, path, text)
     elif wanted and wanted not in kind.gpu.mig:
         text = (
-            f"'{wanted}' is no MIG profile of {kind.gpu.model} ({_at(environment, kind)}); write one of"
-            f" {listed(kind.gpu.mig)}"
+            f"'{wanted}' is no MIG profile of {kind.gpu.model} ({_at(environment, kind)}); write {one_of(kind.gpu.mig)}"
         )
         yield problem(environment, placed.file, (*path, "mig"), text)
 

@@ -7,20 +7,21 @@ from collections.abc import Iterator, Mapping
 
 from components.plan.allocate.allocation import ACCEPT_EDITS, attempt
 from components.plan.allocate.intervals import Interval, overlaps
-from components.plan.allocate.ledger import freed_numbers, numbers_of, ranges, shown, written
-from components.plan.allocate.numbers import Block, as_block
+from components.plan.allocate.ledger import freed_numbers, numbers_of, shown
+from components.plan.allocate.numbers import as_block
 from components.plan.allocate.sorts import PUBLIC_IPS, Kind
 from components.plan.allocate.spares import spares_for
 from components.plan.intents.images import choose_image, standing_objections
 from components.plan.intents.nodes import pinned_image
 from components.plan.pools import DataPath, PlacedPool, declared_spares, place, pools, problem
+from components.plan.rules.ranges import Given, left_out
 from components.plan.rules.running import Entry, restored, running_nodes
 from components.render.dpu_templates import NEWEST as DPUS_NEWEST
 from components.render.template_revisions import NEWEST as NODES_NEWEST
 from components.specs.catalog import DpuImage, GoldenImage
 from components.specs.environment import Environment
 from components.specs.keys import pool_of
-from components.specs.loader import ALLOCATIONS, FIRMWARE, IMAGE_PINS, IMAGES, REGION
+from components.specs.loader import ALLOCATIONS, FIRMWARE, IMAGE_PINS, IMAGES
 from components.specs.lock_text import digest_of, entries_digest, entry_text
 from components.specs.locks import LockFile
 from components.specs.natural import naturally
@@ -33,8 +34,6 @@ _LOSS = {
     IMAGE_PINS: "nodes that run would be made anew",
 }
 """What comes of a lock file that is written anew while the region runs, by file."""
-Given = tuple[Kind, DataPath, Block]
-"""A number, and where it stands in the lock file."""
 
 
 def lost(environment: Environment) -> Iterator[Problem]:
@@ -114,17 +113,10 @@ def _locks(environment: Environment) -> tuple[tuple[str, LockFile], ...]:
 def numbers(environment: Environment) -> Iterator[Problem]:
     """Report numbers, addresses and prefixes in the lock file that are out of range, or given twice."""
     given: dict[Kind, list[Interval[Given]]] = defaultdict(list)
-    allowed, running = ranges(environment), running_nodes(environment)
+    running = running_nodes(environment)
     for kind, path, block in _given(environment):
         given[kind].append((block.first, block.last, (kind, path, block)))
-        if kind in allowed and path[0] != "quarantine" and not any(block in part for part in allowed[kind]):
-            where, size = written(environment, kind)
-            text = (
-                f"{shown(kind, block)} is outside {dotted(where)} ({size or 'empty'},"
-                f" {place(environment, REGION, where)}); widen it there, or"
-                f" {_redo(environment, path, running)}"
-            )
-            yield problem(environment, ALLOCATIONS, path, text)
+    yield from left_out(environment, _given(environment), lambda path: _redo(environment, path, running))
     for (kind, other, first), (_, path, second) in (pair for one in given.values() for pair in overlaps(one)):
         what = f"is also given to {other[1]}" if first == second else f"overlaps {dotted(other)} ({shown(kind, first)})"
         text = f"{shown(kind, second)} {what}; {_redo(environment, path, running)}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from components.plan.build.slices import slices
 from components.plan.peerings import other_side
-from components.plan.pools import clusters, pools, problem, tenant_file, vms_of
+from components.plan.pools import DataPath, clusters, pools, problem, tenant_file, vms_of
 from components.plan.rules.name_entries import (
     data_stores,
     deployments,
@@ -136,8 +136,8 @@ def region_duplicates(environment: Environment) -> Iterator[Problem]:
     yield from twice(environment, "DPU cluster", dpu_clusters)
     yield from twice(environment, "fabric", entries(REGION, ("fabrics",), "name", environment.region.fabrics))
     yield from twice(environment, "site", entries(REGION, ("sites",), "name", environment.region.sites))
-    denied = items(REGION, ("networks", "deny"), map(str, environment.region.networks.deny))
-    yield from twice(environment, "denied network", denied, "remove one")
+    for what, path, listed in _region_lists(environment):
+        yield from twice(environment, what, items(REGION, path, listed), "remove one")
     yield from twice(environment, "freeze", entries(POLICY, ("freezes",), "name", environment.policy.freezes))
     yield from twice(
         environment,
@@ -148,6 +148,17 @@ def region_duplicates(environment: Environment) -> Iterator[Problem]:
             for place, hall in enumerate(site.halls)
         ),
     )
+
+
+def _region_lists(environment: Environment) -> Iterator[tuple[str, DataPath, Iterable[str]]]:
+    """Yield the lists of ``region.yaml`` in which nothing stands twice: what is in them, where, and the entries."""
+    region = environment.region
+    yield "denied network", ("networks", "deny"), map(str, region.networks.deny)
+    for index, fabric in enumerate(region.fabrics):
+        yield "hall", ("fabrics", index, "halls"), fabric.halls
+    if told := region.nodes.addresses:
+        yield "name server", ("nodes", "addresses", "dns"), map(str, told.dns)
+        yield "clock", ("nodes", "addresses", "ntp"), map(str, told.ntp)
 
 
 def catalog_duplicates(environment: Environment) -> Iterator[Problem]:

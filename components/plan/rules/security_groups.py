@@ -30,7 +30,7 @@ def references(environment: Environment) -> Iterator[Problem]:
                 name = vpc.security_group
                 text = f"'{name}' is not declared (declared: {listed(names)}); pick one{suggestion(name, names)}"
                 if not names:
-                    text = f"'{name}' is not declared, and security_groups of this file has none; remove it"
+                    text = f"'{name}' is not declared, and security_groups has none; declare it there, or remove it"
                 yield problem(environment, tenant_file(tenant), ("vpcs", index, "security_group"), text)
         for path, group, rule in _rules(tenant):
             for vpc in _with(tenant, group):
@@ -93,10 +93,18 @@ def _of_vpcs(
     if vpcs and all(any(cidr.subnet_of(network) for network in vpc.deny) for vpc in vpcs):
         there = place(environment, tenant_file(tenant), ("vpcs", tenant.vpcs.index(vpcs[0]), "deny"))
         yield f"{cidr} is in what VPC {vpcs[0].name} denies first ({there}); remove it here"
-    if kept := [vpc.name for vpc in vpcs if vpc.egress is Egress.NONE]:
-        yield f"{listed(kept)} has egress: none: nothing gets out to {cidr}, nor an answer; remove it here"
+    if kept := [vpc for vpc in vpcs if vpc.egress is Egress.NONE]:
+        told = _written(environment, tenant, kept, "egress")
+        yield f"{told}: nothing gets out to {cidr}, nor an answer; remove it here, or write egress: public there"
     if inward and vpcs and all(vpc.ingress is Ingress.NONE for vpc in vpcs):
-        yield f"{listed(vpc.name for vpc in vpcs)} has ingress: none: nothing outside reaches it; remove it here"
+        told = _written(environment, tenant, vpcs, "ingress")
+        yield f"{told}: nothing outside reaches it; remove it here, or write ingress: public there"
+
+
+def _written(environment: Environment, tenant: TenantSpec, vpcs: list[VpcSpec], key: str) -> str:
+    """Return that ``key`` is none for ``vpcs``, with where the first of them says so."""
+    there = place(environment, tenant_file(tenant), ("vpcs", tenant.vpcs.index(vpcs[0]), key))
+    return f"{listed(vpc.name for vpc in vpcs)} has {key}: none ({there})"
 
 
 def size(environment: Environment) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ from components.specs.instance_types import InstanceType
 from components.specs.keys import cluster_of, parts_of
 from components.specs.loader import IMAGES, INSTANCE_TYPES, REGION
 from components.specs.mount_options import VAST_OPTIONS
-from components.specs.problems import Problem, listed
+from components.specs.problems import Problem, listed, one_of
 from components.specs.storage import SPARE_GIB, StorageClassSpec, TopolvmClassSpec, VastClassSpec
 from components.specs.tenant_network import Egress
 
@@ -37,10 +37,10 @@ def default_storage_class(environment: Environment) -> Iterator[Problem]:
     for placed in clusters(environment):
         found = {name for name in placed.cluster.storage if name in default}
         if placed.cluster.storage and len(found) != 1 and set(placed.cluster.storage) <= set(known):
-            text = (
-                f"{len(found)} default classes among {listed(placed.cluster.storage)}, a cluster has exactly one"
-                f" (default in {REGION}: {listed(default)}); list one of these, or set default: true on one class there"
-            )
+            rule = f"{len(found)} default classes among {listed(placed.cluster.storage)}, a cluster has exactly one"
+            text = f"{rule}, and {REGION} has none; set default: true on one class there"
+            if default:
+                text = f"{rule}; list {one_of(default)}, default in {REGION}, or set default: true on one class there"
             yield problem(environment, placed.file, (*placed.path, "storage"), text)
 
 
@@ -137,7 +137,7 @@ def kept_default(environment: Environment) -> Iterator[Problem]:
         there = place(environment, REGION, ("storage", classes[entry.name], "default"))
         lost = f"claims that name no class get '{entry.name}' ({there}), whose volumes are lost with their node"
         if kept:
-            text = f"{lost}, beside {listed(kept)}, which outlives nodes; make one of these the default there"
+            text = f"{lost}; make {one_of(kept)}, which outlives nodes, the default there"
         elif stateful:
             text = (
                 f"{lost}, and {listed(stateful)} keeps its state on such claims; list a class that outlives nodes, and"
@@ -166,7 +166,8 @@ def durable_volumes(environment: Environment) -> Iterator[Problem]:
             ]
         for path, name in classes:
             if name in lost:
-                text = f"'{name}' is on the disks of one node, and this outlives nodes; pick one of {listed(kept)}"
+                remedy = f"pick {one_of(kept)}" if kept else f"add a class that does to storage of {REGION}"
+                text = f"'{name}' is on the disks of one node, and this outlives nodes; {remedy}"
                 text += ", or write scratch: true" if "volumes" in path else ""
                 yield problem(environment, tenant_file(tenant), path, text)
 

@@ -8,7 +8,7 @@ from components.plan.pools import DataPath, problem, tenant_file, vms_of
 from components.render.workloads import KUBECTL
 from components.specs.environment import Environment
 from components.specs.loader import VERSIONS
-from components.specs.problems import Problem, listed
+from components.specs.problems import Problem, listed, one_of
 from components.specs.storage import NfsClassSpec, StorageClassSpec, VastClassSpec
 from components.specs.tenant import TenantSpec
 from components.specs.vm_offering import VirtualMachineSpec
@@ -32,9 +32,10 @@ def classes(environment: Environment) -> Iterator[Problem]:
             for place, name in _volumes(path, vm) if vm.snapshots else ():
                 if not isinstance(offered.get(name), NfsClassSpec):
                     continue
+                remedy = f"pick {one_of(one.name for one in vast)}" if vast else "list a class of VAST for the cluster"
                 text = (
                     f"'{name}' has snapshots by tar alone, of a disk that is being written, and those of a VM are of"
-                    f" all its volumes; pick one of {listed(one.name for one in vast) or 'VAST'}, or remove snapshots"
+                    f" all its volumes; {remedy}, or remove snapshots"
                 )
                 yield problem(environment, tenant_file(tenant), place, text)
 

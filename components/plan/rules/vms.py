@@ -17,9 +17,9 @@ from components.specs.hosted_control_plane import ClusterSpec
 from components.specs.huge_pages import PageSize
 from components.specs.instance_types import InstanceType
 from components.specs.keys import pool_key
-from components.specs.loader import IMAGES, VM_OFFERINGS
+from components.specs.loader import IMAGES, REGION, VM_OFFERINGS
 from components.specs.node_pool import NodePoolSpec
-from components.specs.problems import Problem, listed
+from components.specs.problems import Problem, listed, one_of
 from components.specs.tenant import TenantSpec
 from components.specs.vm_offering import VmsSpec
 from components.specs.vm_sizes import EvictionStrategy, VmGpuSpec
@@ -72,10 +72,11 @@ def vm_migration(environment: Environment) -> Iterator[Problem]:
                 continue
             for at, volume in enumerate(vm.volumes):
                 if volume.storage_class in classes and not classes[volume.storage_class].SHARED:
-                    shared = listed(name for name, entry in classes.items() if entry.SHARED)
+                    shared = [name for name, entry in classes.items() if entry.SHARED]
+                    remedy = f"pick {one_of(shared)}" if shared else f"add a class on many nodes to storage of {REGION}"
                     text = (
                         f"'{volume.storage_class}' is on one node, and VMs of {vm.size} leave theirs by LiveMigrate"
-                        f" alone ({VM_OFFERINGS}), so that its drain would wait for ever; pick one of {shared}, or a"
+                        f" alone ({VM_OFFERINGS}), so that its drain would wait for ever; {remedy}, or a"
                         " size with another eviction"
                     )
                     yield problem(environment, tenant_file(tenant), (*path, "volumes", at, "storage_class"), text)
@@ -106,7 +107,7 @@ def vm_placement(environment: Environment) -> Iterator[Problem]:
             holding = [name for name, pool in chosen.items() if vms_in(environment, cluster.name, pool, sizes[vm.size])]
             if holding and vm.pool not in holding:  # a size that fits nowhere is told by itself
                 kind = chosen[vm.pool].instance_type
-                text = f"{vm.size} fits on no node of {vm.pool} ({kind}); remove it, or name one of {listed(holding)}"
+                text = f"{vm.size} fits on no node of {vm.pool} ({kind}); remove it, or name {one_of(holding)}"
                 yield problem(environment, tenant_file(tenant), (*path, "pool"), text)
 
 

@@ -1,0 +1,41 @@
+"""A lock file that somebody edited: told as that and where it stands, and no mistake of the data because of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+ALLOCATIONS = "allocations.lock.yaml"
+
+
+def _told(laptop: Any) -> list[str]:
+    """Return place and path of what is told, and of its text what stands before the reason."""
+    return [line.strip().split(";")[0] for line in laptop.report().splitlines()[1:]]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("isolation: dpf-ovn", "isolation: dpf-hbn"),
+        ("services: 10.65.0.0/20", "services: 10.65.0.0/21"),
+    ],
+)
+def test_what_was_edited_there_is_no_mistake_of_the_data(laptop: Any, old: str, new: str) -> None:
+    laptop.edit(ALLOCATIONS, old, new)
+
+    [line] = _told(laptop)
+
+    assert line.startswith(f"{ALLOCATIONS}:49  digest: ")
+
+
+def test_a_number_that_was_edited_is_told_where_it_stands_and_no_range_is_blamed(laptop: Any) -> None:
+    laptop.edit(ALLOCATIONS, "vni: 10001, asn: 4200000001", "vni: 31, asn: 32")
+
+    asn, vni, digest = _told(laptop)
+
+    assert (
+        asn == f"{ALLOCATIONS}:5   vpcs.globex.asn: 32 is outside networks.asn (4200000000-4200009999, region.yaml:20)"
+    )
+    assert vni == f"{ALLOCATIONS}:5   vpcs.globex.vni: 31 is outside networks.vni (10000-19999, region.yaml:19)"
+    assert digest.startswith(f"{ALLOCATIONS}:49  digest: ")
