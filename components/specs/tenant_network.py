@@ -21,9 +21,11 @@ class Isolation(StrEnum):
     DPF_OVN = "dpf-ovn"
     """A logical router of OVN on the DPUs enforces the borders (DPF OVN VPC; tech preview upstream)."""
     KUBE_OVN = "kube-ovn"
-    """A VPC and subnets of Kube-OVN enforce the borders, on the hosts."""
+    """A VPC and subnets of Kube-OVN enforce the borders, on the hosts, which nothing isolates: for a tenant alone in
+    its region, or one that a waiver names."""
     POLICY_ONLY = "policy-only"
-    """Network policies alone enforce the borders, in one flat network, for sites without DPUs."""
+    """Network policies alone enforce the borders, in one flat network of hosts that nothing isolates: for a tenant
+    alone in its region, or one that a waiver names."""
 
 
 class Egress(StrEnum):
