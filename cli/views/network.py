@@ -26,9 +26,10 @@ def tables(found: RegionNetwork) -> Iterator[RenderableType]:
     for vpc in found.vpcs:
         yield ""
         yield from _vpc(vpc)
-    for table in (_shards(found), _ranges(found), _networks(found)):
-        yield ""
-        yield table
+    for part in (_shards(found), _ranges(found), _counted(found), _networks(found)):
+        if isinstance(part, Table):
+            yield ""
+        yield part
 
 
 def _vpc(vpc: VpcNetwork) -> Iterator[Text]:
@@ -84,8 +85,15 @@ def _ranges(found: RegionNetwork) -> Table:
     table = _table("range", "written", "given", "quarantined", "free", "largest free")
     for one in found.ranges:
         free = Text(_count(one.free), "" if one.free else "yellow")
-        table.add_row(one.range, one.written, _count(one.given), _count(one.quarantined), free, one.largest or "-")
+        given, quarantined = _count(one.given), _count(one.quarantined)
+        table.add_row(one.range, one.written or "-", given, quarantined, free, one.largest or "-")
     return table
+
+
+def _counted(found: RegionNetwork) -> Text:
+    """Return in what ranges are counted, and what of them is neither given nor free."""
+    reserved = [f"{_count(one.reserved)} of {one.range}" for one in found.ranges if one.reserved]
+    return Text(f"networks are counted in addresses; no tenant gets {listed(reserved)}")
 
 
 def _count(numbers: int) -> str:

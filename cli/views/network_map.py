@@ -50,11 +50,12 @@ def network_map(found: RegionNetwork) -> str:
 
 def _texts(vpc: VpcNetwork) -> tuple[str, str]:
     evpn = f" · VNI {vpc.vni} · route target {vpc.route_target}" if vpc.vni else ""
-    pkeys = "".join(f" · {fabric} {number}" for fabric, number in (*vpc.pkeys.items(), *vpc.fabric_vnis.items()))
+    pkeys = "".join(f" · {fabric} PKey {number}" for fabric, number in vpc.pkeys.items())
+    vrfs = "".join(f" · {fabric} VNI {number}" for fabric, number in vpc.fabric_vnis.items())
     apis = "".join(f" · API {cluster.api}" for cluster in vpc.clusters)
-    prefixes = "  ".join(f"{name.replace('_', ' ')} {prefix}" for name, prefix in vpc.prefixes.items())
+    prefixes = " · ".join(f"{name.replace('_', ' ')} {prefix}" for name, prefix in vpc.prefixes.items())
     peers = f" · peers {', '.join(vpc.peers)}" if vpc.peers else ""
-    return f"{vpc.tenant}/{vpc.vpc} · {vpc.isolation}{evpn}{pkeys}{apis} · egress {vpc.egress}{peers}", prefixes
+    return f"{vpc.tenant}/{vpc.vpc} · {vpc.isolation}{evpn}{pkeys}{vrfs}{apis} · egress {vpc.egress}{peers}", prefixes
 
 
 def _colours(found: RegionNetwork) -> dict[str, str]:

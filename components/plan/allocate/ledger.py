@@ -173,6 +173,12 @@ def written(environment: Environment, kind: Kind) -> tuple[DataPath, str]:
     return path, ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
+def written_size(environment: Environment, kind: Kind) -> int:
+    """Return how many numbers the range of ``kind`` has as it is written, whoever may have them."""
+    value = next(value for _, fabric, value in _written(environment, SORTS[kind.section]) if fabric == kind.fabric)
+    return sum(as_block(one).size for one in (value if isinstance(value, tuple) else (value,)))
+
+
 def _written(environment: Environment, sort: Sort) -> Iterator[tuple[DataPath, str, Any]]:
     """Yield each range of ``sort``, with where it stands and the fabric it is of; a value of None is none."""
     if not sort.by_fabric:

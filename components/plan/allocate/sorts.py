@@ -73,6 +73,8 @@ class Sort:
     """Returns the value of a number in a lock file."""
     form: str = ""
     """Format in which people write it."""
+    unit: str = "addresses"
+    """What people call several of them."""
     prefix_bits: int = 0
     """Bits of an address where the numbers are prefixes; 0 where they are none."""
 
@@ -90,9 +92,9 @@ def _guids(block: Block) -> GuidNumbers:
 
 
 SORTS = {
-    "vnis": Sort(range="vni", entry=VpcAllocation, keys=("vni",)),
-    "asns": Sort(range="asn", entry=VpcAllocation, keys=("asn",)),
-    "route_targets": Sort(range="route_targets", entry=VpcAllocation, keys=("route_target",)),
+    "vnis": Sort(range="vni", unit="VNIs", entry=VpcAllocation, keys=("vni",)),
+    "asns": Sort(range="asn", unit="ASNs", entry=VpcAllocation, keys=("asn",)),
+    "route_targets": Sort(range="route_targets", unit="numbers", entry=VpcAllocation, keys=("route_target",)),
     "prefixes": Sort(
         range="tenants",
         entry=VpcAllocation,
@@ -100,10 +102,10 @@ SORTS = {
         value=partial(_prefix, Network, ADDRESS_BITS),
         prefix_bits=ADDRESS_BITS,
     ),
-    "pkeys": Sort(range="pkeys", by_fabric=True, entry=VpcAllocation, keys=("pkeys",), form="#x"),
-    "fabric_vnis": Sort(range="vnis", by_fabric=True, entry=VpcAllocation, keys=("fabric_vnis",)),
+    "pkeys": Sort(range="pkeys", by_fabric=True, entry=VpcAllocation, keys=("pkeys",), form="#x", unit="PKeys"),
+    "fabric_vnis": Sort(range="vnis", by_fabric=True, entry=VpcAllocation, keys=("fabric_vnis",), unit="VNIs"),
     "vips": Sort(range="control_plane_vips", entry=ClusterAllocation, keys=("vip",), block=hosts_of, value=_address),
-    "guids": Sort(range="guids", by_fabric=True, entry=ClusterAllocation, keys=("guids",), value=_guids),
+    "guids": Sort(range="guids", by_fabric=True, entry=ClusterAllocation, keys=("guids",), value=_guids, unit="GUIDs"),
     "rail_prefixes": Sort(
         range="rail_prefixes",
         by_fabric=True,

@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from components.plan.allocate.dpu_clusters import running_dpu
-from components.plan.allocate.ledger import freed_numbers, numbers_of, room, written
+from components.plan.allocate.ledger import freed_numbers, numbers_of, room, written, written_size
 from components.plan.allocate.numbers import Block, Blocks, as_block
-from components.plan.allocate.sorts import SORTS, Kind, Sort
+from components.plan.allocate.sorts import SORTS, Kind
 from components.plan.build.dns import has_names
 from components.plan.build.tenant_network import PlacedVpc, vpcs
 from components.plan.pools import clusters_of, vpc_of_host
@@ -19,7 +19,6 @@ from components.specs.base import Address, Network, Spec
 from components.specs.environment import Environment
 from components.specs.ipv6 import Network6
 from components.specs.problems import dotted
-from components.specs.ranges import NumberRange
 from components.specs.tenant_network import Egress, Ingress, Isolation
 
 FORMAT = 1
@@ -106,10 +105,14 @@ class RangeUse(Spec):
     """Place in ``region.yaml``, such as ``networks.vni``."""
     written: str
     """The range as it is written there."""
+    unit: str
+    """What is counted, such as ``addresses``."""
     given: int
-    """Numbers that somebody has: addresses, where the range is a network."""
+    """Numbers that somebody has."""
     quarantined: int
     """Numbers that somebody had, and that nobody gets before they are released."""
+    reserved: int
+    """Numbers of the range that no tenant gets: ASNs of DPUs, and addresses of a network that no machine has."""
     free: int
     largest: str | None
     """Largest prefix that is still free; None where prefixes are not given, or none is left."""
@@ -217,24 +220,20 @@ def _ranges(environment: Environment) -> Iterator[RangeUse]:
     for kind, parts in room(environment).items():
         path, text = written(environment, kind)
         sort, blocks = SORTS[kind.section], Blocks(parts)
+        size = sum(part.size for part in parts)
         counts = [sum(_within(block, parts) for block in found.get(kind, ())) for found in (given, freed)]
         for block in (*given.get(kind, ()), *freed.get(kind, ())):
             blocks.occupy(block)
         yield RangeUse(
             range=f"{dotted(path[:1])}.{kind.fabric}.{path[-1]}" if kind.fabric else dotted(path),
-            written=_shown(sort, environment, kind) or text,
+            written=text,
+            unit=sort.unit,
             given=counts[0],
             quarantined=counts[1],
-            free=sum(part.size for part in parts) - sum(counts),
+            reserved=written_size(environment, kind) - size,
+            free=size - sum(counts),
             largest=_largest(blocks, sort.prefix_bits) if sort.prefix_bits else None,
         )
-
-
-def _shown(sort: Sort, environment: Environment, kind: Kind) -> str:
-    """Return a range of a fabric in the format of its numbers; nothing where it is written as it is shown."""
-    values = (getattr(fabric, sort.range) for fabric in environment.region.fabrics if fabric.name == kind.fabric)
-    found = next((value for value in values if sort.form and isinstance(value, NumberRange)), None)
-    return f"{found.first:{sort.form}}-{found.last:{sort.form}}" if found else ""
 
 
 def _taken(environment: Environment) -> tuple[dict[Kind, list[Block]], dict[Kind, list[Block]]]:

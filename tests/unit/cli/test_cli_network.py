@@ -18,6 +18,9 @@ from toolchain import paths
 Invoke = Callable[..., Any]
 ENVIRONMENTS = ("laptop", "lab", "eu-south-03a", "us-east-04a")
 SVG = "{http://www.w3.org/2000/svg}"
+SWATCH = 8
+NARROW = 6
+"""Width of a character in a picture, of those that are not bold."""
 
 
 @pytest.fixture
@@ -45,6 +48,10 @@ def test_a_vpc_is_told_with_its_numbers_and_places(everywhere: Invoke) -> None:
         "  DPUs of its hosts   a2 21 by links 0-23   b1 306 by links 24-331   d2 5 by links 332-339\n"
     ) in text
     assert "fabrics.ib-east-1.pkeys      0x10-0x7f0 " in text
+    assert (
+        "networks are counted in addresses; no tenant gets 8,192 of networks.asn, 2 of networks.control_plane_vips,"
+        " 2 of networks.public\n"
+    ) in text
 
 
 def test_hosts_of_a_vpc_are_told_with_their_addresses(everywhere: Invoke) -> None:
@@ -85,6 +92,24 @@ def test_the_picture_has_a_swatch_a_vpc_and_a_cell_for_each_dpu_cluster(
     assert len(shapes) == len(found["vpcs"]) * (1 + len(found["dpu_clusters"]))
     assert sum(shape.get("fill-opacity") == ".3" for shape in shapes) == len(shares)
     assert {f"{share['hosts']:,}" for share in shares} <= {*texts}
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_nothing_in_the_picture_reaches_out_of_it_or_into_something_else(
+    everywhere: Invoke, name: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "network.svg"
+    everywhere("show", name, "network", "--svg", str(file))
+    root = ET.parse(file).getroot()  # noqa: S314 - our own output
+    width, height = map(int, root.attrib["viewBox"].split()[2:])
+    texts = [text for text in root.iter(f"{SVG}text") if text.get("class") != "c"]
+    boxes = [tuple(int(box.attrib[key]) for key in ("x", "y", "width", "height")) for box in root.iter(f"{SVG}rect")]
+
+    matrix = min(x for x, _, wide, _ in boxes if wide > SWATCH)
+    assert max(int(text.attrib["x"]) + NARROW * len(text.text or "") for text in texts) < matrix
+    assert all(x + wide <= width and y + high <= height for x, y, wide, high in boxes)
+    assert len({(x, y) for x, y, _, _ in boxes}) == len(boxes)
+    assert all(int(text.attrib["y"]) < height for text in texts)
 
 
 def test_a_region_without_tenants_has_ranges_and_a_picture(invoke: Invoke, data_folder: Path, tmp_path: Path) -> None:
