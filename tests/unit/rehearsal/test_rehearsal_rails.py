@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from components.plan.build.manifests import everything
-from components.render.infiniband import NETWORKS
 from components.render.manifest import objects as flat
+from components.render.port_functions import NETWORKS
 from components.render.rails import attachment_of, resource_of
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
