@@ -11,7 +11,7 @@ from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
 import urllib3
-from urllib3 import BaseHTTPResponse
+from urllib3 import BaseHTTPResponse as Response
 from urllib3.exceptions import HTTPError, InsecureRequestWarning
 from urllib3.util import Retry, Timeout, parse_url
 
@@ -145,9 +145,17 @@ class ApiServer:
             raise refusal(answer.status, _decode(answer.data))
         return _decode(answer.data)
 
-    def _send(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str]) -> BaseHTTPResponse:
+    def lines(self, path: str, query: Mapping[str, str | int | bool | None]) -> Iterator[Any]:
+        """Yield each line of an answer that goes on, as a watch does, decoded; it holds a connection meanwhile."""
+        url = self._prefix + path + _query(query)
+        with self._send("GET", url, None, {"Accept": JSON}, preload_content=False) as answer:
+            if answer.status >= _ERRORS_FROM:
+                raise refusal(answer.status, _decode(answer.data))
+            yield from map(json.loads, answer)
+
+    def _send(self, method: str, url: str, data: bytes | None, headers: Mapping[str, str], **how: Any) -> Response:
         try:
-            return self._pool.request(method, url, body=data, headers={**self._headers, **headers})
+            return self._pool.request(method, url, body=data, headers={**self._headers, **headers}, **how)
         except HTTPError as error:
             raise Unreachable(self.server, _why(error)) from error
 
@@ -273,9 +281,7 @@ class ApiServer:
 
 
 def _query(query: Mapping[str, str | int | bool | None] | None) -> str:
-    if not query:
-        return ""
-    given = {key: "true" if value is True else value for key, value in query.items() if value}
+    given = {key: "true" if value is True else value for key, value in (query or {}).items() if value}
     return f"?{urlencode(given)}" if given else ""
 
 

@@ -34,6 +34,7 @@ from rehearsal.operators import (
     kustomizations,
     load_balancers,
     management_nodes,
+    mirror,
     name_server,
     node_features,
     nodes,
@@ -61,6 +62,7 @@ _IN_TENANTS = (
     node_features.reconcile,
 )
 """What is joined in each tenant's cluster."""
+_USER_AGENT = "rehearsal-operators"
 _PAUSE_SECONDS = 0.5
 _QUIET_PAUSE_SECONDS = 1.0
 _QUIET_ROUNDS = 10
@@ -73,7 +75,7 @@ class Servers:
     def __init__(self, region: Region) -> None:
         self.folder = region.folder
         self._region = region
-        self._open: dict[str, tuple[float, ApiServer]] = {}
+        self._open: dict[str, tuple[float, ApiServer, mirror.Mirror]] = {}
         self.views: dict[str, View] = {}
 
     def look(self) -> None:
@@ -81,11 +83,11 @@ class Servers:
         self.views = {}
         for cluster in {*self._region.clusters(), MANAGEMENT}:
             try:
-                api = self._server(cluster)
+                api, objects = self._server(cluster)
                 api.request("GET", "/readyz")
             except (ApiError, KubeconfigError, OSError):
                 continue
-            self.views[cluster] = View(api)
+            self.views[cluster] = View(api, objects)
 
     def kubeconfig(self, cluster: str) -> str | None:
         """Return the self-contained kubeconfig of a hosted cluster that answers."""
@@ -93,13 +95,17 @@ class Servers:
             return None
         return embedded(self._region.kubeconfig(cluster), cluster)
 
-    def _server(self, cluster: str) -> ApiServer:
+    def _server(self, cluster: str) -> tuple[ApiServer, mirror.Mirror]:
         path = self._region.kubeconfig(cluster)
         changed = path.stat().st_mtime
         if cluster not in self._open or self._open[cluster][0] != changed:
-            api = ApiServer.from_kubeconfig(path, user_agent="rehearsal-operators", connections=2, timeout_seconds=10)
-            self._open[cluster] = (changed, api)
-        return self._open[cluster][1]
+            api = ApiServer.from_kubeconfig(path, user_agent=_USER_AGENT, connections=2, timeout_seconds=10)
+            patient = mirror.WATCH_SECONDS + 30
+            watching = ApiServer.from_kubeconfig(
+                path, user_agent=_USER_AGENT, connections=mirror.CONNECTIONS, timeout_seconds=patient
+            )
+            self._open[cluster] = (changed, api, mirror.Mirror(api, watching))
+        return self._open[cluster][1:]
 
 
 class Parts:

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from providers.kube import ApiError, ApiServer, KindNotFound, ObjectRef, Unreachable
 from providers.kube.objects import dig
+from rehearsal.operators.mirror import Mirror, Objects
 
 Object: TypeAlias = dict[str, Any]
 FIELD_MANAGER = "rehearsal-operators"
@@ -22,23 +23,22 @@ PULL_LOGIN_KEY = ".dockerconfigjson"
 """The one key of such a Secret."""
 SIMULATED = "asimulatedvalueofasecret"
 """What each key of a simulated Secret holds: text, a name in the DNS and base 64 at once."""
-_ALL = 100_000
-"""More objects than a kind has in a local region."""
 _BY_SERVER = {"generation", "managedFields", "resourceVersion"}
 """Metadata that follow from others."""
 LOG = logging.getLogger("operators")
 
 
 class View:
-    """The objects of one API server, each kind listed at most once; thrown away after each round.
+    """The objects of one API server, each kind looked at once; thrown away after each round.
 
     A change that the server refuses because someone else was faster is dropped: the next round sees why.
     """
 
-    def __init__(self, api: ApiServer) -> None:
+    def __init__(self, api: ApiServer, mirror: Mirror) -> None:
         self.api = api
         self.changes = 0
-        self._lists: dict[tuple[str, str], dict[tuple[str, str], Object]] = {}
+        self._mirror = mirror
+        self._lists: dict[tuple[str, str], Objects] = {}
 
     def all(self, api_version: str, kind: str) -> Iterator[Object]:
         """Yield the objects of a kind in a stable order; none when the kind is not served (yet)."""
@@ -123,25 +123,14 @@ class View:
         """Ask for an object's deletion."""
         self._change("delete", obj, lambda: self.api.delete(ObjectRef.of(obj), uid=obj["metadata"]["uid"]))
 
-    def _index(self, api_version: str, kind: str) -> dict[tuple[str, str], Object]:
+    def _index(self, api_version: str, kind: str) -> Objects:
         key = (api_version, kind)
         if key not in self._lists:
-            self._lists[key] = {
-                (item["metadata"].get("namespace", ""), item["metadata"]["name"]): item
-                for item in self._list(api_version, kind)
-            }
+            try:
+                self._lists[key] = self._mirror.objects(api_version, kind)
+            except KindNotFound:
+                self._lists[key] = {}
         return self._lists[key]
-
-    def _list(self, api_version: str, kind: str) -> Iterator[Object]:
-        try:
-            path = self.api.resource(api_version, kind).collection(None)
-        except KindNotFound:
-            return
-        # Version 0: from the API server's memory, without a question to etcd. With a limit, which it then ignores, a
-        # server that has not yet read a new kind asks etcd, instead of the client to come back in a second.
-        answer = self.api.request("GET", path, query={"resourceVersion": "0", "limit": _ALL})
-        for item in answer.get("items") or ():
-            yield {"apiVersion": api_version, "kind": kind, **item}
 
     def _change(self, verb: str, obj: Object, send: Any) -> bool:
         metadata = obj["metadata"]

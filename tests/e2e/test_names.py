@@ -24,10 +24,11 @@ from zone_files import addresses_of
 
 from components.plan.build.manifests import everything
 from components.specs.loader import load_environment
-from providers.kube import ObjectRef
+from providers.kube import ApiServer, ObjectRef
 from rehearsal import processes
 from rehearsal.charts import KIND
 from rehearsal.kubeconfigs import embedded
+from rehearsal.operators.mirror import CONNECTIONS, Mirror
 from rehearsal.operators.name_server import NameServer
 from rehearsal.operators.programs import Programs
 from rehearsal.operators.view import SIMULATED, View, simulated_secret
@@ -48,6 +49,7 @@ class Written:
 
     def __init__(self, server: LocalApiServer, helm: Helm, region: Region) -> None:
         self.api = server.api
+        self._mirror = Mirror(self.api, ApiServer.from_kubeconfig(server.kubeconfig, connections=CONNECTIONS))
         self.environment = load_environment("laptop", ENVIRONMENTS)
         self._region = region
         self._names = NameServer(region.folder, {SIMULATED: SIMULATED})
@@ -86,7 +88,7 @@ class Written:
         """
 
         def reached() -> bool:
-            self._programs.reconcile(MANAGEMENT, View(self.api))
+            self._programs.reconcile(MANAGEMENT, View(self.api, self._mirror))
             return self.records() == wanted
 
         wait_until(reached, timeout_seconds=60, what=f"{wanted} are the names, and not {self.records()}")

@@ -198,3 +198,15 @@ def test_no_answer_names_the_server_and_why(script: Any) -> None:
     assert str(error.value) == (
         "http://127.0.0.1:1 does not answer: Failed to establish a new connection: [Errno 111] Connection refused"
     )
+
+
+def test_an_answer_that_goes_on_is_read_line_by_line_and_a_refusal_is_one(script: Any) -> None:
+    script.answers = [(200, '{"type": "ADDED"}\n{"type": "DELETED"}\n'), (410, {"reason": "Expired"})]
+    api = script.api()
+
+    assert [event["type"] for event in api.lines("/api/v1/nodes", {"watch": True})] == ["ADDED", "DELETED"]
+    with pytest.raises(ApiError) as refused:
+        list(api.lines("/api/v1/nodes", {"watch": True}))
+
+    assert refused.value.status == 410
+    assert [path for _, path, _ in script.asked] == ["/api/v1/nodes?watch=true"] * 2

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from rehearsal.operators.sealed import sealed
+
 
 class Objects:
     """What a `View` offers, over a dictionary; each object gets what the API server would add."""
@@ -27,13 +29,13 @@ class Objects:
 
     def all(self, api_version: str, kind: str) -> Iterator[dict[str, Any]]:
         found = [obj for obj in self.store.values() if (obj["apiVersion"], obj["kind"]) == (api_version, kind)]
-        return iter(copy.deepcopy(found))
+        return iter(sealed(found))
 
     def find(self, api_version: str, kind: str, name: str | None, namespace: str | None = None) -> Any:
         for place in (namespace or "", ""):
             obj = self.store.get((kind, place, name or ""))
             if obj and obj["apiVersion"] == api_version:
-                return copy.deepcopy(obj)
+                return sealed(obj)
         return None
 
     def create(self, body: dict[str, Any]) -> None:

@@ -1,0 +1,99 @@
+"""The objects of an API server as its watches tell of them: what has not changed is not asked for again."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from urllib3.exceptions import HTTPError
+
+from providers.kube import ApiError, ApiServer
+from rehearsal.operators.sealed import sealed
+
+Objects: TypeAlias = dict[tuple[str, str], dict[str, Any]]
+"""Objects of a kind by namespace and name; no namespace for a cluster-scoped kind."""
+CONNECTIONS = 128
+"""More than the kinds that anybody looks at: each watch holds one."""
+WATCH_SECONDS = 300
+"""After what length of time an API server ends a watch, so that none of a thrown-away mirror stays for ever."""
+_ALL = 100_000
+"""More objects than a kind has in a local region."""
+_LOG = logging.getLogger("operators")
+
+
+class Mirror:
+    """The objects of one API server, each kind listed at the first look and watched from then on.
+
+    A watch that ends, by time, with its server or with its kind, is followed by a new list at the next look.
+
+    Args:
+        api: Asked for lists.
+        watching: The same server, with as many connections as there are kinds and patience for `WATCH_SECONDS`.
+    """
+
+    def __init__(self, api: ApiServer, watching: ApiServer) -> None:
+        self._api = api
+        self._watching = watching
+        self._watched: dict[tuple[str, str], _Watched] = {}
+
+    def objects(self, api_version: str, kind: str) -> Objects:
+        """Return the objects of a kind in the order of namespaces and names; none of them can be changed.
+
+        Raises:
+            KindNotFound: The server does not serve the kind (yet).
+        """
+        watched = self._watched.get((api_version, kind))
+        if watched is None or watched.ended.is_set():
+            watched = self._watched[api_version, kind] = self._begin(api_version, kind)
+        return watched.objects()
+
+    def _begin(self, api_version: str, kind: str) -> _Watched:
+        path = self._api.resource(api_version, kind).collection(None)
+        # Version 0: from the API server's memory, without a question to etcd. With a limit, which it then ignores, a
+        # server that has not yet read a new kind asks etcd, instead of the client to come back in a second.
+        answer = self._api.request("GET", path, query={"resourceVersion": "0", "limit": _ALL})
+        stated = {"apiVersion": api_version, "kind": kind}
+        watched = _Watched(stated | item for item in answer.get("items") or ())
+        query = {"watch": True, "resourceVersion": answer["metadata"]["resourceVersion"]}
+        events = self._watching.lines(path, {**query, "timeoutSeconds": WATCH_SECONDS})
+        threading.Thread(target=watched.follow, args=(events,), name=f"watch {kind}", daemon=True).start()
+        return watched
+
+
+class _Watched:
+    """The objects of one kind, for as long as one watch goes on."""
+
+    def __init__(self, listed: Iterable[dict[str, Any]]) -> None:
+        self.ended = threading.Event()
+        self._objects: Objects = {_key(item): sealed(item) for item in listed}
+        self._lock = threading.Lock()
+
+    def objects(self) -> Objects:
+        with self._lock:
+            return dict(sorted(self._objects.items()))
+
+    def follow(self, events: Iterable[Any]) -> None:
+        """Take what happens until the watch ends; what it cannot tell is seen by the list that follows it."""
+        try:
+            for event in events:
+                if event["type"] == "ERROR":  # it asked for a version that is too old, or the server gives up
+                    break
+                self._take(event["type"], event["object"])
+        except (ApiError, HTTPError, ValueError) as error:
+            _LOG.debug("a watch ended: %s", error)
+        finally:
+            self.ended.set()
+
+    def _take(self, what: str, item: dict[str, Any]) -> None:
+        with self._lock:
+            if what == "DELETED":
+                self._objects.pop(_key(item), None)
+            else:
+                self._objects[_key(item)] = sealed(item)
+
+
+def _key(item: dict[str, Any]) -> tuple[str, str]:
+    metadata = item["metadata"]
+    return metadata.get("namespace", ""), metadata["name"]

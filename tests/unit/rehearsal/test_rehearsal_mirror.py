@@ -1,0 +1,132 @@
+"""What a mirror knows of an API server, by a list of each kind and a watch from there on."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+from patience import Patience
+
+from providers.kube import ApiError
+from providers.kube.discovery import Resource
+from rehearsal.operators.mirror import Mirror
+
+HOST = ("metal3.io/v1alpha1", "BareMetalHost")
+END = "END"
+BROKEN = "BROKEN"
+
+
+class Server:
+    """Lists what a test put there, and tells in a watch what the test says."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+        self.asked: list[Mapping[str, Any]] = []
+        self.events: queue.Queue[Any] = queue.Queue()
+
+    def resource(self, *_: str) -> Resource:
+        return Resource("/apis/metal3.io/v1alpha1", "baremetalhosts", namespaced=True)
+
+    def request(self, _: str, path: str, *, query: Mapping[str, Any]) -> Any:
+        self.asked.append({"path": path, **query})
+        return {"metadata": {"resourceVersion": "7"}, "items": [{"metadata": host(name)} for name in self.names]}
+
+    def lines(self, path: str, query: Mapping[str, Any]) -> Iterator[Any]:
+        self.asked.append({"path": path, **query})
+        while (event := self.events.get(timeout=30)) != END:
+            if event == BROKEN:
+                raise ApiError(500, "Gone", "it broke off")
+            yield event
+
+    def tell(self, what: str, name: str, **more: Any) -> None:
+        self.events.put({"type": what, "object": {"metadata": host(name), **more}})
+
+
+def host(name: str) -> dict[str, Any]:
+    return {"name": name, "namespace": "inventory"}
+
+
+def mirrored(server: Any) -> Mirror:
+    return Mirror(server, server)
+
+
+def names(mirror: Mirror) -> list[str]:
+    return [name for _, name in mirror.objects(*HOST)]
+
+
+def await_that(reached: Callable[[], bool]) -> None:
+    patience = Patience(30)
+    while not reached():
+        assert not patience.is_over(), "the mirror was never told"
+
+
+def test_a_kind_is_listed_once_and_watched_from_the_version_of_its_list() -> None:
+    server = Server("b", "a")
+    mirror = mirrored(server)
+
+    assert names(mirror) == ["a", "b"]
+    assert mirror.objects(*HOST)["inventory", "a"] == {
+        "apiVersion": HOST[0],
+        "kind": HOST[1],
+        "metadata": host("a"),
+    }
+    await_that(lambda: len(server.asked) == 2)
+    listed, watched = server.asked
+    assert (listed["resourceVersion"], watched["watch"], watched["resourceVersion"]) == ("0", True, "7")
+    server.events.put(END)
+
+
+def test_nobody_changes_an_object_that_others_look_at() -> None:
+    server = Server("a")
+    mirror = mirrored(server)
+
+    names(mirror)
+    server.tell("ADDED", "b")
+    await_that(lambda: names(mirror) == ["a", "b"])
+
+    for host_there in mirror.objects(*HOST).values():
+        with pytest.raises(TypeError):
+            host_there["metadata"]["name"] = "c"
+    server.events.put(END)
+
+
+def test_what_comes_changes_and_goes_is_known_without_another_list() -> None:
+    server = Server("a", "b")
+    mirror = mirrored(server)
+    names(mirror)
+
+    server.tell("ADDED", "c")
+    server.tell("MODIFIED", "b", spec={"online": True})
+    server.tell("DELETED", "a")
+
+    await_that(lambda: names(mirror) == ["b", "c"])
+    assert mirror.objects(*HOST)["inventory", "b"]["spec"] == {"online": True}
+    assert len([one for one in server.asked if "limit" in one]) == 1
+    server.events.put(END)
+
+
+@pytest.mark.parametrize("end", [END, BROKEN, {"type": "ERROR", "object": {"code": 410}}], ids=["end", "break", "old"])
+def test_after_a_watch_that_ends_the_next_look_is_a_list(end: Any) -> None:
+    server = Server("a")
+    mirror = mirrored(server)
+    names(mirror)
+    server.names = ("b",)
+
+    server.events.put(end)
+
+    await_that(lambda: names(mirror) == ["b"])
+    server.events.put(END)
+
+
+def test_what_was_taken_at_one_look_stays_as_it_was() -> None:
+    server = Server("a")
+    mirror = mirrored(server)
+    before = mirror.objects(*HOST)
+
+    server.tell("DELETED", "a")
+
+    await_that(lambda: names(mirror) == [])
+    assert [name for _, name in before] == ["a"]
+    server.events.put(END)
