@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -67,6 +68,8 @@ _PAUSE_SECONDS = 0.5
 _QUIET_PAUSE_SECONDS = 1.0
 _QUIET_ROUNDS = 10
 """After so many rounds in which nothing had to be done, the longer pause: what comes up has shorter breaks."""
+_STILL_SECONDS = 3.0
+"""How much longer that pause is while nobody changes anything: what no watch tells of is seen that much later."""
 
 
 class Servers:
@@ -77,9 +80,12 @@ class Servers:
         self._region = region
         self._open: dict[str, tuple[float, ApiServer, mirror.Mirror]] = {}
         self.views: dict[str, View] = {}
+        self.told = threading.Event()
+        """Whether anything has changed since the last round began."""
 
     def look(self) -> None:
         """Begin a round."""
+        self.told.clear()
         self.views = {}
         for cluster in {*self._region.clusters(), MANAGEMENT}:
             try:
@@ -104,7 +110,7 @@ class Servers:
             watching = ApiServer.from_kubeconfig(
                 path, user_agent=_USER_AGENT, connections=mirror.CONNECTIONS, timeout_seconds=patient
             )
-            self._open[cluster] = (changed, api, mirror.Mirror(api, watching))
+            self._open[cluster] = (changed, api, mirror.Mirror(api, watching, self.told))
         return self._open[cluster][1:]
 
 
@@ -191,6 +197,8 @@ def main() -> None:
         # Half a processor at most. A round that waits, as for an API server whose kinds are new, does not work.
         worked = time.process_time() - began
         time.sleep(max(_QUIET_PAUSE_SECONDS if quiet > _QUIET_ROUNDS else _PAUSE_SECONDS, worked))
+        if quiet > _QUIET_ROUNDS:
+            parts.servers.told.wait(_STILL_SECONDS)
 
 
 if __name__ == "__main__":

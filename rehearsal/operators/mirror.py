@@ -31,11 +31,13 @@ class Mirror:
     Args:
         api: Asked for lists.
         watching: The same server, with as many connections as there are kinds and patience for `WATCH_SECONDS`.
+        told: Set whenever a watch tells something, or ends.
     """
 
-    def __init__(self, api: ApiServer, watching: ApiServer) -> None:
+    def __init__(self, api: ApiServer, watching: ApiServer, told: threading.Event | None = None) -> None:
         self._api = api
         self._watching = watching
+        self._told = told or threading.Event()
         self._watched: dict[tuple[str, str], _Watched] = {}
 
     def objects(self, api_version: str, kind: str) -> Objects:
@@ -55,7 +57,7 @@ class Mirror:
         # server that has not yet read a new kind asks etcd, instead of the client to come back in a second.
         answer = self._api.request("GET", path, query={"resourceVersion": "0", "limit": _ALL})
         stated = {"apiVersion": api_version, "kind": kind}
-        watched = _Watched(stated | item for item in answer.get("items") or ())
+        watched = _Watched((stated | item for item in answer.get("items") or ()), self._told)
         query = {"watch": True, "resourceVersion": answer["metadata"]["resourceVersion"]}
         events = self._watching.lines(path, {**query, "timeoutSeconds": WATCH_SECONDS})
         threading.Thread(target=watched.follow, args=(events,), name=f"watch {kind}", daemon=True).start()
@@ -65,8 +67,9 @@ class Mirror:
 class _Watched:
     """The objects of one kind, for as long as one watch goes on."""
 
-    def __init__(self, listed: Iterable[dict[str, Any]]) -> None:
+    def __init__(self, listed: Iterable[dict[str, Any]], told: threading.Event) -> None:
         self.ended = threading.Event()
+        self._told = told
         self._objects: Objects = {_key(item): sealed(item) for item in listed}
         self._lock = threading.Lock()
 
@@ -85,6 +88,7 @@ class _Watched:
             _LOG.debug("a watch ended: %s", error)
         finally:
             self.ended.set()
+            self._told.set()
 
     def _take(self, what: str, item: dict[str, Any]) -> None:
         with self._lock:
@@ -92,6 +96,7 @@ class _Watched:
                 self._objects.pop(_key(item), None)
             else:
                 self._objects[_key(item)] = sealed(item)
+        self._told.set()
 
 
 def _key(item: dict[str, Any]) -> tuple[str, str]:

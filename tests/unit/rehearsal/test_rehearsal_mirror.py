@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -118,6 +119,18 @@ def test_after_a_watch_that_ends_the_next_look_is_a_list(end: Any) -> None:
 
     await_that(lambda: names(mirror) == ["b"])
     server.events.put(END)
+
+
+def test_whoever_waits_is_told_of_what_changes_and_of_the_end_of_a_watch() -> None:
+    server, told = Server("a"), threading.Event()
+    names(Mirror(server, server, told))  # type: ignore[arg-type]  # as much of a server as a mirror asks
+
+    assert not told.is_set()
+    server.tell("MODIFIED", "a")
+    assert told.wait(30)
+    told.clear()
+    server.events.put(END)
+    assert told.wait(30)
 
 
 def test_what_was_taken_at_one_look_stays_as_it_was() -> None:
