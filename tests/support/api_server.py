@@ -57,7 +57,7 @@ class LocalApiServer:
         try:
             self._start()
             self.api = self._wait_ready()
-            known = crds.definitions(MANAGEMENT)
+            known = crds.definitions(MANAGEMENT) if kinds else []
             crds.install(self.api, [crd for crd in known if crd["spec"]["names"]["kind"] in kinds])
             if controllers:
                 self._run(
