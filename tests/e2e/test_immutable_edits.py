@@ -1,12 +1,13 @@
 """What upstream holds immutable is never changed in place: another object comes, is named, and the former goes.
 
 The engine plans and applies edits of a region that has no node: a cluster that retires leaves the API server that
-Kube-OVN and plain policies need. The tests run in the order of the file on that region.
+Kube-OVN and plain policies need. The tests run in the order of the file on that region. Which edit reaches what is
+immutable, and what refuses all others, is `tests/unit/plan_checks/test_immutable_rows.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -15,11 +16,19 @@ from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
 from region_contents import commit
 from region_steps import edited
 
+from cli.errors import ExitCode
+
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 
 CLUSTER, GLOBEX = "globex-lab", f"{ENVIRONMENT}/tenants/globex.yaml"
+INVENTORY, SERIALS = f"{ENVIRONMENT}/inventory/hall-a.csv", ("MT26A0101", "MT26B0101")
 SIZES = {"hosts": "/26", "pods": "/20", "services": "/22", "load_balancers": "/28", "egress": "public"}
 VPC_API, SERVICE_API = "vpc.dpu.nvidia.com/v1alpha1", "svc.dpu.nvidia.com/v1alpha1"
+FLASH_API = "provisioning.dpu.nvidia.com/v1alpha1"
+NETWORKS = ("DPUVPC", "DPUVirtualNetwork", "DPUServiceInterface")
+"""Kinds of a VPC on OVN, each after what it names."""
+FLASHED = {"BFB": "bfb", "DPUFlavor": "flavor"}
+"""What a DPU is flashed with, and the field of a DPUDeployment that names it."""
 
 
 @pytest.fixture(scope="module")
@@ -55,25 +64,48 @@ def uids(found: dict[str, dict[str, Any]]) -> set[str]:
     return {body["metadata"]["uid"] for body in found.values()}
 
 
+def test_a_vpc_on_ovn_under_another_name_is_another_vpc_of_the_same_class(region: LocalRegion) -> None:
+    before = live(region, VPC_API, "IsolationClass")
+    commit(region)
+    region.rewrite(GLOBEX, lambda tenant: tenant["vpcs"][2].update(name="outpost"))
+    region.edit(f"{ENVIRONMENT}/region.yaml", "ovn_central: 10.0.0.30", "ovn_central: 10.0.0.31")
+    edited(region, "allocate", ENVIRONMENT)
+
+    plan = previewed(region)
+    done = applied(region)
+
+    assert plan.held == []  # the VPC that the former is called after has left the data
+    assert plan.names["create"]["DPUVPC"] == {"tenant-globex/outpost"}
+    assert plan.names["delete"]["DPUVPC"] == {"tenant-globex/annex"}
+    assert plan.names["update"]["IsolationClass"] == {"ovn"}
+    assert "replace" not in plan.names
+    made = [those(done, "create", kind, "outpost-") for kind in NETWORKS]
+    assert_in_order(*made, *(those(done, "delete", kind, "annex-") for kind in reversed(NETWORKS)))
+    assert_in_order(*(those(done, "delete", kind, "annex-") for kind in ("DPUDeployment", "DPUServiceConfiguration")))
+    after = live(region, VPC_API, "IsolationClass")
+    assert uids(after) == uids(before)
+    assert after["ovn"]["spec"]["provisioner"] == before["ovn"]["spec"]["provisioner"]
+    assert after["ovn"]["spec"]["parameters"] != before["ovn"]["spec"]["parameters"]
+
+
 def test_a_vpc_goes_from_ovn_to_hbn_by_other_objects_while_another_ends(region: LocalRegion) -> None:
     before = live(region, SERVICE_API, "DPUDeployment")["globex"]
     commit(region)
     region.rewrite(GLOBEX, lambda tenant: (tenant["vpcs"][0].update(isolation="dpf-hbn"), tenant["vpcs"].pop()))
     edited(region, "allocate", ENVIRONMENT)
 
-    plan, held, word = previewed(region)
-    done = applied(region, "--accept", str(word))
+    plan = previewed(region)
+    done = applied(region, "--accept", str(plan.word))
 
-    assert [line.split()[:2] for line in held] == [["delete", "DPUVPC"], ["delete", "DPUVirtualNetwork"]]
-    assert plan["create"].keys() == {"DPUServiceConfiguration", "DPUServiceIPAM", "DPUServiceInterface"}
-    assert plan["update"]["DPUDeployment"] == {"dpf-operator-system/globex"}
-    assert plan["delete"]["DPUVPC"] == {"tenant-globex/globex", "tenant-globex/annex"}
-    assert plan["delete"]["DPUDeployment"] == {"dpf-operator-system/annex"}
-    assert "replace" not in plan
+    assert [line.split()[:2] for line in plan.held] == [["delete", "DPUVPC"], ["delete", "DPUVirtualNetwork"]]
+    assert plan.names["create"].keys() == {"DPUServiceConfiguration", "DPUServiceIPAM", "DPUServiceInterface"}
+    assert plan.names["update"]["DPUDeployment"] == {"dpf-operator-system/globex"}
+    assert plan.names["delete"]["DPUVPC"] == {"tenant-globex/globex", "tenant-globex/outpost"}
+    assert plan.names["delete"]["DPUDeployment"] == {"dpf-operator-system/outpost"}
+    assert "replace" not in plan.names
     made, named = those(done, "create", "DPUServiceConfiguration"), those(done, "update", "DPUDeployment")
-    for vpc in ("globex-", "annex-"):
-        kinds = ("DPUServiceInterface", "DPUVirtualNetwork", "DPUVPC")
-        assert_in_order(made, named, *(those(done, "delete", kind, vpc) for kind in kinds))
+    for vpc in ("globex-", "outpost-"):
+        assert_in_order(made, named, *(those(done, "delete", kind, vpc) for kind in reversed(NETWORKS)))
     after = live(region, SERVICE_API, "DPUDeployment")["globex"]
     assert after["metadata"]["uid"] == before["metadata"]["uid"]
     assert after["spec"]["services"]["hbn"]["serviceConfiguration"] == "globex-hbn"
@@ -82,22 +114,27 @@ def test_a_vpc_goes_from_ovn_to_hbn_by_other_objects_while_another_ends(region: 
     assert {"ovn-central", "vpc-ovn-controller"} <= releases.keys()
 
 
+def between(isolation: str, *add_ons: str) -> Callable[[Any], None]:
+    """Return the edit that puts the VPC of the cluster behind something else."""
+
+    def edit(tenant: dict[str, Any]) -> None:
+        tenant["vpcs"][1].update(isolation=isolation)
+        tenant["clusters"][0]["add_ons"] = [*add_ons]
+
+    return edit
+
+
 def test_a_cluster_goes_from_policies_to_kube_ovn_by_other_objects(region: LocalRegion) -> None:
     commit(region)
-
-    def to_kube_ovn(tenant: dict[str, Any]) -> None:
-        tenant["vpcs"][1].update(isolation="kube-ovn")
-        tenant["clusters"][0]["add_ons"] = []
-
-    region.rewrite(GLOBEX, to_kube_ovn)
+    region.rewrite(GLOBEX, between("kube-ovn"))
     edited(region, "allocate", ENVIRONMENT)
 
-    plan, held, word = previewed(region)
-    done = applied(region, "--accept", str(word))
+    plan = previewed(region)
+    done = applied(region, "--accept", str(plan.word))
 
-    assert any(line.startswith("delete NetworkPolicy default/flat: ") for line in held)
-    assert (plan["create"]["Vpc"], plan["create"]["Subnet"]) == ({"flat"}, {"flat-pods"})
-    assert "replace" not in plan
+    assert any(line.startswith("delete NetworkPolicy default/flat: ") for line in plan.held)
+    assert (plan.names["create"]["Vpc"], plan.names["create"]["Subnet"]) == ({"flat"}, {"flat-pods"})
+    assert "replace" not in plan.names
     assert_in_order(
         those(done, "create", "Vpc"), those(done, "create", "Subnet"), those(done, "delete", "NetworkPolicy")
     )
@@ -106,20 +143,61 @@ def test_a_cluster_goes_from_policies_to_kube_ovn_by_other_objects(region: Local
     assert "flat" not in live(region, "networking.k8s.io/v1", "NetworkPolicy", CLUSTER)
 
 
-def test_another_image_of_dpus_comes_is_named_and_the_former_stays_for_those_that_have_it(region: LocalRegion) -> None:
-    before = live(region, "provisioning.dpu.nvidia.com/v1alpha1", "BFB")
+def test_a_cluster_goes_back_to_policies_and_its_switch_goes_before_its_vpc(region: LocalRegion) -> None:
+    commit(region)
+    region.rewrite(GLOBEX, between("policy-only", "cilium"))
+    edited(region, "allocate", ENVIRONMENT)
+
+    plan = previewed(region)
+    done = applied(region, "--accept", str(plan.word))
+
+    assert {line.split()[1] for line in plan.held} >= {"Subnet", "Vpc"}
+    assert "replace" not in plan.names
+    assert_in_order(
+        those(done, "create", "NetworkPolicy"), those(done, "delete", "Subnet"), those(done, "delete", "Vpc")
+    )
+    assert "flat" in live(region, "networking.k8s.io/v1", "NetworkPolicy", CLUSTER)
+
+
+def test_another_dpu_in_a_host_is_refused_until_its_row_went(region: LocalRegion) -> None:
+    text, [old, new] = (region.environments / INVENTORY).read_text(), SERIALS
+    [row] = (line for line in text.splitlines(keepends=True) if old in line)
+    device = f"{row.split(',')[2]}-dpu"
+    before = live(region, FLASH_API, "DPUDevice")[device]
+    region.edit(INVENTORY, old, new)
+    refused = region.jacquard("up", ENVIRONMENT)
+    assert refused.code == ExitCode.FAILED
+    assert "Serial Number is immutable" in refused.text
+    assert live(region, FLASH_API, "DPUDevice")[device]["spec"] == before["spec"]
+
+    for rest in (text.replace(row, ""), text.replace(old, new)):
+        (region.environments / INVENTORY).write_text(rest)
+        edited(region, "allocate", ENVIRONMENT)
+        applied(region)
+        assert (device in live(region, FLASH_API, "DPUDevice")) == (new in rest)
+
+    after = live(region, FLASH_API, "DPUDevice")[device]
+    assert after["spec"]["serialNumber"] == new
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
+
+
+def test_another_image_and_flavor_come_are_named_and_the_former_stay_for_those_that_have_them(
+    region: LocalRegion,
+) -> None:
+    before = {kind: live(region, FLASH_API, kind) for kind in FLASHED}
     commit(region)
     region.edit("catalog/images.yaml", "cloud.example/bfb-3.2.0.bfb", "moved.example/bfb-3.2.0.bfb")
+    region.edit("catalog/instance_types.yaml", "virtual_functions: 16", "virtual_functions: 32")
     edited(region, "promote", ENVIRONMENT, "dpus", "--wave", "1")
 
-    plan, held, _ = previewed(region)
+    plan = previewed(region)
     done = applied(region)
 
-    assert held == []
-    assert (len(plan["create"]["BFB"]), "BFB" in plan.get("update", {}), "replace" in plan) == (1, False, False)
-    assert_in_order(those(done, "create", "BFB"), those(done, "update", "DPUDeployment"))
-    after = live(region, "provisioning.dpu.nvidia.com/v1alpha1", "BFB")
-    assert uids(before) < uids(after)
-    [new] = after.keys() - before.keys()
-    named = {body["spec"]["dpus"]["bfb"] for body in live(region, SERVICE_API, "DPUDeployment").values()}
-    assert named - before.keys() == {new}
+    assert (plan.held, "replace" in plan.names) == ([], False)
+    deployments = live(region, SERVICE_API, "DPUDeployment").values()
+    for kind, field in FLASHED.items():
+        assert (len(plan.names["create"][kind]), kind in plan.names.get("update", {})) == (1, False)
+        assert_in_order(those(done, "create", kind), those(done, "update", "DPUDeployment"))
+        former, after = before[kind], live(region, FLASH_API, kind)
+        assert uids(former) < uids(after)
+        assert {body["spec"]["dpus"][field] for body in deployments} - former.keys() == after.keys() - former.keys()
