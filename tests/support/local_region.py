@@ -29,6 +29,8 @@ from toolchain import paths
 
 ENVIRONMENT = "laptop"
 UP_TIMEOUT_SECONDS = 600
+_ANSWER_SECONDS = 30.0
+"""Longest that an API server of a free machine takes to answer; at load 30 one took longer to list fifty Machines."""
 JACQUARD = str(Path(sys.executable).parent / "jacquard")
 _LOG_LINES = 20
 """Lines of each log that a failure shows."""
@@ -121,7 +123,8 @@ class LocalRegion:
         return dict(json.loads(outcome.stdout))
 
     def api(self, cluster: str = "management") -> ApiServer:
-        return ApiServer.from_kubeconfig(self.home / "regions" / self.environment / "kubeconfigs" / f"{cluster}.yaml")
+        kubeconfig = self.home / "regions" / self.environment / "kubeconfigs" / f"{cluster}.yaml"
+        return ApiServer.from_kubeconfig(kubeconfig, timeout_seconds=_ANSWER_SECONDS * slowdown())
 
     def is_up(self) -> bool:
         outcome = self.jacquard("status", self.environment, "--format", "json")

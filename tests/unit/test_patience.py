@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
-from local_region import wait_while_it_moves
+from local_region import LocalRegion, wait_while_it_moves
 from patience import Patience, slowdown
+
+from providers.kube import ApiServer
 
 
 @pytest.fixture
@@ -44,6 +48,18 @@ def test_how_many_want_a_processor_is_at_least_one(machine: dict[str, float]) ->
     assert slowdown() == 1.0
     machine["load"] = 5.0
     assert slowdown() == 2.5
+
+
+def test_an_api_server_may_take_as_much_longer_to_answer(
+    machine: dict[str, float], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(ApiServer, "from_kubeconfig", lambda _, timeout_seconds: asked.append(timeout_seconds))
+    region = LocalRegion(tmp_path, environments=tmp_path)
+    for machine["load"] in (0.5, 30.0):
+        region.api()
+
+    assert asked == [30.0, 450.0]
 
 
 def test_what_moves_is_waited_for_and_what_stands_still_is_not(
