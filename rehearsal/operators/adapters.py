@@ -36,7 +36,7 @@ class Device:
     port: str = ""
     """Interface of the port that it is of, where a policy names one."""
     mtu_bytes: int | None = None
-    """MTU that the SR-IOV operator gives functions of the port; None: it leaves theirs."""
+    """MTU that the SR-IOV operator gives functions of the port, or None where it leaves theirs."""
 
 
 def device(view: View, node: Object, resource: str) -> Device:

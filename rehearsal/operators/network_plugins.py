@@ -36,7 +36,7 @@ class Call:
     node: str
     interface: str
     device: Device | None
-    """Device that the pod was given for the network; None: none is left."""
+    """Device that the pod was given for the network, or None where none is left."""
     arguments: Mapping[str, Any]
     """What the pod's annotation tells the plugin."""
     guid: str | None
