@@ -51,6 +51,12 @@ class Mirror:
             watched = self._watched[api_version, kind] = self._begin(api_version, kind)
         return watched.objects()
 
+    def changed(self, answer: dict[str, Any]) -> None:
+        """Take what the server answered to a change, which the watch may tell of only after the next look."""
+        watched = self._watched.get((answer["apiVersion"], answer["kind"]))
+        if watched is not None:
+            watched.changed(answer)
+
     def _begin(self, api_version: str, kind: str) -> _Watched:
         path = self._api.resource(api_version, kind).collection(None)
         # Version 0: from the API server's memory, without a question to etcd. With a limit, which it then ignores, a
@@ -77,6 +83,13 @@ class _Watched:
         with self._lock:
             return dict(sorted(self._objects.items()))
 
+    def changed(self, answer: dict[str, Any]) -> None:
+        """Take a later version of an object that is there; one that is gone does not come back by it."""
+        with self._lock:
+            held = self._objects.get(_key(answer))
+            if held is not None and _version(held) < _version(answer):
+                self._objects[_key(answer)] = sealed(answer)
+
     def follow(self, events: Iterable[Any]) -> None:
         """Take what happens until the watch ends; what it cannot tell is seen by the list that follows it."""
         try:
@@ -92,6 +105,9 @@ class _Watched:
 
     def _take(self, what: str, item: dict[str, Any]) -> None:
         with self._lock:
+            held = self._objects.get(_key(item))
+            if held is not None and _version(item) < _version(held):  # it was changed here since
+                return
             if what == "DELETED":
                 self._objects.pop(_key(item), None)
             else:
@@ -102,3 +118,8 @@ class _Watched:
 def _key(item: dict[str, Any]) -> tuple[str, str]:
     metadata = item["metadata"]
     return metadata.get("namespace", ""), metadata["name"]
+
+
+def _version(item: dict[str, Any]) -> int:
+    """Return what orders the versions of an object: a number, as etcd has it and Kubernetes promises since 1.35."""
+    return int(item["metadata"]["resourceVersion"])

@@ -136,13 +136,15 @@ class View:
         metadata = obj["metadata"]
         name = f"{obj['kind']} {metadata.get('namespace', '')}/{metadata['name']}"
         try:
-            send()
+            answer = send()
         except Unreachable:
             raise
         except ApiError as error:
             level = logging.DEBUG if error.status == CONFLICT or error.not_found else logging.WARNING
             LOG.log(level, "%s %s: %s", verb, name, error)
             return False
+        if isinstance(answer, dict):  # a deletion has none
+            self._mirror.changed(answer)
         self.changes += 1
         LOG.info("%s %s", verb, name)
         return True

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from patience import Patience
 
-from providers.kube import ApiError
+from providers.kube import ApiError, ObjectRef
 from providers.kube.discovery import Resource
 from rehearsal.operators.mirror import Mirror
+from rehearsal.operators.view import View
 
 HOST = ("metal3.io/v1alpha1", "BareMetalHost")
 END = "END"
@@ -41,12 +42,15 @@ class Server:
                 raise ApiError(500, "Gone", "it broke off")
             yield event
 
-    def tell(self, what: str, name: str, **more: Any) -> None:
-        self.events.put({"type": what, "object": {"metadata": host(name), **more}})
+    def patch(self, ref: ObjectRef, patch: Any, **_: Any) -> dict[str, Any]:
+        return answered(ref.name, 9, **{**patch, "metadata": host(ref.name, 9)})
+
+    def tell(self, what: str, name: str, version: int = 8, **more: Any) -> None:
+        self.events.put({"type": what, "object": {"metadata": host(name, version), **more}})
 
 
-def host(name: str) -> dict[str, Any]:
-    return {"name": name, "namespace": "inventory"}
+def host(name: str, version: int = 7) -> dict[str, Any]:
+    return {"name": name, "namespace": "inventory", "resourceVersion": str(version)}
 
 
 def mirrored(server: Any) -> Mirror:
@@ -142,4 +146,53 @@ def test_what_was_taken_at_one_look_stays_as_it_was() -> None:
 
     await_that(lambda: names(mirror) == [])
     assert [name for _, name in before] == ["a"]
+    server.events.put(END)
+
+
+def answered(name: str, version: int, **more: Any) -> dict[str, Any]:
+    """Return what the server answers to a change."""
+    return {"apiVersion": HOST[0], "kind": HOST[1], "metadata": host(name, version), **more}
+
+
+def test_a_round_sees_what_the_round_before_it_wrote() -> None:
+    server: Any = Server("a")
+    mirror = mirrored(server)
+    before = View(server, mirror)
+    [there] = before.all(*HOST)
+
+    before.status(there, {"ready": True})
+
+    [seen] = View(server, mirror).all(*HOST)
+    assert seen["status"] == {"ready": True}
+    server.events.put(END)
+
+
+def test_what_was_changed_here_is_seen_at_the_next_look_whatever_the_watch_still_tells_of_before() -> None:
+    server = Server("a", "b")
+    mirror = mirrored(server)
+    names(mirror)
+
+    mirror.changed(answered("a", 10, status={"ready": True}))
+    assert mirror.objects(*HOST)["inventory", "a"]["status"] == {"ready": True}
+    server.tell("MODIFIED", "a", 9)
+    server.tell("DELETED", "b", 11)
+
+    await_that(lambda: names(mirror) == ["a"])
+    assert mirror.objects(*HOST)["inventory", "a"]["status"] == {"ready": True}
+    server.tell("DELETED", "a", 12)
+    await_that(lambda: names(mirror) == [])
+    server.events.put(END)
+
+
+def test_an_answer_brings_nothing_back_and_nothing_that_nobody_looks_at() -> None:
+    server = Server("a")
+    mirror = mirrored(server)
+    mirror.changed(answered("a", 9))
+    names(mirror)
+    server.tell("DELETED", "a", 11)
+    await_that(lambda: names(mirror) == [])
+
+    mirror.changed(answered("a", 10))
+
+    assert names(mirror) == []
     server.events.put(END)
