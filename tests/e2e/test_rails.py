@@ -19,11 +19,12 @@ from components.render.rails import resource_of, subnet
 from components.specs.base import Network
 from components.specs.environment import Environment
 from components.specs.loader import load_environment
-from providers.kube import ObjectRef
+from providers.kube import ApiServer, ObjectRef
 from rehearsal import crds
 from rehearsal.operators import adapters, agents
 from rehearsal.operators.address_pools import Blocks
 from rehearsal.operators.attachments import Sandboxes
+from rehearsal.operators.mirror import Objects
 from rehearsal.operators.view import View
 from rehearsal.region import MANAGEMENT
 
@@ -74,6 +75,20 @@ def _status(server: LocalApiServer, ref: ObjectRef, status: dict[str, Any]) -> N
     server.api.patch(ref, {"status": status}, subresource="status", field_manager="test")
 
 
+class Lists:
+    """What a mirror offers, by a list at each look: what a test did is there at once."""
+
+    def __init__(self, api: ApiServer) -> None:
+        self._api = api
+
+    def objects(self, api_version: str, kind: str) -> Objects:
+        listed = self._api.list(api_version, kind)
+        return {(one["metadata"].get("namespace", ""), one["metadata"]["name"]): one for one in listed}
+
+    def changed(self, answer: dict[str, Any]) -> None:
+        """Nothing is kept that could be older than ``answer``."""
+
+
 class Played:
     """The simulated parts of both clusters."""
 
@@ -84,13 +99,17 @@ class Played:
 
     def rounds(self, count: int = 2) -> None:
         for _ in range(count):
-            view = View(self._server.api)
+            view = self._view()
             agents.reconcile(view, CLUSTER, view)
             self._blocks.reconcile(view, CLUSTER, view)
             self._sandboxes.reconcile(view)
 
+    def _view(self) -> View:
+        lists: Any = Lists(self._server.api)
+        return View(self._server.api, lists)
+
     def offer(self, node: str) -> None:
-        view = View(self._server.api)
+        view = self._view()
         found = view.find("v1", "Node", node)
         assert found is not None
         adapters.offer(view, found, {}, {"spec": {"targetNamespace": OPERATORS}})
