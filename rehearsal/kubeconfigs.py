@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from providers.kube import ApiError, ApiServer, KubeconfigError
+from providers.kube import ApiError, ApiServer, KubeconfigError, ObjectRef
 
 _FILES = {
     "certificate-authority": "certificate-authority-data",
@@ -43,6 +43,22 @@ def ready(path: Path) -> bool:
         return False
     api.close()
     return True
+
+
+def controlled(path: Path) -> bool:
+    """Return whether the API server of a new cluster is ready, and its controller manager has made something.
+
+    A controller manager gives up on a server that is slow to get healthy, perhaps just when that is at last.
+    """
+    if not ready(path):
+        return False
+    api = ApiServer.from_kubeconfig(path, timeout_seconds=5, connections=1)
+    try:
+        return api.get(ObjectRef("v1", "ServiceAccount", "default", "default")) is not None
+    except ApiError:
+        return False
+    finally:
+        api.close()
 
 
 def _with_data(entry: dict[str, Any]) -> dict[str, Any]:

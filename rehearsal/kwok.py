@@ -16,7 +16,7 @@ import yaml
 
 from rehearsal import attention, ports, processes
 from rehearsal.errors import RehearsalError
-from rehearsal.kubeconfigs import embedded, ready
+from rehearsal.kubeconfigs import controlled, embedded, ready
 from rehearsal.region import MANAGEMENT, Region
 from toolchain import binaries
 from toolchain.files import replace_private
@@ -59,7 +59,7 @@ def ensure(region: Region, cluster: str, say: Say) -> None:
     dead = sorted(PARTS.keys() - _alive(region, cluster).keys())
     if dead:
         say(f"{cluster}: {', '.join(dead)} not running; starting again")
-    elif _ready(region, cluster):
+    elif ready(_own_kubeconfig(region, cluster)):
         return
     else:
         say(f"{cluster}: the API server does not answer; starting all parts again")
@@ -102,7 +102,8 @@ def _try_to_make(region: Region, cluster: str, say: Say) -> None:
         config = region.workdir / f"{cluster}.yaml"
         chosen = ports.free(len(PARTS) + 1)
         replace_private(config, json.dumps(configuration(chosen), indent=1))
-        if _kwokctl(region, cluster, ["create", "cluster", "--config", str(config)]) and _wait_ready(region, cluster):
+        begun = _kwokctl(region, cluster, ["create", "cluster", "--config", str(config)])
+        if begun and _wait_ready(region, cluster, controlled):
             _publish(region, cluster)
             _made(region, cluster).touch()
             return
@@ -239,8 +240,7 @@ def link_logs(region: Region, cluster: str) -> None:
 
 def _died(folder: Path) -> bool:
     started = {path.stem for path in (folder / "pids").glob("*.pid")}
-    alive = {process.part.rpartition("/")[2] for process in processes.running(folder)}
-    return bool(started - alive)
+    return not started <= {process.part.rpartition("/")[2] for process in processes.running(folder)}
 
 
 def _alive(region: Region, cluster: str) -> dict[str, processes.Process]:
@@ -248,13 +248,9 @@ def _alive(region: Region, cluster: str) -> dict[str, processes.Process]:
     return {process.part.rpartition("/")[2]: process for process in processes.running(folder)}
 
 
-def _ready(region: Region, cluster: str) -> bool:
-    return ready(region.cluster_folder(cluster) / "kubeconfig.yaml")
-
-
-def _wait_ready(region: Region, cluster: str) -> bool:
+def _wait_ready(region: Region, cluster: str, is_ready: Callable[[Path], bool] = ready) -> bool:
     end = time.monotonic() + _READY_SECONDS
-    while not _ready(region, cluster):
+    while not is_ready(_own_kubeconfig(region, cluster)):
         if time.monotonic() > end or PARTS.keys() - _alive(region, cluster).keys():
             return False
         time.sleep(_POLL_SECONDS)
@@ -264,7 +260,7 @@ def _wait_ready(region: Region, cluster: str) -> bool:
 def _publish(region: Region, cluster: str) -> None:
     """Write the management cluster's kubeconfig where everyone looks for it."""
     if cluster == MANAGEMENT:
-        source = region.cluster_folder(cluster) / "kubeconfig.yaml"
+        source = _own_kubeconfig(region, cluster)
         replace_private(region.kubeconfig(cluster), embedded(source, f"{region.environment}-{cluster}"))
 
 
@@ -278,7 +274,7 @@ def _renumber(region: Region, cluster: str) -> None:
     old = list(_ports(region, cluster).values())
     new = dict(zip(map(str, old), map(str, ports.free(len(old))), strict=True))
     pattern = re.compile(r"\b(" + "|".join(new) + r")\b")
-    for path in (_config(region, cluster), region.cluster_folder(cluster) / "kubeconfig.yaml"):
+    for path in (_config(region, cluster), _own_kubeconfig(region, cluster)):
         replace_private(path, pattern.sub(lambda match: new[match[0]], path.read_text()))
 
 
@@ -290,6 +286,10 @@ def _failure(region: Region, cluster: str) -> str:
     lines = log.read_text(errors="replace").splitlines()[-8:] if log.exists() else []
     tail = "\n".join(f"  {line}" for line in lines)
     return f"cluster {cluster}: {', '.join(dead)} did not come up; the end of {log}:\n{tail}"
+
+
+def _own_kubeconfig(region: Region, cluster: str) -> Path:
+    return region.cluster_folder(cluster) / "kubeconfig.yaml"
 
 
 def _config(region: Region, cluster: str) -> Path:

@@ -22,12 +22,9 @@ from rehearsal import crds, webhooks
 pytestmark = pytest.mark.e2e
 
 TENANT = "acme-train"
-KINDS = (
-    "DataVolume",
-    "VirtualMachine",
-    "VirtualMachinePool",
-    "VirtualMachineClusterInstancetype",
-)
+SIZES = "VirtualMachineClusterInstancetype"
+KINDS = ("DataVolume", "VirtualMachine", "VirtualMachinePool", SIZES)
+TOGETHER = "not be requested together"
 Spoil = Callable[[dict[str, Any]], Any]
 
 
@@ -46,8 +43,10 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApiServer]:
         crds.install(server.api, [crd for crd in crds.definitions(TENANT) if crd["spec"]["names"]["kind"] in KINDS])
         server.namespace("virtual-machines")
         webhooks.install(server.api, TENANT)
-        nothing = of("DataVolume") | {"spec": {"storage": {}}}
-        wait_until(lambda: said(server.api, nothing) != "", timeout_seconds=60, what="the rules are in force")
+        # A server learns of rules in the order in which they were made: once the last are in force, all are.
+        last = of(SIZES)
+        overcommit(last)
+        wait_until(lambda: TOGETHER in said(server.api, last), timeout_seconds=60, what="the rules are in force")
         yield server.api
     finally:
         server.stop()
@@ -65,6 +64,10 @@ def said(api: ApiServer, body: dict[str, Any]) -> str:
     except ApiError as error:
         return error.message
     return ""
+
+
+def test_rules_of_sizes_are_the_last() -> None:
+    assert SIZES.lower() in webhooks.policies()[-2]["spec"]["matchConstraints"]["resourceRules"][0]["resources"][0]
 
 
 def test_all_that_is_rendered_is_let_in(api: ApiServer) -> None:
@@ -132,7 +135,7 @@ def overcommit(body: dict[str, Any]) -> None:
         ("DataVolume", from_two, "exactly one source"),
         ("DataVolume", by_name_too, "either Source or SourceRef"),
         ("DataVolume", of_two_shapes, "one of pvc and storage"),
-        ("VirtualMachineClusterInstancetype", overcommit, "not be requested together"),
+        (SIZES, overcommit, TOGETHER),
     ],
 )
 def test_what_a_webhook_refuses_is_refused(api: ApiServer, kind: str, spoil: Spoil, why: str) -> None:

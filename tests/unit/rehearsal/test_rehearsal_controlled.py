@@ -1,0 +1,49 @@
+"""When a new cluster is worth anything: its API server is ready, and its controller manager works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from providers.kube import ApiError
+from rehearsal import kubeconfigs
+
+
+class Server:
+    """An API server that is ready, or not, and has what controllers made of it."""
+
+    def __init__(self, *, is_ready: bool = True, account: Any = None) -> None:
+        self.is_ready = is_ready
+        self.account = account
+
+    def from_kubeconfig(self, *_: object, **__: object) -> Server:
+        return self
+
+    def request(self, *_: object) -> None:
+        if not self.is_ready:
+            raise ApiError(500, "InternalError", "not yet")
+
+    def get(self, _: object) -> Any:
+        return self.account
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.mark.parametrize(
+    "server", [Server(is_ready=False, account={}), Server()], ids=["not ready", "nobody controls it"]
+)
+def test_a_cluster_is_not_controlled_before_something_was_made_in_it(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kubeconfigs, "ApiServer", server)
+
+    assert not kubeconfigs.controlled(Path("kubeconfig.yaml"))
+
+
+def test_a_cluster_with_an_account_is_controlled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kubeconfigs, "ApiServer", Server(account={"kind": "ServiceAccount"}))
+
+    assert kubeconfigs.controlled(Path("kubeconfig.yaml"))
