@@ -44,7 +44,7 @@ test-nightly: setup ## the slow proofs
 	@$(E2E) -n 2 -m nightly; regions=$$?; \
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 12 -m nightly $(FAST) && exit $$regions
 
-bench: setup ## the figures of docs/performance.md
+bench: setup ## the figures of docs/contributing/performance.md
 	@$(BIN)/python tests/bench
 
 lock: setup ## pin the Python dependencies anew (needs uv)

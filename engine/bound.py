@@ -8,7 +8,7 @@ from pathlib import Path
 from toolchain import settings
 
 RUN_BYTES = 700 * 1024**2
-"""What one run takes at its peak: engine, program, policies and plug-ins; docs/performance.md has the measurement."""
+"""What one run takes at its peak: engine, program, policies and plug-ins; docs/contributing/performance.md has the measurement."""
 _MEMORY = Path("/proc/meminfo")
 _AVAILABLE = "MemAvailable:"
 _GROUP = Path("/sys/fs/cgroup")

@@ -1,4 +1,4 @@
-"""The page about the rules, made from their docstrings: ``docs/policies.md``."""
+"""The page about the rules, made from their docstrings: ``docs/reference/policies.md``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from components.specs.base import Stage
 from policies.rules import RULES
 from policies.verdict import Rule
 
-FILE = "docs/policies.md"
+FILE = "docs/reference/policies.md"
 """Page of the rules, beside the folder of all environments."""
 _MARK = "<!-- written by jacquard schema --write from the docstrings in policies/rules; do not edit -->\n"
 _INTRODUCTION = """# Policies
@@ -29,7 +29,7 @@ Levels are data of the environment, reviewed like any other; the command line ha
 - `policy.yaml`, `freezes:` see `change-in-freeze`.
 - `waivers.yaml`: leave for one rule and one subject until the day `expires`, with a reason, an owner and a ticket. A
   rule is one of this page, a cross-check that is [listed to be waived](rules.md#what-may-be-waived), or `uniformity`,
-  of which [rollouts](rollouts.md) tells. A subject is a host (`a01-u01`), a pool (`acme-train/infer`), a tenant (for
+  of which [rollouts](../pools/rollouts.md) tells. A subject is a host (`a01-u01`), a pool (`acme-train/infer`), a tenant (for
   `change-in-freeze`) or an object (`ConfigMap acme-train/settings`), as the report names it. What is waived is told
   and counted, in SARIF as suppressed. A waiver that has expired waives nothing, and the violation says so. One that
   matches nothing is told, unless only a deploy or a look at nodes can know (`provider-without-cluster-identifier`,

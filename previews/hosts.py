@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from components.plan.effects.effect import Effect, Subject, When
 from components.plan.pools import pools
-from components.plan.report.capacity import CountedHost, HostUse, counted_hosts
+from components.plan.host_use import CountedHost, HostUse, counted_hosts
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.keys import cluster_of, group_key

@@ -60,7 +60,7 @@ def schema(
 
     All are made from the code: the files of schemas/, by which editors complete and check data files, the first line
     of each data file, which names its schema, docs/reference/ from the models and the help of verbs, the manual page
-    among it, docs/policies.md from the rules. Without --write nothing is changed, and the command ends with 1 when
+    among it, docs/reference/policies.md from the rules. Without --write nothing is changed, and the command ends with 1 when
     something is not current.
     """
     root = paths.environments().parent

@@ -12,7 +12,7 @@ from string import ascii_uppercase
 
 from cli.views.pictures import fabrics, hues, marks, text_at
 from components.plan.pools import pools
-from components.plan.report.capacity import CountedHost, HostUse, counted_hosts
+from components.plan.host_use import CountedHost, HostUse, counted_hosts
 from components.specs.environment import Environment
 from components.specs.natural import natural
 

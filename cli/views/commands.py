@@ -12,7 +12,7 @@ _HEAD = """<!-- written by jacquard schema --write from the help of each verb; d
 # Commands
 
 What each verb does and takes. Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting for a gate, 4 refused by
-a policy, 5 [held](../losses.md) for a word, 6 drift, 7 could not look, 130 interrupted.
+a policy, 5 [held](../changes/destructive-changes.md) for a word, 6 drift, 7 could not look, 130 interrupted.
 `jacquard --install-completion` makes the shell complete verbs, options, environments and pools. The same as a manual
 page: `man docs/reference/jacquard.1`.
 """

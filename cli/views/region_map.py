@@ -8,7 +8,7 @@ from itertools import groupby
 from cli.views.pictures import fabrics, marks
 from components.plan.intents.nodes import intents_of
 from components.plan.pools import pools, wanted_nodes
-from components.plan.report.capacity import CountedHost, HostUse, counted_hosts
+from components.plan.host_use import CountedHost, HostUse, counted_hosts
 from components.specs.environment import Environment
 
 FREE, SPARE, OUT_OF_SERVICE = ".", "+", "!"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from components.plan.allocate.spares import nodes_within
-from components.specs.base import PercentOrCount
+from components.specs.base import Address, PercentOrCount
 from components.specs.environment import Environment
 from components.specs.guests import GuestSystem
 from components.specs.hosted_control_plane import ClusterSpec
@@ -223,3 +223,11 @@ def problem(
 def place(environment: Environment, file: str, path: DataPath) -> str:
     """Return ``file:line`` of the value at ``path``, for the other side of a problem."""
     return problem(environment, file, path, "").place
+
+
+def public_addresses(environment: Environment, placed: PlacedCluster) -> tuple[Address, ...]:
+    """Return the public addresses of the VMs that a cluster runs, in the order of the data."""
+    vms, given = placed.tenant.vms, environment.allocations.public_ips
+    if vms is None or vms.cluster != placed.cluster.name:
+        return ()
+    return tuple(given[vm_key(vms.cluster, name)] for name in vms.public_names)

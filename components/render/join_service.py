@@ -1,6 +1,6 @@
 """What lets nodes join that boot an ISO: Metal3 gives such a node neither user data nor a name nor a token.
 
-The contract (``docs/node-pool.md``): the service knows a node by its host's identity, finds the Machine that claimed
+The contract (``docs/pools/node-pool.md``): the service knows a node by its host's identity, finds the Machine that claimed
 the host, and answers with that Machine's own bootstrap configuration and a fresh token, at every boot. Jacquard renders
 what the service must be given and where it runs; the service itself is somebody's image.
 """

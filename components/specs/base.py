@@ -113,7 +113,7 @@ class Stage(StrEnum):
     STAGING = "staging"
     """Changes are tried here before they reach production."""
     PRODUCTION = "production"
-    """Tenants depend on the region, so policy rules are at their strictest (``docs/policies.md``)."""
+    """Tenants depend on the region, so policy rules are at their strictest (``docs/reference/policies.md``)."""
 
 
 class StackLayout(StrEnum):

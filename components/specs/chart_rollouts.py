@@ -8,7 +8,7 @@ from components.specs.base import PercentOrCount, ShortName, Spec
 
 
 class ChartRolloutsSpec(Spec):
-    """Waves in which clusters of tenants get another release of a chart (``docs/rollouts.md``)."""
+    """Waves in which clusters of tenants get another release of a chart (``docs/pools/rollouts.md``)."""
 
     canary_tenants: tuple[ShortName, ...] = ()
     """Tenants whose clusters get a release first, alone. Nobody goes first when none is listed, and a chart may move

@@ -114,7 +114,7 @@ class DpuControlSpec(CheckedSpec):
     management_api: IpAddress
     """Address of the management cluster's API as DPUs reach it; DPF needs it to flash over Redfish."""
     release: DpuReleaseSpec | None = None
-    """How DPUs are let go by the platform; people do it when it is left out (``docs/dpus-and-infiniband.md``)."""
+    """How DPUs are let go by the platform; people do it when it is left out (``docs/network/dpus-and-infiniband.md``)."""
     host_interface: InterfaceName = "eth0"
     """Name that golden images give the host's port on its DPU; load balancers of tenants announce through it."""
     ovn_central: IpAddress | None = None

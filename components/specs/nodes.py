@@ -31,7 +31,7 @@ class Windows(StrEnum):
     ANNOTATE = "annotate"
     """Windows are written down, for whoever starts a roll; a roll that has begun goes on."""
     ENFORCE = "enforce"
-    """Windows hold rolls, by jobs of the management cluster; nodes are repaired all the same (``docs/rollouts.md``)."""
+    """Windows hold rolls, by jobs of the management cluster; nodes are repaired all the same (``docs/pools/rollouts.md``)."""
 
 
 class RolloutLimitsSpec(Spec):
@@ -60,7 +60,7 @@ class JoinServiceSpec(Spec):
     """The service that nodes without a disk of their own ask how to join; ``live-iso`` delivers nothing to them."""
 
     image: PinnedImage
-    """Container image of the service that fulfils the contract in ``docs/node-pool.md``; Jacquard brings none."""
+    """Container image of the service that fulfils the contract in ``docs/pools/node-pool.md``; Jacquard brings none."""
     address: IpAddress
     """Address at which nodes find the service, one of ``networks.management``; it is baked into ISOs."""
 

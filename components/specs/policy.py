@@ -68,7 +68,7 @@ _LONGEST = dt.timedelta(days=366)
 
 
 class FreezeSpec(CheckedSpec):
-    """A time in which nothing of tenants is applied; see ``change-in-freeze`` in docs/policies.md."""
+    """A time in which nothing of tenants is applied; see ``change-in-freeze`` in docs/reference/policies.md."""
 
     name: Label
     """Name of the freeze, which reports name."""
@@ -104,7 +104,7 @@ class PolicySpec(DataFile):
     """``policy.yaml``, an optional file."""
 
     rules: dict[Label, Enforcement] = Field(default_factory=dict)
-    """How strict policy rules are, by name (``docs/policies.md``); a rule that is not listed is as strict as its stage
+    """How strict policy rules are, by name (``docs/reference/policies.md``); a rule that is not listed is as strict as its stage
     asks."""
     freezes: tuple[FreezeSpec, ...] = ()
     """Times in which nothing of tenants is applied."""
@@ -114,7 +114,7 @@ class WaiverSpec(Spec):
     """Leave to offend against one rule in one place, for a time."""
 
     rule: RuleName
-    """A policy (docs/policies.md), ``uniformity``, or a cross-check that docs/rules.md lists as one to waive."""
+    """A policy (docs/reference/policies.md), ``uniformity``, or a cross-check that docs/reference/rules.md lists as one to waive."""
     subject: Text
     """What offends, as the report names it: a host, a pool (``cluster/pool``), a tenant, or ``Kind namespace/name``."""
     reason: Text

@@ -33,10 +33,10 @@ _WORDS = {
 }
 _LOCKED = "Written by `jacquard allocate` and `jacquard promote`; reviewed, never edited by hand.\n\n"
 _CONCEPTS = (
-    "What comes of them: [regions](../region.md), [control planes](../hosted-control-plane.md),\n"
-    "[node pools](../node-pool.md), [inventory](../inventory.md), [tenant networks](../tenant-network.md),\n"
-    "[storage](../storage.md), [virtual machines](../virtual-machines.md), [cluster access](../cluster-access.md), "
-    "[add-ons](../add-ons.md).\n\n"
+    "What comes of them: [regions](../region/region.md), [control planes](../control-planes/hosted-control-plane.md),\n"
+    "[node pools](../pools/node-pool.md), [inventory](../hosts/inventory.md), [tenant networks](../network/tenant-network.md),\n"
+    "[storage](../storage/storage.md), [virtual machines](../vms/virtual-machines.md), [cluster access](../control-planes/cluster-access.md), "
+    "[add-ons](../add-ons/add-ons.md).\n\n"
 )
 
 

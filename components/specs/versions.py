@@ -25,7 +25,7 @@ class Chart(Spec):
     """A release of a Helm chart in an OCI registry, pinned by version and digest.
 
     Of several rows of a chart the first one is what regions install; the others, which are newer, are what clusters of
-    tenants can be promoted to (``docs/rollouts.md``).
+    tenants can be promoted to (``docs/pools/rollouts.md``).
     """
 
     name: Label

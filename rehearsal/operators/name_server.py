@@ -1,6 +1,6 @@
 """The name server that a region writes its names to: the primary of its zones, which takes signed updates (RFC 2136).
 
-It asks for what `docs/dns.md` asks of a real one: every message is signed by the key that the platform gives, an update
+It asks for what `docs/region/dns.md` asks of a real one: every message is signed by the key that the platform gives, an update
 is of addresses and texts alone, and a whole zone goes to whoever has the key. It listens on this machine only.
 """
 

@@ -1,7 +1,7 @@
 """Charts rendered by the real helm with exactly our values, put strictly to a real API server, and read.
 
 Of the charts that travel in Go modules (``toolchain/modules/charts``); of the others only the paths of values are
-compared. ``docs/charts.md`` says which is which.
+compared. ``docs/add-ons/charts.md`` says which is which.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def test_the_page_says_which_add_ons_are_real_in_the_local_region(tmp_path: Path
     helm = Helm(tmp_path, environment.versions.kubernetes[-1])
     pinned = {chart.name: chart.version for chart in environment.versions.charts}
     real = sorted({one.chart for one in environment.add_ons.add_ons if helm.has(one.chart, pinned[one.chart])})
-    page = (paths.ROOT / "docs" / "charts.md").read_text(encoding="utf-8")
+    page = (paths.ROOT / "docs/add-ons/charts.md").read_text(encoding="utf-8")
 
     [said] = re.findall(r"^Add-ons of the charts (.*) are real", page, re.MULTILINE)
     assert said == " and ".join([", ".join(real[:-1]), real[-1]])

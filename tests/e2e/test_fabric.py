@@ -1,7 +1,7 @@
 """Pods of two tenants on one InfiniBand fabric: each in its own partition at the fabric manager, or not started.
 
 The region has a small UFM and plays ib-kubernetes, Multus and the plugin of the ports by what is rendered
-(docs/rehearsal.md). No packet is sent. The fabric comes to a region that is up, as it would to any.
+(docs/lab/rehearsal.md). No packet is sent. The fabric comes to a region that is up, as it would to any.
 """
 
 from __future__ import annotations

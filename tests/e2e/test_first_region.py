@@ -18,7 +18,7 @@ def test_the_page_does_as_it_says(tmp_path_factory: pytest.TempPathFactory) -> N
     folder = tmp_path_factory.mktemp("first")
     region = LocalRegion(folder, "edge-1", folder / "environments")
     try:
-        for step in steps("first-region.md"):
+        for step in steps("guides/first-region.md"):
             match step:
                 case Edit():
                     step.apply(region.environments.parent)

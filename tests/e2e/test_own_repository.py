@@ -76,7 +76,7 @@ def test_the_page_does_as_it_says(tmp_path_factory: pytest.TempPathFactory) -> N
     folder = tmp_path_factory.mktemp("own")
     built, shell = wheel(folder), Shell(folder)
     try:
-        for step in steps("your-own-repository.md"):
+        for step in steps("guides/your-own-repository.md"):
             if isinstance(step, Edit):
                 step.apply(shell.folder)
                 continue

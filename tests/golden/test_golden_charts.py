@@ -19,7 +19,7 @@ from components.specs.loader import load_environment
 from components.specs.versions import Chart
 from toolchain import paths
 
-PAGE = paths.ROOT / "docs" / "charts.md"
+PAGE = paths.ROOT / "docs/add-ons/charts.md"
 LOOKED_AT = re.compile(
     r"(?<=\| chart \| pinned \| rendered \| values compared with \|\n\|---\|---\|---\|---\|\n)(\|.*\n)*"
 )

@@ -79,7 +79,7 @@ def test_every_gift_has_a_consequence_or_is_insisted_on() -> None:
 
 
 def test_the_page_tells_the_same_consequences() -> None:
-    page = (paths.ROOT / "docs" / "add-ons.md").read_text(encoding="utf-8").replace("`", "")
+    page = (paths.ROOT / "docs/add-ons/add-ons.md").read_text(encoding="utf-8").replace("`", "")
 
     assert [told for gift, told in CONSEQUENCES.items() if gift and told not in page] == []
 

@@ -1,4 +1,4 @@
-"""docs/policies.md says of each rule why it is there, what it refuses and what is right."""
+"""docs/reference/policies.md says of each rule why it is there, what it refuses and what is right."""
 
 from __future__ import annotations
 

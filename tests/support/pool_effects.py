@@ -1,4 +1,4 @@
-"""What a change of each field of a pool does to its nodes: the table of docs/node-pool.md as data."""
+"""What a change of each field of a pool does to its nodes: the table of docs/pools/node-pool.md as data."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from components.plan.effects.effect import Effect, When
-from components.plan.report.capacity import HostUse
+from components.plan.host_use import HostUse
 from previews.hosts import HostImpact, Move
 
 

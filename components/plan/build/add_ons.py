@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from components.plan.build.add_on_values import overrides
 from components.plan.build.control_planes import most_nodes_of
 from components.plan.build.fabrics import connected
-from components.plan.build.vm_offering import public_addresses
-from components.plan.pools import PlacedCluster
+from components.plan.pools import PlacedCluster, public_addresses
 from components.render.add_ons import AddOnsInput
 from components.render.backends import BORDERS
 from components.render.cluster_facts import ClusterFacts

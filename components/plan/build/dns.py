@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.plan.build.add_ons import add_ons
-from components.plan.build.vm_offering import public_addresses
-from components.plan.pools import PlacedCluster
+from components.plan.pools import PlacedCluster, public_addresses
 from components.render.dns import ClusterDnsInput
 from components.specs.add_ons import Gift
 from components.specs.base import Network

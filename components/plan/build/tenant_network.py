@@ -9,9 +9,8 @@ from components.plan.build.dpus import dpu_platform
 from components.plan.build.fabrics import partition, roce_ports
 from components.plan.build.node_addresses import Links, host_links
 from components.plan.build.rails import rails_of
-from components.plan.build.vm_offering import public_addresses
 from components.plan.peerings import agreed
-from components.plan.pools import PlacedCluster, clusters_of
+from components.plan.pools import PlacedCluster, clusters_of, public_addresses
 from components.render.backends import BORDERS
 from components.render.tenant_network import TenantNetworkInput, on_dpus
 from components.render.vpc import Peer, Vpc

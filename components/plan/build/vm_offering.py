@@ -11,7 +11,6 @@ from components.render.virtual_machine import Machine
 from components.render.vm_offering import VM_OPERATORS, VmOfferingInput
 from components.render.vm_snapshots import VmSnapshots
 from components.render.workloads import KUBECTL
-from components.specs.base import Address
 from components.specs.environment import Environment
 from components.specs.keys import vm_key
 from components.specs.node_pool import PoolRole
@@ -24,14 +23,6 @@ def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[VmOf
     vms = placed.tenant.vms
     if vms is not None and vms.cluster == placed.cluster.name:
         yield _offering(environment, placed, vms)
-
-
-def public_addresses(environment: Environment, placed: PlacedCluster) -> tuple[Address, ...]:
-    """Return the public addresses of the VMs that a cluster runs, in the order of the data."""
-    vms, given = placed.tenant.vms, environment.allocations.public_ips
-    if vms is None or vms.cluster != placed.cluster.name:
-        return ()
-    return tuple(given[vm_key(vms.cluster, name)] for name in vms.public_names)
 
 
 def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> VmOfferingInput:

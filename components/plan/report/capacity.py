@@ -3,44 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any
 
 from components.plan.allocate.controllers import Budget, budgets
 from components.plan.allocate.spares import spares_for
+from components.plan.host_use import CountedHost, HostUse, counted_hosts
 from components.plan.pools import clusters, declared_spares, most_nodes, pools, rack_hosts, wanted_nodes
 from components.specs.environment import Environment
-from components.specs.inventory import HostSpec
-from components.specs.keys import cluster_of, domain_of, group_key, pool_of
+from components.specs.keys import cluster_of, domain_of, pool_of
 from components.specs.natural import naturally
 from components.specs.node_pool import NodePoolSpec
 
 COLUMNS = ("installed", "contracted", "planned", "spare", "out_of_service", "free", "short")
 """The figures of a row, in the order people read them."""
-
-
-class HostUse(StrEnum):
-    """What a host is there for."""
-
-    NODE = "node"
-    SPARE = "spare"
-    """The host is assigned to a pool beyond the nodes of its rollout group."""
-    OUT_OF_SERVICE = "out-of-service"
-    """The host takes no work, whether or not it is assigned to a pool."""
-    FREE = "free"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountedHost:
-    """A host, what fails together with it and what it counts as."""
-
-    host: HostSpec
-    failure_domain: str
-    use: HostUse
-    pool: str | None
-    """Pool that the host is assigned to, as ``cluster/pool``; None when it is free."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,30 +127,6 @@ def capacity(environment: Environment) -> Capacity:
                 )
             )
     return Capacity(environment=environment.name, types=tuple(types), controllers=budgets(environment))
-
-
-def counted_hosts(environment: Environment, of_pool: str | None = None) -> Iterator[CountedHost]:
-    """Yield all hosts, or those of one pool, in the order of the inventory.
-
-    Which of a group's hosts are the spares is decided by what breaks; here they are the last ones.
-    """
-    lock, running = environment.allocations, Counter[str]()
-    for host in environment.hosts:
-        pool = lock.hosts.get(host.host)
-        if of_pool is not None and pool != of_pool:
-            continue
-        domain = environment.failure_domain(host)
-        group = group_key(pool, domain) if pool else ""
-        if host.host in environment.out_of_service:
-            use = HostUse.OUT_OF_SERVICE
-        elif pool is None:
-            use = HostUse.FREE
-        elif group in lock.groups and running[group] < lock.groups[group].nodes:
-            use = HostUse.NODE
-            running[group] += 1
-        else:
-            use = HostUse.SPARE
-        yield CountedHost(host=host, failure_domain=domain, use=use, pool=pool)
 
 
 def most_hosts(environment: Environment) -> dict[str, int]:

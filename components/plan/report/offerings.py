@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from components.plan.build.fabrics import on_roce, partition
+from components.plan.host_use import HostUse, counted_hosts
 from components.plan.intents.nodes import intents_of
 from components.plan.pools import PlacedCluster, clusters, pools, vm_pools, vms_of
-from components.plan.report.capacity import HostUse, capacity, counted_hosts
+from components.plan.report.capacity import capacity
 from components.plan.report.nvlink_offers import nvlink_offers
 from components.plan.report.offers import (
     BucketOffer,

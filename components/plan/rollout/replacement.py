@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from components.plan.host_use import HostUse, counted_hosts
 from components.plan.pools import pools
-from components.plan.report.capacity import HostUse, counted_hosts
 from components.specs.base import limit_of
 from components.specs.environment import Environment
 from components.specs.keys import group_key, pool_of

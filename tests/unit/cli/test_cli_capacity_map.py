@@ -14,7 +14,8 @@ from processor_time import cost
 from cli.views.capacity_map import capacity_map
 from cli.views.pictures import marks
 from cli.views.region_map import region_map
-from components.plan.report.capacity import HostUse, capacity, counted_hosts
+from components.plan.host_use import HostUse, counted_hosts
+from components.plan.report.capacity import capacity
 from components.specs.environment import Environment
 from components.specs.inventory import HostSpec
 from components.specs.loader import load_environment

@@ -96,7 +96,7 @@ def test_schema_writes_a_missing_header_and_removes_what_has_no_kind(invoke: Inv
     assert tree(root) == {**before, "docs/reference/mine.md": b"# by hand\n"}
 
 
-@pytest.mark.parametrize("name", ["schemas/region.schema.json", "docs/reference/README.md", "docs/policies.md"])
+@pytest.mark.parametrize("name", ["schemas/region.schema.json", "docs/reference/README.md", "docs/reference/policies.md"])
 def test_schema_writes_over_no_file_of_somebody_else(invoke: Invoke, data_folder: Path, name: str) -> None:
     root = data_folder.parent
     (root / name).parent.mkdir(parents=True)

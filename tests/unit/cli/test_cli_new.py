@@ -65,7 +65,7 @@ def test_a_new_region_can_be_checked_and_comes_with_a_catalogue(new: Invoke, fol
 
 
 def test_the_page_for_new_users_does_as_it_says_up_to_the_engine(new: Invoke, folder: Path) -> None:
-    for step in steps("first-region.md"):
+    for step in steps("guides/first-region.md"):
         match step:
             case Edit():
                 step.apply(folder.parent)

@@ -64,7 +64,7 @@ def test_a_new_repository_has_all_that_a_region_needs(invoke: Invoke, tmp_path: 
 
 
 def test_the_page_does_as_it_says_up_to_the_engine(invoke: Invoke, regions: Path) -> None:
-    for step in steps("your-own-repository.md"):
+    for step in steps("guides/your-own-repository.md"):
         match step:
             case Edit():
                 step.apply(regions)

@@ -109,7 +109,7 @@ def test_nobody_is_asked_about_a_chart_that_nothing_in_the_cluster_names() -> No
 
 
 def test_the_page_names_the_users_of_each_add_on() -> None:
-    page = (paths.ROOT / "docs" / "losses.md").read_text(encoding="utf-8")
+    page = (paths.ROOT / "docs/changes/destructive-changes.md").read_text(encoding="utf-8")
     environment = load_environment("laptop", paths.ROOT / "environments")
 
     assert [entry.name for entry in environment.add_ons.add_ons if f"| `{entry.name}` |" not in page] == []

@@ -223,7 +223,7 @@ def test_the_table_is_the_yaml_files_of_its_folder() -> None:
 
 
 def test_the_page_shows_the_words_and_all_that_touches_machines() -> None:
-    page = (paths.ROOT / "docs" / "effects.md").read_text(encoding="utf-8").splitlines()
+    page = (paths.ROOT / "docs/changes/effects.md").read_text(encoding="utf-8").splitlines()
     shown = [[cell.strip() for cell in line.strip("|").split("|")] for line in page if line.startswith("| ")]
     touching = {Effect.REBOOTED, Effect.RE_FLASHED, Effect.REPLACED}
     machines = {Subject.NODES, Subject.HOSTS, Subject.DPUS, Subject.VMS}

@@ -55,7 +55,7 @@ def test_another_image_makes_the_nodes_anew_once_its_pin_moves() -> None:
 
 
 def test_the_page_shows_the_table() -> None:
-    page = (paths.ROOT / "docs" / "node-pool.md").read_text(encoding="utf-8")
+    page = (paths.ROOT / "docs/pools/node-pool.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:3] for line in page.splitlines() if line.startswith("| `")]
     shown = {name.strip().strip("`"): text.strip() for name, text in rows if name.strip().strip("`") in FIELDS}
 

@@ -77,7 +77,7 @@ def _group(one: Access) -> str:
 
 
 def test_the_page_shows_who_may_read_which_secret() -> None:
-    assert "\n".join(rows()) in text(DOCS / "isolation.md")
+    assert "\n".join(rows()) in text(DOCS / "region/isolation.md")
 
 
 def test_the_page_names_what_administrators_of_tenants_read_of_the_platform() -> None:
@@ -88,7 +88,7 @@ def test_the_page_names_what_administrators_of_tenants_read_of_the_platform() ->
         if one.target.kind == "Secret" and one.target.cluster != MANAGEMENT
     }
 
-    page = text(DOCS / "isolation.md")
+    page = text(DOCS / "region/isolation.md")
     assert inside
     assert [name for name in sorted(inside) if name not in page] == []
 

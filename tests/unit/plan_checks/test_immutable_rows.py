@@ -81,7 +81,7 @@ _TABLE = re.compile(r"^\| immutable \| edit \| .*\n\|[-|]+\|\n((?:\|.*\n)+)", re
 
 def rows() -> list[list[str]]:
     """Return the cells of the page's rows."""
-    [table] = _TABLE.findall(text(DOCS / "effects.md"))
+    [table] = _TABLE.findall(text(DOCS / "changes/effects.md"))
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()]
 
 

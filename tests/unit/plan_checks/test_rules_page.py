@@ -10,7 +10,7 @@ from toolchain import paths
 
 
 def test_each_rule_stands_once_in_the_table_of_the_page() -> None:
-    page = (paths.ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+    page = (paths.ROOT / "docs/reference/rules.md").read_text(encoding="utf-8")
     rows = [line for line in page.splitlines() if line.startswith("| ")]
 
     named = Counter(name for row in rows for name in re.findall(r"`([a-z-]+\.[a-z-]+)`", row))

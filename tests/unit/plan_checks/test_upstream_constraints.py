@@ -15,7 +15,7 @@ from components.specs.base import Spec
 from policies.rules import RULES
 from toolchain import paths
 
-PAGE = DOCS / "upstream-constraints.md"
+PAGE = DOCS / "reference/upstream-constraints.md"
 _NAME = re.compile(r"`([^`]+)`")
 _FIELD = re.compile(r"([A-Z]\w+)\.(\w+)")
 _SOURCE = re.compile(r"([\w./-]+):[\w./-]+")

@@ -10,7 +10,7 @@ from environment_data import ENVIRONMENTS
 from impacts import edited, impact_of
 
 from components.plan.effects.effect import Effect, Subject, When
-from components.plan.report.capacity import HostUse
+from components.plan.host_use import HostUse
 from components.specs.loader import load_environment
 from previews.hosts import HostImpact, hosts
 from previews.impact import Forced, Impact, Row

@@ -1,6 +1,6 @@
 """What simulated controllers ask before they say ready: with all of it they do, without any one thing they do not.
 
-The rows are those of the table in docs/rehearsal.md.
+The rows are those of the table in docs/lab/rehearsal.md.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rehearsal.operators import (
 from rehearsal.operators.view import reported
 from toolchain import paths
 
-PAGE = paths.ROOT / "docs" / "rehearsal.md"
+PAGE = paths.ROOT / "docs/lab/rehearsal.md"
 ROUNDS = 6
 """More than any chain of the world is long."""
 

@@ -185,7 +185,7 @@ def test_a_pod_without_attachment_port_or_partition_waits_and_says_why_once(
 
 
 def test_whoever_writes_attachments_joins_any_partition(played: Played) -> None:
-    """Nothing in the cluster keeps a tenant in its partition, as docs/dpus-and-infiniband.md says."""
+    """Nothing in the cluster keeps a tenant in its partition, as docs/network/dpus-and-infiniband.md says."""
     ours = played.tenant.get("NetworkAttachmentDefinition", FABRIC.name, "default")
     config = json.dumps({**json.loads(ours["spec"]["config"]), "pkey": "0x1f"})
     metadata = {**ours["metadata"], "name": "theirs", "uid": "theirs"}

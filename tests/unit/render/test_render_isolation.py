@@ -272,6 +272,6 @@ def rows() -> Iterator[str]:
 
 
 def test_the_page_shows_who_reaches_whom() -> None:
-    page = re.sub(r"[*]", "", text(DOCS / "isolation.md"))
+    page = re.sub(r"[*]", "", text(DOCS / "region/isolation.md"))
 
     assert "\n".join(rows()) in page
