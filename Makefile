@@ -14,10 +14,10 @@ help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## make this clone ready: .venv, pinned binaries, plugins (`up` and the tests do this themselves)
-	@$(PYTHON) -m toolchain
+	@$(PYTHON) -m jacquard.lab.toolchain
 
 python: ## only .venv, without Go: enough for check, impact, render, allocate, promote and show
-	@$(PYTHON) -m toolchain python
+	@$(PYTHON) -m jacquard.lab.toolchain python
 
 up: setup ## bring a small GPU region up on this machine and say what is in it
 	@$(BIN)/jacquard up $(ENVIRONMENT)
@@ -27,7 +27,7 @@ down: ## remove that region, its state and its processes
 	else echo "nothing is set up in this clone; if a region of it runs all the same: make setup down"; fi
 
 lint: setup ## ruff, mypy, import-linter; actionlint, which a test runs
-	@$(PYTHON) -m toolchain linters
+	@$(PYTHON) -m jacquard.lab.toolchain linters
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
 
 check: lint ## linters and unit tests only
@@ -51,4 +51,4 @@ lock: setup ## pin the Python dependencies anew (needs uv)
 	@uv pip compile --universal --python-version 3.11 --generate-hashes --extra dev --upgrade pyproject.toml -o requirements.lock
 
 clean: ## remove what set-up made in this clone; regions and their state stay
-	@$(PYTHON) -m toolchain clean
+	@$(PYTHON) -m jacquard.lab.toolchain clean

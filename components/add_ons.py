@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.add_ons import AddOnsInput
+from components.render.add_ons.add_ons import AddOnsInput
 from components.resources import PACKAGE, Clusters, register
 
 

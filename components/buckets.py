@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.buckets import BucketsInput
+from components.render.storage.buckets import BucketsInput
 from components.resources import PACKAGE, Clusters, register
 
 

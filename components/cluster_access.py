@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.cluster_access import ClusterAccessInput
+from components.render.control_planes.cluster_access import ClusterAccessInput
 from components.resources import PACKAGE, Clusters, register
 
 

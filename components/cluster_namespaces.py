@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.cluster_namespaces import ClusterNamespacesInput
+from components.render.control_planes.cluster_namespaces import ClusterNamespacesInput
 from components.resources import PACKAGE, Clusters, register
 
 

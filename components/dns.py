@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.dns import ClusterDnsInput, domain_of
+from components.render.region.dns import ClusterDnsInput, domain_of
 from components.resources import PACKAGE, Clusters, register
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.external_secrets import ExternalSecretsInput
+from components.render.region.external_secrets import ExternalSecretsInput
 from components.resources import PACKAGE, Clusters, register
 
 

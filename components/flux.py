@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.flux import FluxInput
+from components.render.add_ons.flux import FluxInput
 from components.resources import PACKAGE, Clusters, register
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.control_plane import API_PORT
-from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.render.control_planes.control_plane import API_PORT
+from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.resources import PACKAGE, Clusters, register
 
 

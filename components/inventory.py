@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.inventory import InventoryInput
+from components.render.hosts.inventory import InventoryInput
 from components.resources import PACKAGE, Clusters, register
 
 

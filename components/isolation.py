@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.isolation import IsolationInput
+from components.render.region.isolation import IsolationInput
 from components.resources import PACKAGE, Clusters, register
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pulumi
 
 from components.render.manifest import objects
-from components.render.node_pool import NodePoolInput
+from components.render.pools.node_pool import NodePoolInput
 from components.resources import PACKAGE, Clusters, register
 
 

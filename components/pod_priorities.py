@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.pod_priorities import PodPrioritiesInput
+from components.render.add_ons.pod_priorities import PodPrioritiesInput
 from components.resources import PACKAGE, Clusters, register
 
 

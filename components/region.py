@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.region import RegionInput
+from components.render.region.region import RegionInput
 from components.resources import PACKAGE, Clusters, register
 
 

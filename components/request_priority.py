@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.request_priority import LEVEL, RequestPriorityInput
+from components.render.control_planes.request_priority import LEVEL, RequestPriorityInput
 from components.resources import PACKAGE, Clusters, register
 
 

@@ -20,8 +20,8 @@ from weakref import WeakKeyDictionary
 
 import pulumi
 
-from components.plan.references.table import references_table
-from components.plan.references.walk import references
+from components.lookups.references.table import references_table
+from components.lookups.references.walk import references
 from components.render.labels import FIELD_MANAGER
 from components.render.manifest import MANAGEMENT, Json, Manifest, ManifestSet, Patch, Rendered
 

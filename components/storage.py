@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.storage import StorageCatalogInput
+from components.render.storage.storage import StorageCatalogInput
 from components.resources import PACKAGE, Clusters, register
 
 

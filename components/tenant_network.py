@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.render.tenant_network import TenantNetworkInput
+from components.render.network.tenant_network import TenantNetworkInput
 from components.resources import PACKAGE, Clusters, register
 
 

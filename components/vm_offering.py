@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pulumi
 
 from components.render.manifest import objects
-from components.render.vm_offering import VmOfferingInput
+from components.render.vms.vm_offering import VmOfferingInput
 from components.resources import PACKAGE, Clusters, register
 
 

@@ -1,6 +1,6 @@
 """Entry point of the policy pack: ``pulumi preview --policy-pack policies``."""
 
-from toolchain.loading import without_collector
+from jacquard.machine.loading import without_collector
 
 with without_collector():
     from policies.analyzer import run

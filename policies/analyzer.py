@@ -19,17 +19,17 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc, plugin_pb2
 
 from components.specs.base import Stage
-from components.specs.loader import environments, load_environment
-from components.specs.policy import Enforcement
-from components.specs.problems import SpecError
-from policies import own
+from components.specs.reading.loader import environments, load_environment
+from components.specs.reading.problems import SpecError
+from components.specs.region.policy import Enforcement
+from jacquard.machine import paths, settings
+from jacquard.machine.errors import SettingError
+from policies import extensions
 from policies.facts import Context, Fact, stack_facts
 from policies.judging import Judge, Violation
 from policies.rules import RULES
 from policies.verdict import Rule, Severity
 from policies.wire import facts_of, is_stack, stack_of
-from toolchain import paths, settings
-from toolchain.errors import SettingError
 
 PACK = "jacquard"
 VERSION = "0.1.0"
@@ -146,7 +146,7 @@ def run() -> None:
         now = settings.now()
     except SettingError as error:
         sys.exit(str(error))
-    if wrong := own.told():
+    if wrong := extensions.told():
         sys.exit("\n".join(wrong))
     serve(now)
 
@@ -157,7 +157,7 @@ def serve(now: dt.datetime) -> None:
         futures.ThreadPoolExecutor(max_workers=4),
         options=[("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES)],
     )
-    analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(now, own.rules()), server)
+    analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(now, extensions.rules()), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     sys.stdout.write(f"{port}\n")

@@ -6,14 +6,14 @@ import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from components.plan import checks
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import objects
+from components.rules import checks
 from components.specs.environment import Environment
-from components.specs.policy import WaiverSpec
-from components.specs.problems import Problem
-from policies import own
+from components.specs.reading.problems import Problem
+from components.specs.region.policy import WaiverSpec
+from policies import extensions
 from policies.facts import PROVIDER, STACK, Context, object_fact, stack_facts
 from policies.judging import Judge, Violation
 from policies.rules import change_in_freeze
@@ -46,7 +46,7 @@ class Judgement:
 
 def judge(environment: Environment, now: dt.datetime) -> Judgement:
     """Return what the rules say about ``environment`` at ``now``."""
-    judging = Judge(own.rules(), Context.of(environment, now))
+    judging = Judge(extensions.rules(), Context.of(environment, now))
     judged, count = judging.kinds, 0
     found: list[Violation] = []
     resources: dict[str, int] = {}
@@ -79,6 +79,6 @@ def frozen(environment: Environment, stack: str, now: dt.datetime) -> list[Viola
 
 def _judgeable(environment: Environment) -> Iterator[WaiverSpec]:
     """Yield the waivers of rules that can be judged without an engine and without a look at nodes."""
-    judged = {rule.name for rule in own.rules() if not rule.kinds & _ENGINE_ONLY}
+    judged = {rule.name for rule in extensions.rules() if not rule.kinds & _ENGINE_ONLY}
     judged |= set(checks.waivable())
     yield from (waiver for waiver in environment.waivers.waivers if waiver.rule in judged)

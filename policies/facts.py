@@ -7,21 +7,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from components.plan.bmcs import unverified_bmcs
-from components.plan.build.slices import SliceKind, slices
-from components.plan.closed_ports import closed_ports
-from components.plan.gifts import left_out
-from components.plan.overcommitted import overcommitted
-from components.plan.own_values import own_values
-from components.plan.pools import clusters
-from components.plan.turns import turns_on_fabrics
-from components.render.bare_metal_hosts import root_device_hints
+from components.intents.time_slicing import turns_on_fabrics
+from components.lookups.bmcs import unverified_bmcs
+from components.lookups.capabilities import left_out
+from components.lookups.closed_ports import closed_ports
+from components.lookups.overcommitted import overcommitted
+from components.lookups.overridden_values import own_values
+from components.lookups.pools import clusters
+from components.lookups.slices import SliceKind, slices
+from components.render.hosts.bare_metal_hosts import root_device_hints
 from components.render.manifest import Json
 from components.specs.base import Stage
-from components.specs.catalog import Channel, GoldenImage
 from components.specs.environment import Environment
-from components.specs.policy import Enforcement, FreezeSpec, WaiverSpec
-from components.specs.versions import Chart
+from components.specs.region.catalog import Channel, GoldenImage
+from components.specs.region.policy import Enforcement, FreezeSpec, WaiverSpec
+from components.specs.region.versions import Chart
 
 _Told = TypeVar("_Told")
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from components.specs.policy import Enforcement, WaiverSpec
+from components.specs.region.policy import Enforcement, WaiverSpec
 from policies.facts import Context, Fact, Unknown
 from policies.verdict import Finding, Rule, Verdict
 from policies.waivers import subjects, waiver_of

@@ -6,13 +6,13 @@ import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
 
-from components.plan import checks
-from components.plan.pools import DataPath, problem
+from components.lookups.pools import DataPath, problem
+from components.rules import checks
 from components.specs.environment import Environment
-from components.specs.loader import POLICY, WAIVERS
-from components.specs.policy import Enforcement, RuleId
-from components.specs.problems import Problem, listed, suggestion
-from policies import own
+from components.specs.reading.loader import POLICY, WAIVERS
+from components.specs.reading.problems import Problem, listed, suggestion
+from components.specs.region.policy import Enforcement, RuleId
+from policies import extensions
 
 UNKNOWN_RULE = "policies.unknown-rule"
 FIRM_RULE = "policies.firm-rule"
@@ -26,7 +26,7 @@ def problems(environment: Environment, now: dt.datetime) -> list[Problem]:
     """Return what is wrong with rules and their settings at ``now``, sorted by file and line."""
     return sorted(
         {
-            *own.problems(),
+            *extensions.problems(),
             *_unknown(environment),
             *_firm(environment),
             *_lapsed(environment, now.astimezone(dt.UTC).date()),
@@ -35,7 +35,7 @@ def problems(environment: Environment, now: dt.datetime) -> list[Problem]:
 
 
 def _unknown(environment: Environment) -> Iterator[Problem]:
-    policies = [rule.name for rule in own.rules()]
+    policies = [rule.name for rule in extensions.rules()]
     waivable = [*policies, RuleId.UNIFORMITY, *checks.waivable()]
     named: list[tuple[str, DataPath, str, list[str]]] = [
         (POLICY, ("rules", name), name, policies) for name in environment.policy.rules
@@ -62,7 +62,7 @@ def _lapsed(environment: Environment, today: dt.date) -> Iterator[Problem]:
 
 
 def _firm(environment: Environment) -> Iterator[Problem]:
-    for rule in own.rules():
+    for rule in extensions.rules():
         level = environment.policy.rules.get(rule.name)
         if level is Enforcement.ADVISORY and rule.is_firm(environment.region.stage):
             text = (

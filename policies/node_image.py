@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from components.specs.catalog import GoldenImage
+from components.specs.region.catalog import GoldenImage
 from policies.facts import UNKNOWN, Context, Fact
 from policies.verdict import NOT_APPLICABLE, Finding, undecided
 

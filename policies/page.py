@@ -29,7 +29,8 @@ Levels are data of the environment, reviewed like any other; the command line ha
 - `policy.yaml`, `freezes:` see `change-in-freeze`.
 - `waivers.yaml`: leave for one rule and one subject until the day `expires`, with a reason, an owner and a ticket. A
   rule is one of this page, a cross-check that is [listed to be waived](rules.md#what-may-be-waived), or `uniformity`,
-  of which [rollouts](../pools/rollouts.md) tells. A subject is a host (`a01-u01`), a pool (`acme-train/infer`), a tenant (for
+  of which [rollouts](../pools/rollouts.md) tells. A subject is a host (`a01-u01`), a pool (`acme-train/infer`), a
+  tenant (for
   `change-in-freeze`) or an object (`ConfigMap acme-train/settings`), as the report names it. What is waived is told
   and counted, in SARIF as suppressed. A waiver that has expired waives nothing, and the violation says so. One that
   matches nothing is told, unless only a deploy or a look at nodes can know (`provider-without-cluster-identifier`,

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from components.specs import problems
 from components.specs.base import Stage
-from components.specs.policy import Enforcement
+from components.specs.reading import problems
+from components.specs.region.policy import Enforcement
 from policies.facts import Context, Fact, Unknown
 
 MAX_LISTED = 10

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from components.render import labels as keys
 from components.specs.keys import pool_key
-from components.specs.policy import WaiverSpec, longest_waiver
+from components.specs.region.policy import WaiverSpec, longest_waiver
 from policies.facts import PROVIDER, STACK, Fact, Unknown
 
 HOSTS = frozenset({"BareMetalHost", "BMC"})

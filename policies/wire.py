@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 from pulumi.runtime.proto import analyzer_pb2
 
 from components.render.manifest import MANAGEMENT
+from jacquard.providers.objectset.patch_bodies import bodies
+from jacquard.providers.rpc.values import decode
 from policies.facts import PROVIDER, UNKNOWN, Fact, object_fact
-from providers.objectset.patch_bodies import bodies
-from providers.rpc.values import decode
 
 Resource: TypeAlias = analyzer_pb2.AnalyzeRequest | analyzer_pb2.AnalyzerResource
 

@@ -1,6 +1,6 @@
 """The Pulumi program: what a stack's name stands for, from the data beside it."""
 
-from toolchain.loading import without_collector
+from jacquard.machine.loading import without_collector
 
 with without_collector():
     from stacks.program import run

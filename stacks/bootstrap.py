@@ -7,7 +7,7 @@ from pathlib import Path
 import pulumi
 from pulumi_command import local
 
-from components.plan.pools import clusters
+from components.lookups.pools import clusters
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
 from stacks import kubeconfig
@@ -25,8 +25,8 @@ def deploy_clusters(environment: Environment, kubeconfigs: Path) -> None:
         local.Command(
             f"{environment.name}-{cluster}",
             **python(
-                create=f"rehearsal up {environment.name} --cluster {cluster}",
-                delete=f"rehearsal down {environment.name} --cluster {cluster}",
+                create=f"jacquard.lab.rehearsal up {environment.name} --cluster {cluster}",
+                delete=f"jacquard.lab.rehearsal down {environment.name} --cluster {cluster}",
             ),
         )
     pulumi.export("clusters", [MANAGEMENT, *tenants])

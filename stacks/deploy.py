@@ -28,36 +28,36 @@ from components.isolation import Isolation, IsolationArgs
 from components.node_pool import NodePool, NodePoolArgs
 from components.pod_priorities import PodPriorities, PodPrioritiesArgs
 from components.region import Region, RegionArgs
-from components.render.add_ons import AddOnsInput
-from components.render.buckets import BucketsInput
-from components.render.cluster_access import ClusterAccessInput
-from components.render.cluster_namespaces import ClusterNamespacesInput
+from components.render.add_ons.add_ons import AddOnsInput
+from components.render.add_ons.flux import FluxInput
+from components.render.add_ons.pod_priorities import PodPrioritiesInput
 from components.render.concept import Concept
-from components.render.dns import ClusterDnsInput
-from components.render.external_secrets import ExternalSecretsInput
-from components.render.flux import FluxInput
-from components.render.hosted_control_plane import HostedControlPlaneInput
-from components.render.inventory import InventoryInput
-from components.render.isolation import IsolationInput
+from components.render.control_planes.cluster_access import ClusterAccessInput
+from components.render.control_planes.cluster_namespaces import ClusterNamespacesInput
+from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
+from components.render.control_planes.request_priority import RequestPriorityInput
+from components.render.extensions import OwnInput
+from components.render.hosts.inventory import InventoryInput
 from components.render.manifest import MANAGEMENT
-from components.render.node_pool import NodePoolInput
-from components.render.own import OwnInput
-from components.render.pod_priorities import PodPrioritiesInput
-from components.render.region import RegionInput
-from components.render.request_priority import RequestPriorityInput
-from components.render.storage import StorageCatalogInput
-from components.render.tenant_network import TenantNetworkInput
-from components.render.vm_offering import VmOfferingInput
+from components.render.network.tenant_network import TenantNetworkInput
+from components.render.pools.node_pool import NodePoolInput
+from components.render.region.dns import ClusterDnsInput
+from components.render.region.external_secrets import ExternalSecretsInput
+from components.render.region.isolation import IsolationInput
+from components.render.region.region import RegionInput
+from components.render.storage.buckets import BucketsInput
+from components.render.storage.storage import StorageCatalogInput
+from components.render.vms.vm_offering import VmOfferingInput
 from components.request_priority import RequestPriority, RequestPriorityArgs
 from components.resources import Cluster, Need, done
-from components.specs.region import RegionSpec
+from components.specs.region.region import RegionSpec
 from components.storage import StorageCatalog, StorageCatalogArgs
 from components.tenant_network import TenantNetwork, TenantNetworkArgs
 from components.vm_offering import VmOffering, VmOfferingArgs
 from stacks import kubeconfig
 from stacks.commands import python
-from stacks.looking import Looking
-from stacks.own_component import Own, OwnArgs
+from stacks.extension_component import Own, OwnArgs
+from stacks.probes import Looking
 
 KUBECONFIG_TIMEOUT_SECONDS = 900
 _Beside: TypeAlias = (

@@ -13,19 +13,19 @@ from pathlib import Path
 import pulumi
 
 from components.render.concept import Concept
-from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import MANAGEMENT, Manifest, Rendered, objects
-from components.render.region import RegionInput
+from components.render.region.region import RegionInput
 from components.resources import OPERATORS
 from components.specs.base import Stage
-from components.specs.region import RegionSpec
-from providers.kube import ApiServer, KindNotFound, KubeconfigError, ObjectRef, Unreachable
+from components.specs.region.region import RegionSpec
+from jacquard.providers.kube import ApiServer, KindNotFound, KubeconfigError, ObjectRef, Unreachable
 from stacks import kubeconfig
 from stacks.errors import StackError
-from stacks.looking import not_ready, unreadable
+from stacks.markers import WAITING
 from stacks.prerequisites import Looked, look
-from stacks.told import WAITING
-from stacks.unseen import Names, ask
+from stacks.probes import not_ready, unreadable
+from stacks.validation import Names, ask
 
 _TIMEOUT_SECONDS = 5.0
 _CLUSTER_API = "cluster.x-k8s.io/v1beta2"

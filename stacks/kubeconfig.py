@@ -14,13 +14,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from components.plan.pools import clusters
+from components.lookups.pools import clusters
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
-from providers.errors import ProviderError
-from providers.kube import ApiServer, ObjectRef
-from providers.kube.wait import WaitCondition, WaitTimeout, wait_for
-from toolchain.files import replace_private
+from jacquard.machine.files import replace_private
+from jacquard.providers.errors import ProviderError
+from jacquard.providers.kube import ApiServer, ObjectRef
+from jacquard.providers.kube.wait import WaitCondition, WaitTimeout, wait_for
 
 FOLDER_VARIABLE = "JACQUARD_KUBECONFIGS"
 _FILLED = (WaitCondition("jsonpath={.data.value}", path=("data", "value")),)

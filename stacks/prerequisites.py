@@ -13,12 +13,12 @@ from http import HTTPStatus
 from itertools import groupby
 from typing import Any
 
-from components.plan.references.table import Table, references_table
-from components.plan.references.walk import Given, given
+from components.lookups.references.table import Table, references_table
+from components.lookups.references.walk import Given, given
 from components.render.manifest import Manifest
 from components.specs.natural import naturally
-from providers.kube import ApiError, ApiServer, ObjectRef, Unreachable
-from stacks.unseen import SIDE_BY_SIDE
+from jacquard.providers.kube import ApiError, ApiServer, ObjectRef, Unreachable
+from stacks.validation import SIDE_BY_SIDE
 
 _DATA = ("f:data", "f:stringData")
 _FIELD = "f:"

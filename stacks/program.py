@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import pulumi
 
-from components.plan.build.inputs import inputs
-from components.plan.build.manifests import everything
+from components.inputs.manifests import everything
+from components.inputs.slice_inputs import inputs
 from components.specs.base import Stage
-from components.specs.problems import SpecError
-from providers.errors import ProviderError
+from components.specs.reading.problems import SpecError
+from jacquard.harness import serving
+from jacquard.machine import paths
+from jacquard.machine.errors import SettingError
+from jacquard.machine.kind import Kind
+from jacquard.providers.errors import ProviderError
 from stacks import kubeconfig
 from stacks.ambient import refuse_ambient_clusters
 from stacks.bootstrap import deploy_clusters
 from stacks.deploy import Deployment
 from stacks.errors import StackError
 from stacks.gates import pass_gates
-from stacks.given import write_list
-from stacks.plug_in_record import keep
+from stacks.provider_record import keep
+from stacks.rehearsal_inputs import write_list
 from stacks.target import load_target
-from toolchain import paths
-from toolchain.errors import SettingError
-from toolchain.kind import Kind
-from toolchain.serving import serving
 
 
 def run() -> None:

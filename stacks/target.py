@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from components.plan.build.slices import Slice, needs, slices
-from components.plan.checks import check
+from components.lookups.slices import Slice, needs, slices
+from components.rules.checks import check
 from components.specs.base import StackLayout, Stage
 from components.specs.environment import Environment
-from components.specs.loader import environments, load_environment
-from components.specs.problems import SpecError, listed
+from components.specs.reading.loader import environments, load_environment
+from components.specs.reading.problems import SpecError, listed
 from stacks.errors import StackError
-from stacks.own import joined
+from stacks.extensions import joined
 
 BOOTSTRAP = "bootstrap"
 """Name of the stack, after the environment's, that makes the clusters of a rehearsal."""

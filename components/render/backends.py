@@ -1,7 +1,7 @@
 """What each backend renders and can do: one entry a backend, and nobody else asks which one it is.
 
-Templates of older revisions stay as they were, so that each revision keeps its own tables. ``observe.backends`` says in
-the same way what the objects of each backend tell.
+Templates of older revisions stay as they were, so that each revision keeps its own tables.
+``jacquard.observe.backends`` says in the same way what the objects of each backend tell.
 """
 
 from __future__ import annotations
@@ -10,35 +10,25 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from components.render import (
-    bare_metal_controllers,
-    bare_metal_hosts,
-    dpf_hbn,
-    dpf_ovn,
-    ironcore_metal,
-    ironcore_servers,
-    k0smotron,
-    kamaji,
-    kamaji_etcd,
-    kube_ovn,
-    metal3,
-    policy_only,
-)
-from components.render.bare_metal_controllers import Watched
-from components.render.control_plane import ControlPlane
-from components.render.dpus import DpuPlatform
-from components.render.hosts import PlacedHost
+from components.render.control_planes import k0smotron, kamaji, kamaji_etcd
+from components.render.control_planes.control_plane import ControlPlane
+from components.render.hosts import bare_metal_controllers, bare_metal_hosts, ironcore_servers
+from components.render.hosts.bare_metal_controllers import Watched
+from components.render.hosts.hosts import PlacedHost
 from components.render.manifest import Manifest, Patch
-from components.render.operators import Operator
+from components.render.network import dpf_hbn, dpf_ovn, kube_ovn, policy_only
+from components.render.network.dpus import DpuPlatform
+from components.render.network.vpc import Vpc
+from components.render.pools import ironcore_metal, metal3
 from components.render.providers import Provider
-from components.render.vpc import Vpc
-from components.specs.bare_metal import BareMetalBackend, BareMetalSpec
+from components.render.region.operators import Operator
 from components.specs.base import Network
-from components.specs.catalog import BootMode
+from components.specs.hosts.bare_metal import BareMetalBackend, BareMetalSpec
 from components.specs.ipv6 import Network6
-from components.specs.nodes import FirmwareUpdate
-from components.specs.region import ControlPlaneBackend, ControlPlanesSpec, NetworksSpec
-from components.specs.tenant_network import Isolation
+from components.specs.network.tenant_network import Isolation
+from components.specs.pools.nodes import FirmwareUpdate
+from components.specs.region.catalog import BootMode
+from components.specs.region.region import ControlPlaneBackend, ControlPlanesSpec, NetworksSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from components.render.compute_domains import CLIQUE
-from components.render.gpu_sharing import GPU
 from components.render.labels import NODE_INSTANCE_TYPE
 from components.render.manifest import Json
+from components.render.network.port_functions import NETWORKS
 from components.render.objects import given
-from components.render.port_functions import NETWORKS
-from components.specs.node_pool import TaintSpec
+from components.render.pools.compute_domains import CLIQUE
+from components.render.pools.gpu_sharing import GPU
+from components.specs.pools.node_pool import TaintSpec
 
 _CUDA = "nvcr.io/nvidia/cuda:12.4.1-base-ubuntu22.04"
 """Image of an example that looks at GPUs, for both architectures."""

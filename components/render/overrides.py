@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.specs.add_on_values import ChartValue, ValuePath
+from components.specs.add_ons.add_on_values import ChartValue, ValuePath
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from components.specs.cluster_api import Release
+from components.specs.region.cluster_api import Release
 
 KINDS = {
     "core": "CoreProvider",

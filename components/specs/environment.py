@@ -6,27 +6,27 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from components.specs.add_ons import AddOnCatalog
-from components.specs.approvals import ApprovalsFile
+from components.specs.add_ons.add_ons import AddOnCatalog
 from components.specs.base import SCHEMA_VERSION, Spec
-from components.specs.catalog import ImageCatalog
-from components.specs.firmware import FirmwareCatalog
-from components.specs.instance_types import InstanceTypeCatalog, Scale
-from components.specs.inventory import HostSpec
+from components.specs.hosts.firmware import FirmwareCatalog
+from components.specs.hosts.instance_types import InstanceTypeCatalog, Scale
+from components.specs.hosts.inventory import HostSpec
+from components.specs.hosts.out_of_service import OutOfServiceSpec
 from components.specs.locks import AllocationsLock, ImagesLock
-from components.specs.out_of_service import OutOfServiceSpec
-from components.specs.policy import PolicySpec, WaiversSpec
-from components.specs.positions import Positions
-from components.specs.region import FailureDomain, RegionSpec
-from components.specs.tenant import TenantSpec
-from components.specs.versions import VersionVector
-from components.specs.vm_offering import VmCatalog
+from components.specs.reading.positions import Positions
+from components.specs.region.approvals import ApprovalsFile
+from components.specs.region.catalog import ImageCatalog
+from components.specs.region.policy import PolicySpec, WaiversSpec
+from components.specs.region.region import FailureDomain, RegionSpec
+from components.specs.region.tenant import TenantSpec
+from components.specs.region.versions import VersionVector
+from components.specs.vms.vm_offering import VmCatalog
 
 
 class Environment(Spec):
     """One folder under ``environments/`` with the catalogue, loaded and valid on its own.
 
-    Cross-references are checked by ``components.plan.checks``, not here.
+    Cross-references are checked by ``components.rules.checks``, not here.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -67,7 +67,7 @@ class Environment(Spec):
     """Line of each value in its file, for errors that are found later."""
 
     own: tuple[Any, ...] = Field(default=(), exclude=True, repr=False)
-    """Components of the repository that the environment lies in; `components.plan.own` says what they are."""
+    """Components of the repository that the environment lies in; `components.inputs.extensions` says what they are."""
 
     def failure_domain(self, host: HostSpec) -> str:
         """Return the name of what fails together with ``host``.

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from components.specs.base import Spec
-from components.specs.remedy import FormError
+from components.specs.reading.remedy import FormError
 
 Network6 = ipaddress.IPv6Network
 ADDRESS_BITS = 128

@@ -10,8 +10,6 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from components.specs.api_server import DEFAULT_NODE_PORTS
-from components.specs.bare_metal import BareMetalBackend
 from components.specs.base import (
     DEFAULT_SERVICE_DOMAIN,
     OCI_DIGEST,
@@ -27,9 +25,8 @@ from components.specs.base import (
     ShortName,
     Spec,
 )
-from components.specs.border import RouteTarget
-from components.specs.fabric import FEW_RAILS, MOST_RAILS, GuidRange
-from components.specs.intents import ChartIntent, DpuIntent, Intent, IntentName, NodeIntent
+from components.specs.control_planes.api_server import DEFAULT_NODE_PORTS
+from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.ipv6 import Cidr6
 from components.specs.keys import (
     ChartKey,
@@ -42,10 +39,13 @@ from components.specs.keys import (
     is_about_charts,
     is_about_dpus,
 )
+from components.specs.network.border import RouteTarget
+from components.specs.network.fabrics import FEW_RAILS, MOST_RAILS, GuidRange
+from components.specs.network.vpc_allocation import Asn, Pkey, Vni, VpcAllocation
+from components.specs.pools.intents import ChartIntent, DpuIntent, Intent, IntentName, NodeIntent
 from components.specs.ranges import Numbers
-from components.specs.region import ControlPlaneBackend
-from components.specs.versions import Chart
-from components.specs.vpc_allocation import Asn, Pkey, Vni, VpcAllocation
+from components.specs.region.region import ControlPlaneBackend
+from components.specs.region.versions import Chart
 
 UNDO = "restore the file with git checkout, since only commands write it"
 """Remedy for a lock file that no command wrote so."""

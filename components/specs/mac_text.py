@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from components.specs.remedy import FormError
+from components.specs.reading.remedy import FormError
 
 MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 _OTHER_FORM = re.compile(r"(?i)[0-9a-f]{2}([-:]?[0-9a-f]{2}){5}|[0-9a-f]{4}(\.[0-9a-f]{4}){2}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 
-from components.specs.remedy import FormError
+from components.specs.reading.remedy import FormError
 
 
 def cidr(value: object) -> object:

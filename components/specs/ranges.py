@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from components.specs.base import Spec
-from components.specs.remedy import FormError
+from components.specs.reading.remedy import FormError
 
 _NUMBER = r"(0x[0-9a-f]{1,15}|0|[1-9][0-9]{0,17})"
 _OTHER_DASH = re.compile("\\s*(?:-|\u2013|\u2014|\\.\\.)\\s*")

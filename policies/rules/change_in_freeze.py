@@ -13,7 +13,7 @@ what all tenants share.
 
 from __future__ import annotations
 
-from components.specs.policy import Enforcement, FreezeSpec, RuleId
+from components.specs.region.policy import Enforcement, FreezeSpec, RuleId
 from policies.facts import STACK, Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, Verdict, violation
 

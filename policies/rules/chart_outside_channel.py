@@ -12,7 +12,7 @@ What the catalogue does not have is left to ``jacquard check``, which asks it of
 from __future__ import annotations
 
 from components.specs.base import Stage
-from components.specs.policy import Enforcement, RuleId
+from components.specs.region.policy import Enforcement, RuleId
 from policies.facts import UNKNOWN, Context, Fact
 from policies.verdict import NOT_APPLICABLE, PASS, Finding, Rule, Severity, listed, undecided, violation
 

@@ -11,7 +11,7 @@ Right: a rule of `ingress` with the port, from 0.0.0.0/0 or from less; or a VM t
 from __future__ import annotations
 
 from components.specs.base import Stage
-from components.specs.policy import Enforcement, RuleId
+from components.specs.region.policy import Enforcement, RuleId
 from policies.facts import Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, violation
 

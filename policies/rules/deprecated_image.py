@@ -12,8 +12,8 @@ Right: ``jacquard promote ENV POOL --to VERSION`` before that day.
 from __future__ import annotations
 
 from components.specs.base import Stage
-from components.specs.catalog import Lifecycle
-from components.specs.policy import Enforcement, RuleId
+from components.specs.region.catalog import Lifecycle
+from components.specs.region.policy import Enforcement, RuleId
 from policies.facts import Context, Fact
 from policies.node_image import CATALOGUE, TEMPLATES, catalogued
 from policies.verdict import PASS, Finding, Rule, Severity, listed, violation

@@ -11,7 +11,7 @@ Right: hosts with virtualisation in their firmware, and no `vm_emulation`; a VM 
 from __future__ import annotations
 
 from components.specs.base import Stage
-from components.specs.policy import Enforcement, RuleId
+from components.specs.region.policy import Enforcement, RuleId
 from policies.facts import UNKNOWN, Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, undecided, violation
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from components.render.providers import KINDS
 from components.specs.base import Stage
-from components.specs.policy import Enforcement, RuleId
+from components.specs.region.policy import Enforcement, RuleId
 from policies.facts import UNKNOWN, Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, listed, undecided, violation
 

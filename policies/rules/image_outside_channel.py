@@ -10,7 +10,7 @@ a waiver with the pool as its subject first: ``jacquard promote`` then pins it.
 
 from __future__ import annotations
 
-from components.specs.policy import RuleId
+from components.specs.region.policy import RuleId
 from policies.facts import Context, Fact
 from policies.node_image import CATALOGUE, TEMPLATES, node_image
 from policies.verdict import PASS, Finding, Rule, Severity, listed, violation

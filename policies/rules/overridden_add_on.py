@@ -11,7 +11,7 @@ Right: the value in `add_on_values` of `region.yaml`, for all clusters; a cluste
 from __future__ import annotations
 
 from components.specs.base import Stage
-from components.specs.policy import Enforcement, RuleId
+from components.specs.region.policy import Enforcement, RuleId
 from policies.facts import Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, violation
 

@@ -9,7 +9,7 @@ Right: ``components.resources.Cluster(name=..., kubeconfig=..., identifier="<env
 
 from __future__ import annotations
 
-from components.specs.policy import RuleId
+from components.specs.region.policy import RuleId
 from policies.facts import PROVIDER, UNKNOWN, Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, undecided, violation
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 
 from components.specs.base import Stage
-from components.specs.policy import Enforcement, RuleId
+from components.specs.region.policy import Enforcement, RuleId
 from policies.facts import UNKNOWN, Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, undecided, violation
 

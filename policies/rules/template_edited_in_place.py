@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.render.objects import digest
-from components.specs.policy import RuleId
+from components.specs.region.policy import RuleId
 from policies.facts import UNKNOWN, Context, Fact
 from policies.node_image import TEMPLATES
 from policies.verdict import PASS, Finding, Rule, Severity, undecided, violation

@@ -11,8 +11,8 @@ Right: whole GPUs where jobs span nodes, `gpu_sharing: {mig: ...}` where pods ar
 from __future__ import annotations
 
 from components.specs.base import Stage
-from components.specs.policy import Enforcement, RuleId
-from components.specs.problems import listed
+from components.specs.reading.problems import listed
+from components.specs.region.policy import Enforcement, RuleId
 from policies.facts import Context, Fact
 from policies.verdict import PASS, Finding, Rule, Severity, violation
 

@@ -12,7 +12,7 @@ Right: the URL that ``images.lock.yaml`` has for the digest, although the catalo
 
 from __future__ import annotations
 
-from components.specs.policy import RuleId
+from components.specs.region.policy import RuleId
 from policies.facts import Context, Fact
 from policies.node_image import CATALOGUE, TEMPLATES, NodeImage, node_image
 from policies.verdict import PASS, Finding, Rule, Severity, listed, violation

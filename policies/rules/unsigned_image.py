@@ -12,7 +12,7 @@ of images to verify: nothing here fetches it.
 from __future__ import annotations
 
 from components.specs.base import Stage
-from components.specs.policy import Enforcement, RuleId
+from components.specs.region.policy import Enforcement, RuleId
 from policies.facts import Context, Fact
 from policies.node_image import CATALOGUE, TEMPLATES, catalogued
 from policies.verdict import PASS, Finding, Rule, Severity, listed, violation

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from toolchain import paths
+from jacquard.machine import paths
 
 REGION = "bench"
 FOLDER = Path(__file__).parent
@@ -44,7 +44,7 @@ def main() -> int:
         chosen.json.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="jacquard-bench-") as home:
         os.environ["JACQUARD_HOME"] = home
-        rehearsal = (sys.executable, "-m", "rehearsal")
+        rehearsal = (sys.executable, "-m", "jacquard.lab.rehearsal")
         if run(*rehearsal, "up", REGION, "--cluster", "management"):
             return 1
         try:

@@ -23,9 +23,9 @@ from typing import Any
 from region_model import largest, shown
 from support import ENVIRONMENTS, measured
 
-from components.specs.edits import edited
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.specs.reading.edits import edited
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 JACQUARD = str(paths.VENV / "bin" / "jacquard")
 BARS = {

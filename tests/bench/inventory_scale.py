@@ -27,13 +27,14 @@ from typing import Any
 from objectset_create import apply_loop
 from support import LocalApiServer, meanwhile, piped
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import SliceKind, slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import SliceKind, slices
 from components.render.manifest import MANAGEMENT, ManifestSet, objects
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from rehearsal.operators.hosts import FIRMWARE
-from toolchain import environment, paths
+from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal.operators.hosts.claims import FIRMWARE
+from jacquard.lab.toolchain import environment
+from jacquard.machine import paths
 
 BARS = {
     "up --skip-preview over floor": 4.0,

@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from toolchain import paths
+from jacquard.machine import paths
 
 PARTS = re.compile(r"^time: .*$", re.MULTILINE)
 EMPTY = "name: empty\nruntime: {{name: python, options: {{virtualenv: {venv}}}}}\n"

@@ -23,11 +23,11 @@ from typing import Any
 
 import grpc
 
-from providers.kube import ApiServer, ObjectRef
-from providers.objectset.config import CONNECTIONS
-from providers.rpc.server import MESSAGE_BYTES
-from providers.rpc.stubs import ResourceProviderStub, provider_pb2
-from providers.rpc.values import encode
+from jacquard.providers.kube import ApiServer, ObjectRef
+from jacquard.providers.objectset.config import CONNECTIONS
+from jacquard.providers.rpc.server import MESSAGE_BYTES
+from jacquard.providers.rpc.stubs import ResourceProviderStub, provider_pb2
+from jacquard.providers.rpc.values import encode
 
 TARGET = 0.60
 """Least speed of the provider as a share of the loop's."""

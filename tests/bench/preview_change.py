@@ -30,18 +30,19 @@ from make_up import EMPTY
 from region_model import largest, shown
 from support import ENVIRONMENTS, LocalApiServer, meanwhile, measured
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import SliceKind, slices
-from components.plan.references.table import references_table
-from components.plan.references.walk import given
+from components.inputs.manifests import manifests
+from components.lookups.references.table import references_table
+from components.lookups.references.walk import given
+from components.lookups.slices import SliceKind, slices
 from components.render.manifest import MANAGEMENT, Manifest, objects
-from components.specs.loader import load_environment
-from engine.bound import at_once
-from engine.driver import Engine
-from engine.side_by_side import side_by_side
-from providers.kube import ApiServer, ObjectRef
-from starters.repository import repository
-from toolchain import environment, paths
+from components.specs.reading.loader import load_environment
+from jacquard.engine.driver import Engine
+from jacquard.engine.parallel import side_by_side
+from jacquard.engine.parallelism import at_once
+from jacquard.lab.toolchain import environment
+from jacquard.machine import paths
+from jacquard.providers.kube import ApiServer, ObjectRef
+from jacquard.starters.repository import repository
 
 BARS = {
     "one pool, seconds": 15.0,

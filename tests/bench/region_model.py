@@ -25,13 +25,13 @@ from typing import TypeVar
 import yaml
 from support import ENVIRONMENTS, grow, measured
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.plan.checks import check
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import objects
+from components.rules.checks import check
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 BARS = {
     "load, plan and checks over floor": 10.0,

@@ -21,11 +21,11 @@ from pathlib import Path
 from region_model import largest, shown
 from support import ENVIRONMENTS
 
-from cli.views import render_tree
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
-from components.specs.loader import load_environment
+from components.specs.reading.loader import load_environment
+from jacquard.cli.views import render_tree
 
 BARS = {"processor time over floor": 3.0, "elapsed over floor": 3.0}
 

@@ -20,8 +20,9 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from providers.kube import ApiServer
-from toolchain import environment, paths
+from jacquard.lab.toolchain import environment
+from jacquard.machine import paths
+from jacquard.providers.kube import ApiServer
 
 VENDOR_UP_SECONDS = 2.8
 """Vendor's provider, 100 ConfigMaps, file backend."""

@@ -15,7 +15,8 @@ import sys
 import time
 from pathlib import Path
 
-from toolchain import environment, paths
+from jacquard.lab.toolchain import environment
+from jacquard.machine import paths
 
 ENGINE = "127.0.0.1:1"
 """An engine address that nobody answers; a server says its port before it calls."""

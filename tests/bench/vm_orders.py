@@ -23,10 +23,10 @@ import yaml
 from region_model import largest, seconds, shown, work
 from support import ENVIRONMENTS
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import objects
-from components.specs.loader import load_environment
+from components.specs.reading.loader import load_environment
 
 BARS = {"check and render, seconds": 3.0, "more than without orders, over floor": 10.0}
 _FLEET = 5

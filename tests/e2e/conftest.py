@@ -17,7 +17,7 @@ from local_region import LocalRegion, end, gone_at_the_end
 from plug_ins_told import by_whose
 from xdist.scheduler import LoadFileScheduling
 
-from toolchain.engine import choose
+from jacquard.lab.toolchain.engine import choose
 
 _SHARING = (
     (

@@ -15,8 +15,8 @@ from helm_charts import CHARTS
 from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_until
 from workbench import Workbench
 
-from components.specs.loader import load_environment
-from providers.kube.objects import dig
+from components.specs.reading.loader import load_environment
+from jacquard.providers.kube.objects import dig
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -19,11 +19,11 @@ from environment_data import ENVIRONMENTS
 from helm_charts import CHARTS, Helm
 from published_crds import CrdFolder
 
-from components.render.node_agents import NODE_AGENTS
-from components.specs.loader import load_environment
-from providers.kube import ApiError
-from rehearsal import crds
-from toolchain import paths
+from components.render.add_ons.node_agents import NODE_AGENTS
+from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal import crds
+from jacquard.machine import paths
+from jacquard.providers.kube import ApiError
 
 pytestmark = pytest.mark.e2e
 

@@ -18,10 +18,10 @@ from api_server import LocalApiServer
 from environment_data import ENVIRONMENTS
 from patience import Patience
 
-from components.plan.build.cluster_namespaces import of_cluster
-from components.plan.pools import clusters
-from components.specs.loader import load_environment
-from providers.kube import ObjectRef
+from components.inputs.cluster_namespaces import of_cluster
+from components.lookups.pools import clusters
+from components.specs.reading.loader import load_environment
+from jacquard.providers.kube import ObjectRef
 
 pytestmark = pytest.mark.e2e
 

@@ -11,7 +11,7 @@ import pytest
 from api_server import LocalApiServer
 from pulumi_project import Project
 
-from providers.kube import ObjectRef
+from jacquard.providers.kube import ObjectRef
 
 pytestmark = pytest.mark.e2e
 

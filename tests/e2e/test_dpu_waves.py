@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_while_it_moves
 
-from components.render.programs.dpu_decision import AWAY, READY
-from providers.kube import ApiError, ApiServer, ObjectRef
+from components.programs.dpu_decision import AWAY, READY
+from jacquard.providers.kube import ApiError, ApiServer, ObjectRef
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -15,10 +15,10 @@ from api_server import LocalApiServer
 from environment_data import ENVIRONMENTS
 from patience import Patience
 
-from components.plan.build.manifests import everything
+from components.inputs.manifests import everything
 from components.render.manifest import Manifest
-from components.specs.loader import load_environment
-from providers.kube import ObjectRef
+from components.specs.reading.loader import load_environment
+from jacquard.providers.kube import ObjectRef
 
 pytestmark = pytest.mark.e2e
 

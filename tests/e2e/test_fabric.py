@@ -13,12 +13,12 @@ import pytest
 from local_region import ENVIRONMENT, LocalRegion, wait_until
 from region_steps import edited
 
-from components.render.infiniband import RESOURCE, attachment_of
-from components.render.port_functions import NETWORKS
-from components.specs.loader import load_environment
-from providers.kube import ObjectRef
-from providers.kube.objects import dig
-from rehearsal.operators.fabric_manager import PARTITIONS
+from components.render.network.infiniband import RESOURCE, attachment_of
+from components.render.network.port_functions import NETWORKS
+from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal.operators.network.fabric_manager import PARTITIONS
+from jacquard.providers.kube import ObjectRef
+from jacquard.providers.kube.objects import dig
 
 pytestmark = pytest.mark.e2e
 

@@ -9,7 +9,7 @@ import pytest
 from local_region import JACQUARD, LocalRegion, processes_of
 from walkthrough import Command, Edit, steps
 
-from toolchain import paths
+from jacquard.machine import paths
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

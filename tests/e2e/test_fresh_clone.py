@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from local_region import processes_of
 
-from toolchain import paths
+from jacquard.machine import paths
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

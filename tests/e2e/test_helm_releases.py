@@ -8,9 +8,9 @@ import subprocess
 import pytest
 from local_region import ENVIRONMENT, LocalRegion, wait_until
 
-from providers.kube import ObjectRef
-from providers.kube.objects import dig
-from toolchain import binaries
+from jacquard.lab.toolchain import binaries
+from jacquard.providers.kube import ObjectRef
+from jacquard.providers.kube.objects import dig
 
 pytestmark = pytest.mark.e2e
 

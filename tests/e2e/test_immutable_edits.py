@@ -16,7 +16,7 @@ from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
 from region_contents import commit
 from region_steps import edited
 
-from cli.errors import ExitCode
+from jacquard.cli.errors import ExitCode
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -18,11 +18,11 @@ from environment_data import copy_data
 from published_crds import CrdFolder
 from workbench import Workbench
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
-from providers.kube import ApiError, ObjectRef
-from rehearsal import crds
+from jacquard.lab.rehearsal import crds
+from jacquard.providers.kube import ApiError, ObjectRef
 
 pytestmark = pytest.mark.e2e
 

@@ -15,9 +15,9 @@ import pytest
 from local_region import ENVIRONMENT, LocalRegion, wait_until
 from zone_files import addresses_of
 
-from components.specs.loader import load_environment
-from providers.kube import ApiServer, ObjectRef
-from providers.kube.objects import dig
+from components.specs.reading.loader import load_environment
+from jacquard.providers.kube import ApiServer, ObjectRef
+from jacquard.providers.kube.objects import dig
 
 pytestmark = pytest.mark.e2e
 
@@ -50,7 +50,7 @@ def await_address(api: ApiServer, ref: ObjectRef = WEB) -> str:
 
 def controllers(region: LocalRegion) -> set[str]:
     """Return the clusters in which a controller of MetalLB runs."""
-    told = region.run(sys.executable, "-m", "rehearsal", "status", ENVIRONMENT, "--format", "json")
+    told = region.run(sys.executable, "-m", "jacquard.lab.rehearsal", "status", ENVIRONMENT, "--format", "json")
     names = [part["name"].split("/") for part in json.loads(told.stdout)["parts"] if part["alive"]]
     return {name[0] for name in names if name[-1] == "metallb-controller"}
 

@@ -13,9 +13,9 @@ from api_server import LocalApiServer
 
 from components.render.manifest import Manifest, Readiness
 from components.resources import child_name, type_token
-from providers.kube import ObjectRef
-from stacks.looking import Looking, not_ready
-from stacks.unseen import ask
+from jacquard.providers.kube import ObjectRef
+from stacks.probes import Looking, not_ready
+from stacks.validation import ask
 
 pytestmark = pytest.mark.e2e
 

@@ -20,10 +20,10 @@ from broken_nodes import CHECK, MACHINE, REMEDIATION, Health, counted_repairs
 from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, wait_until
 from pools_of_four import CLUSTER, region_of
 
-from components.plan.rollout.repair import most_broken, startup_seconds
-from components.render.bare_metal_controllers import PROVISIONED_AT_ONCE
-from components.specs.loader import load_environment
-from providers.kube import ObjectRef
+from components.render.hosts.bare_metal_controllers import PROVISIONED_AT_ONCE
+from components.rollout.repair import most_broken, startup_seconds
+from components.specs.reading.loader import load_environment
+from jacquard.providers.kube import ObjectRef
 
 HOST = ("metal3.io/v1alpha1", "BareMetalHost")
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]

@@ -1,6 +1,7 @@
 """Names in the DNS by the real ExternalDNS: its chart with the values of our releases, and signed updates over TCP.
 
-Its pods are those that the chart makes; both run as the local region runs them (`rehearsal.operators.programs`), with
+Its pods are those that the chart makes; both run as the local region runs them
+(`jacquard.lab.rehearsal.operators.programs`), with
 the rights that we give them, and write to the name server of a local region. One API server stands for the management
 cluster and for the tenant's, so that each of the two also sees what is the other's to write.
 """
@@ -22,18 +23,18 @@ from helm_charts import Helm
 from local_region import wait_until
 from zone_files import addresses_of
 
-from components.plan.build.manifests import everything
-from components.specs.loader import load_environment
-from providers.kube import ApiServer, ObjectRef
-from rehearsal import processes
-from rehearsal.charts import KIND
-from rehearsal.kubeconfigs import embedded
-from rehearsal.operators.mirror import CONNECTIONS, Mirror
-from rehearsal.operators.name_server import NameServer
-from rehearsal.operators.programs import Programs
-from rehearsal.operators.view import SIMULATED, View, simulated_secret
-from rehearsal.ports import LOOPBACK
-from rehearsal.region import MANAGEMENT, Region
+from components.inputs.manifests import everything
+from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal import processes
+from jacquard.lab.rehearsal.charts import KIND
+from jacquard.lab.rehearsal.kubeconfigs import embedded
+from jacquard.lab.rehearsal.operators.mirror import CONNECTIONS, Mirror
+from jacquard.lab.rehearsal.operators.network.name_server import NameServer
+from jacquard.lab.rehearsal.operators.programs import Programs
+from jacquard.lab.rehearsal.operators.view import SIMULATED, View, simulated_secret
+from jacquard.lab.rehearsal.ports import LOOPBACK
+from jacquard.lab.rehearsal.region import MANAGEMENT, Region
+from jacquard.providers.kube import ApiServer, ObjectRef
 
 pytestmark = pytest.mark.e2e
 

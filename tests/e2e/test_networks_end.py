@@ -15,11 +15,11 @@ from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end
 from region_contents import commit
 from region_steps import edited
 
-from components.render.dpu_services import OVN
-from components.render.ovn_services import SERVICES, WRITER
+from components.render.network.dpu_services import OVN
+from components.render.network.ovn_services import SERVICES, WRITER
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from rehearsal.operators import dpu_ends
+from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal.operators.network import dpu_ends
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -11,12 +11,12 @@ import pytest
 from environment_data import ENVIRONMENTS
 from nfs_server import network, read, serving, tools
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.plan.references.table import references_table
-from components.plan.references.walk import given
+from components.inputs.manifests import manifests
+from components.lookups.references.table import references_table
+from components.lookups.references.walk import given
+from components.lookups.slices import slices
 from components.render.manifest import objects
-from components.specs.loader import load_environment
+from components.specs.reading.loader import load_environment
 
 pytestmark = pytest.mark.e2e
 STRANGER = IPv4Address("192.0.2.7")

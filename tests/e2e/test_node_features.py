@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from local_region import ENVIRONMENT, LocalRegion, wait_until
 
-from providers.kube import ApiServer, ObjectRef
-from providers.kube.objects import dig
+from jacquard.providers.kube import ApiServer, ObjectRef
+from jacquard.providers.kube.objects import dig
 
 pytestmark = pytest.mark.e2e
 
@@ -62,7 +62,7 @@ def test_the_real_master_labels_nodes_by_what_their_workers_found(running: Local
         what=f"nodes with GPUs have their label, and no other {labelled(api)}",
     )
 
-    told = running.run(sys.executable, "-m", "rehearsal", "status", ENVIRONMENT, "--format", "json")
+    told = running.run(sys.executable, "-m", "jacquard.lab.rehearsal", "status", ENVIRONMENT, "--format", "json")
     parts = {part["name"] for part in json.loads(told.stdout)["parts"] if part["alive"]}
     said = {body["metadata"]["name"]: body for body in api.list(NFD, "NodeFeature", namespace="node-feature-discovery")}
     name = min(labelled(api).keys() - plain)

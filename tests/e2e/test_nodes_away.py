@@ -20,8 +20,8 @@ from pools_of_four import CLUSTER, NEXT, NODES, PAST, edit_pools, region_of
 from region_contents import commit
 from workbench import Workbench
 
-from components.plan.rollout.subject import DATA
-from components.specs.loader import load_environment
+from components.rollout.subject import DATA
+from components.specs.reading.loader import load_environment
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -12,9 +12,9 @@ from api_server import HOSTS, LocalApiServer
 from local_region import wait_until
 from pulumi_project import Project
 
-from providers.kube import ObjectRef
-from providers.objectset.applyset import ID, KINDS, MEMBER, PART_OF, applyset_id
-from providers.objectset.inputs import brief
+from jacquard.providers.kube import ObjectRef
+from jacquard.providers.objectset.applyset import ID, KINDS, MEMBER, PART_OF, applyset_id
+from jacquard.providers.objectset.inputs import brief
 
 pytestmark = pytest.mark.e2e
 

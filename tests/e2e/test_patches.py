@@ -9,8 +9,8 @@ import pytest
 from api_server import LocalApiServer
 from driven_standin import DrivenStandIn
 
-from providers.errors import ProviderError
-from providers.kube import ObjectRef
+from jacquard.providers.errors import ProviderError
+from jacquard.providers.kube import ObjectRef
 
 pytestmark = pytest.mark.e2e
 

@@ -15,10 +15,10 @@ from driven_pools import Pools, Seen, content, effect
 from pool_changes import CHANGES, around, of_pool, other_image, other_pods, pool, rendered, spelt
 from pool_effects import BACK, FIELDS, MOVED, PROMOTED
 
-from components.plan.effects.effect import Effect
+from components.lookups.effects.effect import Effect
 from components.render import labels as keys
 from components.specs.environment import Environment
-from components.specs.node_pool import NodePoolSpec
+from components.specs.pools.node_pool import NodePoolSpec
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -12,7 +12,7 @@ from api_server import LocalApiServer
 
 from components.render.manifest import MANAGEMENT
 from components.render.objects import manifest
-from providers.kube import ObjectRef
+from jacquard.providers.kube import ObjectRef
 from stacks.prerequisites import Looked, keys_of, look
 
 pytestmark = pytest.mark.e2e

@@ -27,18 +27,18 @@ from published_crds import CrdFolder
 from second_backends import with_backends
 from vendor_diff import vendor_diff
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
-from components.specs.bare_metal import BareMetalBackend
 from components.specs.environment import Environment
-from components.specs.instance_types import PortUse, RdmaSpec
-from components.specs.loader import environments, load_environment
-from components.specs.region import ControlPlaneBackend
-from components.specs.tenant_network import Isolation
-from providers.kube import ApiError
-from providers.standins.kubernetes.normal import normal
-from rehearsal import crds
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.hosts.instance_types import PortUse, RdmaSpec
+from components.specs.network.tenant_network import Isolation
+from components.specs.reading.loader import environments, load_environment
+from components.specs.region.region import ControlPlaneBackend
+from jacquard.lab.rehearsal import crds
+from jacquard.lab.standins.kubernetes.objects.normal import normal
+from jacquard.providers.kube import ApiError
 
 pytestmark = pytest.mark.e2e
 

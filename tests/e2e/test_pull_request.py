@@ -14,9 +14,9 @@ from outcome import Outcome
 from region_contents import changed, commit, foretold, machines
 from repositories import COMMIT, git
 
-from cli.errors import ExitCode
-from previews.attestation import FILE as STATEMENT
-from previews.signing import SUFFIX
+from jacquard.cli.errors import ExitCode
+from jacquard.previews.attestations.attestation import FILE as STATEMENT
+from jacquard.previews.attestations.signing import SUFFIX
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -13,20 +13,21 @@ from api_server import LocalApiServer
 from environment_data import ENVIRONMENTS
 from rail_jobs import job, networks_of, own_attachment, pod, refusal
 
-from components.plan.build.manifests import everything
+from components.inputs.manifests import everything
 from components.render.manifest import objects
-from components.render.rails import resource_of, subnet
+from components.render.network.rails import resource_of, subnet
 from components.specs.base import Network
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from providers.kube import ApiServer, ObjectRef
-from rehearsal import crds
-from rehearsal.operators import adapters, agents
-from rehearsal.operators.address_pools import Blocks
-from rehearsal.operators.attachments import Sandboxes
-from rehearsal.operators.mirror import Objects
-from rehearsal.operators.view import View
-from rehearsal.region import MANAGEMENT
+from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal import crds
+from jacquard.lab.rehearsal.operators.hosts import agents
+from jacquard.lab.rehearsal.operators.mirror import Objects
+from jacquard.lab.rehearsal.operators.network import adapters
+from jacquard.lab.rehearsal.operators.network.address_pools import Blocks
+from jacquard.lab.rehearsal.operators.network.attachments import Sandboxes
+from jacquard.lab.rehearsal.operators.view import View
+from jacquard.lab.rehearsal.region import MANAGEMENT
+from jacquard.providers.kube import ApiServer, ObjectRef
 
 pytestmark = pytest.mark.e2e
 CLUSTER, FABRIC, OPERATORS = "wisent-train", "roce-south", "network-operator"

@@ -18,15 +18,15 @@ from published_crds import CRDS
 from region_contents import changed, commit, images, machines
 from region_steps import edited
 
-from cli.errors import ExitCode
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.plan.report.garbage import USERS
-from components.render import metal3
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import objects
-from components.specs.loader import load_environment
-from providers.kube import ApiError, ObjectRef
-from providers.kube.objects import dig
+from components.render.pools import metal3
+from components.reports.garbage import USERS
+from components.specs.reading.loader import load_environment
+from jacquard.cli.errors import ExitCode
+from jacquard.providers.kube import ApiError, ObjectRef
+from jacquard.providers.kube.objects import dig
 
 pytestmark = pytest.mark.e2e
 

@@ -14,7 +14,7 @@ from other_plug_ins import vendors_on_path
 from region_contents import POOLS, applied, changed, commit, images, machines
 from region_steps import edited, refused, up
 
-from toolchain.engine import choose
+from jacquard.lab.toolchain.engine import choose
 
 pytestmark = pytest.mark.e2e
 

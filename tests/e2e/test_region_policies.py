@@ -13,10 +13,10 @@ from local_region import ENVIRONMENT, LocalRegion
 from region_contents import CLUSTER_API, commit
 from repositories import git
 
+from jacquard.machine import paths
+from jacquard.providers.kube import ObjectRef
 from policies.rules import RULES
 from policies.verdict import Severity
-from providers.kube import ObjectRef
-from toolchain import paths
 
 pytestmark = pytest.mark.e2e
 

@@ -27,7 +27,7 @@ from region_contents import (
 )
 from region_steps import edited, record, up
 
-from providers.kube import ObjectRef
+from jacquard.providers.kube import ObjectRef
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -14,10 +14,10 @@ from api_server import LocalApiServer
 from environment_data import ENVIRONMENTS
 from patience import Patience
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
-from components.render.request_priority import LEVEL, RequestPriorityInput
-from components.specs.loader import load_environment
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
+from components.render.control_planes.request_priority import LEVEL, RequestPriorityInput
+from components.specs.reading.loader import load_environment
 
 pytestmark = pytest.mark.e2e
 

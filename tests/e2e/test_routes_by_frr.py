@@ -27,11 +27,11 @@ from frr_configuration import (
 )
 from routers import Router, lab, wait
 
-from components.plan.build import tenant_network
-from components.plan.report.border import contract
-from components.render.nvue import HOST_INTERFACE
+from components.inputs import tenant_network
+from components.render.network.nvue import HOST_INTERFACE
+from components.reports.network.border import contract
 from components.specs.environment import Environment
-from components.specs.tenant_network import Egress
+from components.specs.network.tenant_network import Egress
 
 PLACES = (("ant", 0), ("ant", 1), ("bee", 0), ("cat", 0))
 """VPC and number of the link of each host and its DPU."""

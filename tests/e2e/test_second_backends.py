@@ -14,8 +14,8 @@ import pytest
 from local_region import LocalRegion, gone_at_the_end, processes_of
 from second_region import ENVIRONMENT, NODES, second_region
 
-from components.specs.loader import load_environment
-from providers.kube import ObjectRef
+from components.specs.reading.loader import load_environment
+from jacquard.providers.kube import ObjectRef
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from local_region import ENVIRONMENT, LocalRegion, gone_at_the_end, left_behind
 
-from providers.kube import ObjectRef
+from jacquard.providers.kube import ObjectRef
 
 pytestmark = [pytest.mark.e2e, pytest.mark.nightly]
 

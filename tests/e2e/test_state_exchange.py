@@ -16,11 +16,11 @@ from driven_standin import DrivenStandIn
 from recorded_states import Recorded
 from vendor_diff import vendor_diff
 
-from providers.errors import ProviderError
-from providers.kube import ApiServer, ObjectRef
-from providers.rpc.diff import changes
-from providers.rpc.paths import render
-from rehearsal import crds
+from jacquard.lab.rehearsal import crds
+from jacquard.providers.errors import ProviderError
+from jacquard.providers.kube import ApiServer, ObjectRef
+from jacquard.providers.rpc.diff import changes
+from jacquard.providers.rpc.paths import render
 
 pytestmark = pytest.mark.e2e
 

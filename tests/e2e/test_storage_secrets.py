@@ -13,11 +13,11 @@ from api_server import LocalApiServer
 from environment_data import ENVIRONMENTS
 from secret_access import kinds
 
-from components.plan.build.manifests import everything
+from components.inputs.manifests import everything
 from components.render.labels import BUCKET_LOGIN
 from components.render.manifest import MANAGEMENT, Manifest, objects
-from components.specs.loader import environments, load_environment
-from providers.kube import ApiServer, ObjectRef
+from components.specs.reading.loader import environments, load_environment
+from jacquard.providers.kube import ApiServer, ObjectRef
 
 pytestmark = pytest.mark.e2e
 

@@ -13,8 +13,8 @@ import pytest
 import yaml
 from local_region import ENVIRONMENT, UP, LocalRegion, left_behind, wait_until
 
-from providers.kube import ApiError, KubeconfigError, ObjectRef
-from rehearsal import attention, ports, stages
+from jacquard.lab.rehearsal import ports, stage_coverage, stages
+from jacquard.providers.kube import ApiError, KubeconfigError, ObjectRef
 
 pytestmark = pytest.mark.e2e
 
@@ -63,7 +63,7 @@ def test_after_all_parts_of_a_cluster_were_killed_it_moves_again_at_other_ports(
 
     log = running.home / "regions" / ENVIRONMENT / "logs" / "management" / "kwok-controller.log"
     watched = [json.loads(line) for line in log.read_text().splitlines() if "Start stage controller" in line]
-    assert {(one["ref"]["APIGroup"], one["ref"]["Kind"]) for one in watched} == attention.played(
+    assert {(one["ref"]["APIGroup"], one["ref"]["Kind"]) for one in watched} == stage_coverage.played(
         stages.stages("management", 1)
     )
 

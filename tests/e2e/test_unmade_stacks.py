@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.driver import Engine
-from engine.unmade import previewing
-from toolchain import paths
+from jacquard.engine.driver import Engine
+from jacquard.engine.missing_stacks import previewing
+from jacquard.machine import paths
 
 pytestmark = pytest.mark.e2e
 
@@ -17,7 +17,7 @@ stackConfigDir: environments
 runtime: {name: python, options: {virtualenv: .venv}}
 """
 PROGRAM = """import pulumi
-from stacks.plug_in_record import keep
+from stacks.provider_record import keep
 keep(pulumi.get_stack())
 """
 """Begins as ours does, with a look at the stack's own state."""

@@ -16,10 +16,10 @@ from region_steps import edited
 from vm_chart import rendered
 from vm_states import VM, machine, runs, state
 
-from cli.errors import ExitCode
-from components.specs.loader import load_environment
-from providers.kube import ApiServer, ObjectRef
-from providers.kube.objects import dig
+from components.specs.reading.loader import load_environment
+from jacquard.cli.errors import ExitCode
+from jacquard.providers.kube import ApiServer, ObjectRef
+from jacquard.providers.kube.objects import dig
 
 pytestmark = pytest.mark.e2e
 

@@ -11,15 +11,15 @@ import pytest
 from api_server import LocalApiServer
 from environment_data import ENVIRONMENTS
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
-from components.render.vm_images import NAMESPACE
-from components.render.vm_offering import VmOfferingInput
-from components.render.vm_snapshots import NAME
-from components.specs.loader import load_environment
-from rehearsal import crds
-from toolchain import binaries
+from components.render.vms.vm_images import NAMESPACE
+from components.render.vms.vm_offering import VmOfferingInput
+from components.render.vms.vm_snapshots import NAME
+from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal import crds
+from jacquard.lab.toolchain import binaries
 
 pytestmark = pytest.mark.e2e
 KIND = ("snapshot.kubevirt.io/v1beta1", "VirtualMachineSnapshot")

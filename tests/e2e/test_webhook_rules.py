@@ -12,12 +12,12 @@ from api_server import LocalApiServer
 from environment_data import ENVIRONMENTS
 from local_region import wait_until
 
-from components.plan.build import vm_offering
-from components.plan.pools import clusters
+from components.inputs import vm_offering
+from components.lookups.pools import clusters
 from components.render.manifest import Manifest, objects
-from components.specs.loader import environments, load_environment
-from providers.kube import ApiError, ApiServer
-from rehearsal import crds, webhooks
+from components.specs.reading.loader import environments, load_environment
+from jacquard.lab.rehearsal import crds, webhooks
+from jacquard.providers.kube import ApiError, ApiServer
 
 pytestmark = pytest.mark.e2e
 

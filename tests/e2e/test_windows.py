@@ -16,18 +16,19 @@ from local_region import wait_until
 from pools import edited, of_kind, sized
 from pulumi_project import Project
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
-from components.render.node_pool import NodePoolInput
 from components.render.objects import namespace
-from components.render.pool_windows import FIELD_MANAGER, PoolWindows, render_windows
-from components.specs.loader import load_environment
+from components.render.pools.node_pool import NodePoolInput
+from components.render.pools.pool_windows import FIELD_MANAGER, PoolWindows, render_windows
+from components.specs.reading.loader import load_environment
 from components.specs.times import WindowSpec
-from observe.objects import holds
-from providers.kube import ObjectRef
-from providers.kube.objects import dig
-from toolchain import binaries, paths
+from jacquard.lab.toolchain import binaries
+from jacquard.machine import paths
+from jacquard.observe.objects import holds
+from jacquard.providers.kube import ObjectRef
+from jacquard.providers.kube.objects import dig
 
 pytestmark = pytest.mark.e2e
 

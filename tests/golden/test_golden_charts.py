@@ -14,10 +14,10 @@ from environment_data import ENVIRONMENTS
 from golden import UPDATE
 from helm_charts import CHARTS, Helm
 
-from components.render.add_on_values import VALUES
-from components.specs.loader import load_environment
-from components.specs.versions import Chart
-from toolchain import paths
+from components.render.add_ons.add_on_values import VALUES
+from components.specs.reading.loader import load_environment
+from components.specs.region.versions import Chart
+from jacquard.machine import paths
 
 PAGE = paths.ROOT / "docs/add-ons/charts.md"
 LOOKED_AT = re.compile(

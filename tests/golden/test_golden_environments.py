@@ -14,11 +14,11 @@ from concepts import concept_name, concept_names
 from environment_data import ENVIRONMENTS
 from golden import assert_reviewed, documents
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
 from components.render.concept import Concept
 from components.render.manifest import Rendered, objects
-from components.specs.loader import load_environment
+from components.specs.reading.loader import load_environment
 
 FOLDER = Path(__file__).parent
 SMALL = ("laptop", "lab", "eu-south-03a")

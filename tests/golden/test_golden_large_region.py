@@ -16,17 +16,17 @@ import pytest
 from environment_data import ENVIRONMENTS
 from golden import UPDATE, assert_reviewed, documents, line, short_digest
 
-from components.plan.build.inputs import inputs
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import Slice, slices
+from components.inputs.manifests import manifests
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import Slice, slices
 from components.render.concept import Concept
-from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest, Rendered, objects
-from components.render.node_pool import NodePoolInput
-from components.render.region import RegionInput
-from components.render.tenant_network import TenantNetworkInput
+from components.render.network.tenant_network import TenantNetworkInput
+from components.render.pools.node_pool import NodePoolInput
+from components.render.region.region import RegionInput
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
+from components.specs.reading.loader import load_environment
 
 NAME = "us-east-04a"
 FOLDER = Path(__file__).parent / NAME

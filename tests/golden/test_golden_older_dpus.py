@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from components.render.dpu_templates import REVISIONS, templates
-from components.specs.intents import DpuIntent
+from components.render.network.dpu_templates import REVISIONS, templates
+from components.specs.pools.intents import DpuIntent
 
 FOLDER = Path(__file__).parent / "older_library"
 OLDER = (1, 2, 3)

@@ -18,23 +18,23 @@ from typing import Any
 import pytest
 import yaml
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
-from components.plan.checks import check
-from components.plan.migrations import MIGRATIONS
-from components.render.isolation import IsolationInput
+from components.allocate.migrations import MIGRATIONS
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
+from components.render.control_planes.request_priority import RequestPriorityInput
 from components.render.manifest import Json, Manifest, objects
-from components.render.node_templates import TemplateIntent
 from components.render.objects import digest, given
-from components.render.request_priority import RequestPriorityInput
-from components.render.template_revisions import REVISIONS, older_fingerprint
-from components.specs.bare_metal import BareMetalBackend
-from components.specs.catalog import BootMode
+from components.render.pools.node_templates import TemplateIntent
+from components.render.pools.template_revisions import REVISIONS, older_fingerprint
+from components.render.region.isolation import IsolationInput
+from components.rules.checks import check
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from components.specs.migrations import moves
-from components.specs.problems import SpecError
-from components.specs.region import ControlPlaneBackend
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.reading.loader import load_environment
+from components.specs.reading.migrations import moves
+from components.specs.reading.problems import SpecError
+from components.specs.region.catalog import BootMode
+from components.specs.region.region import ControlPlaneBackend
 
 FOLDER = Path(__file__).parent / "older_library"
 OLDER = (1, 2)

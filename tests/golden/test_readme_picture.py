@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from cli.views.region_map import region_map
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.cli.views.region.region_map import region_map
+from jacquard.machine import paths
 
 README = paths.ROOT / "README.md"
 BEGIN, END = "<!-- picture: begin -->\n", "<!-- picture: end -->"

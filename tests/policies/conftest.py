@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import objects
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 from policies.facts import Context, Fact, object_fact
 from policies.judging import Judge
 from policies.verdict import Rule
-from toolchain import paths
 
 Facts = Callable[[str], list[Fact]]
 NOW = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)

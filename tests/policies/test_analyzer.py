@@ -17,13 +17,13 @@ from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
 from components.specs.base import Stage
-from components.specs.policy import Enforcement
+from components.specs.region.policy import Enforcement
+from jacquard.machine import paths
 from policies.analyzer import Analyzer
 from policies.facts import Context, Fact
 from policies.rules import RULES
 from policies.verdict import Finding
 from policies.wire import facts_of
-from toolchain import paths
 
 UNKNOWN_STRING = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 SIGNATURE = "4dabf18193072939515e22adb298388d"

@@ -11,7 +11,7 @@ import pytest
 
 from components.specs.base import StackLayout
 from components.specs.environment import Environment
-from components.specs.policy import Enforcement, PolicySpec, WaiversSpec
+from components.specs.region.policy import Enforcement, PolicySpec, WaiversSpec
 from policies.check import frozen
 from policies.facts import Context, Fact, stack_facts
 from policies.rules.change_in_freeze import RULE

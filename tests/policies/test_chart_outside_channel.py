@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from components.specs.catalog import Channel
+from components.specs.region.catalog import Channel
 from policies.facts import UNKNOWN, Context, Fact, object_fact
 from policies.rules.chart_outside_channel import RULE
 from policies.verdict import Verdict

@@ -11,9 +11,9 @@ import pytest
 from environment_data import copy_data
 from workbench import Workbench
 
-from components.plan.closed_ports import closed_ports
+from components.lookups.closed_ports import closed_ports
 from components.specs.environment import Environment
-from components.specs.tenant_network import Ingress
+from components.specs.network.tenant_network import Ingress
 from policies.check import judge
 from policies.facts import Context, object_fact
 from policies.rules.closed_vm_port import RULE

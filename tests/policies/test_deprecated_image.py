@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from components.specs.base import Stage
-from components.specs.policy import Enforcement
+from components.specs.region.policy import Enforcement
 from policies.facts import UNKNOWN, Context, Fact
 from policies.rules.deprecated_image import RULE
 from policies.verdict import Verdict

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.specs.policy import Enforcement
+from components.specs.region.policy import Enforcement
 from policies.facts import UNKNOWN, Context, Fact, object_fact
 from policies.rules.emulated_vms import RULE
 from policies.verdict import Verdict

@@ -10,7 +10,7 @@ import pytest
 
 from components.render.providers import KINDS
 from components.specs.base import Stage
-from components.specs.policy import Enforcement
+from components.specs.region.policy import Enforcement
 from policies.facts import UNKNOWN, Context, Fact, object_fact
 from policies.rules.fetched_by_tag import RULE
 from policies.verdict import Verdict

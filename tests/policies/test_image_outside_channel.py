@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable
 from dataclasses import replace
 
-from components.specs.catalog import Channel
+from components.specs.region.catalog import Channel
 from policies.facts import UNKNOWN, Context, Fact
 from policies.rules.image_outside_channel import RULE
 from policies.verdict import Verdict

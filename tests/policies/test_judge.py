@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from components.specs.base import Stage
-from components.specs.catalog import Channel
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from components.specs.policy import Enforcement, WaiversSpec
+from components.specs.reading.loader import load_environment
+from components.specs.region.catalog import Channel
+from components.specs.region.policy import Enforcement, WaiversSpec
+from jacquard.machine import paths
 from policies import Judgement, judge
-from toolchain import paths
 
 WAIVER = {"reason": "a vendor's test", "owner": "ops", "ticket": "OPS-7", "expires": dt.date(2026, 12, 15)}
 

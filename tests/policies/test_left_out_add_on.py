@@ -11,14 +11,14 @@ import pytest
 from environment_data import copy_data
 from workbench import Workbench
 
-from components.plan.gifts import CONSEQUENCES, left_out
-from components.specs.add_ons import Gift
+from components.lookups.capabilities import CONSEQUENCES, left_out
+from components.specs.add_ons.add_ons import Gift
 from components.specs.environment import Environment
+from jacquard.machine import paths
 from policies.check import judge
 from policies.facts import Context, Fact, object_fact
 from policies.rules.left_out_add_on import RULE
 from policies.verdict import Verdict
-from toolchain import paths
 
 OWN = ("add_ons: default", "add_ons: default\n    without_add_ons: {metrics-server: the tenant runs its own}")
 

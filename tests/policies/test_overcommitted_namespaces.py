@@ -10,7 +10,7 @@ import pytest
 from environment_data import copy_data
 from workbench import Workbench
 
-from components.plan.overcommitted import overcommitted
+from components.lookups.overcommitted import overcommitted
 from components.specs.environment import Environment
 from policies.check import judge
 from policies.facts import Context, object_fact

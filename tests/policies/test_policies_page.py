@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from jacquard.machine import paths
 from policies import page
 from policies.rules import RULES
 from policies.verdict import Rule
-from toolchain import paths
 
 
 def test_the_page_in_the_repository_is_current() -> None:

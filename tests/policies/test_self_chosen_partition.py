@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import SliceKind, slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import SliceKind, slices
 from components.render.manifest import objects
-from components.specs.loader import load_environment
-from components.specs.policy import Enforcement
+from components.specs.reading.loader import load_environment
+from components.specs.region.policy import Enforcement
+from jacquard.machine import paths
 from policies.facts import UNKNOWN, Context, Fact, object_fact
 from policies.rules.self_chosen_partition import KIND, RULE
 from policies.verdict import Verdict
-from toolchain import paths
 
 
 def attachment(config: Any) -> Fact:

@@ -11,7 +11,7 @@ import pytest
 from environment_data import copy_data
 from workbench import Workbench
 
-from components.plan.turns import turns_on_fabrics
+from components.intents.time_slicing import turns_on_fabrics
 from components.specs.environment import Environment
 from policies.check import judge
 from policies.facts import Context, object_fact

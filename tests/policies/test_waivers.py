@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.specs.policy import WaiverSpec
+from components.specs.region.policy import WaiverSpec
 from policies.facts import PROVIDER, STACK, UNKNOWN, Fact, object_fact
 from policies.waivers import subjects, waiver_of
 

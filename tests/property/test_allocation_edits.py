@@ -14,18 +14,18 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from small_region import HOSTS_PER_RACK, changed, nodes, rack, racks, small_region, tenant
 
-from components.plan.allocate.allocation import Allocation, attempt
-from components.plan.allocate.ledger import freed_numbers, numbers_of
-from components.plan.allocate.numbers import Block, as_block
-from components.plan.allocate.releases import release_quarantine
-from components.plan.allocate.sorts import Kind
-from components.plan.rules import locks
+from components.allocate.allocation import Allocation, attempt
+from components.allocate.ledger import freed_numbers, numbers_of
+from components.allocate.releases import release_quarantine
+from components.lookups.number_kinds import Kind
+from components.lookups.numbers import Block, as_block
+from components.rules.region import locks
 from components.specs.environment import Environment
-from components.specs.lock_text import sealed
+from components.specs.hosts.out_of_service import HostState, OutOfServiceSpec
 from components.specs.locks import AllocationsLock
-from components.specs.node_pool import NodePoolSpec
-from components.specs.out_of_service import HostState, OutOfServiceSpec
-from components.specs.tenant import TenantSpec
+from components.specs.pools.node_pool import NodePoolSpec
+from components.specs.reading.lock_text import sealed
+from components.specs.region.tenant import TenantSpec
 
 TENANTS = ("ant", "bee", "t10", "t9")
 BROKEN = OutOfServiceSpec(state=HostState.TRIAGE, since=date(2026, 1, 1), reason="fans")

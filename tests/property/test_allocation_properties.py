@@ -10,16 +10,16 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.plan.allocate.allocation import attempt
-from components.plan.allocate.assignment import spread
-from components.plan.allocate.numbers import Block, Blocks
-from components.plan.allocate.spares import nodes_within, spares_for
-from components.plan.pools import pools
+from components.allocate.allocation import attempt
+from components.allocate.assignment import spread
+from components.lookups.numbers import Block, Blocks
+from components.lookups.pools import pools
+from components.lookups.spares import nodes_within, spares_for
 from components.specs.environment import Environment
 from components.specs.ipv6 import Ipv6Spec, Network6
-from components.specs.loader import load_environment
 from components.specs.locks import AllocationsLock, ImagesLock
-from components.specs.tenant import TenantSpec
+from components.specs.reading.loader import load_environment
+from components.specs.region.tenant import TenantSpec
 
 SECTIONS = ("vpcs", "clusters", "hosts", "groups")
 _EMPTY = {"allocations": AllocationsLock(schema_version=2), "image_pins": ImagesLock(schema_version=3)}

@@ -13,15 +13,15 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.plan.allocate.allocation import allocate
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
-from components.render.tenant_network import TenantNetworkInput
+from components.allocate.allocation import allocate
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
+from components.render.network.tenant_network import TenantNetworkInput
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
 from components.specs.locks import AllocationsLock, ImagesLock
-from components.specs.tenant import TenantSpec
-from components.specs.tenant_network import Ingress, Isolation
+from components.specs.network.tenant_network import Ingress, Isolation
+from components.specs.reading.loader import load_environment
+from components.specs.region.tenant import TenantSpec
 
 _TENANTS = ("ant", "bee", "cat")
 _EMPTY = {"allocations": AllocationsLock(schema_version=2), "image_pins": ImagesLock(schema_version=3)}

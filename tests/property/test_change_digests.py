@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from impacts import edited, impact_of
 
-from components.plan.effects.effect import Effect, Subject, When
-from previews.digests import changes_digest, impact_digest, part_digest
-from previews.impact import Cause, Contracted, Impact, Lost, TenantImpact, TenantWindow
+from components.lookups.effects.effect import Effect, Subject, When
+from jacquard.previews.attestations.digests import changes_digest, impact_digest, part_digest
+from jacquard.previews.impacts.impact import Cause, Contracted, Impact, Lost, TenantImpact, TenantWindow
 
 EFFECTS = {"effect": Effect.UNKNOWN, "falls_on": Subject.DPUS, "when": When.BY_HAND}
 COUNTED = {"part": "acme-train/other/a", "count": 99, "change": 3, "gpus": 7, "digest": "0" * 64, "forced_by": ()}

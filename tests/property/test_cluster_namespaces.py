@@ -13,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from network_policies import End, Judge, Pod
 
-from components.plan.build.cluster_namespaces import of_cluster
-from components.plan.pools import clusters
-from components.plan.report.endpoints import endpoint
-from components.plan.report.path_namespaces import Walls
-from components.render.cluster_namespaces import ClusterNamespacesInput, TeamNamespace
-from components.render.control_plane import API_PORT
+from components.inputs.cluster_namespaces import of_cluster
+from components.lookups.pools import clusters
+from components.render.control_planes.cluster_namespaces import ClusterNamespacesInput, TeamNamespace
+from components.render.control_planes.control_plane import API_PORT
+from components.render.network.packets import ALL
 from components.render.objects import namespace
-from components.render.packets import ALL
-from components.specs.buckets import BucketSpec
-from components.specs.cluster_namespaces import NamespaceSpec
+from components.reports.network.endpoints import endpoint
+from components.reports.network.path_namespaces import Walls
+from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
+from components.specs.reading.loader import load_environment
+from components.specs.storage.buckets import BucketSpec
 
 NAMES = ("ant", "bee", "cat")
 BESIDE = ("kube-system", "by-hand", "watch")

@@ -14,8 +14,8 @@ from remedies import follow_all
 from walks import EDITS, Edit, files
 from workbench import Workbench
 
-from components.specs.loader import ALLOCATIONS, IMAGE_PINS
-from components.specs.problems import Problem, SpecError
+from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
+from components.specs.reading.problems import Problem, SpecError
 
 _ANY_HALL = "inventory/hall-*.csv"
 _LOCKS = {ALLOCATIONS, IMAGE_PINS}

@@ -10,12 +10,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from components.specs.base import Address
 from components.specs.environment import Environment
-from components.specs.inventory import HostSpec, Serial
-from components.specs.loader import load_environment
-from exchange.choices import Choices
-from exchange.exporting import export_hosts
-from exchange.formats import SOURCES, TARGETS, SourceFormat, TargetFormat
-from exchange.importing import import_hosts
+from components.specs.hosts.inventory import HostSpec, Serial
+from components.specs.reading.loader import load_environment
+from jacquard.exchange.choices import Choices
+from jacquard.exchange.exporting import export_hosts
+from jacquard.exchange.formats import SOURCES, TARGETS, SourceFormat, TargetFormat
+from jacquard.exchange.importing import import_hosts
 
 LAPTOP = load_environment("laptop", ENVIRONMENTS)
 BMC = LAPTOP.region.networks.bmc

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_region import HOSTS_PER_RACK, allocated, broken, sold_out
 
-from components.plan.checks import check
-from components.plan.report.contracts import unmet_contracts
+from components.reports.contracts import unmet_contracts
+from components.rules.checks import check
 
 SOLD = sold_out()
 HOSTS = sorted(host.host for host in SOLD.hosts)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_region import changed, nodes, rack, small_region, tenant
 
-from components.plan.allocate.allocation import attempt
-from components.plan.allocate.numbers import Block, as_block
+from components.allocate.allocation import attempt
+from components.lookups.numbers import Block, as_block
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
 

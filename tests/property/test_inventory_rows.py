@@ -7,9 +7,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.specs.inventory import HostSpec
-from components.specs.inventory_csv import COLUMNS, InventoryReader
-from components.specs.problems import Problem
+from components.specs.hosts.inventory import HostSpec
+from components.specs.reading.inventory_csv import COLUMNS, InventoryReader
+from components.specs.reading.problems import Problem
 
 _HEADER = ",".join(COLUMNS)
 _GOOD = (

@@ -9,9 +9,9 @@ from environment_data import ENVIRONMENTS, copy_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.plan.checks import check
-from components.specs.loader import environments, load_environment
-from components.specs.problems import Problem, SpecError
+from components.rules.checks import check
+from components.specs.reading.loader import environments, load_environment
+from components.specs.reading.problems import Problem, SpecError
 
 _ROUNDS_OF_SMALL = 12
 """How often a small environment is spoilt for each time that a large one is: that one takes a third of a second."""

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.specs.environment import Environment
-from components.specs.tenant_network import PrefixKind
+from components.specs.network.tenant_network import PrefixKind
 
 
 def _without(environment: Environment, vpc: str, name: str) -> tuple[dict[str, Any], IPv4Network]:

@@ -9,14 +9,14 @@ from environment_data import ENVIRONMENTS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.plan.build.inputs import inputs
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
 from components.render.manifest import objects
-from components.render.node_pool import NodePoolInput
+from components.render.network.tenant_network import TenantNetworkInput
 from components.render.objects import fit
-from components.render.tenant_network import TenantNetworkInput
-from components.specs.loader import environments, load_environment
+from components.render.pools.node_pool import NodePoolInput
+from components.specs.reading.loader import environments, load_environment
 
 LIMITS = {
     "DPUDeployment": 20,

@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 from judged_region import judge
 from rendered_network import OUTSIDE, End
 
-from components.plan.report.endpoints import endpoint, ports
-from components.plan.report.paths import Region
-from components.plan.rules import networks
 from components.render.backends import BORDERS as BACKENDS
 from components.render.backends import Filter
 from components.render.manifest import Manifest
-from components.render.packets import ALL
-from components.render.tenant_network import on_dpus
+from components.render.network.packets import ALL
+from components.render.network.tenant_network import on_dpus
+from components.reports.network.endpoints import endpoint, ports
+from components.reports.network.paths import Region
+from components.rules.network import tenant_network as networks
 from components.specs.base import Network
-from components.specs.border import BorderSpec
 from components.specs.environment import Environment
 from components.specs.ipv6 import Network6
-from components.specs.tenant_network import Isolation
-from components.specs.vpc_allocation import IPV6_PREFIXES, MorePrefix
+from components.specs.network.border import BorderSpec
+from components.specs.network.tenant_network import Isolation
+from components.specs.network.vpc_allocation import IPV6_PREFIXES, MorePrefix
 
 ELSEWHERE = tuple(map(Network6, ("2001:db8::/32", "fe80::/64", "fd00:100:64::/112", "fd43::/40")))
 """Networks of IPv6 that are no VPC's: outside, on a link, of a CNI's own, and of whoever else."""

@@ -10,17 +10,17 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.plan.allocate.allocation import attempt
-from components.plan.allocate.dpu_clusters import links, running_dpu
-from components.plan.allocate.node_addresses import give_addresses, link_of
-from components.specs.dpus import DpuClusterSpec
+from components.allocate.allocation import attempt
+from components.allocate.node_addresses import give_addresses, link_of
+from components.lookups.dpu_clusters import links, running_dpu
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
-from components.specs.loader import load_environment
 from components.specs.locks import AllocationsLock, ImagesLock
-from components.specs.node_addresses import NodeAddressesSpec
-from components.specs.tenant import TenantSpec
-from components.specs.tenant_network import Isolation
+from components.specs.network.dpus import DpuClusterSpec
+from components.specs.network.node_addresses import NodeAddressesSpec
+from components.specs.network.tenant_network import Isolation
+from components.specs.reading.loader import load_environment
+from components.specs.region.tenant import TenantSpec
 
 _TENANTS = ("ant", "bee", "cat")
 _EMPTY = {"allocations": AllocationsLock(schema_version=2), "image_pins": ImagesLock(schema_version=3)}

@@ -18,15 +18,15 @@ from leaves import Edit, Leaves
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.plan.checks import check
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
+from components.rules.checks import check
 from components.specs.environment import Environment
-from components.specs.intents import DpuIntent, NodeIntent
-from components.specs.loader import load_environment
 from components.specs.locks import AllocationsLock, ImagesLock
-from components.specs.problems import SpecError
+from components.specs.pools.intents import DpuIntent, NodeIntent
+from components.specs.reading.loader import load_environment
+from components.specs.reading.problems import SpecError
 
 REGIONS = ("laptop", "lab", "eu-south-03a", "us-east-04a")
 SAMPLED = {"laptop": (200, 30), "lab": (60, 10), "eu-south-03a": (25, 5), "us-east-04a": (8, 2)}

@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from nvue_schema import faults
 from nvue_schema import settings as read
 
-from components.plan.build import tenant_network
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import SliceKind, slices
+from components.inputs import tenant_network
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import SliceKind, slices
 from components.render.manifest import Manifest, objects
-from components.specs.border import BorderSpec
 from components.specs.environment import Environment
+from components.specs.network.border import BorderSpec
 
 Pairs = set[tuple[str, str]]
 Json = dict[str, Any]

@@ -8,9 +8,9 @@ from drawn_regions import FABRIC, NAMES, TENANTS, Wish, region
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.plan.report.partitions import FabricPartitions, partitions
+from components.reports.network.partitions import FabricPartitions, partitions
 from components.specs.environment import Environment
-from components.specs.fabric import LAST_PKEY
+from components.specs.network.fabrics import LAST_PKEY
 
 
 def cabled(environment: Environment) -> Environment:

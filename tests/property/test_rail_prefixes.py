@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from small_region import changed, nodes, tenant
 from with_rails import RANGE, with_rails
 
-from components.plan.allocate.allocation import attempt
-from components.plan.build.rails import rails_needed, room_of_rail
-from components.plan.pools import clusters
+from components.allocate.allocation import attempt
+from components.lookups.pools import clusters
+from components.lookups.rails import rails_needed, room_of_rail
 from components.specs.environment import Environment
 
 _NAMES = ("ant", "bee", "cat")

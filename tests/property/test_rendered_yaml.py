@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from cli.views.render_tree import yaml_text
+from jacquard.cli.views.render_tree import yaml_text
 
 TRAPS = (
     *("", " ", "~", "-", "?", ":", "#", "yes", "No", "ON", "null", "True", ".inf", ".nan", "=", "<<", "a: b", "a #b"),

@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from rollouts import NEW, OLD, evidence, rollable, with_pins
 
-from components.plan.rollout.limits import RolloutLimits
-from components.plan.rollout.promotion import Promotion
-from components.plan.rollout.waves import carried, in_motion, moved_waves
-from components.plan.rules.rollouts import mixed
+from components.rollout.limits import RolloutLimits
+from components.rollout.promotion import Promotion
+from components.rollout.waves import carried, in_motion, moved_waves
+from components.rules.pools.rollouts import mixed
 from components.specs.environment import Environment
-from components.specs.evidence import Evidence
 from components.specs.keys import pool_of
-from components.specs.lock_text import digest_of
 from components.specs.locks import ImagesLock
-from components.specs.problems import SpecError
+from components.specs.reading.lock_text import digest_of
+from components.specs.reading.problems import SpecError
+from components.specs.region.evidence import Evidence
 
 RACKS = {"one": 4, "two": 2, "six": 1}
 pools = st.sampled_from([f"{name}-one/rack" for name in RACKS])

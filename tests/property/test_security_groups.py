@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from judged_region import judge
 from rendered_network import OUTSIDE, End, RenderedNetwork
 
-from components.plan.report.endpoints import endpoint, ports
-from components.plan.report.paths import Region
-from components.render.packets import Ports
-from components.specs.border import BorderSpec
+from components.render.network.packets import Ports
+from components.reports.network.endpoints import endpoint, ports
+from components.reports.network.paths import Region
 from components.specs.environment import Environment
-from components.specs.security_groups import Protocol, SecurityGroupSpec
+from components.specs.network.border import BorderSpec
+from components.specs.network.security_groups import Protocol, SecurityGroupSpec
 
 Groups = dict[str, SecurityGroupSpec | None]
 TWO = NAMES[:2]

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.error import YAMLError
 
-from components.specs.strict_yaml import StrictYamlReader, is_plain
+from components.specs.reading.strict_yaml import StrictYamlReader, is_plain
 
 _MOMENT = "tag:yaml.org,2002:timestamp"
 """A date stands without quotes in data files, as text: its model reads it."""

@@ -14,15 +14,15 @@ from drawn_regions import BORDERS, NAMES, PEERINGS, PLAIN, RAILS, TENANTS, Wish,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.plan.build import tenant_network
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import SliceKind, slices
-from components.plan.pools import clusters
+from components.inputs import tenant_network
+from components.inputs.manifests import manifests
+from components.lookups.pools import clusters
+from components.lookups.slices import SliceKind, slices
 from components.render.manifest import objects
-from components.specs.border import BorderSpec
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
-from components.specs.problems import SpecError
+from components.specs.network.border import BorderSpec
+from components.specs.reading.problems import SpecError
 
 Pairs = set[tuple[str, str]]
 Range = tuple[str, int, int]

@@ -7,7 +7,7 @@ import datetime as dt
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from components.render.pool_windows import LEAST_MINUTES, closing, opening
+from components.render.pools.pool_windows import LEAST_MINUTES, closing, opening
 from components.specs.times import DAY_MINUTES, WindowSpec
 
 MONDAY = dt.datetime(2026, 11, 2, tzinfo=dt.UTC)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import ManifestSet, objects
 from components.specs.environment import Environment
-from providers.kube import ApiError, ApiServer, ObjectRef
+from jacquard.providers.kube import ApiError, ApiServer, ObjectRef
 
 Object = dict[str, Any]
 _LABEL = "app.kubernetes.io/managed-by"

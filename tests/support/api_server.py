@@ -13,10 +13,10 @@ from typing import Any
 
 from patience import Patience
 
-from providers.kube import ApiError, ApiServer, KubeconfigError, ObjectRef
-from rehearsal import crds, ports
-from rehearsal.region import MANAGEMENT
-from toolchain import binaries
+from jacquard.lab.rehearsal import crds, ports
+from jacquard.lab.rehearsal.region import MANAGEMENT
+from jacquard.lab.toolchain import binaries
+from jacquard.providers.kube import ApiError, ApiServer, KubeconfigError, ObjectRef
 
 HOSTS = ("metal3.io/v1alpha1", "BareMetalHost")
 _READY_SECONDS = 120.0

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from local_region import ENVIRONMENT, LocalRegion, wait_until
 
-from toolchain import binaries
+from jacquard.lab.toolchain import binaries
 
 Group: TypeAlias = str
 """A rollout group, as lock files call it: ``cluster/pool/failure-domain``."""

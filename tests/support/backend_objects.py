@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from components.specs.bare_metal import BareMetalBackend
-from components.specs.region import ControlPlaneBackend
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.region.region import ControlPlaneBackend
 
 Object = dict[str, Any]
 _CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"

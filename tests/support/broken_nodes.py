@@ -14,8 +14,8 @@ from typing import Any
 from away import Group, group_of, told_uids
 from local_region import ENVIRONMENT, LocalRegion, wait_until
 
-from providers.kube import ObjectRef
-from toolchain import binaries
+from jacquard.lab.toolchain import binaries
+from jacquard.providers.kube import ObjectRef
 
 MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
 CHECK = ("cluster.x-k8s.io/v1beta2", "MachineHealthCheck")

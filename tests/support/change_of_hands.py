@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from providers.kube import ApiServer, ObjectRef
+from jacquard.providers.kube import ApiServer, ObjectRef
 
 _THEIRS = ("pulumi-kubernetes", "Update")
 _OURS = ("jacquard", "Apply")

@@ -7,15 +7,15 @@ from typing import Any
 
 from small_region import changed
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.plan.rollout.promotion import Promotion
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import objects
+from components.rollout.promotion import Promotion
 from components.specs.environment import Environment
-from components.specs.evidence import Evidence, read_evidence
-from components.specs.lock_text import sealed
 from components.specs.locks import ImagesLock
-from components.specs.store import write_locks
+from components.specs.reading.lock_text import sealed
+from components.specs.reading.store import write_locks
+from components.specs.region.evidence import Evidence, read_evidence
 
 CHART, PROMOTED = "cilium", "charts/cilium"
 OLD, NEW = "1.20.0", "1.20.1"

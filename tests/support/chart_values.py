@@ -14,14 +14,14 @@ import pytest
 from environment_data import ENVIRONMENTS
 from second_backends import with_backends
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
-from components.specs.bare_metal import BareMetalBackend
-from components.specs.loader import environments, load_environment
-from components.specs.region import ControlPlaneBackend
-from components.specs.tenant_network import Isolation
-from toolchain import paths
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.network.tenant_network import Isolation
+from components.specs.reading.loader import environments, load_environment
+from components.specs.region.region import ControlPlaneBackend
+from jacquard.machine import paths
 
 CHART_VALUES = Path(os.environ.get("CHART_VALUES_DIR", paths.ROOT.parent / "shared" / "chart-values"))
 RECORDED_HERE = Path(__file__).parent / "recorded_charts"

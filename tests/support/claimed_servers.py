@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from rehearsal.operators import ironcore
+from jacquard.lab.rehearsal.operators.hosts import ironcore
 
 CAPI = "cluster.x-k8s.io/v1beta2"
 LABEL = {"cluster.x-k8s.io/cluster-name": "acme"}

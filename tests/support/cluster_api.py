@@ -12,8 +12,8 @@ from api_server import LocalApiServer
 
 from components.render.manifest import Manifest
 from components.render.objects import manifest, namespace
-from rehearsal import crds, manager, processes
-from rehearsal.region import MANAGEMENT, Region
+from jacquard.lab.rehearsal import crds, manager, processes
+from jacquard.lab.rehearsal.region import MANAGEMENT, Region
 
 CLUSTER_API = "cluster.x-k8s.io/v1beta2"
 

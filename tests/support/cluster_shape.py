@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.render.cluster_facts import ClusterFacts
+from components.render.add_ons.cluster_facts import ClusterFacts
 from components.specs.base import Address, Network
 
 _CLUSTER: dict[str, Any] = {

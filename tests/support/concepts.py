@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.render.concept import Concept
-from toolchain import paths
+from jacquard.machine import paths
 
 
 def concept_names() -> list[str]:

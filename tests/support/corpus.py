@@ -17,9 +17,9 @@ import yaml
 from golden import UPDATE
 from workbench import Workbench
 
-from components.specs.fixes import Mended
-from components.specs.problems import SpecError
-from toolchain import paths
+from components.specs.reading.fixes import Mended
+from components.specs.reading.problems import SpecError
+from jacquard.machine import paths
 
 _UNIT = paths.ROOT / "tests" / "unit"
 FOLDERS = (_UNIT / "specs", _UNIT / "plan_checks")

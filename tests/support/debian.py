@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from toolchain import paths
+from jacquard.machine import paths
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from toolchain import paths
+from jacquard.machine import paths
 
 DOCS = paths.ROOT / "docs"
 _LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")

@@ -7,14 +7,14 @@ from typing import Any
 
 from small_region import changed
 
-from components.plan.intents.dpus import ordered_dpus
-from components.render.dpu_templates import NEWEST, templates
+from components.intents.dpus import ordered_dpus
+from components.render.network.dpu_templates import NEWEST, templates
 from components.specs.environment import Environment
-from components.specs.evidence import Evidence, read_evidence
-from components.specs.intents import DpuIntent
 from components.specs.keys import DPUS
-from components.specs.lock_text import sealed
 from components.specs.locks import ImagesLock
+from components.specs.pools.intents import DpuIntent
+from components.specs.reading.lock_text import sealed
+from components.specs.region.evidence import Evidence, read_evidence
 
 INTENT = DpuIntent(
     revision=NEWEST,

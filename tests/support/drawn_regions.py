@@ -11,19 +11,19 @@ from typing import Any
 from environment_data import ENVIRONMENTS
 from hypothesis import strategies as st
 
-from components.plan.allocate.allocation import allocate
+from components.allocate.allocation import allocate
 from components.render.backends import BORDERS as BACKENDS
 from components.specs.base import Network
-from components.specs.border import BorderSpec
 from components.specs.environment import Environment
-from components.specs.fabric import FabricSpec
-from components.specs.instance_types import RdmaSpec
+from components.specs.hosts.instance_types import RdmaSpec
 from components.specs.ipv6 import Ipv6Spec, Network6
-from components.specs.loader import load_environment
 from components.specs.locks import AllocationsLock, ImagesLock
-from components.specs.security_groups import SecurityGroupSpec, SecurityRuleSpec
-from components.specs.tenant import TenantSpec
-from components.specs.tenant_network import Egress, Ingress, Isolation, MorePrefixSpec, PeerSpec, PrefixKind
+from components.specs.network.border import BorderSpec
+from components.specs.network.fabrics import FabricSpec
+from components.specs.network.security_groups import SecurityGroupSpec, SecurityRuleSpec
+from components.specs.network.tenant_network import Egress, Ingress, Isolation, MorePrefixSpec, PeerSpec, PrefixKind
+from components.specs.reading.loader import load_environment
+from components.specs.region.tenant import TenantSpec
 
 BORDER = BorderSpec.model_validate(
     {"asn": 64496, "services": 100, "internet": 200, "networks": ("10.6.0.0/24", "10.7.0.0/28")}

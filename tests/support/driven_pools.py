@@ -13,10 +13,10 @@ from typing import Any
 from cluster_api import CLUSTER_API, bare_cluster
 from patience import Patience
 
-from components.plan.effects.effect import Effect
+from components.lookups.effects.effect import Effect
 from components.render.manifest import Json, Manifest
-from providers.kube import ApiServer, ObjectRef
-from providers.kube.objects import dig
+from jacquard.providers.kube import ApiServer, ObjectRef
+from jacquard.providers.kube.objects import dig
 
 Bodies = dict[str, dict[str, Any]]
 DEPLOYMENT = "MachineDeployment"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from providers.rpc.server import Engine
-from providers.rpc.stubs import provider_pb2
-from providers.rpc.values import decode, encode
-from providers.standins.kubernetes.provider import KubernetesProvider
+from jacquard.lab.standins.kubernetes.provider import KubernetesProvider
+from jacquard.providers.rpc.server import Engine
+from jacquard.providers.rpc.stubs import provider_pb2
+from jacquard.providers.rpc.values import decode, encode
 
 _KINDS = {
     provider_pb2.PropertyDiff.ADD: "add",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from local_region import LocalRegion
 
-from cli.errors import ExitCode
+from jacquard.cli.errors import ExitCode
 
 
 class Done(NamedTuple):

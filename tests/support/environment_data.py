@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from toolchain import paths
+from jacquard.machine import paths
 
 ENVIRONMENTS = paths.ROOT / "environments"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from small_region import changed
 
 from components.specs.environment import Environment
-from components.specs.external_secrets import SecretsSource, SecretsSpec, VaultSpec
+from components.specs.region.external_secrets import SecretsSource, SecretsSpec, VaultSpec
 
 STORE = SecretsSpec(source=SecretsSource.EXTERNAL_SECRETS, store="vault")
 """A store that the platform has, with its operator."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.events import Progress
+from jacquard.engine.events import Progress
 
 RECORDED = Path(__file__).parent / "recorded_events"
 
@@ -123,5 +123,5 @@ def install(folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> FakePu
             "PULUMI_BACKEND_URL": backend_url or f"file://{home}/pulumi/state?metadata=skip",
         }
 
-    monkeypatch.setattr("toolchain.environment.process", process)
+    monkeypatch.setattr("jacquard.lab.toolchain.environment.process", process)
     return FakePulumi(folder)

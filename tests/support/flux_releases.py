@@ -7,8 +7,8 @@ from typing import Any
 
 from live_objects import obj
 
-from rehearsal.charts import Charts, HelmError
-from rehearsal.operators.helm import RELEASE
+from jacquard.lab.rehearsal.charts import Charts, HelmError
+from jacquard.lab.rehearsal.operators.releases.helm import RELEASE
 
 _SOURCE = "source.toolkit.fluxcd.io/v1"
 _DIGEST, REVISION = "sha256:0123456789abcdef", "0.16.1+0123456789ab"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from fake_forge import FakeForge
 
-from forges.pipeline import pipeline
-from forges.publishing import Outcome, Post, publish
+from jacquard.forges.pipeline import pipeline
+from jacquard.forges.publishing import Outcome, Post, publish
 
 MARK = "<!-- jacquard impact -->"
 

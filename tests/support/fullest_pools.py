@@ -6,14 +6,14 @@ import datetime as dt
 
 from small_region import changed
 
-from components.plan.intents.nodes import wanted_intent
-from components.plan.pools import pools
-from components.specs.catalog import BootMode
+from components.intents.nodes import wanted_intent
+from components.lookups.pools import pools
 from components.specs.environment import Environment
 from components.specs.keys import pool_of
-from components.specs.node_pool import HealthSpec, NodePoolSpec, RolloutSpec
-from components.specs.nodes import NodesSpec
-from components.specs.region import RegistrySpec
+from components.specs.pools.node_pool import HealthSpec, NodePoolSpec, RolloutSpec
+from components.specs.pools.nodes import NodesSpec
+from components.specs.region.catalog import BootMode
+from components.specs.region.region import RegistrySpec
 
 NODES = NodesSpec.model_validate(
     {

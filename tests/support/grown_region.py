@@ -13,9 +13,9 @@ from typing import Any
 import yaml
 from environment_data import ENVIRONMENTS
 
-from components.plan.allocate.allocation import allocate
-from components.specs.loader import load_environment
-from components.specs.store import write_locks
+from components.allocate.allocation import allocate
+from components.specs.reading.loader import load_environment
+from components.specs.reading.store import write_locks
 
 _ROOM = {
     "management": "10.0.0.0/12",

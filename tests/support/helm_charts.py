@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from rehearsal.charts import Charts, HelmError, known
-from toolchain import paths
-from toolchain.errors import ToolchainError
+from jacquard.lab.rehearsal.charts import Charts, HelmError, known
+from jacquard.machine import paths
+from jacquard.machine.errors import ToolchainError
 
 CHARTS = known()
 

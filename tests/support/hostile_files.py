@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from components.specs.inventory_csv import COLUMNS
+from components.specs.reading.inventory_csv import COLUMNS
 
 ACME = "tenants/acme.yaml"
 HALL = "inventory/hall-a.csv"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from providers.kube import ApiServer, ObjectRef
+from jacquard.providers.kube import ApiServer, ObjectRef
 
 
 def host_with_image(name: str, hints: dict[str, Any] | None, login: str = "bmc-a04") -> dict[str, Any]:

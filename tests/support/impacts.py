@@ -9,12 +9,12 @@ from pathlib import Path
 from environment_data import ENVIRONMENTS, copy_data
 from workbench import Workbench
 
-from components.specs.loader import load_environment
-from previews.alone import Alone
-from previews.compare import impact
-from previews.edits import edits
-from previews.impact import Impact, Row
-from previews.sides import side
+from components.specs.reading.loader import load_environment
+from jacquard.previews.compare import impact
+from jacquard.previews.impacts.edits import edits
+from jacquard.previews.impacts.head_only import Alone
+from jacquard.previews.impacts.impact import Impact, Row
+from jacquard.previews.snapshots import side
 
 NOW = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
 

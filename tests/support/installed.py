@@ -8,7 +8,8 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from toolchain import paths, virtualenv
+from jacquard.lab.toolchain import virtualenv
+from jacquard.machine import paths
 
 PACKAGES = sorted(found.parent.name for found in paths.ROOT.glob("*/__init__.py"))
 _FILES = ("pyproject.toml", "README.md", "LICENSE", "Pulumi.yaml", ".gitattributes")

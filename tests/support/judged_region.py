@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from rendered_network import RenderedNetwork
 
-from components.plan.build import tenant_network
-from components.plan.pools import clusters
-from components.plan.report.border import contract
+from components.inputs import tenant_network
+from components.lookups.pools import clusters
 from components.render.manifest import Manifest
+from components.reports.network.border import contract
 from components.specs.environment import Environment
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from components.specs.kinds import data_files
+from components.specs.reading.kinds import data_files
 
 Path_ = tuple[str | int, ...]
 CANDIDATES = 3

@@ -24,8 +24,8 @@ from patience import Patience, slowdown
 from piped import piped
 from published_crds import CRDS
 
-from providers.kube import ApiServer
-from toolchain import paths
+from jacquard.machine import paths
+from jacquard.providers.kube import ApiServer
 
 ENVIRONMENT = "laptop"
 UP_TIMEOUT_SECONDS = 600
@@ -153,7 +153,7 @@ def end(region: LocalRegion) -> None:
     """Leave nothing of ``region``, whatever happened."""
     region.kill_what_still_runs()
     # Not `jacquard down`, which gives every object back first, and has tests of its own.
-    gone = region.run(sys.executable, "-m", "rehearsal", "down", region.environment)
+    gone = region.run(sys.executable, "-m", "jacquard.lab.rehearsal", "down", region.environment)
     assert (gone.code, left_behind(region)) == (0, []), f"something is left behind\n{gone.text}"
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from published_crds import BUILT_IN, CrdFolder
 
-from components.plan.references.table import references_table
-from components.plan.references.walk import references
+from components.lookups.references.table import references_table
+from components.lookups.references.walk import references
 from components.render.manifest import Manifest
 
 NAMES = re.compile(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from components.render.cluster_api import PROVIDERS
+from components.render.region.cluster_api import PROVIDERS
 from components.specs.environment import Environment
-from components.specs.versions import Chart, VersionVector
+from components.specs.region.versions import Chart, VersionVector
 
 REGISTRY = "registry.cloud.example/cluster-api"
 

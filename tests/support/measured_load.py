@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from components.plan.checks import check
-from components.specs.inventory_csv import read_inventory
-from components.specs.loader import environments, load_environment, parsed
-from components.specs.problems import SpecError
+from components.rules.checks import check
+from components.specs.reading.inventory_csv import read_inventory
+from components.specs.reading.loader import environments, load_environment, parsed
+from components.specs.reading.problems import SpecError
 
 _HARD_LIMIT_SECONDS = 10
 """Processor time after which the kernel ends a check that hangs."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from components.render.node_templates import TemplateIntent
-from components.specs.bare_metal import BareMetalBackend
-from components.specs.catalog import BootMode
-from components.specs.region import ControlPlaneBackend
+from components.render.pools.node_templates import TemplateIntent
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.region.catalog import BootMode
+from components.specs.region.region import ControlPlaneBackend
 
 INTENT = TemplateIntent(
     control_plane=ControlPlaneBackend.KAMAJI,

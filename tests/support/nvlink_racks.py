@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from components.specs.environment import Environment
-from components.specs.instance_types import Scale
+from components.specs.hosts.instance_types import Scale
 
 KIND = "h100-ib-8"
 

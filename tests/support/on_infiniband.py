@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from components.plan.allocate.allocation import allocate
-from components.render.device_plugins import IMAGES
+from components.allocate.allocation import allocate
+from components.render.network.device_plugins import IMAGES
 from components.specs.environment import Environment
-from components.specs.fabric import FabricSpec
-from components.specs.instance_types import RdmaSpec
-from components.specs.versions import Tool
+from components.specs.hosts.instance_types import RdmaSpec
+from components.specs.network.fabrics import FabricSpec
+from components.specs.region.versions import Tool
 
 FABRIC = FabricSpec.model_validate(
     {

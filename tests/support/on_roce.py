@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from components.render.device_plugins import IMAGES
+from components.render.network.device_plugins import IMAGES
 from components.specs.environment import Environment
-from components.specs.instance_types import PortUse, RdmaSpec
-from components.specs.loader import load_environment
-from components.specs.versions import Tool
-from toolchain import paths
+from components.specs.hosts.instance_types import PortUse, RdmaSpec
+from components.specs.reading.loader import load_environment
+from components.specs.region.versions import Tool
+from jacquard.machine import paths
 
 NAME = IMAGES[PortUse.SHARED]
 _PLUGIN = Tool(name=NAME, image=f"registry.cloud.example/{NAME}", digest=f"sha256:{'5' * 64}")

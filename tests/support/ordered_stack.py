@@ -12,11 +12,11 @@ from published_crds import BUILT_IN, CrdFolder
 from pulumi_project import Project
 from workbench import Workbench
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
 from components.render.namespaces import FREE_HOSTS
-from rehearsal import crds
+from jacquard.lab.rehearsal import crds
 
 _PROGRAM = """
 import os
@@ -25,11 +25,11 @@ from pathlib import Path
 
 import pulumi
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
 from components.render.manifest import MANAGEMENT, ManifestSet
 from components.resources import Cluster, register
-from components.specs.loader import load_environment
+from components.specs.reading.loader import load_environment
 
 GROUPS = tuple(os.environ["GROUPS"].split())
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from local_region import LocalRegion
 
-from toolchain import binaries, virtualenv
-from toolchain.engine import PROVIDERS, plugin
+from jacquard.lab.toolchain import binaries, virtualenv
+from jacquard.lab.toolchain.engine import PROVIDERS, plugin
 
 _HOST = "pulumi-language-python"
 
@@ -45,5 +45,5 @@ def vendors_on_path(region: LocalRegion, folder: Path) -> Iterator[None]:
 def _script(path: Path, module: str, settings: str = "") -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     python = shlex.quote(str(virtualenv.python()))
-    path.write_text(f'#!/bin/sh\n{settings}exec {python} -P -m providers.standins.{module} "$@"\n')
+    path.write_text(f'#!/bin/sh\n{settings}exec {python} -P -m jacquard.lab.standins.{module} "$@"\n')
     path.chmod(0o755)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from toolchain.engine import Engine
+from jacquard.lab.toolchain.engine import Engine
 
 
 def by_whose(engine: Engine) -> str:

@@ -10,16 +10,16 @@ from pool_effects import PROMOTED
 from pydantic import BaseModel
 from small_region import NODE_TYPE, RACK_TYPE, allocated, changed, small_region, tenant
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
-from components.plan.pools import pools
-from components.plan.rollout.promotion import Promotion
-from components.plan.rollout.subject import DATA
+from components.inputs.slice_inputs import inputs
+from components.lookups.pools import pools
+from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
-from components.render.node_pool import NodePoolInput
+from components.render.pools.node_pool import NodePoolInput
+from components.rollout.promotion import Promotion
+from components.rollout.subject import DATA
 from components.specs.environment import Environment
-from components.specs.node_pool import NodePoolSpec
-from components.specs.nodes import BurnInSpec
+from components.specs.pools.node_pool import NodePoolSpec
+from components.specs.pools.nodes import BurnInSpec
 
 GROWING = {"autoscaling": True, "min_nodes": 1, "max_nodes": 3}
 RACKS = {"nodes": None, "racks": 1, "instance_type": RACK_TYPE}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from components.plan.effects.effect import Effect
+from components.lookups.effects.effect import Effect
 
 FIELDS: Mapping[str, Effect] = {
     "name": Effect.REPLACED,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from components.render.manifest import Manifest, objects
-from components.render.node_pool import NodePoolInput
+from components.render.pools.node_pool import NodePoolInput
 from components.specs.locks import GroupAllocation
 
 TEMPLATES = {"Metal3MachineTemplate", "KubeadmConfigTemplate"}

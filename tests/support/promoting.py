@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.plan.rollout.promotion import Promotion
+from components.rollout.promotion import Promotion
 from components.specs.environment import Environment
 from components.specs.locks import ImagesLock
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from toolchain import paths
+from jacquard.machine import paths
 
 CRDS = Path(os.environ.get("CRDS_DIR", paths.ROOT.parent / "shared" / "crds"))
 BUILT_IN = {

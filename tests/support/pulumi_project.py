@@ -11,7 +11,8 @@ from typing import Any
 
 from outcome import Outcome
 
-from toolchain import environment, paths
+from jacquard.lab.toolchain import environment
+from jacquard.machine import paths
 
 TYPE = "jacquard:index:ObjectSet"
 PROGRAM = f"""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from components.render.port_functions import NETWORKS
-from components.render.rails import attachment_of, resource_of
-from providers.kube import ApiServer, ObjectRef
+from components.render.network.port_functions import NETWORKS
+from components.render.network.rails import attachment_of, resource_of
+from jacquard.providers.kube import ApiServer, ObjectRef
 
 _OF_RESOURCE = "k8s.v1.cni.cncf.io/resourceName"
 _STATUS = "k8s.v1.cni.cncf.io/network-status"

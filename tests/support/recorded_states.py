@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from providers.standins.kubernetes.checks import REPLACE_UNREADY
-from toolchain import paths
+from jacquard.lab.standins.kubernetes.checks import REPLACE_UNREADY
+from jacquard.machine import paths
 
 VENDOR = Path(os.environ.get("VENDOR_STATES_DIR", paths.ROOT.parent / "shared" / "vendor-states"))
 _OLDER = Path(__file__).with_name("older_states") / "laptop.json.gz"

@@ -8,10 +8,10 @@ from typing import Any
 
 from local_region import ENVIRONMENT, LocalRegion
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
-from components.specs.loader import load_environment
+from components.specs.reading.loader import load_environment
 
 POOLS = ("acme-train/system", "acme-train/train", "acme-train/infer", "globex-lab/lab")
 CLUSTER_API = "cluster.x-k8s.io/v1beta2"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from spans import NotThereError, cell, find, removed, renamed, written
 from workbench import Workbench
 
-from components.specs.problems import Problem, SpecError
+from components.specs.reading.problems import Problem, SpecError
 
 _IN_MAPPING = re.compile(r"\.(?:labels|annotations)\.")
 Remedy = Callable[[Workbench, Problem, re.Match[str]], None]

@@ -9,17 +9,17 @@ from typing import Any
 
 from small_region import allocated, changed, rack, racks, small_region, tenant
 
-from components.plan.intents.nodes import wanted_intent
-from components.plan.pools import pools
-from components.render.node_templates import TemplateIntent
-from components.render.template_revisions import NEWEST, fingerprint
+from components.intents.nodes import wanted_intent
+from components.lookups.pools import pools
+from components.render.pools.node_templates import TemplateIntent
+from components.render.pools.template_revisions import NEWEST, fingerprint
 from components.specs.environment import Environment
-from components.specs.evidence import Evidence, read_evidence
-from components.specs.intents import NodeIntent
-from components.specs.lock_text import sealed
 from components.specs.locks import ImagesLock
-from components.specs.nodes import RolloutLimitsSpec
-from components.specs.positions import Positions
+from components.specs.pools.intents import NodeIntent
+from components.specs.pools.nodes import RolloutLimitsSpec
+from components.specs.reading.lock_text import sealed
+from components.specs.reading.positions import Positions
+from components.specs.region.evidence import Evidence, read_evidence
 
 OLD, NEW = "gpu-2026.10.2", "gpu-2026.11.1"
 SEEN_AT = dt.datetime(2026, 11, 21, 9, tzinfo=dt.UTC)

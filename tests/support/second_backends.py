@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.specs.bare_metal import BareMetalBackend
-from components.specs.data_stores import DPU_STORE, DedicatedDataStoreSpec
+from components.specs.control_planes.data_stores import DPU_STORE, DedicatedDataStoreSpec
+from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
-from components.specs.hosted_control_plane import ClusterSpec
+from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.locks import ImagesLock
-from components.specs.region import ControlPlaneBackend
-from components.specs.storage import TopolvmClassSpec
-from components.specs.tenant import TenantSpec
-from components.specs.tenant_network import Isolation, VpcSpec
+from components.specs.network.tenant_network import Isolation, VpcSpec
+from components.specs.region.region import ControlPlaneBackend
+from components.specs.region.tenant import TenantSpec
+from components.specs.storage.storage import TopolvmClassSpec
 
 SCRATCH = TopolvmClassSpec(name="scratch", driver="topolvm", device_class="nvme")
 OF_OTHERS = {"endpoints": ("etcd-a-0.etcd-a.kamaji-system.svc:2379",), "secret": "etcd-a-certs"}

@@ -6,18 +6,18 @@ from typing import Any
 
 from backend_objects import CONTROL_PLANE, MACHINE, TEMPLATE, conditions
 
-from components.plan.intents.dpus import ordered_dpus
-from components.render.dpu_templates import templates
-from components.render.dpus import NAMESPACE
+from components.intents.dpus import ordered_dpus
 from components.render.labels import FINGERPRINT
 from components.render.manifest import MANAGEMENT
-from components.render.node_templates import TemplateIntent
-from components.render.template_revisions import fingerprint
+from components.render.network.dpu_templates import templates
+from components.render.network.dpus import NAMESPACE
+from components.render.pools.node_templates import TemplateIntent
+from components.render.pools.template_revisions import fingerprint
 from components.specs.environment import Environment
-from components.specs.intents import ChartIntent, NodeIntent
 from components.specs.keys import domain_of
-from components.specs.tenant import TenantSpec
-from observe.observation import Observation
+from components.specs.pools.intents import ChartIntent, NodeIntent
+from components.specs.region.tenant import TenantSpec
+from jacquard.observe.observation import Observation
 
 Object = dict[str, Any]
 

@@ -6,10 +6,10 @@ import io
 
 from rich.console import Console
 
-from observe.chart_status import ChartStatus
-from observe.dpu_status import DpuDeploymentStatus
-from observe.pool_status import Group, Pool
-from observe.region_status import ControlPlane, Offering, RegionStatus, StorageClass, Vm, Vpc
+from jacquard.observe.chart_status import ChartStatus
+from jacquard.observe.dpu_status import DpuDeploymentStatus
+from jacquard.observe.pool_status import Group, Pool
+from jacquard.observe.region_status import ControlPlane, Offering, RegionStatus, StorageClass, Vm, Vpc
 
 GROUP = Group(
     name="acme-train-train-a01",

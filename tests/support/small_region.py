@@ -8,18 +8,18 @@ from typing import Any, TypeVar
 
 from environment_data import ENVIRONMENTS
 
-from components.plan.allocate.allocation import allocate
-from components.specs.bare_metal import BootMethod, ControllerSpec
+from components.allocate.allocation import allocate
 from components.specs.base import Spec
 from components.specs.environment import Environment
-from components.specs.fabric import FabricSpec
-from components.specs.instance_types import Scale
-from components.specs.inventory import HostSpec
-from components.specs.loader import load_environment
+from components.specs.hosts.bare_metal import BootMethod, ControllerSpec
+from components.specs.hosts.instance_types import Scale
+from components.specs.hosts.inventory import HostSpec
+from components.specs.hosts.out_of_service import HostState, OutOfServiceSpec
 from components.specs.locks import AllocationsLock, ImagesLock
-from components.specs.node_pool import NodePoolSpec
-from components.specs.out_of_service import HostState, OutOfServiceSpec
-from components.specs.tenant import ContractSpec, TenantSpec
+from components.specs.network.fabrics import FabricSpec
+from components.specs.pools.node_pool import NodePoolSpec
+from components.specs.reading.loader import load_environment
+from components.specs.region.tenant import ContractSpec, TenantSpec
 
 _Spec = TypeVar("_Spec", bound=Spec)
 NODE_TYPE, RACK_TYPE = "h100-ib-8", "nvl"

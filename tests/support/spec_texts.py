@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from components.specs.problems import dotted
-from components.specs.translate import mistakes
+from components.specs.reading.problems import dotted
+from components.specs.reading.translate import mistakes
 
 
 def texts(model: type[BaseModel], data: dict[str, Any]) -> dict[str, str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from providers.rpc.diff import changes
-from providers.rpc.paths import render
-from providers.standins.kubernetes.normal import normal, with_dashes
+from jacquard.lab.standins.kubernetes.objects.normal import normal, with_dashes
+from jacquard.providers.rpc.diff import changes
+from jacquard.providers.rpc.paths import render
 
 
 def vendor_diff(outputs: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, str]:

@@ -15,15 +15,16 @@ import pytest
 import yaml
 from environment_data import ENVIRONMENTS
 
-from components.plan.build.vm_offering import of_cluster
-from components.plan.pools import clusters
-from components.render.vm_offering import VmOfferingInput
+from components.inputs.vm_offering import of_cluster
+from components.lookups.pools import clusters
+from components.render.vms.vm_offering import VmOfferingInput
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from components.specs.vm_chart import FOLDER, NAME
-from rehearsal.charts import HELM_HOMES
-from toolchain import binaries, paths
-from toolchain.errors import ToolchainError
+from components.specs.reading.loader import load_environment
+from components.specs.vms.vm_chart import FOLDER, NAME
+from jacquard.lab.rehearsal.charts import HELM_HOMES
+from jacquard.lab.toolchain import binaries
+from jacquard.machine import paths
+from jacquard.machine.errors import ToolchainError
 
 _SOURCE = re.compile(r"^# Source: orders/charts/(o[0-9]+)/", re.MULTILINE)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from components.render.manifest import Manifest, objects
-from components.render.vm_offering import VmOfferingInput
+from components.render.vms.vm_offering import VmOfferingInput
 
 
 def of(offering: VmOfferingInput, kind: str) -> list[Manifest]:

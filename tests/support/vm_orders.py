@@ -10,14 +10,14 @@ from environment_data import ENVIRONMENTS
 from vm_chart import offerings
 
 from components.render.manifest import Manifest
-from components.render.virtual_machine import Machine, virtual_machine
-from components.render.vm_offering import VmOfferingInput
-from components.render.vm_sizes import instancetype, preference
-from components.specs.guests import GuestSystem
-from components.specs.loader import environments
-from components.specs.node_pool import TaintEffect, TaintSpec
-from components.specs.vm_offering import VirtualMachineSpec
-from components.specs.vm_sizes import EvictionStrategy
+from components.render.vms.virtual_machine import Machine, virtual_machine
+from components.render.vms.vm_offering import VmOfferingInput
+from components.render.vms.vm_sizes import instancetype, preference
+from components.specs.pools.node_pool import TaintEffect, TaintSpec
+from components.specs.reading.loader import environments
+from components.specs.vms.guests import GuestSystem
+from components.specs.vms.vm_offering import VirtualMachineSpec
+from components.specs.vms.vm_sizes import EvictionStrategy
 
 SCRATCH = [{"name": "spool", "size": "20Gi", "storage_class": "shared-nfs", "scratch": True}]
 VOLUMES = [*SCRATCH, {"name": "home", "size": "1Ti", "storage_class": "shared-vast"}]

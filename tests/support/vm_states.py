@@ -6,8 +6,8 @@ from typing import Any
 
 from local_region import wait_until
 
-from providers.kube import ApiServer, ObjectRef
-from providers.kube.objects import dig
+from jacquard.providers.kube import ApiServer, ObjectRef
+from jacquard.providers.kube.objects import dig
 
 VM = ("kubevirt.io/v1", "VirtualMachine")
 

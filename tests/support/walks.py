@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from promoting import promote
 from workbench import Workbench
 
-from components.plan.allocate.releases import release_hosts, replace_hosts
-from components.plan.checks import check_data, check_promotable
-from components.plan.pools import pools
+from components.allocate.releases import release_hosts, replace_hosts
+from components.lookups.pools import pools
+from components.rules.checks import check_data, check_promotable
 from components.specs.environment import Environment
-from components.specs.loader import ALLOCATIONS, IMAGE_PINS, OUT_OF_SERVICE, REGION
 from components.specs.locks import AllocationsLock, ImagesLock
-from components.specs.problems import SpecError
-from components.specs.store import write_locks
+from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS, OUT_OF_SERVICE, REGION
+from components.specs.reading.problems import SpecError
+from components.specs.reading.store import write_locks
 
 Edit = Callable[[Workbench, st.DataObject], None]
 _NAMES = st.sampled_from(("acme", "globex", "research", "infer", "train", "lab", "system", "new"))

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolchain import paths
+from jacquard.machine import paths
 
 _BLOCK = re.compile(r"^```(diff)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

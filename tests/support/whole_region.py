@@ -7,17 +7,10 @@ from typing import Any
 
 from live_objects import obj
 
-from rehearsal.operators import (
-    bare_metal,
-    control_planes,
-    data_stores,
-    external_secrets,
-    hosts,
-    installed,
-    ironcore,
-    node_data,
-)
-from rehearsal.operators.view import simulated_secret
+from jacquard.lab.rehearsal.operators import control_planes, data_stores, external_secrets
+from jacquard.lab.rehearsal.operators.hosts import bare_metal, claims, ironcore, node_data
+from jacquard.lab.rehearsal.operators.releases import installed
+from jacquard.lab.rehearsal.operators.view import simulated_secret
 
 NS = "acme"
 """Namespace of all that is in one."""
@@ -84,9 +77,9 @@ def whole_region() -> list[dict[str, Any]]:
         obj(_CAPI, "Cluster", "acme", namespace=NS, status=started),
         obj(_CAPI, "Machine", "m1", claimed, NS),
         obj(WORKER, "KubeadmConfig", "m1", namespace=NS, metadata=OF_MACHINE),
-        obj(hosts.API, "Metal3DataTemplate", "data", TOLD, NS),
+        obj(claims.API, "Metal3DataTemplate", "data", TOLD, NS),
         obj(*node_data.POOL, "links", copy.deepcopy(ADDRESSES), NS),
-        obj(hosts.API, "Metal3Machine", "m1", {"dataTemplate": {"name": "data"}}, NS, metadata=OF_MACHINE),
+        obj(claims.API, "Metal3Machine", "m1", {"dataTemplate": {"name": "data"}}, NS, metadata=OF_MACHINE),
         obj(external_secrets.API, "ClusterSecretStore", "vault", {"provider": {"fake": {"data": []}}}, ""),
         obj(external_secrets.API, "ExternalSecret", "copied", COPIED, NS),
         obj(external_secrets.API, "SecretStore", "csi", {"provider": {"kubernetes": REACHED}}, NS),

@@ -6,9 +6,9 @@ from small_region import NODE_TYPE, changed, small_region
 
 from components.specs.base import Network
 from components.specs.environment import Environment
-from components.specs.fabric import FabricSpec
-from components.specs.instance_types import InstanceType, RdmaSpec
-from components.specs.versions import Tool
+from components.specs.hosts.instance_types import InstanceType, RdmaSpec
+from components.specs.network.fabrics import FabricSpec
+from components.specs.region.versions import Tool
 
 RANGE = Network("10.200.0.0/16")
 

@@ -8,17 +8,17 @@ from typing import Any
 
 from promoting import promote
 
-from components.plan.allocate.allocation import allocate
-from components.plan.checks import check, check_data
-from components.plan.rollout.promotion import Promotion
+from components.allocate.allocation import allocate
+from components.rollout.promotion import Promotion
+from components.rules.checks import check, check_data
 from components.specs.environment import Environment
-from components.specs.intents import NodeIntent
 from components.specs.keys import DPUS
-from components.specs.loader import ALLOCATIONS, IMAGE_PINS, load_environment
-from components.specs.lock_text import paired
 from components.specs.locks import AllocationsLock
-from components.specs.problems import Problem, SpecError
-from components.specs.store import write_locks
+from components.specs.pools.intents import NodeIntent
+from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS, load_environment
+from components.specs.reading.lock_text import paired
+from components.specs.reading.problems import Problem, SpecError
+from components.specs.reading.store import write_locks
 
 
 class Workbench:

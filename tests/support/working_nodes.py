@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from observe.observation import Observation
+from jacquard.observe.observation import Observation
 
 Object = dict[str, Any]
 MOMENT = dt.datetime(2026, 11, 22, 16, tzinfo=dt.UTC)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import dns.zone
 
-from rehearsal.operators.name_server import ZONES
+from jacquard.lab.rehearsal.operators.network.name_server import ZONES
 
 
 def addresses_of(region: Path, zone: str) -> dict[str, list[str]]:

@@ -11,12 +11,12 @@ import pytest
 import yaml
 from documents import DOCS, leads_somewhere, links, pages, prose, text, yaml_blocks
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.plan.checks import descriptions
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import objects
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.rules.checks import descriptions
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 COMPONENTS = sorted(
     file.name for file in (paths.ROOT / "components").glob("*.py") if "(pulumi.ComponentResource)" in text(file)

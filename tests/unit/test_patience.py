@@ -11,7 +11,7 @@ import pytest
 from local_region import LocalRegion, wait_while_it_moves
 from patience import Patience, slowdown
 
-from providers.kube import ApiServer
+from jacquard.providers.kube import ApiServer
 
 
 @pytest.fixture

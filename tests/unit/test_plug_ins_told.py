@@ -6,7 +6,7 @@ from pathlib import Path
 
 from plug_ins_told import by_whose
 
-from toolchain.engine import Engine
+from jacquard.lab.toolchain.engine import Engine
 
 
 def test_what_did_not_run_is_said_with_how_to_run_it() -> None:

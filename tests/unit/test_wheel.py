@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from installed import PACKAGES, beside_dependencies_of_the_clone, wheel
 
+from jacquard.machine import paths
 from policies.rules import RULES
-from toolchain import paths
 
 _NOT_SHIPPED = {".pyc"}
 
@@ -46,7 +46,9 @@ def files(folder: Path) -> dict[Path, int]:
 
 def test_the_wheel_holds_every_file_of_every_package(built: Path) -> None:
     found = {path for name in PACKAGES for path in (paths.ROOT / name).rglob("*") if path.is_file()}
-    found |= {paths.ROOT / "starters/files/catalog" / path.name for path in paths.ROOT.glob("environments/catalog/*")}
+    found |= {
+        paths.ROOT / "jacquard/starters/files/catalog" / path.name for path in paths.ROOT.glob("environments/catalog/*")
+    }
     wanted = {path.relative_to(paths.ROOT).as_posix() for path in found if path.suffix not in _NOT_SHIPPED}
 
     assert wanted - set(zipfile.ZipFile(built).namelist()) == set()

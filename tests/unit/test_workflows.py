@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.panels import VERBS
-from toolchain import binaries, paths
-from toolchain.errors import ToolchainError
+from jacquard.cli.panels import VERBS
+from jacquard.lab.toolchain import binaries
+from jacquard.machine import paths
+from jacquard.machine.errors import ToolchainError
 
 OWN = paths.ROOT / ".github"
-STARTER = paths.ROOT / "starters" / "files" / "repository"
+STARTER = paths.ROOT / "jacquard/starters/files" / "repository"
 WORKFLOWS = sorted([*OWN.glob("workflows/*.yml"), *STARTER.glob("github/workflows/*.yml")])
 GITLAB = STARTER / "gitlab-ci.yml"
 FILES = [*WORKFLOWS, *sorted(OWN.glob("actions/*/action.yml"))]
@@ -53,7 +54,7 @@ def test_actionlint_has_nothing_to_say() -> None:
     try:
         actionlint = binaries.path("actionlint")
     except ToolchainError:
-        pytest.skip("actionlint is not built, so that workflows are not looked at by it: python3 -m toolchain linters")
+        pytest.skip("actionlint is not built, so that workflows are not looked at by it: make lint")
     done = subprocess.run([actionlint, *WORKFLOWS], capture_output=True, text=True, cwd=paths.ROOT, check=False)
 
     assert (done.returncode, done.stdout + done.stderr) == (0, "")

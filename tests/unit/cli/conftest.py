@@ -15,13 +15,13 @@ from repositories import git
 from settled_region import settled_region
 from typer.testing import CliRunner, Result
 
-from cli import local_region
-from cli.command import build
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from components.specs.store import write_locks
-from observe.observation import Observation
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from components.specs.reading.store import write_locks
+from jacquard.cli import local_region
+from jacquard.cli.command import build
+from jacquard.machine import paths
+from jacquard.observe.observation import Observation
 
 Invoke = Callable[..., Result]
 
@@ -121,7 +121,7 @@ def change(
     """A change of a repository that is to be previewed and applied."""
     monkeypatch.setenv("JACQUARD_NOW", LATER)
     monkeypatch.setattr(local_region, "revive", lambda *_: None)
-    monkeypatch.setattr("cli.verbs.up.observe", lambda _: seen)
+    monkeypatch.setattr("jacquard.cli.verbs.up.observe", lambda _: seen)
     git(data_folder.parent, "init", "-q", "-b", "main")
     (data_folder.parent / ".gitignore").write_text("/*\n!/environments\n")
     pulumi.answer("stack export", stdout=json.dumps(STATE))

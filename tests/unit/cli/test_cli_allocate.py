@@ -9,7 +9,7 @@ from pathlib import Path
 from typer.testing import Result
 
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
+from components.specs.reading.loader import load_environment
 
 Invoke = Callable[..., Result]
 

@@ -10,8 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from cli.errors import ExitCode
-from toolchain import paths
+from jacquard.cli.errors import ExitCode
+from jacquard.machine import paths
 
 Invoke = Callable[..., Any]
 Edit = Callable[[Path, str, str], None]

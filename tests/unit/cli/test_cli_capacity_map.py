@@ -11,17 +11,17 @@ from xml.etree import ElementTree as ET
 import pytest
 from processor_time import cost
 
-from cli.views.capacity_map import capacity_map
-from cli.views.pictures import marks
-from cli.views.region_map import region_map
-from components.plan.host_use import HostUse, counted_hosts
-from components.plan.report.capacity import capacity
+from components.lookups.host_use import HostUse, counted_hosts
+from components.reports.capacity import capacity
 from components.specs.environment import Environment
-from components.specs.inventory import HostSpec
-from components.specs.loader import load_environment
+from components.specs.hosts.inventory import HostSpec
+from components.specs.hosts.out_of_service import HostState, OutOfServiceSpec
 from components.specs.locks import AllocationsLock, ImagesLock
-from components.specs.out_of_service import HostState, OutOfServiceSpec
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.cli.views.region.capacity_map import capacity_map
+from jacquard.cli.views.region.pictures import marks
+from jacquard.cli.views.region.region_map import region_map
+from jacquard.machine import paths
 
 SVG = "{http://www.w3.org/2000/svg}"
 

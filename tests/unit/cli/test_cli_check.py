@@ -12,10 +12,10 @@ import pytest
 from sarif_log import place, sarif
 from typer.testing import Result
 
-from cli.errors import ExitCode
-from components.plan import checks
+from components.rules import checks
+from jacquard.cli.errors import ExitCode
+from jacquard.machine import paths
 from policies.rules import RULES
-from toolchain import paths
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typer.testing import Result
 
-from cli.errors import ExitCode
+from jacquard.cli.errors import ExitCode
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

@@ -11,8 +11,8 @@ import pytest
 from sarif_log import place, sarif
 from typer.testing import Result
 
-from cli.errors import ExitCode
-from components.specs.policy import Enforcement
+from components.specs.region.policy import Enforcement
+from jacquard.cli.errors import ExitCode
 from policies import Judgement, Violation
 from policies.facts import Fact
 from policies.rules import RULES
@@ -32,7 +32,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, body: dict[str, Any]) -> Violation:
         level=Enforcement.MANDATORY,
         environment="laptop",
     )
-    monkeypatch.setattr("cli.verbs.check.judge", lambda *_: Judgement(refused=(found,)))
+    monkeypatch.setattr("jacquard.cli.verbs.check.judge", lambda *_: Judgement(refused=(found,)))
     return found
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from cli.verbs.env import exports
-from components.specs.policy import Enforcement
+from components.specs.region.policy import Enforcement
+from jacquard.cli.verbs.env import exports
+from jacquard.machine import paths
 from policies import Judgement, Violation
 from policies.facts import Fact
 from policies.rules import RULES
 from policies.verdict import violation
-from toolchain import paths
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
@@ -159,7 +159,7 @@ def test_what_a_policy_refuses_ends_with_4_and_nothing_is_applied(
         level=Enforcement.MANDATORY,
         environment="laptop",
     )
-    for asker in ("cli.verbs.check", "cli.refusals"):
+    for asker in ("jacquard.cli.verbs.check", "jacquard.cli.policy_gate"):
         monkeypatch.setattr(f"{asker}.judge", lambda *_: Judgement(refused=(found,)))
 
     check, up = invoke("check", "laptop", *TODAY), invoke("up", "laptop")
@@ -204,7 +204,8 @@ def test_a_wrong_setting_is_told_before_anything_is_done(invoke: Invoke, monkeyp
 
 @pytest.mark.parametrize("redirections", ["| head -n 1", ">&-", "2>&-", ">&- 2>&- <&-"])
 def test_nobody_listening_is_no_crash(redirections: str) -> None:
-    script = f'"$0" -c "from cli.app import main; main()" check laptop {" ".join(TODAY)} --format json {redirections}'
+    program = "from jacquard.cli.app import main; main()"
+    script = f'"$0" -c "{program}" check laptop {" ".join(TODAY)} --format json {redirections}'
 
     done = subprocess.run(
         ["bash", "-c", script, sys.executable], cwd=paths.ROOT, capture_output=True, text=True, check=False
@@ -255,7 +256,7 @@ def test_exports_survive_the_shell_whatever_is_in_them() -> None:
 
 def test_env_prints_what_the_toolchain_names(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     variables = {"PULUMI_HOME": "/a b", "KUBECONFIG": "/k"}
-    monkeypatch.setattr("toolchain.environment.engine", lambda name, backend_url: variables)  # noqa: ARG005 - its signature
+    monkeypatch.setattr("jacquard.lab.toolchain.environment.engine", lambda name, backend_url: variables)  # noqa: ARG005 - its signature
 
     assert invoke("env", "laptop").stdout == "export PULUMI_HOME='/a b'\nexport KUBECONFIG=/k\n"
     assert json.loads(invoke("env", "laptop", "--format", "json").stdout) == variables

@@ -10,10 +10,10 @@ import pytest
 from fake_forge import BOT, TOKEN, Answer, FakeForge, fake_forge
 from typer.testing import Result
 
-from cli.errors import ExitCode
-from cli.views.impact_comment import comment as impact_comment
-from cli.views.preview_comment import comment as preview_comment
-from forges import publishing
+from jacquard.cli.errors import ExitCode
+from jacquard.cli.views.changes.impact_comment import comment as impact_comment
+from jacquard.cli.views.changes.preview_comment import comment as preview_comment
+from jacquard.forges import publishing
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

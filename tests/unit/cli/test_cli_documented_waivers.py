@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from cli.errors import ExitCode
-from cli.refusals import refuse
-from components.plan.rules import capacity
-from components.specs.loader import load_environment
-from components.specs.problems import SpecError
+from components.rules.region import capacity
+from components.specs.reading.loader import load_environment
+from components.specs.reading.problems import SpecError
+from jacquard.cli.errors import ExitCode
+from jacquard.cli.policy_gate import refuse
+from jacquard.machine import paths
 from policies.check import frozen
 from policies.rules import RULES
-from toolchain import paths
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

@@ -10,12 +10,12 @@ import pytest
 from answering import Answering, answering
 from typer.testing import Result
 
-from cli.errors import ExitCode
-from cli.verbs import drift as verb
 from components.specs.environment import Environment
-from observe.clusters_compared import drift
-from providers.kube import KubeconfigError
-from toolchain import paths
+from jacquard.cli.errors import ExitCode
+from jacquard.cli.verbs import drift as verb
+from jacquard.machine import paths
+from jacquard.observe.clusters_compared import drift
+from jacquard.providers.kube import KubeconfigError
 
 Invoke = Callable[..., Result]
 

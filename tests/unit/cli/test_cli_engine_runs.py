@@ -11,14 +11,14 @@ import pytest
 from fake_pulumi import replay
 from rich.console import Console
 
-from cli.engine_runs import raise_for, watched
-from cli.errors import ExitCode, Stop
-from cli.views.preview import by_component
-from cli.views.progress import Screen
-from cli.views.summary import counted
-from engine.driver import Engine, Run
-from engine.errors import EngineStopped
-from engine.events import Progress
+from jacquard.cli.engine_runs import raise_for, watched
+from jacquard.cli.errors import ExitCode, Stop
+from jacquard.cli.views.changes.preview import by_component
+from jacquard.cli.views.progress import Screen
+from jacquard.cli.views.summary import counted
+from jacquard.engine.driver import Engine, Run
+from jacquard.engine.errors import EngineStopped
+from jacquard.engine.events import Progress
 
 
 def run(events: str, tmp_path: Path, *, code: int = 255, output: str = "") -> Run:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from components.plan import checks
-from components.specs.problems import FORM
+from components.rules import checks
+from components.specs.reading.problems import FORM
 from policies import levels
 from policies.rules import RULES
 

@@ -12,11 +12,11 @@ import pytest
 from typer.testing import Result
 from working_nodes import working
 
-from cli.errors import ExitCode
-from cli.verbs import facts as verb
-from observe.facts import Facts
-from observe.observation import Observation
-from toolchain import paths
+from jacquard.cli.errors import ExitCode
+from jacquard.cli.verbs import facts as verb
+from jacquard.machine import paths
+from jacquard.observe.facts import Facts
+from jacquard.observe.observation import Observation
 
 Invoke = Callable[..., Result]
 COMMIT = ("-c", "user.name=a", "-c", "user.email=a@example", "commit", "-q", "-m", "data")

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from cli.errors import ExitCode
-from components.specs import migrations, reference, schema
-from components.specs.kinds import KINDS, data_files
-from components.specs.migrations import Around, Migrations
+from components.specs.reading import migrations, reference, schema
+from components.specs.reading.kinds import KINDS, data_files
+from components.specs.reading.migrations import Around, Migrations
+from jacquard.cli.errors import ExitCode
 
 MADE = f'{{"$comment": "{schema.MARK}"}}\n'
 Invoke = Callable[..., Result]
@@ -96,7 +96,9 @@ def test_schema_writes_a_missing_header_and_removes_what_has_no_kind(invoke: Inv
     assert tree(root) == {**before, "docs/reference/mine.md": b"# by hand\n"}
 
 
-@pytest.mark.parametrize("name", ["schemas/region.schema.json", "docs/reference/README.md", "docs/reference/policies.md"])
+@pytest.mark.parametrize(
+    "name", ["schemas/region.schema.json", "docs/reference/README.md", "docs/reference/policies.md"]
+)
 def test_schema_writes_over_no_file_of_somebody_else(invoke: Invoke, data_folder: Path, name: str) -> None:
     root = data_folder.parent
     (root / name).parent.mkdir(parents=True)
@@ -154,10 +156,10 @@ def next_version(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def moves(folder: Path, environment: str, _: Migrations) -> Any:
         kinds = tuple(kind for kind in KINDS if not kind.locked)
-        monkeypatch.setattr("components.specs.migrations.KINDS", kinds)
+        monkeypatch.setattr("components.specs.reading.migrations.KINDS", kinds)
         return now(folder, environment, registered, lambda _: 2)
 
-    monkeypatch.setattr("cli.verbs.migrate.moves", moves)
+    monkeypatch.setattr("jacquard.cli.verbs.migrate.moves", moves)
 
 
 def test_migrate_has_nothing_to_do_where_all_is_current(invoke: Invoke, data_folder: Path) -> None:

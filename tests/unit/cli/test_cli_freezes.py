@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from cli.console import stderr
-from cli.errors import ExitCode, Stop
-from cli.refusals import refuse
-from cli.verbs.up import Up
 from components.specs.base import StackLayout
 from components.specs.environment import Environment
-from components.specs.policy import PolicySpec
-from components.specs.problems import SpecError
-from engine.driver import Engine
+from components.specs.reading.problems import SpecError
+from components.specs.region.policy import PolicySpec
+from jacquard.cli.console import stderr
+from jacquard.cli.errors import ExitCode, Stop
+from jacquard.cli.policy_gate import refuse
+from jacquard.cli.verbs.up import Up
+from jacquard.engine.driver import Engine
 from policies import judge
 from stacks.target import stack_names
 

@@ -11,12 +11,12 @@ import pytest
 from environment_data import copy_data
 from typer.testing import Result
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.plan.report.garbage import USERS
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import Manifest
+from components.reports.garbage import USERS
 from components.specs.environment import Environment
-from providers.kube import ApiError, KindNotFound, ObjectRef
+from jacquard.providers.kube import ApiError, KindNotFound, ObjectRef
 
 Invoke = Callable[..., Result]
 Object = dict[str, Any]
@@ -74,7 +74,7 @@ def api(monkeypatch: pytest.MonkeyPatch, home: Path, data_folder: Path) -> FakeA
 
 
 def with_rollout(fake: FakeApi, monkeypatch: pytest.MonkeyPatch) -> FakeApi:
-    monkeypatch.setattr("cli.verbs.gc.connect", lambda *_: fake)
+    monkeypatch.setattr("jacquard.cli.verbs.gc.connect", lambda *_: fake)
     for name in ("old", "needed", "now"):
         for template in fake.templates:
             fake.add(template, name)

@@ -12,14 +12,14 @@ from fake_pulumi import FakePulumi
 from planned_steps import deleted, replaced, same
 from typer.testing import Result
 
-from cli import local_region
-from cli.errors import ExitCode, Stop
-from cli.plans import Plan
-from components.specs.loader import load_environment
-from engine import guard
-from engine.plan import Plan as Steps
-from observe.observation import Observation
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.cli import local_region
+from jacquard.cli.errors import ExitCode, Stop
+from jacquard.cli.plan_checks import Plan
+from jacquard.engine import guard
+from jacquard.engine.plan import Plan as Steps
+from jacquard.machine import paths
+from jacquard.observe.observation import Observation
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
@@ -29,7 +29,7 @@ LOST = (replaced("Secret", "a", namespace="n"), deleted("Namespace", "operators"
 
 @pytest.fixture(autouse=True)
 def _region(monkeypatch: pytest.MonkeyPatch, seen: Observation) -> None:
-    monkeypatch.setattr("cli.verbs.up.observe", lambda _: seen)
+    monkeypatch.setattr("jacquard.cli.verbs.up.observe", lambda _: seen)
     monkeypatch.setattr(local_region, "revive", lambda *_: None)
 
 
@@ -118,7 +118,7 @@ def test_a_preview_shows_the_same_and_ends_with_the_same_code(invoke: Invoke, en
 def test_the_word_for_these_lets_them_pass_and_no_others(
     invoke: Invoke, engine: FakePulumi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cli.verbs.up.Up.clusters", lambda _: None)
+    monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
     plan(engine, *LOST)
     said = word(invoke)
     plan(engine, *LOST, deleted("Namespace", "more"))
@@ -182,7 +182,7 @@ def planned(data_folder: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch) -> d
     """Slices, one at a time, of which each may be planned as told, otherwise there is something to apply."""
     monkeypatch.setenv("JACQUARD_PARALLELISM", "1")
     edit(data_folder / "laptop" / "region.yaml", "stacks: whole", "stacks: sliced")
-    monkeypatch.setattr("cli.verbs.up.Up.clusters", lambda _: None)
+    monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
     told: dict[str, list[Plan | Stop]] = {}
 
     def plan_of(_engine: object, _environment: object, stack: str, **_options: object) -> Plan:
@@ -192,7 +192,7 @@ def planned(data_folder: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch) -> d
             raise answer
         return answer
 
-    monkeypatch.setattr("cli.plans.plan", plan_of)
+    monkeypatch.setattr("jacquard.cli.plan_checks.plan", plan_of)
     return told
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.panels import VERBS
-from toolchain import paths
+from jacquard.cli.panels import VERBS
+from jacquard.machine import paths
 
 JACQUARD = str(Path(sys.executable).parent / "jacquard")
 EXAMPLES = [(verb.name, example) for verb in VERBS.values() for example in verb.examples]

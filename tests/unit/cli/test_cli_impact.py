@@ -12,9 +12,9 @@ import pytest
 from repositories import COMMIT, committed, git
 from typer.testing import Result
 
-from cli.errors import ExitCode
-from components.plan.rollout import repair
-from toolchain import paths
+from components.rollout import repair
+from jacquard.cli.errors import ExitCode
+from jacquard.machine import paths
 
 Invoke = Callable[..., Result]
 NO_COMMIT = "is no commit that the work tree has anything in common with; name another one with --base"
@@ -203,7 +203,7 @@ def test_what_the_catalogue_does_elsewhere_is_told_too(repository: Path, invoke:
 def clone(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository that has the library beside the data, and is where the library is taken from."""
     folder = data_folder.parent / "clone"
-    for part in ("components", "previews", "toolchain"):
+    for part in ("components", "jacquard"):
         shutil.copytree(paths.ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     for part in ("catalog", "laptop"):
         shutil.copytree(paths.ROOT / "environments" / part, folder / "environments" / part)
@@ -215,7 +215,7 @@ def clone(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_library_that_renders_otherwise_is_asked_what_it_rendered(clone: Path, invoke: Invoke) -> None:
     """The library of the base is the other one here: what runs in this process is the head's."""
-    module = clone / "components" / "render" / "pool_health.py"
+    module = clone / "components/render/pools/pool_health.py"
     text = module.read_text(encoding="utf-8")
     module.write_text(text.replace('EqualTo": brake', 'EqualTo": brake + 1'), encoding="utf-8")
     git(clone, "add", "."), git(clone, *COMMIT)
@@ -232,7 +232,7 @@ def test_a_library_that_renders_otherwise_is_asked_what_it_rendered(clone: Path,
 
 
 def test_a_library_that_cannot_be_asked_leaves_everything_unknown(clone: Path, invoke: Invoke) -> None:
-    module = clone / "components" / "render" / "pool_health.py"
+    module = clone / "components/render/pools/pool_health.py"
     text = module.read_text(encoding="utf-8")
     module.write_text(f"{text}\nraise SystemExit(1)\n", encoding="utf-8")
     git(clone, "add", "."), git(clone, *COMMIT)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from impacts import edited, impact_of
 
-from cli.views.impact_comment import MARK, comment
-from cli.views.markdown import LIMIT_BYTES, code
-from components.plan.effects.effect import Effect, Subject, When
-from previews.impact import Cause, Impact, Row
+from components.lookups.effects.effect import Effect, Subject, When
+from jacquard.cli.views.changes.impact_comment import MARK, comment
+from jacquard.cli.views.changes.markdown import LIMIT_BYTES, code
+from jacquard.previews.impacts.impact import Cause, Impact, Row
 
 HOSTILE = "``` </details> @team <img src=x> [a](javascript:b) \x1b[31m \u202e ` end\nnext"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from cli.command import build
+from jacquard.cli.command import build
 
 TABLE = (
     "name,location,rack,serial,oob_ip,bmc_password,cf_slot,cf_boot_mac,cf_dpu_serial,cf_leaf,role\n"

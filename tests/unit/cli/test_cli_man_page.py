@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from cli.panels import PANELS, VERBS
-from cli.views import commands, man_page
-from toolchain import paths
+from jacquard.cli.panels import PANELS, VERBS
+from jacquard.cli.views import commands, man_page
+from jacquard.machine import paths
 
 REQUEST = re.compile(r"\.(TH|SH|SS|PP|TP|RS 4|RE|EX|EE)( |$)|\.\\\"")
 

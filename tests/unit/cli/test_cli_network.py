@@ -11,9 +11,9 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 
-from cli.errors import ExitCode
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.cli.errors import ExitCode
+from jacquard.machine import paths
 
 Invoke = Callable[..., Any]
 ENVIRONMENTS = ("laptop", "lab", "eu-south-03a", "us-east-04a")

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from toolchain import paths
+from jacquard.machine import paths
 
 Invoke = Callable[..., Any]
 REGION = "us-east-04a"

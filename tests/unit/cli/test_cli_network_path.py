@@ -10,14 +10,14 @@ from typing import Any
 import jsonschema
 import pytest
 
-from cli.errors import ExitCode
-from components.plan.build.manifests import everything
-from components.plan.report.endpoints import named
-from components.plan.report.paths import path
-from components.plan.rules import outward
-from components.plan.rules.tables import Rule
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.inputs.manifests import everything
+from components.reports.network.endpoints import named
+from components.reports.network.paths import path
+from components.rules.network import outward
+from components.rules.tables import Rule
+from components.specs.reading.loader import load_environment
+from jacquard.cli.errors import ExitCode
+from jacquard.machine import paths
 
 Invoke = Callable[..., Any]
 Edit = Callable[[Path, str, str], None]

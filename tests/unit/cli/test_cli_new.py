@@ -11,9 +11,9 @@ from environment_data import ENVIRONMENTS, copy_data
 from typer.testing import Result
 from walkthrough import Command, Edit, steps
 
-from components.specs.loader import load_environment
-from starters.hosts import HEADER
-from starters.region import renamed, with_halls
+from components.specs.reading.loader import load_environment
+from jacquard.starters.hosts import HEADER
+from jacquard.starters.region import renamed, with_halls
 
 Invoke = Callable[..., Result]
 NO_ENGINE = {"new", "allocate", "check", "show"}

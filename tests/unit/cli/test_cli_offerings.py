@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 import yaml
 
-from cli.errors import ExitCode
-from toolchain import paths
+from jacquard.cli.errors import ExitCode
+from jacquard.machine import paths
 
 Invoke = Callable[..., Any]
 Edit = Callable[[Path, str, str], None]

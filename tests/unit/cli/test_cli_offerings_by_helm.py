@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.errors import ExitCode
-from components.plan.build.vm_offering import public_addresses
-from components.plan.pools import clusters
-from components.specs.loader import load_environment
+from components.inputs.vm_offering import public_addresses
+from components.lookups.pools import clusters
+from components.specs.reading.loader import load_environment
+from jacquard.cli.errors import ExitCode
 
 Invoke = Callable[..., Any]
 Edit = Callable[[Path, str, str], None]

@@ -11,11 +11,11 @@ import pytest
 from environment_data import ENVIRONMENTS
 from strict_html import Element, page
 
-from cli.errors import ExitCode
-from cli.views.report.offerings import html
-from components.plan.report.offerings import offerings
-from components.plan.report.offers import Offerings
-from components.specs.loader import environments, load_environment
+from components.reports.offerings import offerings
+from components.reports.offers import Offerings
+from components.specs.reading.loader import environments, load_environment
+from jacquard.cli.errors import ExitCode
+from jacquard.cli.views.report.offerings import html
 
 Invoke = Callable[..., Any]
 HOSTILE = "</td><script>alert(1)</script><img src=x onerror=alert(1)>\"' \x1b[31m \u202e&amp; {{ 7*7 }}"

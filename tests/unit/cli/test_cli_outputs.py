@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from cli.errors import ExitCode
+from jacquard.cli.errors import ExitCode
 
 Invoke = Callable[..., Result]
 EXPORT = ("inventory", "export", "netbox", "laptop", "--out")

@@ -9,10 +9,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from cli.errors import ExitCode
-from cli.views.network_partitions import lines
-from components.plan.report.partitions import PartitionsContract
-from toolchain import paths
+from components.reports.network.partitions import PartitionsContract
+from jacquard.cli.errors import ExitCode
+from jacquard.cli.views.region.network_partitions import lines
+from jacquard.machine import paths
 
 Invoke = Callable[..., Any]
 GUID = "946dae0300000100"

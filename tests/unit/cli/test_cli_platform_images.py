@@ -8,8 +8,8 @@ from typing import Any
 
 import jsonschema
 
-from cli.errors import ExitCode
-from toolchain import paths
+from jacquard.cli.errors import ExitCode
+from jacquard.machine import paths
 
 Invoke = Callable[..., Any]
 

@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 from environment_data import copy_data
 
-from cli.errors import ExitCode
-from toolchain import paths
+from jacquard.cli.errors import ExitCode
+from jacquard.machine import paths
 
 Invoke = Callable[..., Any]
 

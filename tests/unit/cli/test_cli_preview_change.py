@@ -15,9 +15,9 @@ from repositories import COMMIT, committed, git
 from strict_html import page
 from typer.testing import Result
 
-from cli.errors import ExitCode
-from components.specs import schema
-from previews.preview import Preview
+from components.specs.reading import schema
+from jacquard.cli.errors import ExitCode
+from jacquard.previews.preview import Preview
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
@@ -134,7 +134,7 @@ def test_all_that_runs_ends_in_order_when_it_is_asked_to(invoke: Invoke, pulumi:
 
 @pytest.mark.usefixtures("labelled", "pulumi")
 def test_without_an_engine_the_rest_is_told(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolchain.environment.process", lambda *_, **__: {"PATH": ""})
+    monkeypatch.setattr("jacquard.lab.toolchain.environment.process", lambda *_, **__: {"PATH": ""})
 
     result = invoke("preview", "laptop", "--base", "HEAD", "--format", "json")
 

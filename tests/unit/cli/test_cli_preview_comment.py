@@ -9,12 +9,13 @@ import pytest
 from impacts import edited, impact_of
 from markdown_it import MarkdownIt
 
-from cli.views.markdown import LIMIT_BYTES
-from cli.views.preview_comment import MARK, comment
-from components.plan.effects.effect import Effect
-from components.specs.policy import Enforcement
-from previews.impact import Impact
-from previews.preview import (
+from components.lookups.effects.effect import Effect
+from components.specs.region.policy import Enforcement
+from jacquard.cli.views.changes.markdown import LIMIT_BYTES
+from jacquard.cli.views.changes.preview_comment import MARK, comment
+from jacquard.previews.impacts.impact import Impact
+from jacquard.previews.impacts.verdict import judged
+from jacquard.previews.preview import (
     Field,
     ObjectChange,
     Offence,
@@ -26,7 +27,6 @@ from previews.preview import (
     Standing,
     Waiver,
 )
-from previews.verdict import judged
 
 HOSTILE = (
     "``` ```` </details> @team <img src=x> [a](javascript:b) <!-- jacquard preview --> \x1b[31m \u202e ` end\nnext"

@@ -12,17 +12,17 @@ from rich.console import Console
 from rich.text import Text
 from shown_status import GROUP, STATUS, TRAIN, console, text
 
-from cli.errors import Stop
-from cli.views.board import board
-from cli.views.progress import phase
-from engine.events import Progress
+from jacquard.cli.errors import Stop
+from jacquard.cli.views.board import board
+from jacquard.cli.views.progress import phase
+from jacquard.engine.events import Progress
 
 
 @pytest.fixture
 def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time of the clock that progress looks at; a test moves it."""
     moment = [100.0]
-    monkeypatch.setattr("cli.views.progress.time.monotonic", lambda: moment[0])
+    monkeypatch.setattr("jacquard.cli.views.progress.time.monotonic", lambda: moment[0])
     return moment
 
 
@@ -62,7 +62,7 @@ def test_progress_of_node_pools_names_the_groups_that_are_awaited(now: list[floa
 def test_a_phase_in_which_nothing_moves_says_so_each_minute_with_advice(
     now: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cli.views.progress._LOG_EVERY_SECONDS", 1000.0)
+    monkeypatch.setattr("jacquard.cli.views.progress._LOG_EVERY_SECONDS", 1000.0)
     group = replace(GROUP, settled=False, why=["no host is free"])
     screen = console()
 

@@ -12,8 +12,8 @@ import pytest
 from settled_region import settled_region
 from typer.testing import Result
 
-from components.specs.loader import load_environment
-from observe.region_status import assemble
+from components.specs.reading.loader import load_environment
+from jacquard.observe.region_status import assemble
 
 Invoke = Callable[..., Result]
 NEW = "gpu-2026.11.1"

@@ -14,8 +14,8 @@ from settled_region import settled_region
 from typer.testing import Result
 from workbench import Workbench
 
-from components.specs.loader import load_environment
-from observe.region_status import assemble
+from components.specs.reading.loader import load_environment
+from jacquard.observe.region_status import assemble
 
 Invoke = Callable[..., Result]
 CHARTS = ("promote", "laptop", PROMOTED)

@@ -10,13 +10,13 @@ import pytest
 import yaml
 from typer.testing import Result
 
-from cli.errors import Stop
-from cli.views import render_tree
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
 from components.specs.environment import Environment
-from components.specs.out_of_service import HostState
+from components.specs.hosts.out_of_service import HostState
+from jacquard.cli.errors import Stop
+from jacquard.cli.views import render_tree
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

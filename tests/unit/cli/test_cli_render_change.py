@@ -13,16 +13,16 @@ from fake_pulumi import FakePulumi
 from repositories import COMMIT, committed, git
 from typer.testing import Result
 
-from cli.errors import ExitCode
-from cli.views import rendered_diff as view
-from cli.views.markdown import LIMIT_BYTES
 from components.render.manifest import Manifest
-from components.specs import schema
 from components.specs.environment import Environment
-from previews.impact import Impact
-from previews.preview import ObjectChange, Operation, Origin
-from previews.rendered_diff import RenderedDiff, SliceDiff, rendered_diff
-from previews.sides import Key, Part, Side
+from components.specs.reading import schema
+from jacquard.cli.errors import ExitCode
+from jacquard.cli.views.changes import rendered_diff as view
+from jacquard.cli.views.changes.markdown import LIMIT_BYTES
+from jacquard.previews.impacts.impact import Impact
+from jacquard.previews.preview import ObjectChange, Operation, Origin
+from jacquard.previews.rendered_diff import RenderedDiff, SliceDiff, rendered_diff
+from jacquard.previews.snapshots import Key, Part, Side
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

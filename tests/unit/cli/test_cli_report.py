@@ -17,12 +17,12 @@ from impacts import NOW, edited, impact_of
 from strict_html import Element, page
 from typer.testing import Result
 
-from cli.errors import ExitCode
-from cli.views.report.page import MARK, html
-from components.specs.loader import load_environment
-from components.specs.policy import Enforcement
-from previews.impact import Cause
-from previews.preview import (
+from components.specs.reading.loader import load_environment
+from components.specs.region.policy import Enforcement
+from jacquard.cli.errors import ExitCode
+from jacquard.cli.views.report.page import MARK, html
+from jacquard.previews.impacts.impact import Cause
+from jacquard.previews.preview import (
     Field,
     ObjectChange,
     Offence,
@@ -34,7 +34,7 @@ from previews.preview import (
     Standing,
     Verdict,
 )
-from previews.report import Report, report
+from jacquard.previews.report import Report, report
 
 Invoke = Callable[..., Result]
 HOSTILE = (

@@ -11,9 +11,9 @@ from browser import Page, needs_browser
 from environment_data import ENVIRONMENTS
 from impacts import NOW, edited, impact_of
 
-from cli.views.report.page import html
-from components.specs.loader import load_environment
-from previews.report import report
+from components.specs.reading.loader import load_environment
+from jacquard.cli.views.report.page import html
+from jacquard.previews.report import report
 
 STEPS = "nodes: {durations: {drain_minutes: 10, deprovision_minutes: 5, boot_minutes: 15, join_minutes: 5}}\n"
 COLOURS = re.compile(r"--([a-z-]+):(#[0-9a-f]{3,6})")

@@ -12,9 +12,9 @@ import yaml
 from typer.testing import Result
 from walkthrough import Command, Edit, steps
 
-from components.specs import schema
-from components.specs.kinds import KINDS
-from toolchain import paths, pins
+from components.specs.reading import schema
+from components.specs.reading.kinds import KINDS
+from jacquard.machine import paths, pins
 
 Invoke = Callable[..., Result]
 EditFile = Callable[[Path, str, str], None]

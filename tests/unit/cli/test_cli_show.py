@@ -11,12 +11,12 @@ import yaml
 from rich.console import Console
 from typer.testing import Result
 
-from cli.errors import ExitCode
-from cli.views import capacity as capacity_view
-from cli.views import resolved as show_view
-from components.plan.report.capacity import Capacity, Figures, TypeCapacity, capacity
-from components.plan.report.resolved import DEFAULT, Branch, Origin, Source, Value
+from components.reports.capacity import Capacity, Figures, TypeCapacity, capacity
+from components.reports.resolved import DEFAULT, Branch, Origin, Source, Value
 from components.specs.environment import Environment
+from jacquard.cli.errors import ExitCode
+from jacquard.cli.views.region import capacity as capacity_view
+from jacquard.cli.views.region import resolved as show_view
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]

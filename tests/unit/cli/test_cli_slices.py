@@ -10,8 +10,8 @@ import pytest
 from fake_pulumi import FakePulumi
 from typer.testing import Result
 
-from cli import local_region
-from observe.observation import Observation
+from jacquard.cli import local_region
+from jacquard.observe.observation import Observation
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
@@ -26,9 +26,9 @@ def region(data_folder: Path, edit: Edit, monkeypatch: pytest.MonkeyPatch, seen:
     """Laptop in slices, on clusters that are there and settled; returns what was removed of it."""
     edit(data_folder / "laptop" / "region.yaml", "stacks: whole", "stacks: sliced")
     monkeypatch.setenv("JACQUARD_PARALLELISM", "2")
-    monkeypatch.setattr("cli.verbs.up.Up.clusters", lambda _: None)
-    monkeypatch.setattr("cli.verbs.up.observe", lambda _: seen)
-    monkeypatch.setattr("cli.verbs.down.connect", lambda *_: Answers())
+    monkeypatch.setattr("jacquard.cli.verbs.up.Up.clusters", lambda _: None)
+    monkeypatch.setattr("jacquard.cli.verbs.up.observe", lambda _: seen)
+    monkeypatch.setattr("jacquard.cli.verbs.down.connect", lambda *_: Answers())
     removed: list[str] = []
     monkeypatch.setattr(local_region, "remove", lambda name, _: removed.append(name))
     return removed

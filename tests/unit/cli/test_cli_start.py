@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from cli.panels import VERBS, Verb
-from toolchain import paths
+from jacquard.cli.panels import VERBS, Verb
+from jacquard.machine import paths
 
 _INTERRUPTED_WHILE_LOADING = """
 import os, signal, sys
@@ -19,21 +19,21 @@ class Interrupt:
         if name == wanted:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupt())
-from cli.app import main
+from jacquard.cli.app import main
 main()
 """
 _INTERRUPTED_WHILE_RUNNING = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from cli.app import main
-import toolchain.doctor
-toolchain.doctor.report = lambda: os.kill(os.getpid(), signal.SIGINT)
+from jacquard.cli.app import main
+import jacquard.lab.toolchain.doctor
+jacquard.lab.toolchain.doctor.report = lambda: os.kill(os.getpid(), signal.SIGINT)
 main()
 """
 _LOADED = """
 import atexit, sys
 atexit.register(lambda: print(*sys.modules, file=sys.stderr))
-from cli.app import main
+from jacquard.cli.app import main
 main()
 """
 
@@ -56,7 +56,7 @@ def test_an_answer_without_a_verb_loads_none_and_no_model(option: str) -> None:
 
     assert done.returncode == 0
     loaded = set(done.stderr.split())
-    assert "cli.command" in loaded
+    assert "jacquard.cli.command" in loaded
     verbs = {verb.target.partition(":")[0] for verb in VERBS.values()}
     assert loaded & {*verbs, "pydantic", "urllib3", "components.plan"} == set()
 
@@ -65,15 +65,15 @@ def test_a_verb_loads_no_other_verb() -> None:
     done = run(_LOADED, "doctor", "--help")
 
     loaded = set(done.stderr.split())
-    assert "cli.verbs.doctor" in loaded
-    assert loaded & {"cli.verbs.up", "cli.verbs.inventory", "policies"} == set()
+    assert "jacquard.cli.verbs.doctor" in loaded
+    assert loaded & {"jacquard.cli.verbs.up", "jacquard.cli.verbs.inventory", "policies"} == set()
 
 
 def test_an_answer_that_is_no_page_loads_no_templates() -> None:
     done = run(_LOADED, "show", "--help")
 
     loaded = set(done.stderr.split())
-    assert "cli.verbs.show" in loaded
+    assert "jacquard.cli.verbs.show" in loaded
     assert loaded & {"jinja2", "markupsafe"} == set()
 
 
@@ -82,12 +82,20 @@ def test_no_verb_loads_pulumi() -> None:
     done = run(f"import sys, {every}; print(*sys.modules)")
 
     loaded = set(done.stdout.split())
-    assert {"cli.verbs.up", "cli.verbs.preview"} < loaded
+    assert {"jacquard.cli.verbs.up", "jacquard.cli.verbs.preview"} < loaded
     assert loaded & {"pulumi", "grpc"} == set()
 
 
 @pytest.mark.parametrize(
-    "module", ["cli.command", "typer", "cli.errors", "cli.verbs.doctor", "pydantic", "cli.arguments"]
+    "module",
+    [
+        "jacquard.cli.command",
+        "typer",
+        "jacquard.cli.errors",
+        "jacquard.cli.verbs.doctor",
+        "pydantic",
+        "jacquard.cli.arguments",
+    ],
 )
 def test_ctrl_c_while_modules_load_ends_with_130_and_no_word(module: str) -> None:
     done = run(_INTERRUPTED_WHILE_LOADING, "default_int_handler", module, "doctor", "--help")

@@ -10,11 +10,11 @@ import pytest
 from fake_pulumi import FakePulumi
 from repositories import committed
 
-from cli.errors import ExitCode, Stop
-from cli.refusals import unchanged
 from components.specs.environment import Environment
-from components.specs.policy import PolicySpec
-from engine.driver import Engine
+from components.specs.region.policy import PolicySpec
+from jacquard.cli.errors import ExitCode, Stop
+from jacquard.cli.policy_gate import unchanged
+from jacquard.engine.driver import Engine
 
 FREEZE = {
     "name": "run-7",

@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from cli import local_region
-from cli.errors import Stop
 from components.specs.environment import Environment
-from observe.observation import Observation
-from providers.kube import Unreachable
-from toolchain import paths
+from jacquard.cli import local_region
+from jacquard.cli.errors import Stop
+from jacquard.machine import paths
+from jacquard.observe.observation import Observation
+from jacquard.providers.kube import Unreachable
 
 Invoke = Callable[..., Result]
 Edit = Callable[[Path, str, str], None]
 
 
 class Local:
-    """Stands in for ``python -m rehearsal`` and the clusters."""
+    """Stands in for ``python -m jacquard.lab.rehearsal`` and the clusters."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -51,8 +51,8 @@ def local(monkeypatch: pytest.MonkeyPatch, seen: Observation) -> Local:
     fake = Local()
     monkeypatch.setattr(local_region, "revive", fake.revive)
     monkeypatch.setattr(local_region, "remove", fake.remove)
-    monkeypatch.setattr("cli.verbs.up.observe", lambda _: seen)
-    monkeypatch.setattr("cli.verbs.down.connect", fake.connect)
+    monkeypatch.setattr("jacquard.cli.verbs.up.observe", lambda _: seen)
+    monkeypatch.setattr("jacquard.cli.verbs.down.connect", fake.connect)
     return fake
 
 

@@ -10,7 +10,7 @@ import pytest
 from previewed_change import APPLIED, LATER, STATE, Change, commit
 from repositories import git
 
-from previews import inputs
+from jacquard.previews.attestations import inputs
 
 
 def sha(text: str) -> str:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from shown_status import CLUSTER, STATUS, TRAIN, console, text
 
-from cli.console import plural, seconds
-from cli.views import status as status_view
-from cli.views import summary
 from components.specs.environment import Environment
-from toolchain import paths
+from jacquard.cli.console import plural, seconds
+from jacquard.cli.views import summary
+from jacquard.cli.views.region import status as status_view
+from jacquard.machine import paths
 
 SHOWN = """\
 Clusters

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from environment_data import copy_data
 
-from toolchain import paths
+from jacquard.machine import paths
 
 JACQUARD = paths.VENV / "bin" / "jacquard"
 VERBS = [
@@ -29,7 +29,15 @@ VERBS = [
     "show laptop map",
 ]
 TRAP = '#!/bin/sh\necho "$0 $*" >> "{called}"\nexit 9\n'
-HEAVY = ["grpc", "pulumi", "pulumi_kubernetes", "pulumi_policy", "requests", "rehearsal", "toolchain.binaries"]
+HEAVY = [
+    "grpc",
+    "pulumi",
+    "pulumi_kubernetes",
+    "pulumi_policy",
+    "requests",
+    "jacquard.lab.rehearsal",
+    "jacquard.lab.toolchain.binaries",
+]
 
 
 @pytest.fixture
@@ -65,7 +73,8 @@ def test_a_verb_needs_python_alone(words: str, bare: dict[str, str], tmp_path: P
 
 @pytest.mark.parametrize("verb", ["check", "impact", "render", "allocate", "promote", "show"])
 def test_a_verb_does_not_even_load_what_an_engine_or_a_forge_needs(verb: str) -> None:
-    code = f"import json, sys; from cli.panels import VERBS; VERBS[{verb!r}].load(); print(json.dumps([*sys.modules]))"
+    load = f"from jacquard.cli.panels import VERBS; VERBS[{verb!r}].load()"
+    code = f"import json, sys; {load}; print(json.dumps([*sys.modules]))"
     done = subprocess.run([sys.executable, "-c", code], env=os.environ, capture_output=True, text=True, check=True)
 
     assert [name for name in HEAVY if name in json.loads(done.stdout)] == []

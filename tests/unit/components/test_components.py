@@ -14,14 +14,14 @@ import pytest
 from concepts import concept_name, concept_names
 from external_store import with_store
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
 from components.render.concept import Concept
 from components.render.manifest import Manifest
 from components.resources import Cluster, child_name, type_token
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 Run = Callable[..., list[Any]]
 CONCEPTS = concept_names()

@@ -10,12 +10,12 @@ from on_infiniband import on_infiniband
 from on_roce import sharing_roce
 from published_crds import BUILT_IN
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
 from components.specs.environment import Environment
-from components.specs.instance_types import PortUse, RdmaSpec
-from components.specs.loader import environments, load_environment
+from components.specs.hosts.instance_types import PortUse, RdmaSpec
+from components.specs.reading.loader import environments, load_environment
 
 
 class Oracle(Protocol):

@@ -9,15 +9,15 @@ import pytest
 from published_crds import BUILT_IN
 from second_backends import with_backends
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import objects
-from components.specs.bare_metal import BareMetalBackend
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from components.specs.region import ControlPlaneBackend
-from components.specs.tenant_network import Isolation
-from toolchain import paths
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.network.tenant_network import Isolation
+from components.specs.reading.loader import load_environment
+from components.specs.region.region import ControlPlaneBackend
+from jacquard.machine import paths
 
 
 class Oracle(Protocol):

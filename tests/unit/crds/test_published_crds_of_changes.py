@@ -11,16 +11,16 @@ from environment_data import ENVIRONMENTS
 from published_crds import BUILT_IN, CrdFolder
 from second_backends import with_backends
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.plan.effects.effect import Effect
-from components.plan.effects.table import effects_table
+from components.inputs.manifests import manifests
+from components.lookups.effects.effect import Effect
+from components.lookups.effects.table import effects_table
+from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
-from components.specs.bare_metal import BareMetalBackend
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from components.specs.region import ControlPlaneBackend
-from components.specs.tenant_network import Isolation
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.network.tenant_network import Isolation
+from components.specs.reading.loader import load_environment
+from components.specs.region.region import ControlPlaneBackend
 
 Path = tuple[str, ...]
 _FIELD = re.compile(r"oldSelf\.(\w+)")

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import pytest
 from dpu_rollouts import INTENT
 
-from components.render.dpu_templates import KNOWS_UPLINKS, REVISIONS, templates
+from components.render.network.dpu_templates import KNOWS_UPLINKS, REVISIONS, templates
 
 API = "provisioning.dpu.nvidia.com/v1alpha1"
 

@@ -8,8 +8,8 @@ import pytest
 from environment_data import ENVIRONMENTS
 from vm_orders import objects_of, orders
 
-from components.plan.report.examples import examples_of
-from components.specs.loader import load_environment
+from components.reports.examples import examples_of
+from components.specs.reading.loader import load_environment
 
 
 class Oracle(Protocol):

@@ -7,10 +7,10 @@ from typing import Any, Protocol
 from environment_data import ENVIRONMENTS
 from fullest_pools import with_fullest_pools
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import objects
-from components.specs.loader import load_environment
+from components.specs.reading.loader import load_environment
 
 KINDS = {
     "BareMetalHost",

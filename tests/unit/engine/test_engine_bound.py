@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from engine import bound
-from toolchain.errors import SettingError
+from jacquard.engine import parallelism
+from jacquard.machine.errors import SettingError
 
-ONE = bound.RUN_BYTES
+ONE = parallelism.RUN_BYTES
 
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine of 8 cores with room for 5 runs, and no container; a test may give it one."""
-    monkeypatch.setattr(bound, "_cores", lambda: 8)
-    monkeypatch.setattr(bound, "_MEMORY", tmp_path / "meminfo")
-    monkeypatch.setattr(bound, "_GROUP", tmp_path)
+    monkeypatch.setattr(parallelism, "_cores", lambda: 8)
+    monkeypatch.setattr(parallelism, "_MEMORY", tmp_path / "meminfo")
+    monkeypatch.setattr(parallelism, "_GROUP", tmp_path)
     free(tmp_path, 5 * ONE)
     return tmp_path
 
@@ -32,7 +32,7 @@ def test_memory_and_cores_bound_how_many_run_at_once_and_one_always_may(
 ) -> None:
     free(machine, int(runs * ONE))
 
-    assert bound.at_once() == expected
+    assert parallelism.at_once() == expected
 
 
 @pytest.mark.parametrize(("limit", "expected"), [(str(4 * ONE), 3), ("max", 5), (str(ONE // 2), 1)])
@@ -40,20 +40,20 @@ def test_a_container_may_use_less_than_the_machine_has(machine: Path, limit: str
     (machine / "memory.max").write_text(f"{limit}\n")
     (machine / "memory.current").write_text(f"{ONE}\n")
 
-    assert bound.at_once() == expected
+    assert parallelism.at_once() == expected
 
 
 def test_where_nothing_says_what_is_free_all_memory_counts(machine: Path) -> None:
     (machine / "meminfo").unlink()
 
-    assert bound.at_once() >= 1
+    assert parallelism.at_once() >= 1
 
 
 def test_a_setting_decides(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     del machine
     monkeypatch.setenv("JACQUARD_PARALLELISM", "20")
 
-    assert bound.at_once() == 20
+    assert parallelism.at_once() == 20
 
 
 @pytest.mark.parametrize("wrong", ["0", "-1", "1.5", "many"])
@@ -61,7 +61,7 @@ def test_a_setting_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("JACQUARD_PARALLELISM", wrong)
 
     with pytest.raises(SettingError) as refused:
-        bound.at_once()
+        parallelism.at_once()
 
     assert str(refused.value) == (
         f"JACQUARD_PARALLELISM: '{wrong}' is no whole number above 0; write how many stacks may run at once"

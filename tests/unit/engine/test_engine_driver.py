@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from components.specs.region import StateSpec
-from engine.driver import Engine
-from engine.errors import EngineError, EngineStopped
-from engine.events import Progress
+from components.specs.region.region import StateSpec
+from jacquard.engine.driver import Engine
+from jacquard.engine.errors import EngineError, EngineStopped
+from jacquard.engine.events import Progress
 
 PENDING = {
     "version": 3,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from fake_pulumi import replay
 
-from engine.events import plain
-from engine.urns import Urn
+from jacquard.engine.events import plain
+from jacquard.engine.urns import Urn
 
 TRAIN_A = "urn:pulumi:toy::jacquard::jacquard:components:NodePool$command:local:Command::train-a"
 TRAIN_B = "urn:pulumi:toy::jacquard::jacquard:components:NodePool$command:local:Command::train-b"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fake_pulumi import replay
 
-from engine.failures import causes, unmet_gate
+from jacquard.engine.failures import causes, unmet_gate
 
 
 def test_what_only_echoes_a_failure_is_no_cause() -> None:

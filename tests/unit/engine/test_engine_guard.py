@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from planned_steps import deleted, replaced, same
 
-from components.plan.effects.changes import kind_of
-from components.plan.effects.table import effects_table
+from components.lookups.effects.changes import kind_of
+from components.lookups.effects.table import effects_table
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from engine.guard import Held, Reason, digest, held
-from engine.plan import Plan
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.engine.guard import Held, Reason, digest, held
+from jacquard.engine.plan import Plan
+from jacquard.machine import paths
 
 CAPI, KAMAJI = "cluster.x-k8s.io/v1beta2", "controlplane.cluster.x-k8s.io/v1alpha2"
 DPU_VPC = "vpc.dpu.nvidia.com/v1alpha1"

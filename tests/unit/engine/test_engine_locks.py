@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from engine import locks
-from engine.errors import EngineError
+from jacquard.engine import locks
+from jacquard.engine.errors import EngineError
 
 SINCE = dt.datetime(2026, 11, 21, 13, 2, 11, tzinfo=dt.UTC)
 

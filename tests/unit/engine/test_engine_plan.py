@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from planned_steps import deleted, replaced, same
 
-from engine.plan import Plan
+from jacquard.engine.plan import Plan
 
 
 def plan(*steps: dict[str, Any]) -> Plan:

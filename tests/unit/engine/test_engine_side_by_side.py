@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from engine.driver import Engine
-from engine.errors import EngineError, EngineStopped
-from engine.side_by_side import Outcome, among, backwards, side_by_side
+from jacquard.engine.driver import Engine
+from jacquard.engine.errors import EngineError, EngineStopped
+from jacquard.engine.parallel import Outcome, among, backwards, side_by_side
 
 NEEDS = {"a": (), "b": ("a",), "c": ("a",), "d": ("b",), "e": ("c", "d")}
 PATIENCE_SECONDS = 20

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from components.specs.region import StateSpec
-from engine.driver import Engine
-from engine.errors import EngineError
-from engine.unmade import previewing
-from toolchain import paths
+from components.specs.region.region import StateSpec
+from jacquard.engine.driver import Engine
+from jacquard.engine.errors import EngineError
+from jacquard.engine.missing_stacks import previewing
+from jacquard.machine import paths
 
 MISSING = "error: no stack named 'laptop' found\n"
 SETTINGS = "secretsprovider: awskms://alias/x\nconfig:\n  jacquard:a: b\n"

@@ -10,11 +10,11 @@ import pytest
 from environment_data import ENVIRONMENTS
 
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from components.specs.problems import SpecError
-from exchange.choices import Choices
-from exchange.formats import SOURCES, SourceFormat
-from exchange.importing import Import, import_hosts
+from components.specs.reading.loader import load_environment
+from components.specs.reading.problems import SpecError
+from jacquard.exchange.choices import Choices
+from jacquard.exchange.formats import SOURCES, SourceFormat
+from jacquard.exchange.importing import Import, import_hosts
 
 FILES = Path(__file__).parent / "files"
 Read = Callable[..., Import]

@@ -9,9 +9,9 @@ import pytest
 
 from components.specs.base import Address
 from components.specs.environment import Environment
-from components.specs.problems import SpecError
-from exchange.exporting import Export, export_hosts
-from exchange.formats import TARGETS, TargetFormat
+from components.specs.reading.problems import SpecError
+from jacquard.exchange.exporting import Export, export_hosts
+from jacquard.exchange.formats import TARGETS, TargetFormat
 
 FILES = Path(__file__).parent / "files"
 OWN = {

@@ -9,10 +9,10 @@ import pytest
 from environment_data import ENVIRONMENTS
 
 from components.specs.environment import Environment
-from components.specs.inventory import HostSpec
-from components.specs.inventory_csv import InventoryReader
-from components.specs.inventory_text import cells, inventory_text
-from exchange.importing import Change
+from components.specs.hosts.inventory import HostSpec
+from components.specs.reading.inventory_csv import InventoryReader
+from components.specs.reading.inventory_text import cells, inventory_text
+from jacquard.exchange.importing import Change
 
 URL = "redfish-virtualmedia+https://{}/redfish/v1/Systems/1"
 NEW = tuple(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 from fake_forge import TOKEN, FakeForge
 
-from forges.pipeline import PipelineError, pipeline
+from jacquard.forges.pipeline import PipelineError, pipeline
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from fake_forge import BOT, TOKEN, Answer, FakeForge
 from forge_runs import Runs
 
-from forges.forge import ForgeError
-from forges.publishing import MOST_SECONDS, Outcome
+from jacquard.forges.forge import ForgeError
+from jacquard.forges.publishing import MOST_SECONDS, Outcome
 
 
 def test_the_first_run_creates_a_comment_and_later_ones_write_over_it(runs: Runs) -> None:

@@ -13,16 +13,16 @@ import grpc
 import pytest
 from fake_kube import FakeKube, serve
 
-from providers.objectset import handover
-from providers.objectset.provider import ObjectSetProvider
-from providers.rpc.server import Engine, ReadableErrors
-from providers.rpc.stubs import (
+from jacquard.providers.objectset import handover
+from jacquard.providers.objectset.provider import ObjectSetProvider
+from jacquard.providers.rpc.server import Engine, ReadableErrors
+from jacquard.providers.rpc.stubs import (
     ResourceProviderStub,
     add_ResourceProviderServicer_to_server,
     provider_pb2,
     status_pb2,
 )
-from providers.rpc.values import Properties, decode, encode
+from jacquard.providers.rpc.values import Properties, decode, encode
 
 
 class RecordingEngine(Engine):

@@ -9,8 +9,8 @@ import pytest
 from fake_kube import conflict
 from racks import host, rack
 
-from providers.objectset.applyset import ID, KINDS, MEMBER, NAMESPACES, PART_OF, TOOLING, applyset_id
-from providers.rpc.values import UNKNOWN
+from jacquard.providers.objectset.applyset import ID, KINDS, MEMBER, NAMESPACES, PART_OF, TOOLING, applyset_id
+from jacquard.providers.rpc.values import UNKNOWN
 
 SET = applyset_id("rack-a01", "inventory")
 CONFLICT = conflict((".spec.online", "argocd"))

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from providers.objectset.schema import TYPE
-from providers.rpc.stubs import provider_pb2
-from providers.rpc.values import UNKNOWN, encode
+from jacquard.providers.objectset.schema import TYPE
+from jacquard.providers.rpc.stubs import provider_pb2
+from jacquard.providers.rpc.values import UNKNOWN, encode
 
 KIND = provider_pb2.PropertyDiff
 HOST = {

@@ -9,7 +9,7 @@ import pytest
 from fake_kube import conflict
 from racks import rack
 
-from providers.objectset.importing import declared
+from jacquard.providers.objectset.importing import declared
 
 CONFLICT = conflict((".spec.online", "kubectl-edit"))
 ELSEWHERE = (

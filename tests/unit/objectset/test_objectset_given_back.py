@@ -9,7 +9,7 @@ import grpc
 import pytest
 from patched_rack import BIOS, COMPONENTS, SETTINGS, UPDATES, patch, rack, spec
 
-from providers.objectset.applyset import PATCHES
+from jacquard.providers.objectset.applyset import PATCHES
 
 
 def test_what_is_no_longer_patched_gets_our_fields_back_and_stays(provider: Any, kube: Any) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import grpc
 import pytest
 
-from providers.objectset import handover
-from providers.objectset.applyset import ID, MEMBER, PART_OF, TOOLING, applyset_id
-from providers.objectset.handover import Announcements
-from providers.objectset.inputs import ObjectSet
+from jacquard.providers.objectset import handover
+from jacquard.providers.objectset.applyset import ID, MEMBER, PART_OF, TOOLING, applyset_id
+from jacquard.providers.objectset.handover import Announcements
+from jacquard.providers.objectset.inputs import ObjectSet
 
 OLD, NEW = applyset_id("rack-a01", "inventory"), applyset_id("rack-b01", "inventory")
 NEW_URN = "urn:pulumi:lab::toy::jacquard:index:ObjectSet::rack-b01"

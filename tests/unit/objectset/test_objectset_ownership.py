@@ -8,7 +8,7 @@ import grpc
 import pytest
 from racks import rack
 
-from providers.objectset.applyset import PART_OF, TOOLING, applyset_id
+from jacquard.providers.objectset.applyset import PART_OF, TOOLING, applyset_id
 
 SET = applyset_id("rack-a01", "inventory")
 

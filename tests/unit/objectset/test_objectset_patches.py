@@ -9,9 +9,9 @@ import pytest
 from fake_fields import Owned
 from patched_rack import BIOS, COMPONENTS, SETTINGS, UPDATES, patch, rack, spec
 
-from providers.objectset import patching
-from providers.rpc.stubs import provider_pb2
-from providers.rpc.values import UNKNOWN, encode
+from jacquard.providers.objectset import patching
+from jacquard.providers.rpc.stubs import provider_pb2
+from jacquard.providers.rpc.values import UNKNOWN, encode
 
 
 def is_changed(provider: Any, old: Any, new: Any, outputs: Any) -> bool:

@@ -8,7 +8,7 @@ import grpc
 import pytest
 from racks import host, rack
 
-from providers.objectset.applyset import MEMBER, PART_OF
+from jacquard.providers.objectset.applyset import MEMBER, PART_OF
 
 
 def live(kube: Any, name: str) -> Any:

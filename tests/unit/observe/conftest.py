@@ -6,9 +6,9 @@ import pytest
 from settled_region import settled_region
 
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from observe.observation import Observation
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
+from jacquard.observe.observation import Observation
 
 
 @pytest.fixture(scope="session")

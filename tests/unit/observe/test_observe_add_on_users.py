@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from components.specs.loader import load_environment
-from observe.add_on_users import Uninstalled, add_on_users, using_add_on
-from observe.users import Name, UnseenError
-from providers.kube import ApiServer, KubeconfigError
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
+from jacquard.observe.add_on_users import Uninstalled, add_on_users, using_add_on
+from jacquard.observe.users import Name, UnseenError
+from jacquard.providers.kube import ApiServer, KubeconfigError
 
 GPU = {"containers": [{"resources": {"limits": {"nvidia.com/gpu": "8"}}}]}
 LABEL = "feature.node.kubernetes.io/pci-10de.present"

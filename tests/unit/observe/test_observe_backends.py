@@ -8,35 +8,27 @@ from itertools import product
 from typing import Any
 
 import pytest
-from backend_objects import (
-    CONTROL_PLANE,
-    TEMPLATE,
-    conditions,
-    ironcore_host,
-    ironcore_template,
-    k0smotron,
-    of_kind,
-)
+from backend_objects import CONTROL_PLANE, TEMPLATE, conditions, ironcore_host, ironcore_template, k0smotron, of_kind
 from rollouts import fingerprint_at
 from second_backends import with_backends
 from settled_region import settled_region
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.plan.pools import PlacedPool, pools
-from components.plan.rollout.soak import shortcomings
+from components.inputs.manifests import manifests
+from components.lookups.pools import PlacedPool, pools
+from components.lookups.slices import slices
 from components.render.manifest import MANAGEMENT, objects
-from components.specs.bare_metal import BareMetalBackend
+from components.rollout.soak import shortcomings
 from components.specs.environment import Environment
-from components.specs.evidence import read_evidence
-from components.specs.loader import load_environment
+from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.locks import Wave
-from components.specs.region import ControlPlaneBackend
-from observe.backends import BARE_METAL, CONTROL_PLANES
-from observe.observation import Observation, observe
-from observe.region_status import assemble
-from providers.kube import ApiServer
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from components.specs.region.evidence import read_evidence
+from components.specs.region.region import ControlPlaneBackend
+from jacquard.machine import paths
+from jacquard.observe.backends import BARE_METAL, CONTROL_PLANES
+from jacquard.observe.observation import Observation, observe
+from jacquard.observe.region_status import assemble
+from jacquard.providers.kube import ApiServer
 
 Object = dict[str, Any]
 CLUSTER = "vireo-train"

@@ -11,11 +11,11 @@ from chart_rollouts import PROMOTED
 from settled_region import settled_region
 from small_region import changed
 
-from components.plan.rollout.promotion import Promotion
+from components.rollout.promotion import Promotion
 from components.specs.environment import Environment
-from observe.chart_status import ChartStatus
-from observe.observation import Observation, observe
-from observe.region_status import assemble
+from jacquard.observe.chart_status import ChartStatus
+from jacquard.observe.observation import Observation, observe
+from jacquard.observe.region_status import assemble
 
 Object = dict[str, Any]
 DIGEST = "sha256:5e00f4a3cccbb0cb550daf37c3da88a8c39720ef9e057e8cf179fb20a05bdd9f"

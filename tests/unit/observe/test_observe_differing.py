@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from observe.differing import Compared, compared, is_ours
-from observe.drift import By
-from providers.kube import ApiError
+from jacquard.observe.differing import Compared, compared, is_ours
+from jacquard.observe.drift import By
+from jacquard.providers.kube import ApiError
 
 Object = dict[str, Any]
 MINE = {"f:spec": {"f:online": {}, "f:cpu": {}}, "f:metadata": {"f:labels": {"f:a.b/c": {}}}}

@@ -9,12 +9,12 @@ import pytest
 from backend_objects import conditions
 from settled_region import settled_region
 
-from components.plan.intents.dpus import ordered_dpus
-from components.render.dpu_templates import templates
+from components.intents.dpus import ordered_dpus
+from components.render.network.dpu_templates import templates
 from components.specs.environment import Environment
-from observe.dpu_status import DpuDeploymentStatus
-from observe.observation import Observation
-from observe.region_status import assemble
+from jacquard.observe.dpu_status import DpuDeploymentStatus
+from jacquard.observe.observation import Observation
+from jacquard.observe.region_status import assemble
 
 Object = dict[str, Any]
 

@@ -9,12 +9,12 @@ import pytest
 from answering import Answering, answering
 from rich.console import Console
 
-from cli.views.drift import lines
 from components.specs.environment import Environment
-from observe.clusters_compared import drift
-from observe.drift import Drift, Unread, What
-from providers.kube import ApiError, KubeconfigError
-from providers.kube.errors import Unreachable
+from jacquard.cli.views.changes.drift import lines
+from jacquard.observe.clusters_compared import drift
+from jacquard.observe.drift import Drift, Unread, What
+from jacquard.providers.kube import ApiError, KubeconfigError
+from jacquard.providers.kube.errors import Unreachable
 
 Servers = dict[str, Answering]
 HOST = ("BareMetalHost", "acme-train", "a01-u01")

@@ -8,9 +8,9 @@ import pytest
 from working_nodes import MOMENT, node, pod, working
 
 from components.specs.environment import Environment
-from observe.facts import ClusterFacts, HostFacts, NodeFacts, assemble
-from observe.jobs import Jobs
-from observe.observation import Observation
+from jacquard.observe.facts import ClusterFacts, HostFacts, NodeFacts, assemble
+from jacquard.observe.jobs import Jobs
+from jacquard.observe.observation import Observation
 
 Object = dict[str, Any]
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from backend_objects import boot_configuration, ironcore_host, of_kind
 
-from components.plan.report.uniformity import LiveNode, uniformity
 from components.render.manifest import MANAGEMENT
+from components.reports.uniformity import LiveNode, uniformity
 from components.specs.environment import Environment
-from observe.live_nodes import live_nodes, management_kinds
-from observe.observation import Observation
+from jacquard.observe.live_nodes import live_nodes, management_kinds
+from jacquard.observe.observation import Observation
 
 Object = dict[str, Any]
 CLUSTER = "vireo-train"

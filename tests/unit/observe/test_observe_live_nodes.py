@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from components.plan.report.uniformity import LiveNode
 from components.render.manifest import MANAGEMENT
+from components.reports.uniformity import LiveNode
 from components.specs.environment import Environment
-from observe.live_nodes import live_nodes
-from observe.observation import Observation
+from jacquard.observe.live_nodes import live_nodes
+from jacquard.observe.observation import Observation
 
 
 def a_node(**others: Any) -> dict[str, Any]:

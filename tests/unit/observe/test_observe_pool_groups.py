@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from components.render.manifest import MANAGEMENT
-from components.render.node_pool import group_name
+from components.render.pools.node_pool import group_name
 from components.specs.environment import Environment
 from components.specs.locks import GroupAllocation
-from observe.observation import Observation
-from observe.pool_status import Pools
+from jacquard.observe.observation import Observation
+from jacquard.observe.pool_status import Pools
 
 TRAIN = "acme-train-train-a01"
 

@@ -13,10 +13,10 @@ from backend_objects import conditions
 
 from components.render.manifest import MANAGEMENT
 from components.specs.environment import Environment
-from observe.observation import Observation, connect, observe
-from observe.region_status import RegionStatus, assemble
-from providers.kube import ApiServer, KubeconfigError, Unreachable
-from toolchain import paths
+from jacquard.machine import paths
+from jacquard.observe.observation import Observation, connect, observe
+from jacquard.observe.region_status import RegionStatus, assemble
+from jacquard.providers.kube import ApiServer, KubeconfigError, Unreachable
 
 Object = dict[str, Any]
 TRAIN = "acme-train-train-a01"

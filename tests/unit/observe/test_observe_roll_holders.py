@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from components.specs.environment import Environment
-from components.specs.node_pool import NodePoolSpec
-from components.specs.nodes import Windows
+from components.specs.pools.node_pool import NodePoolSpec
+from components.specs.pools.nodes import Windows
 from components.specs.times import WindowSpec
-from observe.observation import Observation
-from observe.region_status import assemble
-from observe.roll_holders import roll_holders
+from jacquard.observe.observation import Observation
+from jacquard.observe.region_status import assemble
+from jacquard.observe.roll_holders import roll_holders
 
 POOL, GROUP = "acme-train/train", "acme-train-train-a01"
 WINDOW = {"days": ["tue", "thu"], "from": "22:00", "to": "02:00", "timezone": "America/New_York"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from components.specs.environment import Environment
-from observe.observation import Observation
-from observe.region_status import RegionStatus, assemble
-from observe.settling import settle
+from jacquard.observe.observation import Observation
+from jacquard.observe.region_status import RegionStatus, assemble
+from jacquard.observe.settling import settle
 
 
 def looks(environment: Environment, states: str) -> list[RegionStatus]:

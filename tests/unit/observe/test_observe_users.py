@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from observe.users import CLASS, DISK, SOURCE, Name, UnseenError, users, using
-from providers.kube import ApiServer, KubeconfigError
+from jacquard.observe.users import CLASS, DISK, SOURCE, Name, UnseenError, users, using
+from jacquard.providers.kube import ApiServer, KubeconfigError
 
 CDI, KUBEVIRT, POOL = "cdi.kubevirt.io/v1beta1", "kubevirt.io/v1", "pool.kubevirt.io/v1beta1"
 GOLDEN: Name = (DISK, "virtual-machines", "debian-1")

@@ -7,9 +7,9 @@ from environment_data import ENVIRONMENTS
 from settled_region import settled_region
 
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from components.specs.vm_offering import RunStrategy
-from observe.region_status import assemble
+from components.specs.reading.loader import load_environment
+from components.specs.vms.vm_offering import RunStrategy
+from jacquard.observe.region_status import assemble
 
 
 @pytest.fixture

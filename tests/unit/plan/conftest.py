@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 
 @pytest.fixture(scope="session")

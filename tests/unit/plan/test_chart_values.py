@@ -10,13 +10,13 @@ import pytest
 from chart_values import Record, chart_of, record, releases, values_of
 from environment_data import ENVIRONMENTS
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.render import ovn_services
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
 from components.render.manifest import objects
+from components.render.network import ovn_services
 from components.render.overrides import Override, overridden
-from components.specs.add_on_values import ChartValue, Tunable, ValueType, unfit
-from components.specs.loader import load_environment
+from components.specs.add_ons.add_on_values import ChartValue, Tunable, ValueType, unfit
+from components.specs.reading.loader import load_environment
 
 EXAMPLES: dict[ValueType, ChartValue] = {
     ValueType.BOOLEAN: True,

@@ -6,13 +6,13 @@ from ipaddress import IPv4Address, IPv4Network
 
 import pytest
 
-from components.plan.allocate.allocation import allocate, attempt
-from components.plan.allocate.dpu_clusters import DpuClusters, links, share
-from components.specs.dpus import DpuClusterSpec
+from components.allocate.allocation import allocate, attempt
+from components.lookups.dpu_clusters import DpuClusters, links, share
 from components.specs.environment import Environment
-from components.specs.inventory import HostSpec
+from components.specs.hosts.inventory import HostSpec
+from components.specs.network.dpus import DpuClusterSpec
+from components.specs.network.tenant_network import MorePrefixSpec
 from components.specs.ranges import NumberRange
-from components.specs.tenant_network import MorePrefixSpec
 
 
 def cluster(name: str, place: int, halls: tuple[str, ...] = (), from_rack: str | None = None) -> DpuClusterSpec:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from components.plan.effects.changes import Change, changes, worst
-from components.plan.effects.effect import Effect, When
-from components.plan.effects.pools import effect
+from components.lookups.effects.changes import Change, changes, worst
+from components.lookups.effects.effect import Effect, When
+from components.lookups.effects.pools import effect
 from components.render.manifest import Json, Manifest
 
 FLAVOR = "provisioning.dpu.nvidia.com/v1alpha1", "DPUFlavor"

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from components.plan.build.vm_offering import of_cluster
-from components.plan.effects.changes import changes
-from components.plan.effects.effect import Effect, When
-from components.plan.pools import clusters
+from components.inputs.vm_offering import of_cluster
+from components.lookups.effects.changes import changes
+from components.lookups.effects.effect import Effect, When
+from components.lookups.pools import clusters
 from components.render.manifest import objects
-from components.render.vm_offering import VmOfferingInput
+from components.render.vms.vm_offering import VmOfferingInput
 from components.specs.environment import Environment
-from components.specs.vm_offering import RootSpec
+from components.specs.vms.vm_offering import RootSpec
 
 
 @pytest.fixture

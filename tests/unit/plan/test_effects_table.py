@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.plan.effects.changes import Change, changes, kind_of
-from components.plan.effects.effect import Effect, Subject
-from components.plan.effects.table import (
+from components.inputs.manifests import manifests
+from components.lookups.effects.changes import Change, changes, kind_of
+from components.lookups.effects.effect import Effect, Subject
+from components.lookups.effects.table import (
     CREATED,
     DELETED,
     EVERY_KIND,
@@ -23,12 +22,13 @@ from components.plan.effects.table import (
     spelt,
     steps,
 )
-from components.render import kamaji
+from components.lookups.slices import slices
+from components.render.control_planes import kamaji
 from components.render.manifest import Manifest, objects
-from components.specs.data_stores import DataStoreSpec
-from components.specs.loader import environments, load_environment
-from components.specs.problems import SpecError
-from toolchain import paths
+from components.specs.control_planes.data_stores import DataStoreSpec
+from components.specs.reading.loader import environments, load_environment
+from components.specs.reading.problems import SpecError
+from jacquard.machine import paths
 
 ENVIRONMENTS = paths.ROOT / "environments"
 ROW = """      - fields: [{fields}]

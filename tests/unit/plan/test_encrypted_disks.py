@@ -6,10 +6,10 @@ import pytest
 from environment_data import ENVIRONMENTS
 from small_region import changed
 
-from components.plan.intents.images import find_image, objections
+from components.intents.images import find_image, objections
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from components.specs.storage import TopolvmClassSpec
+from components.specs.reading.loader import load_environment
+from components.specs.storage.storage import TopolvmClassSpec
 
 
 def told(environment: Environment, *, encrypts: bool, cluster: str = "vireo-train") -> list[str]:

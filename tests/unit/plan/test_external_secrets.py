@@ -10,19 +10,19 @@ import pytest
 from external_store import MADE, STORE, with_store
 from small_region import changed
 
-from components.plan.build.inputs import inputs
-from components.plan.build.manifests import everything, manifests
-from components.plan.build.slices import SliceKind, slices
-from components.plan.references.table import references_table
-from components.plan.references.walk import given
-from components.plan.report.prerequisites import prerequisites
-from components.render.external_secrets import ExternalSecretsInput
+from components.inputs.manifests import everything, manifests
+from components.inputs.slice_inputs import inputs
+from components.lookups.references.table import references_table
+from components.lookups.references.walk import given
+from components.lookups.slices import SliceKind, slices
 from components.render.manifest import Manifest, objects
-from components.render.storage import StorageCatalogInput
+from components.render.region.external_secrets import ExternalSecretsInput
+from components.render.storage.storage import StorageCatalogInput
+from components.reports.prerequisites import prerequisites
 from components.specs.environment import Environment
-from components.specs.external_secrets import SecretsSpec
-from components.specs.loader import environments, load_environment
-from toolchain import paths
+from components.specs.reading.loader import environments, load_environment
+from components.specs.region.external_secrets import SecretsSpec
+from jacquard.machine import paths
 
 ENVIRONMENTS = paths.ROOT / "environments"
 NAMES = environments(ENVIRONMENTS)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from functools import cache
 
-from components.plan.allocate.allocation import allocate
-from components.plan.build.rails import rails_of
-from components.plan.pools import clusters
-from components.plan.report.border import contract
-from components.plan.report.fabric_switches import FabricSwitches
-from components.plan.report.network import network
-from components.render.rails import render
+from components.allocate.allocation import allocate
+from components.lookups.pools import clusters
+from components.lookups.rails import rails_of
+from components.render.network.rails import render
+from components.reports.network.border import contract
+from components.reports.network.fabric_switches import FabricSwitches
+from components.reports.network.network import network
 from components.specs.environment import Environment
 from components.specs.keys import cluster_of
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 
 @cache

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from small_region import NODE_TYPE, RACK_TYPE, allocated, broken, changed, nodes, racks, small_region, sold_out, sold_to
 
-from components.plan.checks import check, check_data
-from components.plan.report.contracts import unmet_contracts
+from components.reports.contracts import unmet_contracts
+from components.rules.checks import check, check_data
 from components.specs.environment import Environment
 
 

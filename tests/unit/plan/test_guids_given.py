@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from small_region import allocated, changed, nodes, small_region, tenant
 
-from components.plan.allocate.allocation import attempt
+from components.allocate.allocation import attempt
 from components.specs.environment import Environment
-from components.specs.fabric import GuidNumbers
 from components.specs.locks import ClusterAllocation, Freed
+from components.specs.network.fabrics import GuidNumbers
 
 ANT = tenant("ant", nodes(2), fabrics=("ib",))
 

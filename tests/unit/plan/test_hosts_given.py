@@ -7,13 +7,13 @@ from collections import Counter
 import pytest
 from small_region import allocated, changed, faults, nodes, rack, racks, small_region, tenant
 
-from components.plan.allocate.allocation import attempt
-from components.plan.allocate.releases import release_hosts, replace_hosts
+from components.allocate.allocation import attempt
+from components.allocate.releases import release_hosts, replace_hosts
 from components.specs.environment import Environment
 from components.specs.locks import AllocationsLock, GroupAllocation
-from components.specs.node_pool import PoolRole
-from components.specs.problems import SpecError
-from components.specs.region import SiteSpec
+from components.specs.pools.node_pool import PoolRole
+from components.specs.reading.problems import SpecError
+from components.specs.region.region import SiteSpec
 
 
 def _hosts(lock: AllocationsLock) -> dict[str, int]:

@@ -10,14 +10,14 @@ from environment_data import ENVIRONMENTS
 from rollouts import NEW, OLD, rollable, with_pins
 from small_region import changed
 
-from components.plan.intents.differences import Difference
-from components.plan.intents.images import choose_image
-from components.plan.pools import pools
-from components.plan.report.images import Behind, ImageReport, Running, image_report
-from components.plan.rollout.promotion import Promotion
-from components.specs.catalog import Lifecycle
+from components.intents.differences import Difference
+from components.intents.images import choose_image
+from components.lookups.pools import pools
+from components.reports.images import Behind, ImageReport, Running, image_report
+from components.rollout.promotion import Promotion
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
+from components.specs.reading.loader import load_environment
+from components.specs.region.catalog import Lifecycle
 
 TODAY = dt.date(2026, 11, 21)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from promoting import promote
 from small_region import allocated, changed, nodes, small_region, tenant
 
-from components.plan.allocate.releases import release_hosts
-from components.plan.report.lock_changes import sentences
-from components.plan.rollout.upgrades import with_version
-from components.specs.tenant_network import MorePrefixSpec
+from components.allocate.releases import release_hosts
+from components.reports.lock_changes import sentences
+from components.rollout.upgrades import with_version
+from components.specs.network.tenant_network import MorePrefixSpec
 
 ANT, BEE = tenant("ant", nodes(2), fabrics=("ib",)), tenant("bee", nodes(3))
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import pytest
 from small_region import allocated, changed, nodes, small_region, tenant
 
-from components.plan.allocate.allocation import allocate, attempt
-from components.plan.allocate.releases import release_quarantine
-from components.plan.allocate.sorts import SORTS
-from components.specs.bare_metal import BootMethod, ControllerSpec
+from components.allocate.allocation import allocate, attempt
+from components.allocate.releases import release_quarantine
+from components.lookups.number_kinds import SORTS
 from components.specs.base import Network
-from components.specs.fabric import FabricSpec
+from components.specs.hosts.bare_metal import BootMethod, ControllerSpec
 from components.specs.ipv6 import Ipv6Spec, Network6
 from components.specs.locks import Freed
-from components.specs.problems import SpecError
+from components.specs.network.fabrics import FabricSpec
+from components.specs.network.tenant_network import MorePrefixSpec
 from components.specs.ranges import NumberRange
-from components.specs.region import NetworksSpec
-from components.specs.tenant import TenantSpec
-from components.specs.tenant_network import MorePrefixSpec
+from components.specs.reading.problems import SpecError
+from components.specs.region.region import NetworksSpec
+from components.specs.region.tenant import TenantSpec
 
 ANT, BEE = tenant("ant", nodes(2), fabrics=("ib",)), tenant("bee", nodes(1))
 CAT, DOG = tenant("cat", nodes(1)), tenant("dog", nodes(1))

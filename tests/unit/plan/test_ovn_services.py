@@ -8,7 +8,7 @@ import pytest
 from environment_data import copy_data
 from workbench import Workbench
 
-from components.plan.build.manifests import everything
+from components.inputs.manifests import everything
 
 HOSTS_OF_DATABASES = "  ovn_central: 10.0.0.30\n"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from components.plan.report.partitions import FabricPartitions, partitions
+from components.reports.network.partitions import FabricPartitions, partitions
 from components.specs.environment import Environment
-from components.specs.instance_types import PortUse, RdmaSpec
+from components.specs.hosts.instance_types import PortUse, RdmaSpec
 from components.specs.keys import cluster_of
-from components.specs.loader import load_environment
 from components.specs.locks import Freed
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 
 @cache

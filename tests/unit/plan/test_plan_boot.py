@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from small_region import NODE_TYPE, RACK_TYPE, changed, small_region
 
-from components.plan.intents.boot import FIRST_REVISION, boot_objections
+from components.intents.boot import FIRST_REVISION, boot_objections
 from components.render.backends import BARE_METAL
-from components.render.template_revisions import REVISIONS
-from components.specs.bare_metal import BareMetalBackend
-from components.specs.catalog import BootMode
-from components.specs.nodes import JoinServiceSpec
+from components.render.pools.template_revisions import REVISIONS
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.pools.nodes import JoinServiceSpec
+from components.specs.region.catalog import BootMode
 
 SERVICE = JoinServiceSpec.model_validate(
     {"image": f"registry.cloud.example/join@sha256:{'a' * 64}", "address": "10.0.0.40"}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 
-from components.plan.report.capacity import COLUMNS, Capacity, Figures, capacity
+from components.reports.capacity import COLUMNS, Capacity, Figures, capacity
 from components.specs.environment import Environment
+from components.specs.hosts.out_of_service import HostState, OutOfServiceSpec
 from components.specs.locks import GroupAllocation
-from components.specs.out_of_service import HostState, OutOfServiceSpec
 
 
 def broken(region: Environment, *hosts: str) -> Environment:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from environment_data import ENVIRONMENTS
 
-from components.plan.build.charts import needed_charts
-from components.specs.loader import load_environment
+from components.lookups.charts import needed_charts
+from components.specs.reading.loader import load_environment
 
 
 def test_each_chart_is_asked_for_by_a_value_in_the_data() -> None:

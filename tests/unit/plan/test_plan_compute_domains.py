@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from nvlink_racks import KIND, racks
 
-from components.plan.build.add_ons import add_ons, facts, nvlink
-from components.plan.intents.compute_domains import compute_domain_objections
-from components.plan.pools import PlacedCluster, clusters
+from components.intents.compute_domains import compute_domain_objections
+from components.lookups.add_ons import add_ons, facts, nvlink
+from components.lookups.pools import PlacedCluster, clusters
 from components.specs.environment import Environment
 
 CLUSTER, POOL = "acme-train", "train"

@@ -8,10 +8,10 @@ import pytest
 from pool_changes import CHANGES, around, of_pool, other_image, other_pods, pool, rendered, spelt
 from pool_effects import BACK, FIELDS, MOVED, PROMOTED
 
-from components.plan.effects.effect import Effect
-from components.plan.effects.pools import effect
-from components.specs.node_pool import NodePoolSpec
-from toolchain import paths
+from components.lookups.effects.effect import Effect
+from components.lookups.effects.pools import effect
+from components.specs.pools.node_pool import NodePoolSpec
+from jacquard.machine import paths
 
 
 def test_every_field_of_a_pool_is_in_the_table_and_changed_here() -> None:

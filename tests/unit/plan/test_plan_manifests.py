@@ -8,12 +8,12 @@ import pytest
 from environment_data import ENVIRONMENTS
 from manifest_pins import by_charts
 
-from components.plan.build.manifests import everything
-from components.plan.checks import check
-from components.render.cluster_api import PROVIDERS
+from components.inputs.manifests import everything
 from components.render.manifest import MANAGEMENT
+from components.render.region.cluster_api import PROVIDERS
+from components.rules.checks import check
 from components.specs.environment import Environment
-from components.specs.loader import environments, load_environment
+from components.specs.reading.loader import environments, load_environment
 
 
 def flux_objects(environment: Environment) -> Counter[tuple[str, str]]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from small_region import allocated, changed, nodes, small_region, tenant
 
-from components.plan.report.caveats import caveats
-from components.plan.report.endpoints import named
-from components.plan.report.network import RangeUse, RegionNetwork, network
 from components.render.backends import BORDERS
+from components.reports.caveats import caveats
+from components.reports.network.endpoints import named
+from components.reports.network.network import RangeUse, RegionNetwork, network
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
 from components.specs.ranges import NumberRange
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 
 def _ranges(found: RegionNetwork) -> dict[str, RangeUse]:

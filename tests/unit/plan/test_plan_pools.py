@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from components.plan.pools import declared_spares, rack_hosts, wanted_nodes
+from components.lookups.pools import declared_spares, rack_hosts, wanted_nodes
 from components.specs.environment import Environment
-from components.specs.instance_types import Scale
-from components.specs.region import FailureDomain
+from components.specs.hosts.instance_types import Scale
+from components.specs.region.region import FailureDomain
 
 
 def _rack_scale(environment: Environment, name: str) -> Environment:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from components.plan.rollout.repair import most_broken, startup_seconds
-from components.specs.node_pool import HealthSpec, NodePoolSpec
-from components.specs.nodes import StepDurationsSpec
+from components.rollout.repair import most_broken, startup_seconds
+from components.specs.pools.node_pool import HealthSpec, NodePoolSpec
+from components.specs.pools.nodes import StepDurationsSpec
 
 STEPS = StepDurationsSpec(drain_minutes=90, deprovision_minutes=5, boot_minutes=15, join_minutes=5)
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from small_region import allocated, changed, nodes, racks, small_region, tenant
 
-from components.plan.rollout.limits import RolloutLimits
-from components.plan.rollout.replacement import Replacement, replacement, replacements, spare_hosts
+from components.rollout.limits import RolloutLimits
+from components.rollout.replacement import Replacement, replacement, replacements, spare_hosts
 from components.specs.environment import Environment
-from components.specs.fabric import FabricKind
+from components.specs.hosts.out_of_service import HostState, OutOfServiceSpec
 from components.specs.keys import pool_of
-from components.specs.node_pool import RolloutSpec
-from components.specs.nodes import RolloutLimitsSpec
-from components.specs.out_of_service import HostState, OutOfServiceSpec
+from components.specs.network.fabrics import FabricKind
+from components.specs.pools.node_pool import RolloutSpec
+from components.specs.pools.nodes import RolloutLimitsSpec
 
 BROKEN = OutOfServiceSpec(state=HostState.RMA, since=dt.date(2026, 11, 3), reason="fans")
 

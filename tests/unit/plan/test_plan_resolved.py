@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from components.plan.report.resolved import Branch, Source, UnknownPathError, Value, leaves, resolved
+from components.reports.resolved import Branch, Source, UnknownPathError, Value, leaves, resolved
 from components.specs.environment import Environment
-from components.specs.out_of_service import HostState, OutOfServiceSpec
+from components.specs.hosts.out_of_service import HostState, OutOfServiceSpec
 from components.specs.ranges import NumberRange
-from toolchain import paths
+from jacquard.machine import paths
 
 FOLDER = paths.ROOT / "environments" / "laptop"
 POOL = "tenants.acme.clusters.acme-train.pools.train"

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from components.plan.build.inputs import inputs
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import SliceKind, needs, slices
+from components.inputs.manifests import manifests
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import SliceKind, needs, slices
 from components.render.manifest import Manifest, objects
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 
 @pytest.fixture(scope="module")

@@ -8,15 +8,15 @@ import pytest
 from rollouts import NEW, OLD, evidence, pin, rollable, with_intent, with_pins
 from small_region import changed
 
-from components.plan.intents.pins import knowing
-from components.plan.rollout.promotion import Promotion
-from components.plan.rollout.waves import carried
-from components.plan.rules.rollouts import in_motion_together, mixed
-from components.render.template_revisions import NEWEST
+from components.intents.pins import knowing
+from components.render.pools.template_revisions import NEWEST
+from components.rollout.promotion import Promotion
+from components.rollout.waves import carried
+from components.rules.pools.rollouts import in_motion_together, mixed
 from components.specs.environment import Environment
-from components.specs.evidence import Evidence, EvidenceError, read_evidence
 from components.specs.locks import ImagesLock, OpenRollout, Wave
-from components.specs.problems import SpecError
+from components.specs.reading.problems import SpecError
+from components.specs.region.evidence import Evidence, EvidenceError, read_evidence
 
 ONE, TWO = "one-one/rack", "two-one/rack"
 HEAD = "environments/laptop: 1 problem\n  images.lock.yaml  "

@@ -7,12 +7,12 @@ from environment_data import ENVIRONMENTS
 from manifest_pins import cluster_api_by_tag
 from on_infiniband import on_infiniband
 
-from components.plan.report.platform_images import PlatformImage, platform_images
-from components.render.cluster_api import PROVIDERS
-from components.render.device_plugins import IMAGES
+from components.render.network.device_plugins import IMAGES
 from components.render.providers import KINDS
-from components.specs.instance_types import PortUse, RdmaSpec
-from components.specs.loader import environments, load_environment
+from components.render.region.cluster_api import PROVIDERS
+from components.reports.platform_images import PlatformImage, platform_images
+from components.specs.hosts.instance_types import PortUse, RdmaSpec
+from components.specs.reading.loader import environments, load_environment
 
 TAG_ALONE = {"DPUServiceTemplate", *KINDS.values()}
 """Kinds whose controllers take no digest: DPF's and those of the Cluster API operator."""

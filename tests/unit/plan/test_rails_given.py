@@ -7,10 +7,10 @@ from itertools import combinations
 from small_region import NODE_TYPE, allocated, changed, nodes, tenant
 from with_rails import RANGE, prefixes, with_rails
 
-from components.plan.allocate.allocation import attempt
-from components.plan.build.rails import rails_of
-from components.plan.pools import clusters
-from components.render.rails import subnet
+from components.allocate.allocation import attempt
+from components.lookups.pools import clusters
+from components.lookups.rails import rails_of
+from components.render.network.rails import subnet
 from components.specs.base import Network
 from components.specs.environment import Environment
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from environment_data import ENVIRONMENTS
 
-from components.plan.build.inputs import inputs
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import Slice, slices
-from components.plan.checks import check
+from components.inputs.manifests import manifests
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import Slice, slices
 from components.render.manifest import objects
+from components.rules.checks import check
 from components.specs.base import StackLayout
 from components.specs.environment import Environment
-from components.specs.loader import environments, load_environment
-from toolchain import paths
+from components.specs.reading.loader import environments, load_environment
+from jacquard.machine import paths
 
 NAMES = environments(ENVIRONMENTS)
 CODE = tuple(sorted(file.parent.name for file in paths.ROOT.glob("*/__init__.py")))

@@ -18,22 +18,22 @@ from on_roce import sharing_roce
 from second_backends import with_backends
 from small_region import changed
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.plan.references.table import FOLDER, read_table, references_table
-from components.plan.references.walk import Given, Target, given, kind_of, matching
+from components.inputs.manifests import manifests
+from components.lookups.references.table import FOLDER, read_table, references_table
+from components.lookups.references.walk import Given, Target, given, kind_of, matching
+from components.lookups.slices import slices
 from components.render.manifest import MANAGEMENT, Manifest, objects
 from components.render.objects import manifest
-from components.specs.api_server import ApiServerSpec, OidcSpec
-from components.specs.bare_metal import BareMetalBackend
+from components.specs.control_planes.api_server import ApiServerSpec, OidcSpec
+from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
-from components.specs.hosted_control_plane import ClusterSpec
-from components.specs.instance_types import PortUse, RdmaSpec
-from components.specs.loader import environments, load_environment
-from components.specs.problems import SpecError
-from components.specs.region import ControlPlaneBackend
-from components.specs.tenant_network import Isolation
-from toolchain import paths
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.hosts.instance_types import PortUse, RdmaSpec
+from components.specs.network.tenant_network import Isolation
+from components.specs.reading.loader import environments, load_environment
+from components.specs.reading.problems import SpecError
+from components.specs.region.region import ControlPlaneBackend
+from jacquard.machine import paths
 
 ENVIRONMENTS = paths.ROOT / "environments"
 TABLE = references_table()

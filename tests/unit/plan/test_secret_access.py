@@ -12,13 +12,13 @@ from environment_data import ENVIRONMENTS
 from fullest_pools import with_fullest_pools
 from secret_access import ALL, Access, secret_access
 
-from components.plan.build.manifests import everything
-from components.plan.references.table import references_table
-from components.plan.references.walk import given
+from components.inputs.manifests import everything
+from components.lookups.references.table import references_table
+from components.lookups.references.walk import given
 from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import manifest
 from components.specs.environment import Environment
-from components.specs.loader import environments, load_environment
+from components.specs.reading.loader import environments, load_environment
 
 GROUP = "rbac.authorization.k8s.io"
 

@@ -6,11 +6,11 @@ from collections import defaultdict
 
 import pytest
 
-from components.plan.build.manifests import everything
-from components.plan.pools import clusters
-from components.render.storage import DEFAULT_OF_VMS
-from components.specs.loader import environments, load_environment
-from toolchain import paths
+from components.inputs.manifests import everything
+from components.lookups.pools import clusters
+from components.render.storage.storage import DEFAULT_OF_VMS
+from components.specs.reading.loader import environments, load_environment
+from jacquard.machine import paths
 
 ENVIRONMENTS = paths.ROOT / "environments"
 SECRET = "csi.storage.k8s.io/{}-secret-name"

@@ -10,10 +10,10 @@ import pytest
 from rollouts import NEW, OLD, rollable, with_pins
 from small_region import changed
 
-from components.plan.report.uniformity import Deviation, LiveNode, PoolUniformity, Source, to_json, uniformity
-from components.plan.rollout.promotion import Promotion
+from components.reports.uniformity import Deviation, LiveNode, PoolUniformity, Source, to_json, uniformity
+from components.rollout.promotion import Promotion
 from components.specs.environment import Environment
-from components.specs.policy import RuleId, WaiverSpec
+from components.specs.region.policy import RuleId, WaiverSpec
 
 POOL = "one-one/rack"
 WAIVER = WaiverSpec(

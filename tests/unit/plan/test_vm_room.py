@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from components.plan.vm_nodes import Setup
-from components.plan.vm_room import vms_on
-from components.specs.huge_pages import PageSize, reserved
-from components.specs.instance_types import InstanceType
-from components.specs.vm_sizes import VmSizeSpec
+from components.intents.vm_nodes import Setup
+from components.intents.vm_room import vms_on
+from components.specs.hosts.instance_types import InstanceType
+from components.specs.pools.huge_pages import PageSize, reserved
+from components.specs.vms.vm_sizes import VmSizeSpec
 
 GI = 1 << 30
 DPU = {"model": "bluefield-3", "host_functions": 2, "virtual_functions": 16, "interface": "enp1s0f0np0"}

@@ -9,17 +9,17 @@ from itertools import combinations
 import pytest
 from environment_data import ENVIRONMENTS
 
-from components.plan.allocate.allocation import allocate
-from components.plan.build.manifests import everything
-from components.plan.checks import check_data
-from components.plan.report.border import contract
-from components.plan.report.network import network
-from components.plan.report.paths import path
+from components.allocate.allocation import allocate
+from components.inputs.manifests import everything
 from components.render.manifest import Manifest
+from components.reports.network.border import contract
+from components.reports.network.network import network
+from components.reports.network.paths import path
+from components.rules.checks import check_data
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from components.specs.node_pool import NodePoolSpec, PoolRole
-from components.specs.tenant_network import MorePrefixSpec
+from components.specs.network.tenant_network import MorePrefixSpec
+from components.specs.pools.node_pool import NodePoolSpec, PoolRole
+from components.specs.reading.loader import load_environment
 
 TRAIN, SERVE = "acme-train", "acme-serve"
 OWN = (

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from promoting import promote
 
-from components.plan.allocate.allocation import allocate
-from components.plan.allocate.assignment import spread
-from components.plan.allocate.spares import nodes_within, spares_for
-from components.plan.checks import check_data
-from components.plan.rollout.upgrades import with_version
-from components.plan.rules.names import group_names
+from components.allocate.allocation import allocate
+from components.allocate.assignment import spread
+from components.lookups.spares import nodes_within, spares_for
+from components.rollout.upgrades import with_version
+from components.rules.checks import check_data
+from components.rules.region.names import group_names
 from components.specs.locks import GroupAllocation, ImagesLock
-from components.specs.problems import SpecError
+from components.specs.reading.problems import SpecError
 
 GLOBEX = "tenants/globex.yaml"
 

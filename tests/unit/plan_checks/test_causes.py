@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from components.plan.checks import check_data
-from components.specs.problems import SpecError
+from components.rules.checks import check_data
+from components.specs.reading.problems import SpecError
 
 A_FILE = "is a file and must be a folder; restore the folder (git checkout)"
 
@@ -76,7 +76,7 @@ def test_a_folder_that_may_not_be_listed_is_not_empty(laptop: Any, monkeypatch: 
     def refuse(folder: Path) -> list[str]:
         raise PermissionError(13, "Permission denied", str(folder))
 
-    monkeypatch.setattr("components.specs.files.os.listdir", refuse)
+    monkeypatch.setattr("components.specs.reading.files.os.listdir", refuse)
 
     assert laptop.report() == (
         "environments/laptop: 2 problems\n"

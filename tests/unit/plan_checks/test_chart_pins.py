@@ -23,10 +23,10 @@ from chart_rollouts import (
 from manifest_pins import by_charts
 from small_region import changed
 
-from components.plan.allocate.allocation import allocate
-from components.plan.checks import check
-from components.plan.rollout.promotion import Promotion
-from components.specs.lock_text import paired
+from components.allocate.allocation import allocate
+from components.rollout.promotion import Promotion
+from components.rules.checks import check
+from components.specs.reading.lock_text import paired
 
 
 @pytest.fixture

@@ -26,12 +26,12 @@ from chart_rollouts import (
 from manifest_pins import by_charts
 from small_region import changed
 
-from components.plan.allocate.allocation import allocate
-from components.plan.report.chart_upgrades import chart_upgrades
-from components.plan.rollout.promotion import Promotion
+from components.allocate.allocation import allocate
+from components.reports.chart_upgrades import chart_upgrades
+from components.rollout.promotion import Promotion
 from components.specs.environment import Environment
-from components.specs.lock_text import lock_text
-from components.specs.problems import SpecError
+from components.specs.reading.lock_text import lock_text
+from components.specs.reading.problems import SpecError
 
 
 @pytest.fixture

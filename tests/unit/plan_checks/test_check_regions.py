@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from corpus import add_column
 
-from components.plan.checks import check_neighbours, check_regions
+from components.rules.checks import check_neighbours, check_regions
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from components.specs.problems import SpecError
+from components.specs.reading.loader import load_environment
+from components.specs.reading.problems import SpecError
 
 BACKBONE = "  vni: 10000-19999\n  backbone: wan-1\n"
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from components.plan.checks import check_data
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.rules.checks import check_data
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 HALL = "inventory/hall-a.csv"
 
 
 def test_a_rule_stops_after_more_problems_than_people_read_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("components.plan.checks.MAX_PROBLEMS", 2)
+    monkeypatch.setattr("components.rules.checks.MAX_PROBLEMS", 2)
     laptop = load_environment("laptop", paths.ROOT / "environments")
     doubled = laptop.model_copy(update={"hosts": (*laptop.hosts[:4], *laptop.hosts)})
 

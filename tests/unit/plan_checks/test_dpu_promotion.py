@@ -8,19 +8,19 @@ import pytest
 from dpu_rollouts import DATA, FREE, LARGE, SMALL, at, behind, seen
 from small_region import allocated, changed, tenant
 
-from components.plan.allocate.allocation import allocate
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.plan.intents.dpus import dpus_behind
-from components.plan.rollout.promotion import Promotion
-from components.plan.rules.rollouts import mixed_dpus
-from components.render.dpu_templates import templates
+from components.allocate.allocation import allocate
+from components.inputs.manifests import manifests
+from components.intents.dpus import dpus_behind
+from components.lookups.slices import slices
 from components.render.manifest import objects
+from components.render.network.dpu_templates import templates
+from components.rollout.promotion import Promotion
+from components.rules.pools.rollouts import mixed_dpus
 from components.specs.environment import Environment
-from components.specs.evidence import Evidence
-from components.specs.intents import DpuIntent
 from components.specs.keys import DPUS
-from components.specs.problems import SpecError
+from components.specs.pools.intents import DpuIntent
+from components.specs.reading.problems import SpecError
+from components.specs.region.evidence import Evidence
 
 WITHOUT_OTHER_USE = ("virtual_functions", "url")
 """Fields that nothing but the templates of DPUs is made of."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
-from components.plan.checks import check_data
-from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
+from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import objects
-from components.render.node_pool import NodePoolInput
+from components.render.pools.node_pool import NodePoolInput
+from components.rules.checks import check_data
 
 ACME = "tenants/acme.yaml"
 

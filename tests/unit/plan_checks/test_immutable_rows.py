@@ -10,12 +10,12 @@ import pytest
 from documents import DOCS, text
 from dpu_rollouts import DATA, OTHER_IMAGE
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.plan.effects.effect import Effect
-from components.plan.effects.table import CREATED, DELETED, effects_table
+from components.inputs.manifests import manifests
+from components.lookups.effects.effect import Effect
+from components.lookups.effects.table import CREATED, DELETED, effects_table
+from components.lookups.slices import slices
 from components.render.manifest import Manifest, objects
-from toolchain import paths
+from jacquard.machine import paths
 
 GLOBEX = "tenants/globex.yaml"
 ORDER, SWITCHES = "test_immutable_order", "test_immutable_switches"
@@ -48,7 +48,7 @@ REFUSED: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
     "another size of `hosts`": ("networks.vpc-sizes", [(GLOBEX, "hosts: /24", "hosts: /25")]),
     "`egress: none` on OVN": ("outward.control-planes", [(GLOBEX, "egress: public", "egress: none")]),
     "another size of `pods`": ("networks.vpc-sizes", [(GLOBEX, "pods: /18", "pods: /19")]),
-    "`ipv6` of a VPC that comes or goes": (
+    "`ipv6` added to or removed from a VPC": (
         "dual-stack.kept",
         [(GLOBEX, "egress: public", "egress: public\n    ipv6: {pods: /56, services: /112}")],
     ),

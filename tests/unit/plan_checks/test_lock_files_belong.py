@@ -11,11 +11,11 @@ import pytest
 from environment_data import ENVIRONMENTS
 from promoting import promote
 
-from components.plan.checks import check_data
-from components.plan.migrations import MIGRATIONS
-from components.specs.migrations import moves
-from components.specs.problems import SpecError
-from components.specs.store import write_locks
+from components.allocate.migrations import MIGRATIONS
+from components.rules.checks import check_data
+from components.specs.reading.migrations import moves
+from components.specs.reading.problems import SpecError
+from components.specs.reading.store import write_locks
 
 ALLOCATIONS, PINS = "allocations.lock.yaml", "images.lock.yaml"
 LOST = {

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from components.plan.checks import check_data
-from components.specs.lock_text import digest_of
-from components.specs.problems import SpecError
+from components.rules.checks import check_data
+from components.specs.reading.lock_text import digest_of
+from components.specs.reading.problems import SpecError
 
 ALLOCATIONS, PINS = "allocations.lock.yaml", "images.lock.yaml"
 GLOBEX = "tenants/globex.yaml"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from drawn_regions import NAMES, PLAIN, region
 
-from components.plan.rules import locks
+from components.rules.region import locks
 
 
 def test_prefixes_that_two_peers_have_in_common_are_refused() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.plan.build.control_planes import control_plane_pins
+from components.lookups.control_planes import control_plane_pins
 from components.specs.environment import Environment
 
 ACME, GLOBEX = "tenants/acme.yaml", "tenants/globex.yaml"

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from promoting import promote
 
-from components.plan.intents.images import choose_image
-from components.plan.pools import pools
-from components.plan.rollout.promotion import Promotion
-from components.plan.rules import locks
-from components.specs.problems import SpecError
+from components.intents.images import choose_image
+from components.lookups.pools import pools
+from components.rollout.promotion import Promotion
+from components.rules.region import locks
+from components.specs.reading.problems import SpecError
 
 
 def test_a_promotion_moves_the_groups_of_its_pool_only(laptop: Any) -> None:

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from components.plan.allocate.allocation import allocate
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
-from components.plan.intents.images import objections
-from components.plan.pools import clusters
-from components.plan.report.upgrades import upgrades
-from components.plan.rollout.upgrades import move_data_store, promote_control_plane
-from components.render.etcd_upkeep import MadeEtcd
-from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.allocate.allocation import allocate
+from components.inputs.slice_inputs import inputs
+from components.intents.images import objections
+from components.lookups.pools import clusters
+from components.lookups.slices import slices
+from components.render.control_planes.etcd_upkeep import MadeEtcd
+from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
+from components.reports.upgrades import upgrades
+from components.rollout.upgrades import move_data_store, promote_control_plane
 from components.specs.environment import Environment
 from components.specs.locks import ControlPlanePin
-from components.specs.problems import SpecError
-from components.specs.region import ControlPlaneBackend
+from components.specs.reading.problems import SpecError
+from components.specs.region.region import ControlPlaneBackend
 
 ACME = "tenants/acme.yaml"
 

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from corpus import Case, apply, assert_told, cases, spoil, title
 
-from components.plan import checks
-from components.plan.rules import tables
-from components.specs.problems import SpecError
+from components.rules import checks, tables
+from components.specs.reading.problems import SpecError
 
 _CASES = cases(Path(__file__).parent, "*_rules.yaml")
 _RULES = {checks.rule_name(rule): rule for rule in (*tables.REFERENCES, *tables.DATA, *tables.LOCKS)}

@@ -5,31 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import Slice, SliceKind
-from components.plan.pools import most_nodes
-from components.plan.report.capacity import most_hosts
-from components.plan.rules import (
-    capacity,
-    clusters,
-    contracts,
-    control_planes,
-    fabrics,
-    inventory,
-    names,
-    networks,
-    node_pools,
-)
+from components.inputs.slice_inputs import inputs
+from components.lookups.pools import most_nodes
+from components.lookups.slices import Slice, SliceKind
 from components.render.manifest import objects
-from components.render.node_pool import NodePoolInput
-from components.specs.bare_metal import BareMetalBackend
+from components.render.pools.node_pool import NodePoolInput
+from components.reports.capacity import most_hosts
+from components.rules.control_planes import control_planes, hosted_control_plane
+from components.rules.hosts import inventory
+from components.rules.network import fabrics, tenant_network
+from components.rules.pools import node_pool
+from components.rules.region import capacity, contracts, names
 from components.specs.base import StackLayout
 from components.specs.environment import Environment
-from components.specs.instance_types import Scale
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.hosts.instance_types import Scale
 from components.specs.locks import GroupAllocation
-from components.specs.node_pool import PoolRole
+from components.specs.pools.node_pool import PoolRole
 from components.specs.ranges import NumberRange
-from components.specs.region import ControlPlaneBackend, FailureDomain
+from components.specs.region.region import ControlPlaneBackend, FailureDomain
 
 LONG = "a-region-whose-name-is-as-long-as-a-name-may-be-in-kubernetes-1"
 
@@ -84,7 +78,7 @@ def test_labels_that_tenants_may_not_write_are_the_ones_that_pools_render(laptop
         if key.startswith("node-restriction.kubernetes.io/")
     }
 
-    assert on_nodes == set(clusters.OUR_LABELS)
+    assert on_nodes == set(hosted_control_plane.OUR_LABELS)
 
 
 def test_whole_racks_are_counted_with_the_spares_inside_them(laptop: Any) -> None:
@@ -125,7 +119,7 @@ def test_more_numbers_than_the_protocols_count(laptop: Any) -> None:
     def with_ranges(**ranges: NumberRange) -> list[str]:
         plan = environment.region.networks.model_copy(update=ranges)
         region = environment.region.model_copy(update={"networks": plan})
-        return _told(networks.number_ranges(environment.model_copy(update={"region": region})))
+        return _told(tenant_network.number_ranges(environment.model_copy(update={"region": region})))
 
     too_many = NumberRange(first=1, last=5_000_000_000)
     assert with_ranges(asn=too_many, route_targets=NumberRange(first=1, last=9)) == [
@@ -164,8 +158,8 @@ def test_racks_of_rack_scale_types_do_not_count_as_the_regions_failure_domain(la
     region = environment.region.model_copy(update={"failure_domain": FailureDomain.HALL})
     others = environment.model_copy(update={"region": region})
 
-    assert len(_told(node_pools.failure_domains(others))) == 1
-    assert _told(node_pools.failure_domains(others.model_copy(update={"instance_types": catalog}))) == []
+    assert len(_told(node_pool.failure_domains(others))) == 1
+    assert _told(node_pool.failure_domains(others.model_copy(update={"instance_types": catalog}))) == []
 
 
 def test_failure_domains_may_become_others_while_no_node_runs(laptop: Any) -> None:
@@ -175,7 +169,7 @@ def test_failure_domains_may_become_others_while_no_node_runs(laptop: Any) -> No
     allocations = environment.allocations.model_copy(update={"groups": groups})
     idle = environment.model_copy(update={"region": region, "allocations": allocations})
 
-    assert _told(node_pools.failure_domains(idle)) == []
+    assert _told(node_pool.failure_domains(idle)) == []
 
 
 def test_clusters_of_older_files_and_of_other_tenants_bind_no_backend(laptop: Any) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from components.plan.checks import descriptions
-from toolchain import paths
+from components.rules.checks import descriptions
+from jacquard.machine import paths
 
 
 def test_each_rule_stands_once_in_the_table_of_the_page() -> None:

@@ -8,7 +8,7 @@ import pytest
 from environment_data import copy_data
 from workbench import Workbench
 
-from components.plan.checks import check_data
+from components.rules.checks import check_data
 
 CATALOG = "../catalog/instance_types.yaml"
 RESTORE = "restore both numbers (git diff shows them), or make another instance type for other hosts"

@@ -10,10 +10,10 @@ import pytest
 from documents import DOCS, leads_somewhere, links
 
 import components.specs
-from components.plan.checks import descriptions
+from components.rules.checks import descriptions
 from components.specs.base import Spec
+from jacquard.machine import paths
 from policies.rules import RULES
-from toolchain import paths
 
 PAGE = DOCS / "reference/upstream-constraints.md"
 _NAME = re.compile(r"`([^`]+)`")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from environment_data import ENVIRONMENTS
 
-from components.plan.rules.vm_orders import MOST_OBJECTS, single_machines
+from components.rules.vms.vm_orders import MOST_OBJECTS, single_machines
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from components.specs.vm_offering import VirtualMachineSpec
+from components.specs.reading.loader import load_environment
+from components.specs.vms.vm_offering import VirtualMachineSpec
 
 
 def ordering(*orders: VirtualMachineSpec) -> Environment:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from environment_data import copy_data
 
-from previews.bases import base_at
+from jacquard.previews.bases import base_at
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from environment_data import ENVIRONMENTS, copy_data
 
-from previews.edits import edits, with_edit
+from jacquard.previews.impacts.edits import edits, with_edit
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import pytest
 from environment_data import ENVIRONMENTS
 from impacts import edited, impact_of
 
-from components.plan.effects.effect import Effect, Subject, When
-from components.plan.host_use import HostUse
-from components.specs.loader import load_environment
-from previews.hosts import HostImpact, hosts
-from previews.impact import Forced, Impact, Row
+from components.lookups.effects.effect import Effect, Subject, When
+from components.lookups.host_use import HostUse
+from components.specs.reading.loader import load_environment
+from jacquard.previews.impacts.hosts import HostImpact, hosts
+from jacquard.previews.impacts.impact import Forced, Impact, Row
 
 A01, A02 = ([f"{rack}-u0{slot}" for slot in range(1, 6)] for rack in ("a01", "a02"))
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from planned_steps import deleted
 
-from engine.plan import Plan
-from observe.add_on_users import Uninstalled
-from observe.users import UnseenError
-from previews import losing
+from jacquard.engine.plan import Plan
+from jacquard.observe.add_on_users import Uninstalled
+from jacquard.observe.users import UnseenError
+from jacquard.previews import removals
 
 FLUX = "helm.toolkit.fluxcd.io/v2"
 SPEC = {
@@ -31,7 +31,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Uninstalled]:
         assert not known(("Service", "shop", "web"))
         return ("Service shop/web",)
 
-    monkeypatch.setattr(losing, "add_on_users", answer)
+    monkeypatch.setattr(removals, "add_on_users", answer)
     return found
 
 
@@ -45,7 +45,7 @@ def plan(namespace: str = "acme-train", **spec: Any) -> Plan:
 
 
 def test_an_add_on_in_use_is_held_with_its_users_named(laptop: Any, asked: list[Uninstalled]) -> None:
-    [found] = losing.held(plan(), laptop.load())
+    [found] = removals.held(plan(), laptop.load())
 
     assert str(found) == "delete HelmRelease acme-train/metallb: it is in use by 1: Service shop/web"
     [used] = asked
@@ -61,7 +61,7 @@ def test_an_add_on_in_use_is_held_with_its_users_named(laptop: Any, asked: list[
 def test_nobody_is_asked_about_what_uninstalls_nothing_or_goes_with_its_cluster(
     gone: Plan, laptop: Any, asked: list[Uninstalled]
 ) -> None:
-    assert losing.held(gone, laptop.load()) == []
+    assert removals.held(gone, laptop.load()) == []
     assert asked == []
 
 
@@ -69,7 +69,7 @@ def test_a_cluster_that_does_not_answer_holds_it(laptop: Any, monkeypatch: pytes
     def silent(*_: Any) -> tuple[str, ...]:
         raise UnseenError
 
-    monkeypatch.setattr(losing, "add_on_users", silent)
+    monkeypatch.setattr(removals, "add_on_users", silent)
 
-    [found] = losing.held(plan(), laptop.load())
+    [found] = removals.held(plan(), laptop.load())
     assert str(found) == "delete HelmRelease acme-train/metallb: nobody could look who uses it"

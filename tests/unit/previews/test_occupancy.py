@@ -12,13 +12,13 @@ from environment_data import ENVIRONMENTS
 from impacts import edited, impact_of
 from working_nodes import MOMENT, working
 
-from cli.views.impact import cells, parts, verdict
-from cli.views.impact_comment import comment
-from components.plan.effects.effect import Effect, Subject
-from components.specs.loader import load_environment
-from observe.facts import Facts, assemble
-from previews.impact import Impact, Occupancy, Occupied
-from previews.occupancy import FactsError, Given, occupied, read_facts
+from components.lookups.effects.effect import Effect, Subject
+from components.specs.reading.loader import load_environment
+from jacquard.cli.views.changes.impact import cells, parts, verdict
+from jacquard.cli.views.changes.impact_comment import comment
+from jacquard.observe.facts import Facts, assemble
+from jacquard.previews.impacts.impact import Impact, Occupancy, Occupied
+from jacquard.previews.impacts.occupancy import FactsError, Given, occupied, read_facts
 
 NO_FACTS = "no facts are given; 'jacquard facts laptop --out FILE' takes them, --facts FILE gives them"
 HOSTILE = "</details> @team \x1b[31m \u202e `"

@@ -6,14 +6,14 @@ import datetime as dt
 
 import pytest
 
-from components.specs.policy import Enforcement, WaiverSpec
-from engine import events
-from engine.urns import Urn
+from components.specs.region.policy import Enforcement, WaiverSpec
+from jacquard.engine import events
+from jacquard.engine.urns import Urn
+from jacquard.previews.preview import Offence, Standing
+from jacquard.previews.violations import offences
 from policies import Judgement, Violation
 from policies.facts import object_fact
 from policies.verdict import Rule, Severity, violation
-from previews.offences import offences
-from previews.preview import Offence, Standing
 
 TODAY = dt.date(2026, 11, 22)
 WAIVER = WaiverSpec(

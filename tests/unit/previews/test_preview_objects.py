@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from components.render.manifest import Manifest
-from engine.steps import Step
-from engine.urns import Urn
-from previews.objects import Declared, object_changes
-from previews.preview import ObjectChange, Operation, Origin
-from previews.secrets import SECRET, Secrets
+from jacquard.engine.steps import Step
+from jacquard.engine.urns import Urn
+from jacquard.previews.objects import Declared, object_changes
+from jacquard.previews.preview import ObjectChange, Operation, Origin
+from jacquard.previews.secrets import SECRET, Secrets
 
 CANARY = "c4nary-value"
 Body = Mapping[str, Any]

@@ -8,7 +8,7 @@ from pathlib import Path
 from impacts import edited, impact_of
 
 from components.specs.times import DAY_MINUTES
-from previews.timeline import NamedSpan, Span, TenantTimeline, Timeline, Wave, timeline
+from jacquard.previews.impacts.timeline import NamedSpan, Span, TenantTimeline, Timeline, Wave, timeline
 
 START = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
 """A Sunday."""

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from fake_kube import listening
 
-from providers.kube import ApiServer
-from providers.kube.kubeconfig import Connection
+from jacquard.providers.kube import ApiServer
+from jacquard.providers.kube.kubeconfig import Connection
 
 CORE = {
     "resources": [

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from providers.kube import ApiError, ApiServer, Cause, KindNotFound, ObjectRef, Unreachable
-from providers.kube.discovery import Discovery
-from providers.kube.kubeconfig import Connection
+from jacquard.providers.kube import ApiError, ApiServer, Cause, KindNotFound, ObjectRef, Unreachable
+from jacquard.providers.kube.discovery import Discovery
+from jacquard.providers.kube.kubeconfig import Connection
 
 MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "n"}, "data": {"k": "v"}}
 REF = ObjectRef("v1", "ConfigMap", "a", "n")

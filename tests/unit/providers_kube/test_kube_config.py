@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from providers.kube import ApiServer, KubeconfigError
-from providers.kube.kubeconfig import load
+from jacquard.providers.kube import ApiServer, KubeconfigError
+from jacquard.providers.kube.kubeconfig import load
 
 CONFIG: dict[str, Any] = {
     "clusters": [{"name": "north", "cluster": {"server": "https://127.0.0.1:6443/"}}],

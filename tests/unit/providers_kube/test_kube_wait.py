@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from providers.kube import ApiError, ObjectRef, wait
-from providers.kube.jsonpath import JsonPathError, evaluate, parse
-from providers.kube.wait import (
+from jacquard.providers.kube import ApiError, ObjectRef, wait
+from jacquard.providers.kube.jsonpath import JsonPathError, evaluate, parse
+from jacquard.providers.kube.wait import (
     WaitCancelled,
     WaitExpressionError,
     WaitTimeout,

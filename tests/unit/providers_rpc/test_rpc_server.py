@@ -13,23 +13,23 @@ from typing import Any
 import grpc
 import pytest
 
-from providers.errors import ProviderError
-from providers.rpc.errors import InitFailed, check_failure
-from providers.rpc.server import Engine, ReadableErrors
-from providers.rpc.stubs import (
+from jacquard.providers.errors import ProviderError
+from jacquard.providers.rpc.errors import InitFailed, check_failure
+from jacquard.providers.rpc.server import Engine, ReadableErrors
+from jacquard.providers.rpc.stubs import (
     ResourceProviderServicer,
     ResourceProviderStub,
     add_ResourceProviderServicer_to_server,
     provider_pb2,
     status_pb2,
 )
-from providers.rpc.values import decode, encode
+from jacquard.providers.rpc.values import decode, encode
 
 PLUGIN = """
 import time
 from google.protobuf.empty_pb2 import Empty
-from providers.rpc.server import serve_provider
-from providers.rpc.stubs import ResourceProviderServicer
+from jacquard.providers.rpc.server import serve_provider
+from jacquard.providers.rpc.stubs import ResourceProviderServicer
 
 class Plugin(ResourceProviderServicer):
     def Cancel(self, request, context):
@@ -96,7 +96,7 @@ def test_it_ends_when_the_process_that_started_it_is_gone() -> None:
 
 def test_the_stubs_neither_load_the_sdk_nor_stand_in_its_way() -> None:
     code = (
-        "import sys, providers.rpc.stubs\n"
+        "import sys, jacquard.providers.rpc.stubs\n"
         "assert 'pulumi' not in sys.modules and 'pulumi.runtime' not in sys.modules\n"
         "import pulumi, pulumi.runtime.mocks, pulumi.provider\n"
         "assert pulumi.runtime.rpc and pulumi.Output\n"

@@ -9,10 +9,10 @@ from google.protobuf.struct_pb2 import Struct
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from providers.rpc.diff import Change, ChangeKind, changes, diff_response
-from providers.rpc.paths import covered, look_up, render
-from providers.rpc.stubs import provider_pb2
-from providers.rpc.values import OUTPUT, RESOURCE, SECRET, SIGNATURE, UNKNOWN, decode, encode, mask
+from jacquard.providers.rpc.diff import Change, ChangeKind, changes, diff_response
+from jacquard.providers.rpc.paths import covered, look_up, render
+from jacquard.providers.rpc.stubs import provider_pb2
+from jacquard.providers.rpc.values import OUTPUT, RESOURCE, SECRET, SIGNATURE, UNKNOWN, decode, encode, mask
 
 KIND = provider_pb2.PropertyDiff
 JSON = st.recursive(

@@ -1,4 +1,4 @@
-"""A region's objects in memory, in the shape of `rehearsal.operators.view.View`."""
+"""A region's objects in memory, in the shape of `jacquard.lab.rehearsal.operators.view.View`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.operators.sealed import sealed
+from jacquard.lab.rehearsal.operators.sealed import sealed
 
 
 class Objects:

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from on_infiniband import on_infiniband
 
-from components.plan.build.manifests import everything
-from components.plan.report.offerings import offerings
+from components.inputs.manifests import everything
 from components.render.manifest import objects as flat
-from components.specs.instance_types import PortUse, RdmaSpec
-from components.specs.loader import load_environment
-from rehearsal.operators import adapters, agents
-from toolchain import paths
+from components.reports.offerings import offerings
+from components.specs.hosts.instance_types import PortUse, RdmaSpec
+from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal.operators.hosts import agents
+from jacquard.lab.rehearsal.operators.network import adapters
+from jacquard.machine import paths
 
 
 @pytest.mark.parametrize(("use", "count"), [(PortUse.WHOLE, "8"), (PortUse.SHARED, "110")])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.operators import agents, gpus, node_features
+from jacquard.lab.rehearsal.operators.hosts import agents, gpus, node_features
 
 GPU_NODE = {"nodeInfo": {"osImage": "gpu-2026.11.1"}}
 FOUND = "feature.node.kubernetes.io/pci-0302_10de.present"

@@ -14,18 +14,10 @@ import pytest
 from live_objects import obj
 from whole_region import NS, READY, whole_region
 
-from rehearsal.operators import (
-    bare_metal,
-    certificates,
-    control_planes,
-    data_stores,
-    external_secrets,
-    hosts,
-    ironcore,
-    references,
-)
-from rehearsal.operators.view import reported
-from toolchain import paths
+from jacquard.lab.rehearsal.operators import certificates, control_planes, data_stores, external_secrets, references
+from jacquard.lab.rehearsal.operators.hosts import bare_metal, claims, ironcore
+from jacquard.lab.rehearsal.operators.view import reported
+from jacquard.machine import paths
 
 PAGE = paths.ROOT / "docs/lab/rehearsal.md"
 ROUNDS = 6
@@ -40,7 +32,7 @@ def played(view: Any, there: Any) -> None:
         data_stores.reconcile(view)
         control_planes.reconcile(view, lambda _: None)
         bare_metal.reconcile(view)
-        hosts.reconcile(view)
+        claims.reconcile(view)
         ironcore.reconcile(view)
         references.report(view, lambda _: None)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from providers.kube import ObjectRef
-from rehearsal import attention
-from rehearsal.errors import RehearsalError
+from jacquard.lab.rehearsal import stage_coverage
+from jacquard.lab.rehearsal.errors import RehearsalError
+from jacquard.providers.kube import ObjectRef
 
 LATE = "failed to get openapi spec: GroupVersion (v1) not found as OpenAPI V3 path"
 
@@ -41,7 +41,7 @@ class Api:
         self.touched: list[str] = []
 
     def patch(self, ref: ObjectRef, patch: Any, **_: Any) -> None:
-        assert list(patch["metadata"]["annotations"]) == [attention.MARK]
+        assert list(patch["metadata"]["annotations"]) == [stage_coverage.MARK]
         self.touched.append(ref.name)
         with self.log.open("a") as log:
             log.write(self.answers.pop(0))
@@ -56,7 +56,7 @@ def test_a_kind_whose_document_came_late_is_played_after_another_look(log: Path)
     log.write_text(said("Node", LATE) + said("Pod"))
     api = Api(log, said("Node", LATE), said("Node"))
 
-    attention.ensure(api, STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
+    stage_coverage.ensure(api, STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
 
     assert api.touched == ["pod-ready", "pod-ready"]
 
@@ -65,17 +65,17 @@ def test_nothing_is_touched_when_all_is_played(log: Path) -> None:
     log.write_text("not a line of kwok's\n" + said("Node") + said("Pod") + '{"msg":"Start stage controller","re')
     api = Api(log)
 
-    attention.ensure(api, STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
+    stage_coverage.ensure(api, STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
 
     assert api.touched == []
 
 
 def test_what_is_never_played_is_named_with_the_reason(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attention, "_PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(stage_coverage, "_PATIENCE_SECONDS", 0.5)
     log.write_text(said("Node", LATE))
 
     with pytest.raises(RehearsalError) as caught:
-        attention.ensure(Api(log, ""), STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
+        stage_coverage.ensure(Api(log, ""), STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
 
     assert str(caught.value) == (
         f"kwok does not play the stages of Node ({LATE}); Pod (no reason given) after 0.5 s; see {log}"
@@ -85,16 +85,16 @@ def test_what_is_never_played_is_named_with_the_reason(log: Path, monkeypatch: p
 def test_what_an_earlier_process_wrote_does_not_count(log: Path) -> None:
     log.write_text(said("Node") + said("Pod"))
 
-    attention.set_aside(log)
+    stage_coverage.set_aside(log)
     log.write_text(said("Node", LATE))
     api = Api(log, said("Node") + said("Pod"))
-    attention.ensure(api, STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
+    stage_coverage.ensure(api, STAGES, log)  # type: ignore[arg-type]  # what it uses of an ApiServer
 
     assert api.touched == ["pod-ready"]
     assert log.with_name("kwok-controller.before.log").read_text() == said("Node") + said("Pod")
 
 
 def test_the_first_process_has_nothing_to_set_aside(log: Path) -> None:
-    attention.set_aside(log)
+    stage_coverage.set_aside(log)
 
     assert not log.exists()

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal import backends, processes, service
-from rehearsal.errors import RehearsalError
-from rehearsal.region import Region
+from jacquard.lab.rehearsal import backends, processes, service
+from jacquard.lab.rehearsal.errors import RehearsalError
+from jacquard.lab.rehearsal.region import Region
 
 KUBECONFIG = """apiVersion: v1
 kind: Config

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import bare_metal, installed
+from jacquard.lab.rehearsal.operators.hosts import bare_metal
+from jacquard.lab.rehearsal.operators.releases import installed
 
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 LOGIN = obj("v1", "Secret", "bmc-a01", namespace="acme", data={"username": "eA==", "password": "eA=="})

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from rehearsal import charts
-from rehearsal.charts import Charts, HelmError
-from toolchain import binaries
-from toolchain.errors import ToolchainError
+from jacquard.lab.rehearsal import charts
+from jacquard.lab.rehearsal.charts import Charts, HelmError
+from jacquard.lab.toolchain import binaries
+from jacquard.machine.errors import ToolchainError
 
 NFD = "node-feature-discovery"
 ANSWER = """\

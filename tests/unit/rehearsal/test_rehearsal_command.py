@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal import processes
-from rehearsal.__main__ import main
-from rehearsal.manager import configurations
-from rehearsal.region import Region
-from toolchain.environment import ENGINE_MEMORY
+from jacquard.lab.rehearsal import processes
+from jacquard.lab.rehearsal.__main__ import main
+from jacquard.lab.rehearsal.manager import configurations
+from jacquard.lab.rehearsal.region import Region
+from jacquard.lab.toolchain.environment import ENGINE_MEMORY
 
 
 @pytest.fixture(autouse=True)

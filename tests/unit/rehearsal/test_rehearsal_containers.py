@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import containers
-from rehearsal.operators.view import SIMULATED, simulated_secret
-from toolchain import binaries
+from jacquard.lab.rehearsal.operators import containers
+from jacquard.lab.rehearsal.operators.view import SIMULATED, simulated_secret
+from jacquard.lab.toolchain import binaries
 
 FILLED = {
     "metrics": 7001,

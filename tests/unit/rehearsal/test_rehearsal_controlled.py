@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from providers.kube import ApiError
-from rehearsal import kubeconfigs
+from jacquard.lab.rehearsal import kubeconfigs
+from jacquard.providers.kube import ApiError
 
 
 class Server:

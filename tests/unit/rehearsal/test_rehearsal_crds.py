@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from rehearsal import crds
-from rehearsal.errors import RehearsalError
-from rehearsal.kinds import Kind, stand_ins
+from jacquard.lab.rehearsal import crds
+from jacquard.lab.rehearsal.errors import RehearsalError
+from jacquard.lab.rehearsal.kinds import Kind, stand_ins
 
 PUBLISHED: dict[str, Any] = {
     "apiVersion": "apiextensions.k8s.io/v1",

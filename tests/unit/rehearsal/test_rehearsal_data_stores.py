@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import data_stores, installed
+from jacquard.lab.rehearsal.operators import data_stores
+from jacquard.lab.rehearsal.operators.releases import installed
 
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 SOURCE = obj(installed.SOURCE, "OCIRepository", "etcds", {"url": "oci://registry.example/charts/kamaji-etcd"}, "ops")

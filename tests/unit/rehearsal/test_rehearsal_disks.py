@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import volumes
+from jacquard.lab.rehearsal.operators.vms import volumes
 
 IMPORTER = obj(volumes.CDI, "CDI", "cdi", namespace="", status={"phase": "Deployed"})
 CLASS = obj("storage.k8s.io/v1", "StorageClass", "vast", namespace="") | {"provisioner": "csi.vastdata.com"}

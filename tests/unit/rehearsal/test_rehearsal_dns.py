@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from components.render.dns import ClusterDnsInput
-from components.specs.dns import DnsSpec
-from rehearsal.operators import dns as operator
-from rehearsal.operators.helm import FLUX_NAME, FLUX_NAMESPACE
-from rehearsal.operators.installed import SOURCE
-from rehearsal.operators.view import simulated_secret
-from toolchain import binaries
+from components.render.region.dns import ClusterDnsInput
+from components.specs.region.dns import DnsSpec
+from jacquard.lab.rehearsal.operators.network import dns as operator
+from jacquard.lab.rehearsal.operators.releases.helm import FLUX_NAME, FLUX_NAMESPACE
+from jacquard.lab.rehearsal.operators.releases.installed import SOURCE
+from jacquard.lab.rehearsal.operators.view import simulated_secret
+from jacquard.lab.toolchain import binaries
 
 ZONE = "here.example"
 DNS = DnsSpec(zone=ZONE, server=IPv4Address("10.0.0.53"))

@@ -7,10 +7,17 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import dpu_ends
-from rehearsal.operators.dpu_ends import CLASS_HELD, COPIED_HELD, DEPLOYMENT_HELD, NETWORK_HELD, VPC, VPC_HELD
-from rehearsal.operators.dpus import API, DEPLOYMENT_LABEL, SERVICES
-from rehearsal.operators.installed import HELM, SOURCE
+from jacquard.lab.rehearsal.operators.network import dpu_ends
+from jacquard.lab.rehearsal.operators.network.dpu_ends import (
+    CLASS_HELD,
+    COPIED_HELD,
+    DEPLOYMENT_HELD,
+    NETWORK_HELD,
+    VPC,
+    VPC_HELD,
+)
+from jacquard.lab.rehearsal.operators.network.dpus import API, DEPLOYMENT_LABEL, SERVICES
+from jacquard.lab.rehearsal.operators.releases.installed import HELM, SOURCE
 
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 CONTROLLER = (

@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import cron_jobs, dpu_flashes, hosts, people, power
-from rehearsal.operators.dpu_flashes import HOLD, REBOOT
-from rehearsal.operators.dpus import API
-from rehearsal.operators.power import ASKED
+from jacquard.lab.rehearsal.operators import cron_jobs, manual_steps
+from jacquard.lab.rehearsal.operators.hosts import claims as hosts
+from jacquard.lab.rehearsal.operators.hosts import power
+from jacquard.lab.rehearsal.operators.hosts.power import ASKED
+from jacquard.lab.rehearsal.operators.network import dpu_flashes
+from jacquard.lab.rehearsal.operators.network.dpu_flashes import HOLD, REBOOT
+from jacquard.lab.rehearsal.operators.network.dpus import API
 
 METAL3 = "metal3.io/v1alpha1"
 FORCED = '{"mode":"hard","force":true}'
@@ -85,7 +88,7 @@ def test_people_let_dpus_go_where_no_job_does(objects: Any, jobs: Any, left: Any
     waiting = obj(API, "DPUNode", "h1", metadata={"annotations": {REBOOT: "true"}})
     view = objects(held, waiting, *(obj("batch/v1", "CronJob", "job", namespace=place) for place in jobs))
 
-    people.reconcile(view)
+    manual_steps.reconcile(view)
 
     assert view.get("DPUNodeMaintenance", "h1-hold", "ns")["metadata"]["annotations"] == left
     assert (REBOOT in view.get("DPUNode", "h1", "ns")["metadata"]["annotations"]) == (left == {HOLD: "true"})

@@ -8,9 +8,10 @@ from typing import Any
 
 from live_objects import obj
 
-from components.render.programs.dpu_actor import Region
-from components.render.programs.dpu_decision import AWAY, READY, decide
-from rehearsal.operators import dpu_flashes, dpus, power
+from components.programs.dpu_actor import Region
+from components.programs.dpu_decision import AWAY, READY, decide
+from jacquard.lab.rehearsal.operators.hosts import power
+from jacquard.lab.rehearsal.operators.network import dpu_flashes, dpus
 
 METAL3, CAPI = "metal3.io/v1alpha1", "cluster.x-k8s.io/v1beta2"
 SETTINGS = {"namespace": "ns", "hosts": ["train"], "clusters": ["train"], "deployments": {"acme": "acme"}}

@@ -11,13 +11,13 @@ import pytest
 from external_store import MADE
 from live_objects import obj
 
-from components.render.external_secrets import Delivery, external_secrets
 from components.render.manifest import MANAGEMENT
 from components.render.objects import namespace
-from components.render.secret_store import render
-from rehearsal.operators import external_secrets as operator
-from rehearsal.operators.installed import HELM, SOURCE
-from rehearsal.operators.view import reported
+from components.render.region.external_secrets import Delivery, external_secrets
+from components.render.region.secret_store import render
+from jacquard.lab.rehearsal.operators import external_secrets as operator
+from jacquard.lab.rehearsal.operators.releases.installed import HELM, SOURCE
+from jacquard.lab.rehearsal.operators.view import reported
 
 HERE = Delivery(cluster=MANAGEMENT, namespace="hosts", name="bmc-a01", keys=("password", "username"), entry="a/bmc-a01")
 INSIDE = Delivery(cluster="acme-train", namespace="vast-csi", name="vast", keys=("endpoint",), entry="a/vast")

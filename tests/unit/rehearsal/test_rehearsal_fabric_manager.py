@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from rehearsal.operators.fabric_client import FabricClient, FabricError
-from rehearsal.operators.fabric_manager import PARTITIONS, FabricManager
-from rehearsal.operators.view import SIMULATED
+from jacquard.lab.rehearsal.operators.network.fabric_client import FabricClient, FabricError
+from jacquard.lab.rehearsal.operators.network.fabric_manager import PARTITIONS, FabricManager
+from jacquard.lab.rehearsal.operators.view import SIMULATED
 
 GUIDS = (0x0200000000000001, 0x0200000000000002)
 TOLD = {"UFM_ADDRESS": SIMULATED, "UFM_USERNAME": "admin", "UFM_PASSWORD": "secret"}

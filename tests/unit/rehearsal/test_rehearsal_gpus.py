@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from components.plan.build.manifests import everything
-from components.plan.report.offerings import offerings
+from components.inputs.manifests import everything
 from components.render.manifest import Manifest
 from components.render.manifest import objects as flat
-from components.specs.loader import load_environment
-from rehearsal.operators import agents
-from toolchain import paths
+from components.reports.offerings import offerings
+from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal.operators.hosts import agents
+from jacquard.machine import paths
 
 _LABEL = re.compile(r"(nvidia\.com/[-\w.]+)=([-\w.]+)")
 

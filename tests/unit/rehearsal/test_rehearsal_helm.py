@@ -8,11 +8,11 @@ import pytest
 from flux_releases import REVISION, Rendered, definition, deployment, here, kubeconfig, ready, release, source
 from live_objects import obj
 
-from rehearsal import stages
-from rehearsal.operators import helm_watch
-from rehearsal.operators.helm import FINALIZER, RELEASE, Controller, is_from_helm, is_real
-from rehearsal.operators.helm_records import Place
-from rehearsal.operators.helm_watch import FIELD_MANAGER
+from jacquard.lab.rehearsal import stages
+from jacquard.lab.rehearsal.operators.releases import helm_watch
+from jacquard.lab.rehearsal.operators.releases.helm import FINALIZER, RELEASE, Controller, is_from_helm, is_real
+from jacquard.lab.rehearsal.operators.releases.helm_records import Place
+from jacquard.lab.rehearsal.operators.releases.helm_watch import FIELD_MANAGER
 
 
 def test_a_release_is_marked_before_anybody_else_says_that_it_is_installed(objects: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from flux_releases import Rendered, definition, deployment, here, in_management, ready, secrets, source
 
-from rehearsal.operators.helm import Controller, is_real
+from jacquard.lab.rehearsal.operators.releases.helm import Controller, is_real
 
 
 def test_a_release_of_the_management_cluster_is_ready_once_its_pods_run_there(objects: Any) -> None:

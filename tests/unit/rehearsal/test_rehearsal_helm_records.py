@@ -6,7 +6,7 @@ from typing import Any
 
 from flux_releases import Rendered, deployment, here, kubeconfig, ready, release, secrets, source
 
-from rehearsal.operators.helm import Controller
+from jacquard.lab.rehearsal.operators.releases.helm import Controller
 
 
 def upgraded(controller: Controller, management: Any, view: Any, times: int) -> None:

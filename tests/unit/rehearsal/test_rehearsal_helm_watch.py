@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import helm_watch
-from rehearsal.operators.helm import RELEASE
-from rehearsal.operators.helm_records import Place, record
-from rehearsal.operators.helm_watch import DRIFT_DETECTION, FIELD_MANAGER, Drift, unready
-from rehearsal.operators.installed import Chart
+from jacquard.lab.rehearsal.operators.releases import helm_watch
+from jacquard.lab.rehearsal.operators.releases.helm import RELEASE
+from jacquard.lab.rehearsal.operators.releases.helm_records import Place, record
+from jacquard.lab.rehearsal.operators.releases.helm_watch import DRIFT_DETECTION, FIELD_MANAGER, Drift, unready
+from jacquard.lab.rehearsal.operators.releases.installed import Chart
 
 PLACE = Place("lb", "metallb-system", "metallb-system")
 CHART = Chart("metallb", "0.16.1", "sha256:0")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.operators import hosts, nodes
+from jacquard.lab.rehearsal.operators.hosts import claims, nodes
 
 CAPI = "cluster.x-k8s.io/v1beta2"
 LABEL = {"cluster.x-k8s.io/cluster-name": "acme"}
@@ -24,7 +24,7 @@ def host(name: str, state: str = "available", labels: Any = None, **spec: Any) -
 
 def machine(**metadata: Any) -> dict[str, Any]:
     return {
-        "apiVersion": hosts.API,
+        "apiVersion": claims.API,
         "kind": "Metal3Machine",
         "metadata": {
             "name": "m1",
@@ -70,7 +70,7 @@ def claimed(view: Any, name: str = "h1") -> bool:
     ],
 )
 def test_a_selector_matches_labels(selector: Any, *, matches: bool) -> None:
-    assert hosts.selects(selector, {"sku": "h100", "rack": "a01"}) is matches
+    assert claims.selects(selector, {"sku": "h100", "rack": "a01"}) is matches
 
 
 def test_a_host_whose_bmc_has_answered_gets_what_holds_its_firmware_once(objects: Any) -> None:
@@ -78,9 +78,9 @@ def test_a_host_whose_bmc_has_answered_gets_what_holds_its_firmware_once(objects
     going["metadata"]["deletionTimestamp"] = "now"
     view = objects(host("h1", "inspecting"), host("h2", "registering"), going)
 
-    hosts.reconcile(view)
+    claims.reconcile(view)
     view.get("HostFirmwareSettings", "h1", "acme")["spec"] = {"settings": {"Turbo": "On"}}
-    hosts.reconcile(view)
+    claims.reconcile(view)
 
     made = {key: obj for key, obj in view.store.items() if key[0] != "BareMetalHost"}
     assert {key: obj["spec"] for key, obj in made.items()} == {
@@ -93,11 +93,11 @@ def test_a_host_whose_bmc_has_answered_gets_what_holds_its_firmware_once(objects
 def test_a_machine_with_bootstrap_data_claims_a_host(objects: Any) -> None:
     view = objects(machine(), host("h1"), *capi())
 
-    hosts.reconcile(view)
+    claims.reconcile(view)
 
     found = view.get("BareMetalHost", "h1", "acme")
     assert found["spec"] == {
-        "consumerRef": {"apiVersion": hosts.API, "kind": "Metal3Machine", "name": "m1", "namespace": "acme"},
+        "consumerRef": {"apiVersion": claims.API, "kind": "Metal3Machine", "name": "m1", "namespace": "acme"},
         "image": {"url": "https://x/gpu-1.raw", "checksum": "c", "checksumType": "sha256", "format": "raw"},
         "userData": {"name": "m1", "namespace": "acme"},
         "online": True,
@@ -120,7 +120,7 @@ def test_a_machine_waits(objects: Any, others: Any) -> None:
     view = objects(machine(), *others)
     before = dict(view.get("BareMetalHost", "h1", "acme")["spec"])
 
-    hosts.reconcile(view)
+    claims.reconcile(view)
 
     assert view.get("BareMetalHost", "h1", "acme")["spec"] == before
 
@@ -130,7 +130,7 @@ def test_a_machine_whose_data_template_is_missing_claims_nothing_and_says_so(obj
     waiting["spec"]["dataTemplate"] = {"name": "gone"}
     view = objects(waiting, host("h1"), *capi())
 
-    hosts.reconcile(view)
+    claims.reconcile(view)
 
     assert not claimed(view)
     [condition] = view.get("Metal3Machine", "m1", "acme")["status"]["conditions"]
@@ -145,7 +145,7 @@ def test_two_machines_never_share_a_host(objects: Any) -> None:
     second = machine(name="m2")
     view = objects(machine(), second, host("h1"), *capi())
 
-    hosts.reconcile(view)
+    claims.reconcile(view)
 
     assert view.get("BareMetalHost", "h1", "acme")["spec"]["consumerRef"]["name"] == "m1"
 
@@ -155,22 +155,22 @@ def test_a_host_of_the_machines_failure_domain_comes_first(objects: Any) -> None
     near = host("h2", labels={"sku": "h100", "infrastructure.cluster.x-k8s.io/failure-domain": "a02"})
     view = objects(machine(), far, near, *capi(failureDomain="a02"))
 
-    hosts.reconcile(view)
+    claims.reconcile(view)
 
     assert (claimed(view, "h1"), claimed(view, "h2")) == (False, True)
 
 
 def test_a_provisioned_host_makes_its_machine_ready(objects: Any) -> None:
     view = objects(machine(), host("h1"), *capi())
-    hosts.reconcile(view)
-    hosts.reconcile(view)
+    claims.reconcile(view)
+    claims.reconcile(view)
     waiting = view.get("Metal3Machine", "m1", "acme")
     assert waiting["metadata"]["annotations"] == {"metal3.io/BareMetalHost": "acme/h1"}
     assert "providerID" not in waiting["spec"]
 
     view.get("BareMetalHost", "h1", "acme")["status"]["provisioning"]["state"] = "provisioned"
-    hosts.reconcile(view)
-    hosts.reconcile(view)
+    claims.reconcile(view)
+    claims.reconcile(view)
 
     ready = view.get("Metal3Machine", "m1", "acme")
     assert ready["spec"]["providerID"] == "metal3://acme/h1/m1"
@@ -179,24 +179,24 @@ def test_a_provisioned_host_makes_its_machine_ready(objects: Any) -> None:
 
 def test_a_deleted_machine_goes_only_when_its_host_is_clean(objects: Any) -> None:
     view = objects(machine(), host("h1"), *capi())
-    hosts.reconcile(view)
-    hosts.reconcile(view)
+    claims.reconcile(view)
+    claims.reconcile(view)
     bare = view.get("BareMetalHost", "h1", "acme")
     going = view.get("Metal3Machine", "m1", "acme")
     bare["status"]["provisioning"]["state"] = "provisioned"
     going["metadata"]["deletionTimestamp"] = "now"
 
-    hosts.reconcile(view)
+    claims.reconcile(view)
     assert ("image" in bare["spec"], "consumerRef" in bare["spec"]) == (False, True)
     bare["status"]["provisioning"]["state"] = "deprovisioning"
-    hosts.reconcile(view)
+    claims.reconcile(view)
     assert "consumerRef" in bare["spec"]
     bare["status"]["provisioning"]["state"] = "available"
-    hosts.reconcile(view)
+    claims.reconcile(view)
     assert "consumerRef" not in bare["spec"]
     assert bare["metadata"]["labels"] == {"sku": "h100"}
     assert going["metadata"]["finalizers"] == ["metal3machine.infrastructure.cluster.x-k8s.io"]
-    hosts.reconcile(view)
+    claims.reconcile(view)
     assert going["metadata"]["finalizers"] == []
 
 

@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 from on_infiniband import FABRIC, on_infiniband
 
-from components.plan.build.manifests import everything
-from components.render.infiniband import RESOURCE
+from components.inputs.manifests import everything
 from components.render.manifest import objects as flat
-from components.render.port_functions import NETWORKS
+from components.render.network.infiniband import RESOURCE
+from components.render.network.port_functions import NETWORKS
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from rehearsal.operators import adapters, ib_kubernetes
-from rehearsal.operators.address_pools import NETWORK_STATUS
-from rehearsal.operators.attachments import Sandboxes
-from rehearsal.operators.fabric_client import FabricClient
-from rehearsal.operators.fabric_manager import PARTITIONS, FabricManager
-from rehearsal.operators.guids import number
-from rehearsal.operators.view import SIMULATED, simulated_secret
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal.operators.network import adapters, ib_kubernetes
+from jacquard.lab.rehearsal.operators.network.address_pools import NETWORK_STATUS
+from jacquard.lab.rehearsal.operators.network.attachments import Sandboxes
+from jacquard.lab.rehearsal.operators.network.fabric_client import FabricClient
+from jacquard.lab.rehearsal.operators.network.fabric_manager import PARTITIONS, FabricManager
+from jacquard.lab.rehearsal.operators.network.guids import number
+from jacquard.lab.rehearsal.operators.view import SIMULATED, simulated_secret
+from jacquard.machine import paths
 
 CLUSTER = "acme-train"
 UFM = str(FABRIC.ufm_secret)

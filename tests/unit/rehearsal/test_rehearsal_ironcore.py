@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from claimed_servers import CLAIMED, IGNITION, IMAGE, bmc, capi, claim, config, login, machine, secret, server
 
-from rehearsal.operators import ironcore, nodes
+from jacquard.lab.rehearsal.operators.hosts import ironcore, nodes
 
 
 def test_a_bmc_that_lets_the_operator_in_leads_to_its_server(objects: Any) -> None:

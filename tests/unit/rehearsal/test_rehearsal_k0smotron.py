@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rehearsal.operators import control_planes
-from rehearsal.operators.nodes import K0S_WORKER, KUBEADM
+from jacquard.lab.rehearsal.operators import control_planes
+from jacquard.lab.rehearsal.operators.hosts.nodes import K0S_WORKER, KUBEADM
 
 LABEL = {"cluster.x-k8s.io/cluster-name": "acme"}
 

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import kustomizations, references
-from rehearsal.operators.installed import SOURCE
-from rehearsal.operators.view import reported
+from jacquard.lab.rehearsal.operators import references
+from jacquard.lab.rehearsal.operators.releases import kustomizations
+from jacquard.lab.rehearsal.operators.releases.installed import SOURCE
+from jacquard.lab.rehearsal.operators.view import reported
 
 DIGESTS = tuple(f"sha256:{number:064x}" for number in (1, 2))
 READY = {"type": "Ready", "status": "True", "reason": "Succeeded", "message": ""}

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal import kwok, ports, processes
-from rehearsal.errors import RehearsalError
-from rehearsal.region import Region
-from toolchain import binaries
-from toolchain.errors import ToolchainError
+from jacquard.lab.rehearsal import kwok, ports, processes
+from jacquard.lab.rehearsal.errors import RehearsalError
+from jacquard.lab.rehearsal.region import Region
+from jacquard.lab.toolchain import binaries
+from jacquard.machine.errors import ToolchainError
 
 FAKE = """#!/bin/sh
 # A kwokctl whose API server never gets to listen.
@@ -123,7 +123,7 @@ def test_a_missing_binary_is_named(region: Region, monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("JACQUARD_BINARIES")
     monkeypatch.setenv("JACQUARD_CACHE", str(tmp_path / "cache"))
 
-    with pytest.raises(ToolchainError, match=r"^etcd: .* is not built; run `python3 -m toolchain`$"):
+    with pytest.raises(ToolchainError, match=r"^etcd: .* is not built; run `make setup`$"):
         kwok.ensure(region, "acme", lambda _: None)
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.errors import RehearsalError
-from rehearsal.locks import held
+from jacquard.lab.rehearsal.errors import RehearsalError
+from jacquard.lab.rehearsal.locks import held
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from rehearsal.locks import held
+from jacquard.lab.rehearsal.locks import held
 with held(Path(sys.argv[1]), "up management"):
     print("held", flush=True)
     time.sleep(60)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import virtual_machines, vm_fleets, volumes
-from rehearsal.operators.view import reported
+from jacquard.lab.rehearsal.operators.view import reported
+from jacquard.lab.rehearsal.operators.vms import virtual_machines, vm_fleets, volumes
 
 IMPORTER = obj(volumes.CDI, "CDI", "cdi", namespace="", status={"phase": "Deployed"})
 WANTED = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "10Gi"}}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rehearsal.operators import management_nodes
+from jacquard.lab.rehearsal.operators.hosts import management_nodes
 
 
 def test_nodes_are_made_once_with_a_network_and_a_zone_each(objects: Any) -> None:

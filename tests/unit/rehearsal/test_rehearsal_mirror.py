@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from patience import Patience
 
-from providers.kube import ApiError, ObjectRef
-from providers.kube.discovery import Resource
-from rehearsal.operators.mirror import Mirror
-from rehearsal.operators.view import View
+from jacquard.lab.rehearsal.operators.mirror import Mirror
+from jacquard.lab.rehearsal.operators.view import View
+from jacquard.providers.kube import ApiError, ObjectRef
+from jacquard.providers.kube.discovery import Resource
 
 HOST = ("metal3.io/v1alpha1", "BareMetalHost")
 END = "END"

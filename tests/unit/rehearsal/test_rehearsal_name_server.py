@@ -14,9 +14,9 @@ import dns.update
 import dns.zone
 import pytest
 
-from rehearsal.operators.name_server import NameServer
-from rehearsal.operators.view import SIMULATED
-from rehearsal.ports import LOOPBACK
+from jacquard.lab.rehearsal.operators.network.name_server import NameServer
+from jacquard.lab.rehearsal.operators.view import SIMULATED
+from jacquard.lab.rehearsal.ports import LOOPBACK
 
 ORIGIN = "here.example"
 KEY = {SIMULATED: SIMULATED}

@@ -7,9 +7,9 @@ from unittest.mock import ANY
 
 import pytest
 
-from rehearsal.operators.adapters import Device
-from rehearsal.operators.address_pools import Addresses
-from rehearsal.operators.network_plugins import CONFIGURED, Call, Refused, add
+from jacquard.lab.rehearsal.operators.network.adapters import Device
+from jacquard.lab.rehearsal.operators.network.address_pools import Addresses
+from jacquard.lab.rehearsal.operators.network.network_plugins import CONFIGURED, Call, Refused, add
 
 INFINIBAND = {"type": "ib-sriov", "ibKubernetesEnabled": True, "rdmaIsolation": True}
 SHARED = (

@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from components.plan.build.manifests import everything
+from components.inputs.manifests import everything
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from rehearsal.operators import hosts, nodes
-from rehearsal.operators.bare_metal import HOST
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal.operators.hosts import claims, nodes
+from jacquard.lab.rehearsal.operators.hosts.bare_metal import HOST
+from jacquard.machine import paths
 
 CLUSTER = "research"
 PORT = {"nics": [{"name": "enp1s0f0np0"}]}
-OF_MACHINE = {"labels": {hosts.CLUSTER_LABEL: CLUSTER}, "ownerReferences": [{"kind": "Machine", "name": "m1"}]}
+OF_MACHINE = {"labels": {claims.CLUSTER_LABEL: CLUSTER}, "ownerReferences": [{"kind": "Machine", "name": "m1"}]}
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +38,9 @@ def region(lab: Environment) -> list[dict[str, Any]]:
     return [
         rendered["IPPool"],
         rendered["Metal3DataTemplate"],
-        obj(*hosts.CLUSTER, CLUSTER, namespace=CLUSTER, status=there),
-        obj(*hosts.MACHINE, "m1", wanted, CLUSTER),
-        obj(hosts.API, "Metal3Machine", "m1", machine, CLUSTER, metadata=OF_MACHINE),
+        obj(*claims.CLUSTER, CLUSTER, namespace=CLUSTER, status=there),
+        obj(*claims.MACHINE, "m1", wanted, CLUSTER),
+        obj(claims.API, "Metal3Machine", "m1", machine, CLUSTER, metadata=OF_MACHINE),
         obj(*nodes.KUBEADM, "m1", bootstrap, CLUSTER),
         obj(
             *HOST,
@@ -57,12 +57,12 @@ def joined(objects: Any, view: Any) -> Any:
     """Return the tenant's cluster once the machine's host, if it got one, runs its image."""
     cluster = objects()
     for _ in range(2):
-        hosts.reconcile(view)
+        claims.reconcile(view)
     host = view.get("BareMetalHost", "a01-u02", CLUSTER)
     if "image" in host["spec"]:
         host["status"]["provisioning"]["state"] = "provisioned"
     for _ in range(2):
-        hosts.reconcile(view)
+        claims.reconcile(view)
         nodes.reconcile(view, lambda _: cluster)
     return cluster
 
@@ -87,7 +87,7 @@ def test_a_host_without_an_address_gets_no_image(objects: Any, lab: Environment)
 
 def test_a_kubelet_that_is_told_no_address_does_not_register(objects: Any, lab: Environment) -> None:
     view = objects(*region(lab))
-    [name] = [one["metadata"]["name"] for one in view.all(hosts.API, "Metal3DataTemplate")]
+    [name] = [one["metadata"]["name"] for one in view.all(claims.API, "Metal3DataTemplate")]
     template = view.get("Metal3DataTemplate", name, CLUSTER)
     template["spec"]["metaData"]["ipAddressesFromPool"][0]["key"] = "another"
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import node_features
-from toolchain import binaries
+from jacquard.lab.rehearsal.operators.hosts import node_features
+from jacquard.lab.toolchain import binaries
 
 PLACE = "node-feature-discovery"
 GPU, PLAIN = "gpu-2026.11.1", "cpu-2026.10.2"

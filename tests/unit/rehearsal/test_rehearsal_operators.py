@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import control_planes, dpus, load_balancers
-from toolchain import binaries
+from jacquard.lab.rehearsal.operators import control_planes
+from jacquard.lab.rehearsal.operators.network import dpus, load_balancers
+from jacquard.lab.toolchain import binaries
 
 CAPI = "cluster.x-k8s.io/v1beta2"
 DPF = "provisioning.dpu.nvidia.com/v1alpha1"

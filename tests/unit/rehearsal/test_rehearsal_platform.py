@@ -9,8 +9,8 @@ from typing import Any
 
 from live_objects import obj
 
-from rehearsal.operators import platform
-from toolchain.paths import GIVEN
+from jacquard.lab.rehearsal.operators import platform
+from jacquard.machine.paths import GIVEN
 
 BMC_SECRET = "metal.ironcore.dev/BMCSecret"
 

@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from rehearsal import ports
-from rehearsal.errors import RehearsalError
+from jacquard.lab.rehearsal import ports
+from jacquard.lab.rehearsal.errors import RehearsalError
 
 
 def test_a_port_that_is_listened_on_is_not_free() -> None:

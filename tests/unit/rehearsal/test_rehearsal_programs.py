@@ -12,12 +12,12 @@ import pytest
 import yaml
 from live_objects import obj
 
-from rehearsal import processes
-from rehearsal.operators import programs
-from rehearsal.operators.name_server import NameServer
-from rehearsal.operators.view import SIMULATED, simulated_secret
-from rehearsal.region import MANAGEMENT, Region
-from toolchain import binaries
+from jacquard.lab.rehearsal import processes
+from jacquard.lab.rehearsal.operators import programs
+from jacquard.lab.rehearsal.operators.network.name_server import NameServer
+from jacquard.lab.rehearsal.operators.view import SIMULATED, simulated_secret
+from jacquard.lab.rehearsal.region import MANAGEMENT, Region
+from jacquard.lab.toolchain import binaries
 
 IMAGE = "quay.io/metallb/controller:v0.16.1"
 PART = "acme/metallb-controller"

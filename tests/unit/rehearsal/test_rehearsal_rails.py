@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
-from components.plan.build.manifests import everything
+from components.inputs.manifests import everything
 from components.render.manifest import objects as flat
-from components.render.port_functions import NETWORKS
-from components.render.rails import attachment_of, resource_of
+from components.render.network.port_functions import NETWORKS
+from components.render.network.rails import attachment_of, resource_of
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from rehearsal.operators import adapters, agents
-from rehearsal.operators.address_pools import NETWORK_STATUS, POOL, Blocks
-from rehearsal.operators.attachments import Sandboxes
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal.operators.hosts import agents
+from jacquard.lab.rehearsal.operators.network import adapters
+from jacquard.lab.rehearsal.operators.network.address_pools import NETWORK_STATUS, POOL, Blocks
+from jacquard.lab.rehearsal.operators.network.attachments import Sandboxes
+from jacquard.machine import paths
 
 CLUSTER, FABRIC, OPERATORS = "wisent-train", "roce-south", "network-operator"
 KIND, IMAGE = "node-restriction.kubernetes.io/instance-type", "rail-2026.11.1"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import references
-from rehearsal.operators.view import conditions, reported
+from jacquard.lab.rehearsal.operators import references
+from jacquard.lab.rehearsal.operators.view import conditions, reported
 
 READY = {"conditions": [{"type": "Ready", "status": "True", "reason": "x", "message": ""}]}
 

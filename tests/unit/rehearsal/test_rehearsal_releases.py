@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from rehearsal.operators import releases
-from rehearsal.operators.helm import FINALIZER, RELEASE
-from rehearsal.operators.installed import SOURCE
+from jacquard.lab.rehearsal.operators.releases import chart_updates
+from jacquard.lab.rehearsal.operators.releases.helm import FINALIZER, RELEASE
+from jacquard.lab.rehearsal.operators.releases.installed import SOURCE
 
 OLD, NEW = "sha256:" + "a" * 64, "sha256:" + "b" * 64
 
@@ -40,8 +40,8 @@ def history(view: Any) -> list[tuple[str, int]]:
 def test_a_release_that_is_ready_says_which_chart_it_has(objects: Any) -> None:
     view = objects(source(OLD), release())
 
-    releases.reconcile(view)
-    releases.reconcile(view)
+    chart_updates.reconcile(view)
+    chart_updates.reconcile(view)
 
     assert history(view) == [(OLD, 1)]
     [entry] = view.get("HelmRelease", "cilium", "acme")["status"]["history"]
@@ -54,24 +54,24 @@ def test_a_release_that_is_ready_says_which_chart_it_has(objects: Any) -> None:
 
 def test_another_chart_behind_the_source_is_an_upgrade(objects: Any) -> None:
     view = objects(source(OLD), release())
-    releases.reconcile(view)
+    chart_updates.reconcile(view)
     view.store["OCIRepository", "acme", "cilium"]["status"]["artifact"]["digest"] = NEW
 
-    releases.reconcile(view)
+    chart_updates.reconcile(view)
 
     assert history(view) == [(NEW, 2), (OLD, 1)]
 
 
 def test_nothing_is_installed_before_source_and_release_are_ready(objects: Any) -> None:
     for view in (objects(source(OLD, "False"), release()), objects(source(OLD), release("False")), objects(release())):
-        releases.reconcile(view)
+        chart_updates.reconcile(view)
         assert history(view) == []
 
 
 def test_what_the_release_came_to_is_told_beside_its_history(objects: Any) -> None:
     view = objects(source(OLD), release())
 
-    releases.reconcile(view)
+    chart_updates.reconcile(view)
 
     status = view.get("HelmRelease", "cilium", "acme")["status"]
     assert (status["lastAttemptedRevision"], status["lastAttemptedRevisionDigest"]) == ("1.20.0+aaaaaaaaaaaa", OLD)
@@ -82,6 +82,6 @@ def test_a_release_that_helm_renders_is_left_to_it(objects: Any) -> None:
     rendered["metadata"]["finalizers"] = [FINALIZER]
     view = objects(source(OLD), rendered)
 
-    releases.reconcile(view)
+    chart_updates.reconcile(view)
 
     assert history(view) == []

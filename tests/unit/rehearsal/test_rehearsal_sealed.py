@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rehearsal.operators.sealed import sealed
+from jacquard.lab.rehearsal.operators.sealed import sealed
 
 HOST = {"metadata": {"name": "a", "finalizers": ["x", {"deep": [1]}]}, "spec": {"online": True}}
 

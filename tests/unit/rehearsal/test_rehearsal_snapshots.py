@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import snapshots
-from rehearsal.operators.snapshots import OF_CLAIMS, OF_MACHINES
+from jacquard.lab.rehearsal.operators.vms import snapshots
+from jacquard.lab.rehearsal.operators.vms.snapshots import OF_CLAIMS, OF_MACHINES
 
 VAST, TOPOLVM = "csi.vastdata.com", "topolvm.io"
 DEFAULT = {"snapshot.storage.kubernetes.io/is-default-class": "true"}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rehearsal import stages
-from rehearsal.kinds import stand_ins
+from jacquard.lab.rehearsal import stages
+from jacquard.lab.rehearsal.kinds import stand_ins
 
 PUBLISHED = {("metal3.io/v1alpha1", "BareMetalHost"), ("controlplane.cluster.x-k8s.io/v1alpha2", "KamajiControlPlane")}
 BUILT_IN = {("v1", "Node"), ("v1", "Pod")}

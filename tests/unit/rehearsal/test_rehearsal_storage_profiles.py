@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from rehearsal.operators import volumes
-from rehearsal.operators.snapshots import OF_CLAIMS
+from jacquard.lab.rehearsal.operators.vms import volumes
+from jacquard.lab.rehearsal.operators.vms.snapshots import OF_CLAIMS
 
 CDI = obj(volumes.CDI, "CDI", "cdi", namespace="", status={"phase": "Deployed"})
 FILE = {"accessModes": ["ReadWriteMany"], "volumeMode": "Filesystem"}

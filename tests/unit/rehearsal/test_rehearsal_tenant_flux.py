@@ -6,9 +6,9 @@ from typing import Any
 
 from live_objects import obj
 
-from rehearsal.operators import kustomizations, tenant_flux
-from rehearsal.operators.installed import SOURCE
-from rehearsal.operators.view import reported
+from jacquard.lab.rehearsal.operators.releases import kustomizations, tenant_flux
+from jacquard.lab.rehearsal.operators.releases.installed import SOURCE
+from jacquard.lab.rehearsal.operators.view import reported
 
 READY = {"type": "Ready", "status": "True", "reason": "Succeeded", "message": ""}
 SYSTEM = "flux-system"

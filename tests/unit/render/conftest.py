@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from second_backends import with_backends
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
 from components.render.concept import Concept
 from components.render.manifest import Manifest, objects
-from components.render.node_pool import NodePoolInput
-from components.render.vm_offering import VmOfferingInput
+from components.render.pools.node_pool import NodePoolInput
+from components.render.vms.vm_offering import VmOfferingInput
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 Inputs = Callable[[type], list[Concept]]
 InputsWith = Callable[..., list[Concept]]

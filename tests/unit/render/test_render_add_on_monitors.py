@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from nvlink_racks import racks
 
-from components.plan.build.add_ons import of_cluster
-from components.plan.pools import clusters
-from components.render.add_ons import AddOnsInput
+from components.lookups.add_ons import of_cluster
+from components.lookups.pools import clusters
+from components.render.add_ons.add_ons import AddOnsInput
 from components.render.manifest import Manifest
 from components.specs.environment import Environment
 

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from cluster_shape import facts
 
-from components.plan.build.add_ons import add_ons
-from components.plan.pools import clusters
-from components.render.add_on_values import VALUES
-from components.render.add_ons import AddOnsInput
-from components.render.cni import calico, cilium
+from components.lookups.add_ons import add_ons
+from components.lookups.pools import clusters
+from components.render.add_ons.add_on_values import VALUES
+from components.render.add_ons.add_ons import AddOnsInput
+from components.render.add_ons.cni import calico, cilium
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 SMALL = facts(nodes=200, system_pool=True)
 EVERY_TAINT = [{"operator": "Exists"}]

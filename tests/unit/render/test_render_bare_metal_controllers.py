@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from components.render.bare_metal_controllers import CHART, shard_namespace
+from components.render.hosts.bare_metal_controllers import CHART, shard_namespace
 from components.render.manifest import Manifest
-from components.render.region import RegionInput
-from components.specs.bare_metal import BootMethod, Cleaning, ControllerSpec
+from components.render.region.region import RegionInput
+from components.specs.hosts.bare_metal import BootMethod, Cleaning, ControllerSpec
 
 NET, MEDIA, IDLE = "net", "media", "idle"
 CONTROLLERS = (

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
-from components.render.nvue import dpu_asns
-from components.render.tenant_network import TenantNetworkInput
-from components.specs.border import BorderSpec
+from components.render.network.nvue import dpu_asns
+from components.render.network.tenant_network import TenantNetworkInput
+from components.specs.network.border import BorderSpec
+from components.specs.network.tenant_network import Egress, Isolation
 from components.specs.ranges import NumberRange
-from components.specs.tenant_network import Egress, Isolation
 
 DNS = IPv4Network("10.6.0.0/24")
 BORDER = BorderSpec(asn=64496, services=100, internet=200, networks=(DNS,))

@@ -8,22 +8,22 @@ from typing import Any
 import pytest
 from small_region import changed
 
-from components.plan.build import cluster_namespaces
-from components.plan.build.buckets import of_cluster
-from components.plan.build.external_secrets import deliveries
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import SliceKind, slices
-from components.plan.pools import clusters
-from components.render.add_ons import AddOnsInput
-from components.render.buckets import BucketsInput
-from components.render.cluster_namespaces import ClusterNamespacesInput
+from components.inputs import cluster_namespaces
+from components.inputs.buckets import of_cluster
+from components.inputs.external_secrets import deliveries
+from components.inputs.slice_inputs import inputs
+from components.lookups.pools import clusters
+from components.lookups.slices import SliceKind, slices
+from components.render.add_ons.add_ons import AddOnsInput
+from components.render.control_planes.cluster_namespaces import ClusterNamespacesInput
 from components.render.manifest import Manifest
-from components.render.storage import StorageCatalogInput
-from components.specs.buckets import BucketSpec, ObjectStoreSpec
-from components.specs.cluster_namespaces import NamespaceSpec
+from components.render.storage.buckets import BucketsInput
+from components.render.storage.storage import StorageCatalogInput
+from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from components.specs.storage.buckets import BucketSpec, ObjectStoreSpec
+from jacquard.machine import paths
 
 ENVIRONMENTS = paths.ROOT / "environments"
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from components.render.etcd_upkeep import MadeEtcd
-from components.render.hosted_control_plane import HostedControlPlaneInput
-from components.render.region import RegionInput
-from components.specs.region import ControlPlaneBackend
+from components.render.control_planes.etcd_upkeep import MadeEtcd
+from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
+from components.render.region.region import RegionInput
+from components.specs.region.region import ControlPlaneBackend
 
 HOST = "kubernetes.io/hostname"
 

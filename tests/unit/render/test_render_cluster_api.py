@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from components.render import cluster_api
-from components.render.kustomizations import ByManifests
 from components.render.manifest import Manifest
 from components.render.providers import KINDS
-from components.render.region import RegionInput
-from components.specs.bare_metal import BareMetalBackend
-from components.specs.cluster_api import ClusterApiSpec
-from components.specs.region import ControlPlaneBackend
+from components.render.region import cluster_api
+from components.render.region.kustomizations import ByManifests
+from components.render.region.region import RegionInput
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.region.cluster_api import ClusterApiSpec
+from components.specs.region.region import ControlPlaneBackend
 
 RELABELLED = (
     '{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"labels":'

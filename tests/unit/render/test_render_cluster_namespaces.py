@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from environment_data import ENVIRONMENTS
 
-from components.plan.build.cluster_namespaces import of_cluster, platform_namespaces
-from components.plan.build.manifests import everything
-from components.plan.pools import PlacedCluster, clusters
+from components.inputs.cluster_namespaces import of_cluster, platform_namespaces
+from components.inputs.manifests import everything
+from components.lookups.pools import PlacedCluster, clusters
 from components.render.manifest import Manifest
-from components.specs.api_server import OidcSpec
-from components.specs.cluster_namespaces import NamespaceSpec
+from components.specs.control_planes.api_server import OidcSpec
+from components.specs.control_planes.cluster_namespaces import NamespaceSpec
 from components.specs.environment import Environment
-from components.specs.loader import environments, load_environment
+from components.specs.reading.loader import environments, load_environment
 
 PROVIDER = OidcSpec(issuer_url="https://login.example", client_id="lab", groups_claim="groups", groups_prefix="g:")
 LEVEL = "pod-security.kubernetes.io"

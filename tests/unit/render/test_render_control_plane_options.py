@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest
-from components.specs.bare_metal import BareMetalBackend
-from components.specs.hosted_control_plane import ControlPlaneSpec, Events
-from components.specs.region import ControlPlaneBackend
+from components.specs.control_planes.hosted_control_plane import ControlPlaneSpec, Events
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.region.region import ControlPlaneBackend
 
 
 def shared(inputs_of: Any) -> HostedControlPlaneInput:

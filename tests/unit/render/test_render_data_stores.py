@@ -7,14 +7,14 @@ from typing import Any
 
 from small_region import changed
 
-from components.plan.build.data_stores import made_etcd
-from components.plan.build.region import of_region
-from components.render.etcd_defragmentation import RULE
-from components.render.kamaji_etcd import NAMESPACE, SharedDataStore, render_shared
+from components.inputs.region import of_region
+from components.lookups.data_stores import made_etcd
+from components.render.control_planes.etcd_defragmentation import RULE
+from components.render.control_planes.kamaji_etcd import NAMESPACE, SharedDataStore, render_shared
 from components.render.manifest import MANAGEMENT
-from components.render.region import RegionInput
-from components.specs.data_stores import BackupSpec, DedicatedDataStoreSpec
-from components.specs.storage import TopolvmClassSpec
+from components.render.region.region import RegionInput
+from components.specs.control_planes.data_stores import BackupSpec, DedicatedDataStoreSpec
+from components.specs.storage.storage import TopolvmClassSpec
 
 _CLASSES = ("here", "there")
 BACKUP = BackupSpec.model_validate(

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from small_region import changed
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
-from components.render.dns import ClusterDnsInput, operators, render
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
 from components.render.manifest import Manifest
-from components.render.region import RegionInput
-from components.render.vm_offering import VmOfferingInput
-from components.specs.region import RegionSpec
+from components.render.region.dns import ClusterDnsInput, operators, render
+from components.render.region.region import RegionInput
+from components.render.vms.vm_offering import VmOfferingInput
+from components.specs.region.region import RegionSpec
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from live_objects import obj
 
-from components.render.inventory import names_of
-from components.render.programs.dpu_actor import OUT_OF_SERVICE, REBOOT, Region, node_name, stuck, whole
-from components.render.programs.dpu_decision import AWAY, CYCLED, READY, Verb, decide
+from components.programs.dpu_actor import OUT_OF_SERVICE, REBOOT, Region, node_name, stuck, whole
+from components.programs.dpu_decision import AWAY, CYCLED, READY, Verb, decide
+from components.render.hosts.inventory import names_of
 from components.specs.environment import Environment
 
 DPF, METAL3, CAPI = "provisioning.dpu.nvidia.com/v1alpha1", "metal3.io/v1alpha1", "cluster.x-k8s.io/v1beta2"

@@ -7,16 +7,16 @@ from ipaddress import IPv4Address, IPv4Network
 
 import pytest
 
-from components.plan.allocate.allocation import allocate
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
-from components.render.inventory import InventoryInput
+from components.allocate.allocation import allocate
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
+from components.render.hosts.inventory import InventoryInput
 from components.render.manifest import Manifest, objects
-from components.render.region import RegionInput
-from components.render.tenant_network import TenantNetworkInput
-from components.specs.dpus import ONLY, DpuClusterSpec
+from components.render.network.tenant_network import TenantNetworkInput
+from components.render.region.region import RegionInput
 from components.specs.environment import Environment
-from components.specs.tenant_network import Isolation
+from components.specs.network.dpus import ONLY, DpuClusterSpec
+from components.specs.network.tenant_network import Isolation
 
 NAMESPACE = "dpf-operator-system"
 LABEL = "jacquard.dev/dpu-cluster"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.render.programs.dpu_decision import Host, Step, Verb, decide
+from components.programs.dpu_decision import Host, Step, Verb, decide
 
 WORKS: dict[str, Any] = {"marked": True, "ready": True}
 USED: dict[str, Any] = {**WORKS, "vpc": "acme", "claimed": True, "available": False, "group": "acme/train"}

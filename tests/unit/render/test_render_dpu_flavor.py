@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from dpu_rollouts import INTENT
 
-from components.render.dpu_templates import templates
 from components.render.manifest import Manifest
-from components.render.region import RegionInput
-from components.render.tenant_network import TenantNetworkInput
-from components.specs.tenant_network import Isolation
+from components.render.network.dpu_templates import templates
+from components.render.network.tenant_network import TenantNetworkInput
+from components.render.region.region import RegionInput
+from components.specs.network.tenant_network import Isolation
 
 LEAST_MEMORY_MIB = 16 * 1024
 """Memory of the smallest DPU that DPF knows, a BlueField-2."""

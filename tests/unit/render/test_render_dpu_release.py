@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from components.plan.build.manifests import everything
-from components.render.dpu_release import GATE, NAME, PROGRAM, SETTINGS
-from components.render.dpus import NAMESPACE
+from components.inputs.manifests import everything
 from components.render.manifest import Manifest
-from components.specs.dpus import DpuReleaseSpec
+from components.render.network.dpu_release import GATE, NAME, PROGRAM, SETTINGS
+from components.render.network.dpus import NAMESPACE
 from components.specs.environment import Environment
+from components.specs.network.dpus import DpuReleaseSpec
 
 CLUSTERS = ["acme-train", "globex-lab"]
 

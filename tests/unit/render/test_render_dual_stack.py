@@ -12,22 +12,22 @@ import pytest
 from environment_data import ENVIRONMENTS
 from node_intents import INTENT
 
-from components.plan.build import hosted_control_plane, tenant_network
-from components.plan.build.add_ons import facts
-from components.plan.pools import clusters
-from components.render.cluster_namespaces import ClusterNamespacesInput, TeamNamespace
-from components.render.cni import calico, cilium
-from components.render.hosted_control_plane import HostedControlPlaneInput
-from components.render.policy_only import render
-from components.render.template_revisions import KNOWS_DUAL_STACK, KNOWS_GPU_SHARING, REVISIONS
-from components.render.tenant_network import TenantNetworkInput
-from components.specs.bare_metal import BareMetalBackend
-from components.specs.cluster_namespaces import NamespaceSpec
+from components.inputs import hosted_control_plane, tenant_network
+from components.lookups.add_ons import facts
+from components.lookups.pools import clusters
+from components.render.add_ons.cni import calico, cilium
+from components.render.control_planes.cluster_namespaces import ClusterNamespacesInput, TeamNamespace
+from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
+from components.render.network.policy_only import render
+from components.render.network.tenant_network import TenantNetworkInput
+from components.render.pools.template_revisions import KNOWS_DUAL_STACK, KNOWS_GPU_SHARING, REVISIONS
+from components.specs.control_planes.cluster_namespaces import NamespaceSpec
+from components.specs.hosts.bare_metal import BareMetalBackend
 from components.specs.ipv6 import Network6
-from components.specs.loader import load_environment
-from components.specs.region import ControlPlaneBackend
-from components.specs.tenant_network import Isolation
-from components.specs.vpc_allocation import MorePrefix, VpcAllocation
+from components.specs.network.tenant_network import Isolation
+from components.specs.network.vpc_allocation import MorePrefix, VpcAllocation
+from components.specs.reading.loader import load_environment
+from components.specs.region.region import ControlPlaneBackend
 
 PODS, SERVICES = Network6("fd42::/56"), Network6("fd42:0:0:100::/112")
 TOLD = "--kubelet-extra-args=--node-ip=0.0.0.0"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from components.plan.build.manifests import everything
-from components.render.flux import FluxInput
+from components.inputs.manifests import everything
+from components.render.add_ons.flux import FluxInput
 from components.render.manifest import MANAGEMENT, objects
-from components.specs.flux import FluxSpec
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.specs.add_ons.flux import FluxSpec
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 URL = "https://git.acme.example/platform/train"
 

@@ -9,18 +9,18 @@ import pytest
 import yaml
 from node_intents import INTENT
 
-from components.plan.build.add_ons import gpu_sharing
-from components.plan.pools import clusters
-from components.render.add_ons import AddOnsInput
-from components.render.gpu_sharing import configurations, offered, values
+from components.lookups.add_ons import gpu_sharing
+from components.lookups.pools import clusters
+from components.render.add_ons.add_ons import AddOnsInput
 from components.render.manifest import objects
-from components.render.node_pool import NodePoolInput
-from components.render.template_revisions import KNOWS_GPU_SHARING, REVISIONS
-from components.specs.bare_metal import BareMetalBackend
+from components.render.pools.gpu_sharing import configurations, offered, values
+from components.render.pools.node_pool import NodePoolInput
+from components.render.pools.template_revisions import KNOWS_GPU_SHARING, REVISIONS
 from components.specs.environment import Environment
-from components.specs.gpu_sharing import GpuSharingSpec
-from components.specs.instance_types import GpuSpec
-from components.specs.region import ControlPlaneBackend
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.hosts.instance_types import GpuSpec
+from components.specs.pools.gpu_sharing import GpuSharingSpec
+from components.specs.region.region import ControlPlaneBackend
 
 CUT, SLICED = GpuSharingSpec(mig="1g.20gb"), GpuSharingSpec(time_slices=4)
 H100 = GpuSpec(model="h100", count=8, mig={"1g.20gb": 4})

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from api_options import API_OPTIONS
 
-from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest
-from components.render.template_revision_3 import profile
-from components.specs.bare_metal import BareMetalBackend
-from components.specs.hosted_control_plane import ClusterSpec
-from components.specs.region import ControlPlaneBackend
+from components.render.pools.template_revision_3 import profile
+from components.specs.control_planes.hosted_control_plane import ClusterSpec
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.region.region import ControlPlaneBackend
 
 VIP = "10.3.0.200"
 SPREAD = {"goaway-chance": "0.001"}

@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 from on_infiniband import on_infiniband
 
-from components.plan.build.charts import needed_charts
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
-from components.plan.report.offerings import offerings
+from components.inputs.slice_inputs import inputs
+from components.lookups.charts import needed_charts
+from components.lookups.slices import slices
 from components.render.manifest import Manifest
-from components.render.tenant_network import TenantNetworkInput
+from components.render.network.tenant_network import TenantNetworkInput
+from components.reports.offerings import offerings
 from components.specs.environment import Environment
-from components.specs.instance_types import PortUse, RdmaSpec
+from components.specs.hosts.instance_types import PortUse, RdmaSpec
 
 
 @pytest.fixture(scope="module")

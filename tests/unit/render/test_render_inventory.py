@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from components.render.inventory import InventoryInput
+from components.render.hosts.inventory import InventoryInput
 from components.render.manifest import Patch
-from components.specs.bare_metal import BareMetalBackend
-from components.specs.firmware import FirmwareBaseline
-from components.specs.nodes import FirmwareUpdate
-from components.specs.root_device import RootDeviceSpec
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.hosts.firmware import FirmwareBaseline
+from components.specs.hosts.root_device import RootDeviceSpec
+from components.specs.pools.nodes import FirmwareUpdate
 
 
 def test_the_dpu_of_a_free_host_belongs_to_no_vpc(inputs_of: Any, objects_of: Any) -> None:

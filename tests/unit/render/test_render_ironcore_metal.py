@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from components.render.inventory import InventoryInput
+from components.render.hosts.inventory import InventoryInput
 from components.render.manifest import objects
-from components.render.node_pool import NodePoolInput
-from components.specs.tenant_network import Isolation
+from components.render.pools.node_pool import NodePoolInput
+from components.specs.network.tenant_network import Isolation
 
 
 @pytest.mark.parametrize("change", [{"owner": None}, {"state": "rma"}], ids=["free", "out of service"])

@@ -14,17 +14,17 @@ from documents import DOCS, text
 from environment_data import ENVIRONMENTS
 from network_policies import End, Judge, Pod
 
-from components.plan.build.inputs import inputs
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
-from components.render.dns import PODS
-from components.render.isolation import IsolationInput
+from components.inputs.manifests import manifests
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
 from components.render.manifest import MANAGEMENT, objects
-from components.render.network_peers import namespace_of
+from components.render.network.network_peers import namespace_of
 from components.render.objects import namespace
-from components.render.operator_places import PLACES
-from components.specs.cluster_namespaces import PodSecurity
-from components.specs.loader import environments, load_environment
+from components.render.region.dns import PODS
+from components.render.region.isolation import IsolationInput
+from components.render.region.operator_places import PLACES
+from components.specs.control_planes.cluster_namespaces import PodSecurity
+from components.specs.reading.loader import environments, load_environment
 
 NAMES = environments(ENVIRONMENTS)
 JOB = {"batch.kubernetes.io/job-name": "window-opens-1"}

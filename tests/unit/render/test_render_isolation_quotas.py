@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from environment_data import ENVIRONMENTS
 
-from components.plan.build.manifests import everything
+from components.inputs.manifests import everything
 from components.render.manifest import objects
-from components.specs.loader import environments, load_environment
+from components.specs.reading.loader import environments, load_environment
 
 
 @pytest.mark.parametrize("name", environments(ENVIRONMENTS))

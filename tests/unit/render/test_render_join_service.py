@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from pools import of_kind
 
-from components.render.join_service import HostIdentity
 from components.render.manifest import Manifest
-from components.render.node_pool import NodePoolInput
-from components.render.region import RegionInput
-from components.specs.catalog import BootMode
-from components.specs.nodes import JoinServiceSpec
-from components.specs.region import ControlPlaneBackend
+from components.render.pools.join_service import HostIdentity
+from components.render.pools.node_pool import NodePoolInput
+from components.render.region.region import RegionInput
+from components.specs.pools.nodes import JoinServiceSpec
+from components.specs.region.catalog import BootMode
+from components.specs.region.region import ControlPlaneBackend
 
 IMAGE = f"registry.cloud.example/join@sha256:{'a' * 64}"
 SERVICE = JoinServiceSpec.model_validate({"image": IMAGE, "address": "10.0.0.40"})

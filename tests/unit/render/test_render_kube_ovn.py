@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from components.render.tenant_network import TenantNetworkInput
+from components.render.network.tenant_network import TenantNetworkInput
 from components.specs.ipv6 import Network6
-from components.specs.tenant_network import Egress
+from components.specs.network.tenant_network import Egress
 
 
 def acme(inputs_with: Any, **changes: Any) -> TenantNetworkInput:

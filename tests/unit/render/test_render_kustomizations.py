@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from components.render.kustomizations import ByManifests, installed, installed_in, repository
 from components.render.manifest import Manifest
-from components.render.operators import Operator, release, tenant_release
-from components.specs.versions import ManifestArtefact
+from components.render.region.kustomizations import ByManifests, installed, installed_in, repository
+from components.render.region.operators import Operator, release, tenant_release
+from components.specs.region.versions import ManifestArtefact
 
 DIGEST = f"sha256:{1:064x}"
 ARTEFACT = ManifestArtefact(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.render.network_peers import serving
+from components.render.network.network_peers import serving
 from components.specs.environment import Environment
 
 

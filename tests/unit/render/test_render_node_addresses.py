@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from node_intents import INTENT
 
-from components.plan.build.manifests import everything
-from components.render.inventory import dpu_name
+from components.inputs.manifests import everything
+from components.render.hosts.inventory import dpu_name
 from components.render.manifest import Manifest
-from components.render.template_revision_5 import data_name
-from components.render.template_revisions import KNOWS_ADDRESSES, REVISIONS
+from components.render.pools.template_revision_5 import data_name
+from components.render.pools.template_revisions import KNOWS_ADDRESSES, REVISIONS
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
-from components.specs.node_addresses import NodeNetwork
-from toolchain import paths
+from components.specs.network.node_addresses import NodeNetwork
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 NETWORK = NodeNetwork(
     interface="enp1s0f0np0", mtu_bytes=9158, dns=(IPv4Address("10.2.0.53"),), ntp=(IPv4Address("10.2.0.123"),)

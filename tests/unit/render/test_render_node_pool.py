@@ -9,9 +9,9 @@ import pytest
 from pools import deployments, edited, of_kind, templates
 
 from components.render.manifest import objects
-from components.render.node_pool import NodePoolInput, RolloutGroup
+from components.render.pools.node_pool import NodePoolInput, RolloutGroup
 from components.specs.locks import GroupAllocation
-from components.specs.node_pool import NodePoolSpec, PoolRole
+from components.specs.pools.node_pool import NodePoolSpec, PoolRole
 
 
 def test_a_new_image_in_one_group_changes_that_groups_templates_only(pool: NodePoolInput) -> None:

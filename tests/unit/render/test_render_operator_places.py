@@ -10,10 +10,10 @@ from fullest_pools import with_fullest_pools
 from second_backends import with_backends
 from secret_access import pod_of
 
-from components.plan.build.manifests import everything
+from components.inputs.manifests import everything
 from components.render.manifest import MANAGEMENT, Manifest
 from components.specs.environment import Environment
-from components.specs.loader import environments, load_environment
+from components.specs.reading.loader import environments, load_environment
 
 
 def levels_in(items: Iterable[Manifest]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.render.operators import Operator, cluster_release, release, tenant_release
+from components.render.region.operators import Operator, cluster_release, release, tenant_release
 
 DRIVER = Operator(chart="driver", namespace="driver-system", values={"a": 1}, depends_on=("certificates",))
 STEP = {"crds": "CreateReplace", "strategy": {"name": "RetryOnFailure", "retryInterval": "2m"}}

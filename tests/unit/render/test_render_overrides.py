@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from cluster_shape import facts
 
-from components.plan.build.add_on_values import overrides
-from components.render.add_on_monitors import MONITORED
-from components.render.add_on_values import VALUES
-from components.render.add_ons import AddOnsInput
-from components.render.kept_values import why_kept, within_each_other
+from components.lookups.add_on_values import overrides
+from components.render.add_ons.add_on_monitors import MONITORED
+from components.render.add_ons.add_on_values import VALUES
+from components.render.add_ons.add_ons import AddOnsInput
+from components.render.add_ons.reserved_values import why_kept, within_each_other
 from components.render.overrides import Override, overridden
-from components.specs.add_on_values import AddOnValuesSpec, ChartValue
+from components.specs.add_ons.add_on_values import AddOnValuesSpec, ChartValue
 from components.specs.environment import Environment
-from components.specs.gpu_sharing import GpuSharingSpec
+from components.specs.pools.gpu_sharing import GpuSharingSpec
 
 FACTS = facts(
     nodes=300, nvlink={"gb200": 36}, gpu_sharing=(GpuSharingSpec(mig="1g.20gb"), GpuSharingSpec(time_slices=4))

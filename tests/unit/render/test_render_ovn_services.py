@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from components.plan.build.manifests import everything
+from components.inputs.manifests import everything
 from components.render.manifest import Manifest
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 
 def test_the_class_of_vpcs_follows_the_release_that_takes_its_finalizer_off() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import slices
+from components.inputs.manifests import manifests
+from components.lookups.slices import slices
+from components.render.extensions import wrong_orders
 from components.render.manifest import Manifest, objects
-from components.render.own import wrong_orders
-from components.specs.loader import load_environment
-from toolchain import paths
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 
 
 def annotated(**annotations: str) -> Manifest:

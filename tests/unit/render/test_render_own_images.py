@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from components.render.manifest import objects
-from components.render.vm_offering import VmOfferingInput
-from components.specs.own_images import OwnImageSpec
+from components.render.vms.vm_offering import VmOfferingInput
+from components.specs.vms.tenant_images import OwnImageSpec
 
 SUM = "5b4e89ad7035fb700922256a720110a1766e2df71e0c6f63480ddd088fe4a614"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from components.plan.build.pod_priorities import of_cluster
-from components.plan.pools import clusters
+from components.inputs.pod_priorities import of_cluster
+from components.lookups.pools import clusters
 from components.specs.environment import Environment
 
 

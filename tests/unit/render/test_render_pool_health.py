@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from pools import deployments, edited, of_kind
 
-from components.render.node_pool import NodePoolInput
-from components.specs.node_pool import BurnIn
-from components.specs.nodes import BurnInSpec
+from components.render.pools.node_pool import NodePoolInput
+from components.specs.pools.node_pool import BurnIn
+from components.specs.pools.nodes import BurnInSpec
 
 TESTED = BurnInSpec(condition="acme.example/BurnInPassed", set_by="fleet-tester")
 

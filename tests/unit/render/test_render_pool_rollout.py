@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pools import deployments, edited, of_kind, templates
 
-from components.render.node_pool import NodePoolInput
-from components.specs.node_pool import RolloutStrategy, ScaleDown
+from components.render.pools.node_pool import NodePoolInput
+from components.specs.pools.node_pool import RolloutStrategy, ScaleDown
 from components.specs.times import WindowSpec
 
 WAITS = {

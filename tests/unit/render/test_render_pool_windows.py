@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
-from components.render.hosted_control_plane import HostedControlPlaneInput
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
+from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import Manifest
-from components.render.pool_windows import closing, opening
+from components.render.pools.pool_windows import closing, opening
 from components.specs.environment import Environment
-from components.specs.node_pool import NodePoolSpec
-from components.specs.nodes import Windows
+from components.specs.pools.node_pool import NodePoolSpec
+from components.specs.pools.nodes import Windows
 from components.specs.times import WindowSpec
 
 WEEK = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]

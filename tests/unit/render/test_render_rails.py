@@ -10,14 +10,14 @@ import pytest
 from environment_data import ENVIRONMENTS
 from small_region import changed
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
 from components.render.manifest import Manifest
-from components.render.rails import Attachment, Ipam, Plugin, Rails, block_of, gateway, render, subnet
-from components.render.tenant_network import TenantNetworkInput
+from components.render.network.rails import Attachment, Ipam, Plugin, Rails, block_of, gateway, render, subnet
+from components.render.network.tenant_network import TenantNetworkInput
 from components.specs.base import Network
-from components.specs.instance_types import InstanceType, RdmaSpec
-from components.specs.loader import load_environment
+from components.specs.hosts.instance_types import InstanceType, RdmaSpec
+from components.specs.reading.loader import load_environment
 
 CLUSTER = "wisent-train"
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from components.render import cluster_api
-from components.render.region import RegionInput
-from components.specs.announcements import AnnouncementSpec, BgpPeerSpec
-from components.specs.bare_metal import BareMetalBackend
-from components.specs.region import ControlPlaneBackend
-from components.specs.tenant_network import Isolation
+from components.render.region import cluster_api
+from components.render.region.region import RegionInput
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.network.tenant_network import Isolation
+from components.specs.region.announcements import AnnouncementSpec, BgpPeerSpec
+from components.specs.region.region import ControlPlaneBackend
 
 
 def by_kind(region: RegionInput, kind: str) -> list[Any]:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from environment_data import ENVIRONMENTS
 
-from components.plan.build.manifests import everything
+from components.inputs.manifests import everything
+from components.render.control_planes.request_priority import RequestPriorityInput
 from components.render.manifest import Manifest
-from components.render.request_priority import RequestPriorityInput
-from components.specs.loader import load_environment
+from components.specs.reading.loader import load_environment
 
 SYSTEM = "kube-system"
 

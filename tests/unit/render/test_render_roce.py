@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from on_roce import NAME, sharing_roce
 
-from components.plan.build.charts import needed_charts
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
-from components.plan.report.offerings import offerings
-from components.render.tenant_network import TenantNetworkInput
+from components.inputs.slice_inputs import inputs
+from components.lookups.charts import needed_charts
+from components.lookups.slices import slices
+from components.render.network.tenant_network import TenantNetworkInput
+from components.reports.offerings import offerings
 from components.specs.environment import Environment
 
 

@@ -10,9 +10,9 @@ from external_store import MADE, STORE, VAULT
 from small_region import changed
 
 from components.render.manifest import Manifest
-from components.render.region import RegionInput
-from components.render.secret_store import operators, render, watch
-from components.specs.external_secrets import SecretsSpec
+from components.render.region.region import RegionInput
+from components.render.region.secret_store import operators, render, watch
+from components.specs.region.external_secrets import SecretsSpec
 
 
 def store(secrets: SecretsSpec = MADE) -> Manifest:

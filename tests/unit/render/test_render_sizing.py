@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from components.render.sizing import SIZES, Component, in_flight, resources, size_for
+from components.render.control_planes.sizing import SIZES, Component, in_flight, resources, size_for
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from components.render.storage import StorageCatalogInput
-from components.specs.storage import NfsClassSpec, TopolvmClassSpec, VastClassSpec
+from components.render.storage.storage import StorageCatalogInput
+from components.specs.storage.storage import NfsClassSpec, TopolvmClassSpec, VastClassSpec
 
 NFS = NfsClassSpec(
     name="shared", driver="nfs", server="10.2.0.10", share="/export", mount_options=("nfsvers=4.2", "nconnect=8")

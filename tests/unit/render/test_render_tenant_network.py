@@ -12,10 +12,10 @@ import yaml
 
 from components.render import labels as keys
 from components.render.manifest import Manifest
-from components.render.nvue import yaml_block
-from components.render.tenant_network import TenantNetworkInput
-from components.render.vm_offering import VmOfferingInput
-from components.specs.tenant_network import Egress, Ingress, Isolation
+from components.render.network.nvue import yaml_block
+from components.render.network.tenant_network import TenantNetworkInput
+from components.render.vms.vm_offering import VmOfferingInput
+from components.specs.network.tenant_network import Egress, Ingress, Isolation
 
 VIP = IPv4Address("10.3.0.77")
 

@@ -12,19 +12,19 @@ from environment_data import ENVIRONMENTS
 from vm_chart import environment, offerings, rendered
 from vm_orders import objects_of, orders
 
-from components.plan.report.examples import examples_of
 from components.render import labels as keys
 from components.render.manifest import Manifest
-from components.render.virtual_machine import Machine
-from components.render.vm_chart import chart_values
-from components.render.vm_images import NAMESPACE, root_volume
-from components.render.vm_offering import VmOfferingInput
-from components.render.vm_order import ordered
-from components.specs.loader import environments
-from components.specs.own_images import OwnImageSpec
-from components.specs.vm_chart import FOLDER, LEFT_OUT, ChartAddressSpec
-from components.specs.vm_offering import VirtualMachineSpec
-from toolchain import paths
+from components.render.vms.virtual_machine import Machine
+from components.render.vms.vm_chart import chart_values
+from components.render.vms.vm_images import NAMESPACE, root_volume
+from components.render.vms.vm_offering import VmOfferingInput
+from components.render.vms.vm_order import ordered
+from components.reports.examples import examples_of
+from components.specs.reading.loader import environments
+from components.specs.vms.tenant_images import OwnImageSpec
+from components.specs.vms.vm_chart import FOLDER, LEFT_OUT, ChartAddressSpec
+from components.specs.vms.vm_offering import VirtualMachineSpec
+from jacquard.machine import paths
 
 KEPT = {"helm.sh/resource-policy": "keep"}
 """What keeps a lasting volume beside a release; a stack protects it."""

@@ -8,13 +8,13 @@ from typing import Any
 import yaml
 from vm_offerings import machine_spec, of
 
-from components.render.vm_offering import VmOfferingInput
-from components.specs.huge_pages import PageSize
-from components.specs.node_pool import TaintEffect, TaintSpec
-from components.specs.storage import TopolvmClassSpec
-from components.specs.tenant import QuotasSpec, VmQuotasSpec
-from components.specs.vm_offering import RootSpec, VirtualMachineSpec, VolumeSpec
-from components.specs.vm_sizes import EvictionStrategy, VmGpuSpec
+from components.render.vms.vm_offering import VmOfferingInput
+from components.specs.pools.huge_pages import PageSize
+from components.specs.pools.node_pool import TaintEffect, TaintSpec
+from components.specs.region.tenant import QuotasSpec, VmQuotasSpec
+from components.specs.storage.storage import TopolvmClassSpec
+from components.specs.vms.vm_offering import RootSpec, VirtualMachineSpec, VolumeSpec
+from components.specs.vms.vm_sizes import EvictionStrategy, VmGpuSpec
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAICNPZccfq2Qc8plKIZmAmY48pZ1x8O9oQs7K52SutrN7 ops@cloud.example"
 

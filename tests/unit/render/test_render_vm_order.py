@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from components.render.manifest import objects
-from components.render.vm_offering import VmOfferingInput
-from components.render.vm_order import ordered, vm_order
+from components.render.vms.vm_offering import VmOfferingInput
+from components.render.vms.vm_order import ordered, vm_order
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from components.render.manifest import Manifest
-from components.render.vm_snapshots import VmSnapshots, vm_snapshots
-from components.specs.snapshots import VmSnapshotsSpec
+from components.render.vms.vm_snapshots import VmSnapshots, vm_snapshots
+from components.specs.storage.snapshots import VmSnapshotsSpec
 
 MACHINES = ("forge", "wiki")
 

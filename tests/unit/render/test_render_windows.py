@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from vm_offerings import machine_spec, of
 
-from components.render.vm_offering import VmOfferingInput
-from components.specs.guests import GuestSystem
+from components.render.vms.vm_offering import VmOfferingInput
+from components.specs.vms.guests import GuestSystem
 
 
 def test_windows_is_set_up_by_an_answer_file_and_keeps_its_tpm(offering: VmOfferingInput) -> None:

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from node_intents import INTENT
 
-from components.render.node_templates import TemplateIntent
-from components.render.template_revision_3 import MANAGED, profile
-from components.render.template_revisions import CLUSTER_WIDE, REVISIONS, fingerprint, older_fingerprint
-from components.specs.bare_metal import BareMetalBackend
-from components.specs.catalog import BootMode
-from components.specs.intents import NodeIntent
-from components.specs.kubelet import KubeletSpec
-from components.specs.region import ControlPlaneBackend
+from components.render.pools.node_templates import TemplateIntent
+from components.render.pools.template_revision_3 import MANAGED, profile
+from components.render.pools.template_revisions import CLUSTER_WIDE, REVISIONS, fingerprint, older_fingerprint
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.pools.intents import NodeIntent
+from components.specs.pools.kubelet import KubeletSpec
+from components.specs.region.catalog import BootMode
+from components.specs.region.region import ControlPlaneBackend
 
 ISO = replace(INTENT, boot=BootMode.LIVE_ISO, image_url="https://images.cloud.example/gpu-1.iso")
 BACKENDS = [(plane, metal) for plane in ControlPlaneBackend for metal in BareMetalBackend]

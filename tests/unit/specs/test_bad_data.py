@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from corpus import Case, apply, assert_told, cases, fixes, spoil, title
 
-from components.specs.fixes import mended
+from components.specs.reading.fixes import mended
 
 _CASES = cases(Path(__file__).parent, "bad_*.yaml")
 

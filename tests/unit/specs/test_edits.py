@@ -6,8 +6,8 @@ from difflib import ndiff
 
 import pytest
 
-from components.plan.allocate.faults import with_fault, without_fault
-from components.specs.edits import edited
+from components.allocate.faults import with_fault, without_fault
+from components.specs.reading.edits import edited
 
 TEXT = """\
 # hosts that are broken

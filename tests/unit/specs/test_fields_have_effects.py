@@ -14,9 +14,9 @@ from functools import cache
 
 import components.specs
 from components.specs.base import Spec
-from toolchain import paths
+from jacquard.machine import paths
 
-READERS = ("components", "cli", "engine", "exchange", "observe", "policies", "previews", "stacks", "rehearsal")
+READERS = ("components", "jacquard", "policies", "stacks")
 SPECS = paths.ROOT / "components" / "specs"
 PRINTED = "jacquard show capacity|images --format json prints the entry of the catalogue whole"
 BY_LOOP = "read by a loop over the fields of its model"
@@ -49,8 +49,8 @@ EXCEPTIONS = {
 
 def models() -> Iterator[type[Spec]]:
     """Yield every model of the data."""
-    for module in pkgutil.iter_modules([str(SPECS)]):
-        loaded = importlib.import_module(f"{components.specs.__name__}.{module.name}")
+    for module in pkgutil.walk_packages([str(SPECS)], f"{components.specs.__name__}."):
+        loaded = importlib.import_module(module.name)
         for _, model in inspect.getmembers(loaded, inspect.isclass):
             if issubclass(model, Spec) and model.__module__ == loaded.__name__:
                 yield model

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from corpus import Case, cases, fixes, spoil, title
 
-from components.specs.fixes import Mended, mended
+from components.specs.reading.fixes import Mended, mended
 
 ACME, HALL, REGION = "tenants/acme.yaml", "inventory/hall-a.csv", "region.yaml"
 _CASES = [case for case in cases(Path(__file__).parent, "bad_*.yaml") if "fixes" in case]

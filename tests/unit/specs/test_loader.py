@@ -9,12 +9,12 @@ import pytest
 import yaml
 from processor_time import cost
 
-from components.specs import loader
 from components.specs.environment import Environment
-from components.specs.inventory_csv import read_inventory
-from components.specs.loader import environments, load_environment
-from components.specs.problems import Problem, SpecError
-from components.specs.strict_yaml import StrictYamlReader
+from components.specs.reading import loader
+from components.specs.reading.inventory_csv import read_inventory
+from components.specs.reading.loader import environments, load_environment
+from components.specs.reading.problems import Problem, SpecError
+from components.specs.reading.strict_yaml import StrictYamlReader
 
 ACME = "tenants/acme.yaml"
 

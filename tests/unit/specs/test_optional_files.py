@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from components.specs.base import Address
-from components.specs.out_of_service import HostState, OutOfServiceSpec
-from components.specs.policy import Enforcement
+from components.specs.hosts.out_of_service import HostState, OutOfServiceSpec
+from components.specs.region.policy import Enforcement
 
 NONE = {"schema_version": 1}
 FILES = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.specs.problems import Problem, SpecError, dotted, shown
+from components.specs.reading.problems import Problem, SpecError, dotted, shown
 
 _PROBLEMS = [
     Problem("tenants/acme.yaml", 27, "clusters[0].name", "is wrong; correct it"),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from spec_texts import texts
 
-from components.specs.bare_metal import BareMetalSpec, ControllerSpec, DhcpSpec
+from components.specs.hosts.bare_metal import BareMetalSpec, ControllerSpec, DhcpSpec
 
 DHCP = {"network": "10.0.8.0/24", "first": "10.0.8.10", "last": "10.0.8.99"}
 NET = {"name": "net", "boot": "network-boot", "max_hosts": 90, "dhcp": DHCP}

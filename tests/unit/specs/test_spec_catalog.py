@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from components.specs.catalog import Channel, GoldenImage, Lifecycle
-from components.specs.instance_types import Scale
+from components.specs.hosts.instance_types import Scale
+from components.specs.region.catalog import Channel, GoldenImage, Lifecycle
 
 DAY = dt.timedelta(days=1)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from spec_texts import texts
 
-from components.specs.dpus import ONLY, DpuControlSpec
+from components.specs.network.dpus import ONLY, DpuControlSpec
 
 ONE = {"name": "one", "vip": "10.0.0.21", "virtual_router_id": 52, "loopbacks": "10.4.1.0/24"}
 CONTROL: dict[str, Any] = {"image": "bfb-3.2.0", "vip_interface": "br-mgmt", "management_api": "10.0.0.10"}

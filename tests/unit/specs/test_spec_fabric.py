@@ -8,7 +8,7 @@ import pytest
 from pydantic import TypeAdapter
 from spec_texts import texts
 
-from components.specs.fabric import FabricKind, FabricSpec, GuidRange
+from components.specs.network.fabrics import FabricKind, FabricSpec, GuidRange
 
 INFINIBAND = {
     "name": "ib-a",

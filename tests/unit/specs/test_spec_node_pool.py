@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from spec_texts import texts
 
-from components.specs.node_pool import NodePoolSpec, PoolRole, ScaleDown
+from components.specs.pools.node_pool import NodePoolSpec, PoolRole, ScaleDown
 
 
 def test_a_pool_is_plain_unless_it_says_otherwise() -> None:

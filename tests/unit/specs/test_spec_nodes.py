@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from spec_texts import texts
 
-from components.specs.nodes import FirmwareUpdate, JoinServiceSpec, NodesSpec, RolloutLimitsSpec
-from components.specs.problems import shown
+from components.specs.pools.nodes import FirmwareUpdate, JoinServiceSpec, NodesSpec, RolloutLimitsSpec
+from components.specs.reading.problems import shown
 
 DIGEST = "a" * 64
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.specs.policy import FreezeSpec
+from components.specs.region.policy import FreezeSpec
 
 
 @pytest.fixture

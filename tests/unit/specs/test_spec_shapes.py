@@ -10,13 +10,13 @@ from pydantic import TypeAdapter
 from pydantic.fields import FieldInfo
 
 from components.specs.base import Spec
+from components.specs.control_planes.hosted_control_plane import ClusterSpec
 from components.specs.environment import Environment
-from components.specs.hosted_control_plane import ClusterSpec
-from components.specs.inventory import HostSpec
-from components.specs.region import NetworksSpec, RegionSpec
-from components.specs.shape import shapes, whole
-from components.specs.strict_yaml import StrictYamlReader
-from components.specs.tenant import TenantSpec
+from components.specs.hosts.inventory import HostSpec
+from components.specs.reading.shape import shapes, whole
+from components.specs.reading.strict_yaml import StrictYamlReader
+from components.specs.region.region import NetworksSpec, RegionSpec
+from components.specs.region.tenant import TenantSpec
 
 _OPEN = ("...", "|", " or ")
 """Left for a person to fill in, or to choose."""

@@ -11,16 +11,11 @@ from typing import Any, NamedTuple, get_args
 import pytest
 from pydantic import ValidationError
 
-from components.render.storage import StorageCatalogInput
+from components.render.storage.storage import StorageCatalogInput
 from components.specs.base import Spec
-from components.specs.storage import (
-    NfsClassSpec,
-    StorageClassSpec,
-    TopolvmClassSpec,
-    VastClassSpec,
-)
-from components.specs.translate import mistakes
-from providers.kube.objects import dig
+from components.specs.reading.translate import mistakes
+from components.specs.storage.storage import NfsClassSpec, StorageClassSpec, TopolvmClassSpec, VastClassSpec
+from jacquard.providers.kube.objects import dig
 
 MODELS = get_args(get_args(StorageClassSpec)[0])
 LEAST: dict[type[Spec], dict[str, Any]] = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.specs.bmc import parse_bmc
+from components.specs.hosts.bmc import parse_bmc
 
 
 @pytest.mark.parametrize(

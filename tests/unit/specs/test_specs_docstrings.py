@@ -10,21 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from toolchain import paths
+from jacquard.machine import paths
 
-SPECS = sorted((paths.ROOT / "components" / "specs").glob("*.py"))
-FOLDERS = (
-    "cli",
-    "components",
-    "engine",
-    "exchange",
-    "observe",
-    "policies",
-    "providers",
-    "rehearsal",
-    "stacks",
-    "toolchain",
-)
+SPECS = sorted((paths.ROOT / "components" / "specs").rglob("*.py"))
+FOLDERS = ("components", "jacquard", "policies", "stacks")
 LEANING = re.compile(
     r"(As|By|Of|From|Also|And|Or|Only|Same|The same|Ditto|None|Such as|Beside|Below|With|Without|Required|Copied"
     r"|Unique (in|on|within)|It|Its|They|Their|Them|These|Those)\b"

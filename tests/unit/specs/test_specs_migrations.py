@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from components.specs.kinds import data_files
-from components.specs.migrations import Around, Migrations, Move, moves
-from components.specs.strict_yaml import MAX_VALUES
-from toolchain import paths
+from components.specs.reading.kinds import data_files
+from components.specs.reading.migrations import Around, Migrations, Move, moves
+from components.specs.reading.strict_yaml import MAX_VALUES
+from jacquard.machine import paths
 
 TENANT = """\
 # yaml-language-server: $schema=../../../schemas/tenant.schema.json
@@ -163,7 +163,7 @@ def test_a_lock_file_is_sealed_anew(tmp_path: Path) -> None:
     _, problems = moves(tmp_path, "lab", {"allocations.lock": {2: stamp}}, lambda _: 3)
 
     assert {problem.path for problem in problems} == {"schema_version", "stamp"}
-    assert all(problem.text.endswith("correct it in components/plan/migrations.py") for problem in problems)
+    assert all(problem.text.endswith("correct it in components/allocate/migrations.py") for problem in problems)
 
 
 def test_a_lock_file_may_be_larger_than_what_people_write(folder: Path) -> None:

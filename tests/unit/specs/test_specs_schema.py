@@ -10,11 +10,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from components.specs import reference, schema
 from components.specs.base import DataFile
-from components.specs.kinds import KINDS, FileKind, data_files
-from components.specs.strict_yaml import StrictYamlReader
-from toolchain import paths
+from components.specs.reading import reference, schema
+from components.specs.reading.kinds import KINDS, FileKind, data_files
+from components.specs.reading.strict_yaml import StrictYamlReader
+from jacquard.machine import paths
 
 FOLDER = paths.ROOT / "environments"
 FILES = list(data_files(FOLDER))

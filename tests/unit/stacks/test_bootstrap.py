@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from components.specs.loader import load_environment
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
 from stacks import kubeconfig
 from stacks.bootstrap import deploy_clusters
-from toolchain import paths
 
 
 def registered_with(run: Callable[..., list[Any]], kubeconfigs: Path) -> list[Any]:
@@ -33,8 +33,8 @@ def test_a_rehearsal_makes_every_cluster_by_a_command_of_its_own(run: Callable[.
 
     assert {item.name: (item.inputs["create"], item.inputs["delete"]) for item in registered} == {
         f"laptop-{cluster}": (
-            f".venv/bin/python -P -m rehearsal up laptop --cluster {cluster}",
-            f".venv/bin/python -P -m rehearsal down laptop --cluster {cluster}",
+            f".venv/bin/python -P -m jacquard.lab.rehearsal up laptop --cluster {cluster}",
+            f".venv/bin/python -P -m jacquard.lab.rehearsal down laptop --cluster {cluster}",
         )
         for cluster in ("management", "acme-train", "globex-lab")
     }

@@ -12,21 +12,21 @@ import pytest
 from environment_data import ENVIRONMENTS
 from second_backends import with_backends
 
-from components.plan.build.inputs import inputs
-from components.plan.build.manifests import manifests
-from components.plan.build.slices import Slice, slices
+from components.inputs.manifests import manifests
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import Slice, slices
 from components.render.concept import Concept
 from components.render.manifest import MANAGEMENT, Manifest, Rendered, objects
 from components.resources import type_token
 from components.specs.base import StackLayout
 from components.specs.environment import Environment
-from components.specs.loader import environments, load_environment
+from components.specs.reading.loader import environments, load_environment
+from jacquard.machine import paths
+from jacquard.providers.objectset.patch_bodies import bodies
 from policies.facts import PROVIDER, Context, Fact
 from policies.judging import Judge
 from policies.rules import RULES
-from providers.objectset.patch_bodies import bodies
 from stacks.deploy import Deployment
-from toolchain import paths
 
 Run = Callable[..., list[Any]]
 BUDGET = 300

@@ -10,19 +10,19 @@ import pulumi
 import pytest
 from external_store import MADE, STORE, with_store
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
 from components.render.concept import Concept
+from components.render.extensions import OwnInput
 from components.render.manifest import Manifest, Readiness, objects
-from components.render.node_pool import NodePoolInput
-from components.render.own import OwnInput
+from components.render.pools.node_pool import NodePoolInput
 from components.specs.environment import Environment
-from components.specs.external_secrets import SecretsSpec
-from components.specs.loader import load_environment
-from providers.kube import KindNotFound, ObjectRef, Unreachable
+from components.specs.reading.loader import load_environment
+from components.specs.region.external_secrets import SecretsSpec
+from jacquard.machine import paths
+from jacquard.providers.kube import KindNotFound, ObjectRef, Unreachable
 from stacks import gates
 from stacks.errors import StackError
-from toolchain import paths
 
 READY = {"status": {"initialization": {"controlPlaneInitialized": True}}}
 

@@ -9,12 +9,12 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.plan.report.prerequisites import prerequisites
-from components.specs.loader import load_environment
-from rehearsal.operators.platform import is_exclusive
+from components.reports.prerequisites import prerequisites
+from components.specs.reading.loader import load_environment
+from jacquard.lab.rehearsal.operators.platform import is_exclusive
+from jacquard.machine import paths
 from stacks import program
-from stacks.given import write_list
-from toolchain import paths
+from stacks.rehearsal_inputs import write_list
 
 
 @pytest.mark.parametrize("name", ["laptop", "eu-south-03a"])

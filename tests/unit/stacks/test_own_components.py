@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from components.plan.build.inputs import inputs
-from components.plan.build.slices import slices
-from components.plan.own import components
+from components.inputs.extensions import components
+from components.inputs.slice_inputs import inputs
+from components.lookups.slices import slices
 from components.specs.environment import Environment
-from components.specs.loader import load_environment
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
+from jacquard.starters.region import FILES
 from stacks.deploy import Deployment
-from stacks.own import joined
-from starters.region import FILES
-from toolchain import paths
+from stacks.extensions import joined
 
 Run = Callable[..., list[Any]]
 

@@ -12,12 +12,12 @@ from google.protobuf.json_format import MessageToDict
 from pulumi.runtime.proto import provider_pb2
 from recorded_states import older
 
-from stacks import plug_in_record, program
+from jacquard.lab.toolchain.serving import PlugIn
+from jacquard.machine import paths
+from jacquard.machine.kind import Kind
+from stacks import program, provider_record
 from stacks.errors import StackError
-from stacks.plug_ins import RECORD, others, refusal, writers
-from toolchain import paths
-from toolchain.kind import Kind
-from toolchain.serving import PlugIn
+from stacks.provider_migration import RECORD, others, refusal, writers
 
 STATES = paths.ROOT / "tests" / "support" / "recorded_states"
 VENDOR = {
@@ -129,9 +129,9 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[tuple[str, dict[
     """Let the vendor's plug-ins serve, and the state be as told."""
 
     def state(found: list[tuple[str, dict[str, Any]]]) -> None:
-        monkeypatch.setattr(plug_in_record, "serving", lambda: VENDOR)
-        state = [plug_in_record.Resource(type_, "r", outputs) for type_, outputs in found]
-        monkeypatch.setattr(plug_in_record, "_recorded", lambda _: iter(state))
+        monkeypatch.setattr(provider_record, "serving", lambda: VENDOR)
+        state = [provider_record.Resource(type_, "r", outputs) for type_, outputs in found]
+        monkeypatch.setattr(provider_record, "_recorded", lambda _: iter(state))
 
     return state
 
@@ -143,10 +143,10 @@ def test_the_program_registers_nothing_of_a_stack_that_others_wrote(
     monkeypatch.delenv("JACQUARD_SWITCH_TO", raising=False)
 
     with pytest.raises(StackError, match="last written by the stand-ins, and here"):
-        run(lambda: plug_in_record.keep("laptop"))
+        run(lambda: provider_record.keep("laptop"))
 
     monkeypatch.setenv("JACQUARD_SWITCH_TO", "vendor")
-    [made] = run(lambda: plug_in_record.keep("laptop"))
+    [made] = run(lambda: provider_record.keep("laptop"))
     assert (made.type, made.inputs) == (RECORD, {"kubernetes": "vendor 4.34.2", "command": "vendor 1.2.1"})
     assert made.protect
 
@@ -163,9 +163,9 @@ def test_the_program_asks_the_engine_for_its_own_stack_and_looks_at_names_only(m
             getattr(answer, "return").update({"outputs": outputs})
             return answer
 
-    monkeypatch.setattr(plug_in_record, "get_monitor", Monitor)
+    monkeypatch.setattr(provider_record, "get_monitor", Monitor)
 
-    assert list(plug_in_record._recorded("laptop")) == [
+    assert list(provider_record._recorded("laptop")) == [
         (RECORD, "a", {"kubernetes": "vendor 4.34.2"}),
         ("kubernetes:core/v1:Secret", "b", {"data": {"x": None}}),
     ]

@@ -10,19 +10,19 @@ import pulumi
 import pytest
 from small_region import changed
 
-from components.plan.build.inputs import inputs
-from components.plan.build.manifests import everything
-from components.plan.build.slices import slices
-from components.plan.references.table import references_table
-from components.plan.references.walk import Given, Target, given
+from components.inputs.manifests import everything
+from components.inputs.slice_inputs import inputs
+from components.lookups.references.table import references_table
+from components.lookups.references.walk import Given, Target, given
+from components.lookups.slices import slices
 from components.render.manifest import MANAGEMENT, Manifest
 from components.render.objects import manifest, namespace
 from components.specs.base import Stage
-from components.specs.loader import load_environment
-from providers.kube import ApiError, ApiServer, ObjectRef, Unreachable
+from components.specs.reading.loader import load_environment
+from jacquard.machine import paths
+from jacquard.providers.kube import ApiError, ApiServer, ObjectRef, Unreachable
 from stacks import gates
 from stacks.prerequisites import Looked, keys_of, look
-from toolchain import paths
 
 ENVIRONMENTS = paths.ROOT / "environments"
 LAPTOP = load_environment("laptop", ENVIRONMENTS)

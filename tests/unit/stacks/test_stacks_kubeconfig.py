@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from providers.kube import ApiError, ObjectRef, Unreachable, wait
+from jacquard.providers.kube import ApiError, ObjectRef, Unreachable, wait
 from stacks import kubeconfig
 
 CONTENT = b"apiVersion: v1\nkind: Config\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.specs.problems import SpecError
+from components.specs.reading.problems import SpecError
 from stacks.errors import StackError
 from stacks.target import load_target, stack_names
 

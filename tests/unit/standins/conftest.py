@@ -10,10 +10,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from providers.rpc.server import Engine
-from providers.rpc.stubs import provider_pb2
-from providers.rpc.values import encode
-from providers.standins.kubernetes.provider import KubernetesProvider
+from jacquard.lab.standins.kubernetes.provider import KubernetesProvider
+from jacquard.providers.rpc.server import Engine
+from jacquard.providers.rpc.stubs import provider_pb2
+from jacquard.providers.rpc.values import encode
 
 KINDS = {
     "/api/v1": {

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from providers.errors import ProviderError
-from providers.rpc.server import Engine
-from providers.rpc.stubs import provider_pb2
-from providers.rpc.values import UNKNOWN, decode, encode
-from providers.standins.command.inputs import problems
-from providers.standins.command.provider import CommandProvider
-from providers.standins.processes import Children
+from jacquard.lab.standins.command.inputs import problems
+from jacquard.lab.standins.command.provider import CommandProvider
+from jacquard.lab.standins.processes import Children
+from jacquard.providers.errors import ProviderError
+from jacquard.providers.rpc.server import Engine
+from jacquard.providers.rpc.stubs import provider_pb2
+from jacquard.providers.rpc.values import UNKNOWN, decode, encode
 
 URN = "urn:pulumi:dev::toy::command:local:Command::c"
 INSTALL = "install the vendor's provider: pulumi plugin install resource command v1.2.1"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from providers.rpc.errors import InitFailed
-from providers.standins.kubernetes.counts import daemon_set, stateful_set
+from jacquard.lab.standins.kubernetes.objects.counts import daemon_set, stateful_set
+from jacquard.providers.rpc.errors import InitFailed
 
 CLAIM_PATH = "/api/v1/namespaces/toy/persistentvolumeclaims/a"
 

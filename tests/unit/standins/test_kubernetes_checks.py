@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from providers.rpc.stubs import provider_pb2
-from providers.rpc.values import UNKNOWN
-from providers.standins.kubernetes import tokens
-from providers.standins.kubernetes.checks import complete
-from providers.standins.kubernetes.cluster import Cluster
+from jacquard.lab.standins.kubernetes.checks import complete
+from jacquard.lab.standins.kubernetes.cluster import Cluster
+from jacquard.lab.standins.kubernetes.objects import tokens
+from jacquard.providers.rpc.stubs import provider_pb2
+from jacquard.providers.rpc.values import UNKNOWN
 
 URN = "urn:pulumi:dev::toy::my:Parent$kubernetes:core/v1:ConfigMap::cm"
 NOWHERE = Cluster("/nowhere/kubeconfig", None)

@@ -9,10 +9,10 @@ from typing import Any
 import grpc
 import pytest
 
-from providers.errors import ProviderError
-from providers.rpc.stubs import provider_pb2, resource_pb2, resource_pb2_grpc
-from providers.rpc.values import UNKNOWN, decode, encode
-from providers.standins.kubernetes.gathering import CONFIG_GROUP
+from jacquard.lab.standins.kubernetes.objects.gathering import CONFIG_GROUP
+from jacquard.providers.errors import ProviderError
+from jacquard.providers.rpc.stubs import provider_pb2, resource_pb2, resource_pb2_grpc
+from jacquard.providers.rpc.values import UNKNOWN, decode, encode
 
 NAMESPACE = "{apiVersion: v1, kind: Namespace, metadata: {name: mill}}"
 LOOM = "{apiVersion: toy.dev/v1, kind: Loom, metadata: {name: jacquard, namespace: mill}, spec: {cards: 4}}"

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from providers.kube import KubeconfigError
-from providers.rpc.values import UNKNOWN
-from providers.standins.kubernetes import config
-from providers.standins.kubernetes.cluster import Cluster, NoKubeconfig
+from jacquard.lab.standins.kubernetes import config
+from jacquard.lab.standins.kubernetes.cluster import Cluster, NoKubeconfig
+from jacquard.providers.kube import KubeconfigError
+from jacquard.providers.rpc.values import UNKNOWN
 
 INSTALL = "install the vendor's provider: pulumi plugin install resource kubernetes v4.34.2"
 EMPTY = (

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from providers.errors import ProviderError
-from providers.rpc.errors import InitFailed
-from providers.rpc.values import decode
-from providers.standins.kubernetes import objects
+from jacquard.lab.standins.kubernetes.objects import bodies
+from jacquard.providers.errors import ProviderError
+from jacquard.providers.rpc.errors import InitFailed
+from jacquard.providers.rpc.values import decode
 
 URN = "urn:pulumi:dev::toy::kubernetes:core/v1:ConfigMap::r"
 CM_PATH = "/api/v1/namespaces/toy/configmaps/a"
@@ -32,12 +32,12 @@ def test_create_applies_and_returns_the_live_object(kube: Any, api_server: Any) 
         "metadata": {"name": "a", "namespace": "toy", "uid": "uid-1", "resourceVersion": "3"},
         "__inputs": body(data={"v": "1"}),
         "__initialApiVersion": "v1",
-        "__fieldManager": objects.manager(URN, {}),
+        "__fieldManager": bodies.manager(URN, {}),
     }
     assert api_server.requests[-1] == (
         "PATCH",
         CM_PATH,
-        {"fieldManager": objects.manager(URN, {}), "fieldValidation": "Strict"},
+        {"fieldManager": bodies.manager(URN, {}), "fieldValidation": "Strict"},
     )
 
 

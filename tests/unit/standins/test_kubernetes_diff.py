@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from providers.rpc.server import Engine
-from providers.rpc.stubs import provider_pb2
-from providers.rpc.values import UNKNOWN, decode, encode
-from providers.standins.kubernetes.provider import KubernetesProvider
+from jacquard.lab.standins.kubernetes.provider import KubernetesProvider
+from jacquard.providers.rpc.server import Engine
+from jacquard.providers.rpc.stubs import provider_pb2
+from jacquard.providers.rpc.values import UNKNOWN, decode, encode
 
 KIND = provider_pb2.PropertyDiff
 URN = "urn:pulumi:dev::toy::kubernetes:core/v1:ConfigMap::cm"

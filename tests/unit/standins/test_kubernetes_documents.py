@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from providers.errors import ProviderError
-from providers.rpc.stubs import provider_pb2
-from providers.rpc.values import decode, encode
-from providers.standins.kubernetes.documents import FUNCTION, decode_yaml
+from jacquard.lab.standins.kubernetes.objects.documents import FUNCTION, decode_yaml
+from jacquard.providers.errors import ProviderError
+from jacquard.providers.rpc.stubs import provider_pb2
+from jacquard.providers.rpc.values import decode, encode
 
 FILE = """
 # nothing but this comment

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from providers.errors import ProviderError
-from providers.standins.kubernetes.gathering import CONFIG_FILE, CONFIG_GROUP, complete, gather
-from providers.standins.kubernetes.ordering import DEPENDS_ON, dependencies
+from jacquard.lab.standins.kubernetes.objects.gathering import CONFIG_FILE, CONFIG_GROUP, complete, gather
+from jacquard.lab.standins.kubernetes.objects.ordering import DEPENDS_ON, dependencies
+from jacquard.providers.errors import ProviderError
 
 LISTED = """
 # a comment, and nothing else

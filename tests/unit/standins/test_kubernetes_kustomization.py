@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from providers.errors import ProviderError
-from providers.rpc.stubs import provider_pb2
-from providers.rpc.values import decode, encode
-from providers.standins.kubernetes import kustomization
-from providers.standins.kubernetes.kustomization import FUNCTION, build
-from toolchain import binaries
-from toolchain.errors import ToolchainError
+from jacquard.lab.standins.kubernetes.objects import kustomization
+from jacquard.lab.standins.kubernetes.objects.kustomization import FUNCTION, build
+from jacquard.lab.toolchain import binaries
+from jacquard.machine.errors import ToolchainError
+from jacquard.providers.errors import ProviderError
+from jacquard.providers.rpc.stubs import provider_pb2
+from jacquard.providers.rpc.values import decode, encode
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from providers.standins.kubernetes import normal
-from providers.standins.kubernetes.quantities import canonical
+from jacquard.lab.standins.kubernetes.objects import normal
+from jacquard.lab.standins.kubernetes.objects.quantities import canonical
 
 FIELDS = Path(normal.__file__).with_name("fields")
 

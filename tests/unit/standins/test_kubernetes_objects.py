@@ -2,8 +2,8 @@
 
 import pytest
 
-from providers.rpc.values import UNKNOWN, Properties
-from providers.standins.kubernetes import objects
+from jacquard.lab.standins.kubernetes.objects import bodies
+from jacquard.providers.rpc.values import UNKNOWN, Properties
 
 URN = "urn:pulumi:dev::toy::kubernetes:core/v1:ConfigMap::cm"
 
@@ -31,7 +31,7 @@ URN = "urn:pulumi:dev::toy::kubernetes:core/v1:ConfigMap::cm"
 def test_inputs_follow_only_what_moved_outside(
     given: object, recorded: object, live: object, expected: object, why: str
 ) -> None:
-    assert objects.overlay(given, recorded, live) == expected, why
+    assert bodies.overlay(given, recorded, live) == expected, why
 
 
 def test_outputs_are_the_live_object_without_managed_fields_and_what_it_was_made_from() -> None:
@@ -46,14 +46,14 @@ def test_outputs_are_the_live_object_without_managed_fields_and_what_it_was_made
         "__fieldManager": "m",
     }
 
-    assert objects.outputs(live, "m", inputs) == kept
-    assert objects.outputs(live, "m", inputs, {"__initialApiVersion": "v1"}) == {**kept, "__initialApiVersion": "v1"}
+    assert bodies.outputs(live, "m", inputs) == kept
+    assert bodies.outputs(live, "m", inputs, {"__initialApiVersion": "v1"}) == {**kept, "__initialApiVersion": "v1"}
 
 
 def test_a_definition_is_kept_with_underscores() -> None:
     inputs = {"apiVersion": "apiextensions.k8s.io/v1", "spec": {"x-kubernetes-list-type": "map"}}
 
-    kept = objects.outputs({**inputs, "kind": "CustomResourceDefinition", "metadata": {}}, "m", inputs)
+    kept = bodies.outputs({**inputs, "kind": "CustomResourceDefinition", "metadata": {}}, "m", inputs)
 
     assert kept["spec"] == kept["__inputs"]["spec"] == {"x_kubernetes_list_type": "map"}
 
@@ -61,7 +61,7 @@ def test_a_definition_is_kept_with_underscores() -> None:
 def test_a_planned_create_promises_nothing_that_the_server_decides() -> None:
     dry_run = {"metadata": {"name": "cm", "uid": "fake", "managedFields": []}, "data": {"a": "1"}, "status": {}}
 
-    assert objects.planned(dry_run, {}, "m") == {
+    assert bodies.planned(dry_run, {}, "m") == {
         "metadata": {
             "name": "cm",
             "creationTimestamp": UNKNOWN,
@@ -77,7 +77,7 @@ def test_a_planned_create_promises_nothing_that_the_server_decides() -> None:
 def test_a_planned_update_keeps_the_identity() -> None:
     old = {"metadata": {"name": "cm", "uid": "u", "creationTimestamp": "then", "generation": 1}}
 
-    metadata = objects.planned({"metadata": {"name": "cm", "uid": "fake"}}, old, "m")["metadata"]
+    metadata = bodies.planned({"metadata": {"name": "cm", "uid": "fake"}}, old, "m")["metadata"]
 
     assert metadata == {
         "name": "cm",
@@ -89,42 +89,40 @@ def test_a_planned_update_keeps_the_identity() -> None:
 
 
 def test_the_field_manager_is_stable_and_one_per_resource() -> None:
-    assert objects.manager(URN, {}) == objects.manager(URN, {}) == "pulumi-kubernetes-13f1723d"
-    assert objects.manager(URN + "2", {}) != objects.manager(URN, {})
+    assert bodies.manager(URN, {}) == bodies.manager(URN, {}) == "pulumi-kubernetes-13f1723d"
+    assert bodies.manager(URN + "2", {}) != bodies.manager(URN, {})
 
 
 def test_the_field_manager_survives_a_renamed_resource() -> None:
-    assert objects.manager(URN, {}, {"__fieldManager": "pulumi-kubernetes-0000aaaa"}) == "pulumi-kubernetes-0000aaaa"
+    assert bodies.manager(URN, {}, {"__fieldManager": "pulumi-kubernetes-0000aaaa"}) == "pulumi-kubernetes-0000aaaa"
 
 
 def test_an_annotation_chooses_the_field_manager() -> None:
     body = {"metadata": {"annotations": {"pulumi.com/patchFieldManager": "mine"}}}
 
-    assert objects.manager(URN, body, {"__fieldManager": "other"}) == "mine"
+    assert bodies.manager(URN, body, {"__fieldManager": "other"}) == "mine"
 
 
 def test_the_content_of_a_secret_is_secret_however_it_came() -> None:
     body = {"apiVersion": "v1", "kind": "Secret", "data": {"a": "eA=="}, "stringData": {"b": "y"}}
 
-    assert objects.secret_paths(body, [("stringData", "b")]) == {("data",), ("stringData",)}
+    assert bodies.secret_paths(body, [("stringData", "b")]) == {("data",), ("stringData",)}
     kept = {**body, "__inputs": body}
     both = {("data",), ("stringData",)}
-    assert objects.secret_paths(kept, [("spec",)]) == both | {("spec",)} | {
-        ("__inputs", *p) for p in both | {("spec",)}
-    }
+    assert bodies.secret_paths(kept, [("spec",)]) == both | {("spec",)} | {("__inputs", *p) for p in both | {("spec",)}}
 
 
 def test_secret_texts_are_known_plain_and_in_base64() -> None:
     body = {"apiVersion": "v1", "kind": "Secret", "stringData": {"pw": "geheim"}}
 
-    assert objects.secret_texts(Properties(body)) == {"geheim", "Z2VoZWlt"}
+    assert bodies.secret_texts(Properties(body)) == {"geheim", "Z2VoZWlt"}
 
     coded = {"apiVersion": "v1", "kind": "Secret", "data": {"pw": "Z2VoZWlt", "binary": "//79", "rubbish": "%"}}
-    assert {"geheim", "Z2VoZWlt"} <= objects.secret_texts(Properties(coded))
+    assert {"geheim", "Z2VoZWlt"} <= bodies.secret_texts(Properties(coded))
 
 
 def test_nulls_are_left_out() -> None:
-    assert objects.without_nulls({"a": None, "b": [{"c": None, "d": 0}]}) == {"b": [{"d": 0}]}
+    assert bodies.without_nulls({"a": None, "b": [{"c": None, "d": 0}]}) == {"b": [{"d": 0}]}
 
 
 def test_what_kubectl_copied_of_a_secret_is_secret_and_never_an_input() -> None:
@@ -132,11 +130,11 @@ def test_what_kubectl_copied_of_a_secret_is_secret_and_never_an_input() -> None:
     annotations = {"mine": "1", copy: '{"data": {"pw": "Z2VoZWlt"}}', "jacquard.dev/made-by": URN}
     live = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a", "annotations": annotations}}
 
-    assert objects.secret_paths(live, ()) == {("metadata", "annotations", copy)}
-    assert objects.imported(live)["metadata"] == {"name": "a", "annotations": {"mine": "1"}}
+    assert bodies.secret_paths(live, ()) == {("metadata", "annotations", copy)}
+    assert bodies.imported(live)["metadata"] == {"name": "a", "annotations": {"mine": "1"}}
 
 
 def test_an_imported_object_has_no_input_of_the_server() -> None:
     live = {"kind": "X", "metadata": {"name": "a", "uid": "u", "labels": {"l": "1"}}, "spec": {}, "status": {}}
 
-    assert objects.imported(live) == {"kind": "X", "metadata": {"name": "a", "labels": {"l": "1"}}, "spec": {}}
+    assert bodies.imported(live) == {"kind": "X", "metadata": {"name": "a", "labels": {"l": "1"}}, "spec": {}}

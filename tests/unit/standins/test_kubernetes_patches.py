@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from providers.rpc.stubs import provider_pb2
-from providers.rpc.values import decode, encode
+from jacquard.providers.rpc.stubs import provider_pb2
+from jacquard.providers.rpc.values import decode, encode
 
 URN = "urn:pulumi:dev::toy::kubernetes:core/v1:ConfigMapPatch::r"
 PATH = "/api/v1/namespaces/toy/configmaps/a"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from providers.errors import ProviderError
-from providers.rpc.values import UNKNOWN, decode
+from jacquard.providers.errors import ProviderError
+from jacquard.providers.rpc.values import UNKNOWN, decode
 
 CM_PATH = "/api/v1/namespaces/toy/configmaps/a"
 

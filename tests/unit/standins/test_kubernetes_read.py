@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from providers.errors import ProviderError
-from providers.rpc.errors import InitFailed
-from providers.rpc.stubs import provider_pb2
-from providers.rpc.values import decode, encode
+from jacquard.providers.errors import ProviderError
+from jacquard.providers.rpc.errors import InitFailed
+from jacquard.providers.rpc.stubs import provider_pb2
+from jacquard.providers.rpc.values import decode, encode
 
 CM_PATH = "/api/v1/namespaces/toy/configmaps/a"
 SECRET_PATH = "/api/v1/namespaces/toy/secrets/a"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from providers.standins.kubernetes import rules
+from jacquard.lab.standins.kubernetes.objects import rules
 
 
 def _replaces(body: dict, path: tuple, *, mutable: bool = True) -> bool:

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from providers.errors import ProviderError
-from providers.kube import field_sets
-from providers.rpc.values import decode
-from providers.standins.kubernetes import takeover
+from jacquard.lab.standins.kubernetes.objects import takeover
+from jacquard.providers.errors import ProviderError
+from jacquard.providers.kube import field_sets
+from jacquard.providers.rpc.values import decode
 
 CM_PATH = "/api/v1/namespaces/toy/configmaps/a"
 BODY = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "toy"}}

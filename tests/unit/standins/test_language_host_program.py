@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from providers.standins.language_host import program
-from providers.standins.language_host.interpreter import Interpreter, InterpreterError, Plugin, find
+from jacquard.lab.standins.language_host import program
+from jacquard.lab.standins.language_host.interpreter import Interpreter, InterpreterError, Plugin, find
 
 PYTHON = Interpreter(python=Path("/venv/bin/python"), virtualenv=Path("/venv"))
 
@@ -47,7 +47,7 @@ def test_a_relative_virtualenv_is_relative_to_the_project(tmp_path: Path) -> Non
         (
             {"virtualenv": ".venv"},
             (
-                "runtime.options.virtualenv: {root}/.venv has no bin/python; make it with `python3 -m toolchain`, or "
+                "runtime.options.virtualenv: {root}/.venv has no bin/python; make it with `make setup`, or "
                 "correct the option in Pulumi.yaml"
             ),
         ),
@@ -162,6 +162,5 @@ def test_the_exec_script_lies_beside_the_host_or_where_the_launcher_says(tmp_pat
     with pytest.raises(InterpreterError) as error:
         program.executor({}, Path("/x/host"))
     assert str(error.value) == (
-        "/x/pulumi-language-python-exec does not exist, so no Pulumi program can be started; make it with "
-        "`python3 -m toolchain`"
+        "/x/pulumi-language-python-exec does not exist, so no Pulumi program can be started; make it with `make setup`"
     )

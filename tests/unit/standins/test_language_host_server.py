@@ -15,9 +15,9 @@ import pytest
 from google.protobuf.empty_pb2 import Empty
 from google.protobuf.struct_pb2 import Struct
 
-from providers.rpc.stubs import language_pb2, language_pb2_grpc
-from providers.standins.language_host.server import LanguageHost
-from providers.standins.processes import Children
+from jacquard.lab.standins.language_host.server import LanguageHost
+from jacquard.lab.standins.processes import Children
+from jacquard.providers.rpc.stubs import language_pb2, language_pb2_grpc
 
 
 class Context:
@@ -82,7 +82,7 @@ def test_a_missing_exec_script_is_an_error_of_the_run(tmp_path: Path) -> None:
 
     assert host.Run(language_pb2.RunRequest(pwd=str(tmp_path)), None).error == (
         f"{tmp_path}/pulumi-language-python-exec does not exist, so no Pulumi program can be started; make it with "
-        "`python3 -m toolchain`"
+        "`make setup`"
     )
 
 
@@ -146,7 +146,7 @@ def test_an_install_changes_nothing_and_says_what_is_used(run: Any, tmp_path: Pa
     [message] = run.host.InstallDependencies(request, Context())
 
     assert message.stdout.decode() == (
-        f"{sys.executable} is used as it is; its packages come from requirements.lock by `python3 -m toolchain`\n"
+        f"{sys.executable} is used as it is; its packages come from requirements.lock by `make setup`\n"
     )
 
 
@@ -165,7 +165,7 @@ def test_the_host_and_its_program_end_with_the_engine(tmp_path: Path, end: str) 
     )
     environment = {**os.environ, "JACQUARD_LANGUAGE_EXEC": str(tmp_path)}
     host = subprocess.Popen(
-        (sys.executable, "-m", "providers.standins.language_host", "127.0.0.1:1"),
+        (sys.executable, "-m", "jacquard.lab.standins.language_host", "127.0.0.1:1"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,

@@ -9,8 +9,8 @@ from driven_standin import DrivenStandIn
 from recorded_states import Recorded
 from vendor_diff import vendor_diff
 
-from providers.standins.kubernetes import objects
-from providers.standins.kubernetes.normal import normal
+from jacquard.lab.standins.kubernetes.objects import bodies
+from jacquard.lab.standins.kubernetes.objects.normal import normal
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_an_older_state_plans_nothing_here_and_once_refreshed_nothing_there(stan
     steps = {}
     for item in older:
         checked = standin.check(item.urn, item.inputs, item.inputs)
-        upgraded = objects.outputs(item.outputs, "jacquard", normal(item.inputs), item.outputs)
+        upgraded = bodies.outputs(item.outputs, "jacquard", normal(item.inputs), item.outputs)
         steps[str(item)] = (
             standin.diff(item.urn, item.inputs, item.outputs, checked),
             vendor_diff(upgraded, checked),

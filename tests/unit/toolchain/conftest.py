@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from toolchain import binaries, paths, process, virtualenv
-from toolchain.progress import Progress
+from jacquard.lab.toolchain import binaries, process, virtualenv
+from jacquard.lab.toolchain.progress import Progress
+from jacquard.machine import paths
 
 Script = Callable[..., Path]
 Said = Callable[[Callable[[Progress], None]], str]
@@ -34,11 +35,11 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the files of the working tree that set-up reads, in its place."""
     root = tmp_path / "tree"
-    shutil.copytree(paths.ROOT / "toolchain" / "modules", root / "toolchain" / "modules")
+    shutil.copytree(paths.ROOT / "jacquard/lab/toolchain/modules", root / "jacquard/lab/toolchain/modules")
     for name in ("pyproject.toml", "requirements.lock"):
         shutil.copyfile(paths.ROOT / name, root / name)
-    (root / "cli").mkdir()
-    (root / "cli" / "__init__.py").touch()
+    (root / "jacquard/cli").mkdir(parents=True)
+    (root / "jacquard/cli/__init__.py").touch()
     monkeypatch.setattr(paths, "ROOT", root)
     monkeypatch.setattr(paths, "VENV", root / ".venv")
     return root

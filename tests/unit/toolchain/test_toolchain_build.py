@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from toolchain import binaries, build, paths, process, tools
-from toolchain.errors import ToolchainError
-from toolchain.families import FAMILIES, Family
-from toolchain.progress import Progress
-from toolchain.tools import Tool
+from jacquard.lab.toolchain import binaries, build, process, tools
+from jacquard.lab.toolchain.families import FAMILIES, Family
+from jacquard.lab.toolchain.progress import Progress
+from jacquard.lab.toolchain.tools import Tool
+from jacquard.machine import paths
+from jacquard.machine.errors import ToolchainError
 
 BY_NAME = {family.name: family for family in FAMILIES}
 ETCD, KWOK, CRDS = BY_NAME["etcd"], BY_NAME["kwok"], BY_NAME["crds"]
@@ -101,7 +102,7 @@ def test_a_failed_build_names_its_log_and_goes_on_where_it_was(
     )
     with pytest.raises(ToolchainError) as missing:
         binaries.path("kwok")
-    assert str(missing.value) == f"kwok: kwok {KWOK.version} is not built; run `python3 -m toolchain`"
+    assert str(missing.value) == f"kwok: kwok {KWOK.version} is not built; run `make setup`"
 
     monkeypatch.delenv("FAKE_GO_FAILS")
     assert built(KWOK, go=go) == [
@@ -154,7 +155,7 @@ def test_missing_files_of_a_module_are_an_error() -> None:
     with pytest.raises(ToolchainError) as caught:
         binaries.data("cluster-api")
     assert str(caught.value) == (
-        "cluster-api: the files of sigs.k8s.io/cluster-api are not there yet; run `python3 -m toolchain`"
+        "cluster-api: the files of sigs.k8s.io/cluster-api are not there yet; run `make setup`"
     )
 
 

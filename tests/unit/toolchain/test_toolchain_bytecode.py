@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 STARTED = (
-    "cli.verbs.preview",
+    "jacquard.cli.verbs.preview",
     "policies.analyzer",
-    "providers.objectset.server",
-    "providers.standins.kubernetes.__main__",
+    "jacquard.providers.objectset.server",
+    "jacquard.lab.standins.kubernetes.__main__",
     "stacks.program",
 )
 COMPILED = re.compile(r"^# code object from '?(.*\.py)'?$", re.MULTILINE)
@@ -21,7 +21,7 @@ COMPILED = re.compile(r"^# code object from '?(.*\.py)'?$", re.MULTILINE)
 def test_nothing_is_compiled_where_nobody_may_write_bytecode(tmp_path: Path) -> None:
     variables = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path)}
     writing = {name: value for name, value in variables.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    subprocess.run([sys.executable, "-m", "toolchain.bytecode"], env=writing, check=True)
+    subprocess.run([sys.executable, "-m", "jacquard.lab.toolchain.bytecode"], env=writing, check=True)
 
     program = f"import {', '.join(STARTED)}"
     done = subprocess.run(
@@ -32,4 +32,4 @@ def test_nothing_is_compiled_where_nobody_may_write_bytecode(tmp_path: Path) -> 
         text=True,
     )
     assert COMPILED.findall(done.stderr) == []
-    assert "providers/kube/client" in done.stderr
+    assert "jacquard/providers/kube/client" in done.stderr

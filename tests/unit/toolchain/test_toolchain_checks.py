@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from toolchain import binaries, checks, paths, tools
-from toolchain.families import FAMILIES
-from toolchain.tools import Tool
+from jacquard.lab.toolchain import binaries, checks, tools
+from jacquard.lab.toolchain.families import FAMILIES
+from jacquard.lab.toolchain.tools import Tool
+from jacquard.machine import paths
 
 ETCD = next(family for family in FAMILIES if family.name == "etcd")
 GO = Tool(name="go", path=Path("/usr/bin/go"), version=(1, 26, 8))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from toolchain import command, doctor, setup, tools
-from toolchain.doctor import Item, State
-from toolchain.progress import Progress
+from jacquard.lab.toolchain import command, doctor, setup, tools
+from jacquard.lab.toolchain.doctor import Item, State
+from jacquard.lab.toolchain.progress import Progress
 
 Said = Callable[[Callable[[Progress], None]], str]
 
@@ -46,7 +46,7 @@ def test_the_doctor_of_a_bare_machine_names_every_remedy_and_makes_nothing(cache
 
     assert found["python"].state is State.OK
     assert found["go"].remedy == "go: is not on PATH; install Go 1.26.6 or newer from go.dev/dl"
-    assert found["kube-apiserver"].remedy == found["cluster-api files"].remedy == "run `python3 -m toolchain`"
+    assert found["kube-apiserver"].remedy == found["cluster-api files"].remedy == "run `make setup`"
     missing = {name for name, item in found.items() if item.state is not State.OK}
     assert set(found) - missing == {"JACQUARD_CACHE", "python", "disk", "cache"}
     assert all(found[name].remedy for name in missing)

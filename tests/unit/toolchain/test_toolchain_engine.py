@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from toolchain import engine, versions
-from toolchain.engine import MARK, OURS, Engine
-from toolchain.errors import ToolchainError
+from jacquard.lab.toolchain import engine, versions
+from jacquard.lab.toolchain.engine import MARK, OURS, Engine
+from jacquard.machine.errors import ToolchainError
 
 PULUMI = """
 if sys.argv[1:] == ["version"]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from toolchain import tools, versions
-from toolchain.binaries import module_folder
-from toolchain.families import FAMILIES, Family, linters, needed
+from jacquard.lab.toolchain import tools, versions
+from jacquard.lab.toolchain.binaries import module_folder
+from jacquard.lab.toolchain.families import FAMILIES, Family, linters, needed
 
 BY_NAME = {family.name: family for family in FAMILIES}
 EACH = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -88,7 +88,7 @@ def test_the_key_follows_from_module_files_and_what_is_built(tree: Path) -> None
     etcd = BY_NAME["etcd"]
     keys = [etcd.digest(), replace(etcd, tags="x").digest(), replace(etcd, stamps=("a.b=c",)).digest()]
     for name in ("go.mod", "go.sum"):
-        file = tree / "toolchain" / "modules" / "etcd" / name
+        file = tree / "jacquard/lab/toolchain/modules" / "etcd" / name
         file.write_text(file.read_text() + "\n")
         keys.append(etcd.digest())
 

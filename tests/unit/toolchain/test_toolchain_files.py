@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from toolchain.files import replace_private, replace_text
+from jacquard.machine.files import replace_private, replace_text
 
 
 def mode(path: Path) -> int:

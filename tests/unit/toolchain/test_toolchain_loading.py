@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from toolchain.loading import without_collector
+from jacquard.machine.loading import without_collector
 
 
 def test_the_collector_is_off_while_modules_are_loaded_and_leaves_them_alone_afterwards() -> None:

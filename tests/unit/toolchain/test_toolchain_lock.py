@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from toolchain import paths
-from toolchain.lock import held
+from jacquard.machine import paths
+from jacquard.machine.lock import held
 
 HOLD = """
 import sys
 from pathlib import Path
-from toolchain.lock import held
+from jacquard.machine.lock import held
 
 with held(Path(sys.argv[1]), "building", print):
     print("held", flush=True)

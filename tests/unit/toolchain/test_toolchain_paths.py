@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from toolchain import environment, paths
-from toolchain.errors import SettingError
+from jacquard.lab.toolchain import environment
+from jacquard.machine import paths
+from jacquard.machine.errors import SettingError
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def test_data_that_are_named_bring_their_repository(
     monkeypatch.setenv("JACQUARD_ENVIRONMENTS", str(regions / "environments"))
 
     assert paths.project() == regions
-    assert paths.set_up() == "python3 -m toolchain"
+    assert paths.set_up() == "make setup"
 
 
 def test_data_without_a_program_are_worked_on_by_the_clone(
@@ -59,8 +60,8 @@ def test_data_without_a_program_are_worked_on_by_the_clone(
 
 
 def test_another_clone_is_no_repository_of_regions(regions: Path, tree: Path) -> None:
-    (regions / "toolchain").mkdir()
-    (regions / "toolchain" / "paths.py").touch()
+    (regions / "jacquard/machine").mkdir(parents=True)
+    (regions / "jacquard/machine/paths.py").touch()
 
     assert paths.project() == tree
 

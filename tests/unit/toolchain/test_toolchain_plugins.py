@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from toolchain import binaries, engine, environment, paths, plugins
-from toolchain.engine import Engine
-from toolchain.errors import ToolchainError
+from jacquard.lab.toolchain import binaries, engine, environment, plugins
+from jacquard.lab.toolchain.engine import Engine
+from jacquard.machine import paths
+from jacquard.machine.errors import ToolchainError
 
 BUILT = Engine(version="v3.259.0", why="a test")
 PROVIDERS = ("kubernetes", "command")
@@ -68,12 +69,12 @@ def test_a_built_engine_gets_stand_ins(pulumi: Path) -> None:
     assert {made[name][2] for name in executables} == {0o755}
     assert (paths.pulumi_bin() / "pulumi").samefile(pulumi)
     assert (paths.home() / "pulumi" / plugin_file("command")).read_text() == (
-        "#!/bin/sh\n# made by `python3 -m toolchain`: stands in for the vendor's executable of this name\n"
-        f'exec {paths.VENV}/bin/python -P -m providers.standins.command "$@"\n'
+        "#!/bin/sh\n# made by `make setup`: stands in for the vendor's executable of this name\n"
+        f'exec {paths.VENV}/bin/python -P -m jacquard.lab.standins.command "$@"\n'
     )
     assert (paths.pulumi_bin() / "pulumi-language-python").read_text().splitlines()[2:] == [
         f"export JACQUARD_LANGUAGE_EXEC={paths.pulumi_bin()}/pulumi-language-python-exec",
-        f'exec {paths.VENV}/bin/python -P -m providers.standins.language_host "$@"',
+        f'exec {paths.VENV}/bin/python -P -m jacquard.lab.standins.language_host "$@"',
     ]
     assert (paths.pulumi_bin() / "jacquard").readlink() == paths.VENV / "bin" / "jacquard"
     assert (paths.pulumi_bin() / "kubectl").readlink() == pulumi.with_name("kubectl")
@@ -108,7 +109,7 @@ def test_what_changed_is_renewed(pulumi: Path) -> None:
     plugins.lay_out(BUILT)
 
     assert (paths.pulumi_bin() / "pulumi").read_text() == "rebuilt"
-    assert "providers.standins.language_host" in host.read_text()
+    assert "jacquard.lab.standins.language_host" in host.read_text()
 
 
 @pytest.mark.usefixtures("pulumi")
@@ -149,7 +150,7 @@ def test_an_engine_that_is_not_built_is_an_error(cache: Path) -> None:
     assert not cache.exists()
     with pytest.raises(ToolchainError) as caught:
         plugins.lay_out(BUILT)
-    assert str(caught.value) == "pulumi: pulumi v3.259.0 is not built; run `python3 -m toolchain`"
+    assert str(caught.value) == "pulumi: pulumi v3.259.0 is not built; run `make setup`"
 
 
 def test_a_launcher_runs_this_clones_module_from_any_folder(
@@ -167,7 +168,7 @@ def test_a_launcher_runs_this_clones_module_from_any_folder(
     answer = subprocess.run(
         [launcher, "status", "--help"], cwd=decoy.parent, capture_output=True, text=True, check=True
     )
-    assert answer.stdout.startswith("usage: python3 -m toolchain status")
+    assert answer.stdout.startswith("usage: python3 -m jacquard.lab.toolchain status")
 
 
 @pytest.mark.usefixtures("pulumi", "search_path")

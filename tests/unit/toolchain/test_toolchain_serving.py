@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from toolchain.engine import MARK, PROVIDERS, plugin
-from toolchain.kind import Kind
-from toolchain.serving import PlugIn, serving
+from jacquard.lab.toolchain.engine import MARK, PROVIDERS, plugin
+from jacquard.lab.toolchain.serving import PlugIn, serving
+from jacquard.machine.kind import Kind
 
 ALONE = {"PULUMI_IGNORE_AMBIENT_PLUGINS": "true"}
 

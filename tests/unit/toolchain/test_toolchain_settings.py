@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from cli.errors import ExitCode
-from toolchain import command, settings
-from toolchain.errors import SettingError
+from jacquard.cli.errors import ExitCode
+from jacquard.lab.toolchain import command
+from jacquard.machine import settings
+from jacquard.machine.errors import SettingError
 
 TOOLCHAIN = "JACQUARD_TOOLCHAIN: 'banana' is unknown; write auto, vendor or build"
 CLUSTER = "JACQUARD_CLUSTER: 'banana' is unknown; write kwok, kind or context:NAME"

@@ -12,18 +12,19 @@ from typing import Any
 
 import pytest
 
-from toolchain import __main__ as entry
-from toolchain import command, doctor, paths, setup
-from toolchain.doctor import State
-from toolchain.errors import ToolchainError
-from toolchain.progress import Progress
+from jacquard.lab.toolchain import __main__ as entry
+from jacquard.lab.toolchain import command, doctor, setup
+from jacquard.lab.toolchain.doctor import State
+from jacquard.lab.toolchain.progress import Progress
+from jacquard.machine import paths
+from jacquard.machine.errors import ToolchainError
 
 Said = Callable[[Callable[[Progress], None]], str]
 
 
 def test_the_entry_parses_under_python_3_6() -> None:
     for name in ("__init__.py", "__main__.py"):
-        ast.parse((paths.ROOT / "toolchain" / name).read_text(), feature_version=(3, 6))
+        ast.parse((paths.ROOT / "jacquard/lab/toolchain" / name).read_text(), feature_version=(3, 6))
 
 
 def test_an_old_python_is_told_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,7 +65,7 @@ def test_a_whole_set_up_leaves_the_tree_clean_and_a_second_has_nothing_to_do(tre
 
     assert {path for path in tree.rglob("*") if paths.VENV not in (path, *path.parents)} == before
     assert {item.name: item.remedy for item in doctor.report() if item.state is not State.OK} == {
-        "provider jacquard": "run `python3 -m toolchain`",  # entry points are pip's work, which is simulated here
+        "provider jacquard": "run `make setup`",  # entry points are pip's work, which is simulated here
     }
     again = said(setup.set_up).splitlines()
     assert [line.split()[0] for line in again] == ["engine", ".venv", "binaries", "ready"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from toolchain import versions
+from jacquard.lab.toolchain import versions
 
 
 @pytest.mark.parametrize(

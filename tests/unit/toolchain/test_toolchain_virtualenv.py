@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from toolchain import paths, virtualenv
-from toolchain.progress import Progress
+from jacquard.lab.toolchain import virtualenv
+from jacquard.lab.toolchain.progress import Progress
+from jacquard.machine import paths
 
 Said = Callable[[Callable[[Progress], None]], str]
 
@@ -70,8 +71,8 @@ def test_an_interrupted_installation_of_the_project_keeps_the_dependencies(pip: 
         (lambda: remove(".venv/bin/python"), ["venv", "dependencies", "project", "bytecode"]),
         (lambda: overwrite(".venv/jacquard-stamp.json", '"half'), ["venv", "dependencies", "project", "bytecode"]),
         (lambda: overwrite("pyproject.toml", "[project]"), ["project", "bytecode"]),
-        (lambda: overwrite("previews/__init__.py", ""), ["project", "bytecode"]),
-        (lambda: overwrite("cli/more.py", ""), ["bytecode"]),
+        (lambda: overwrite("jacquard/previews/__init__.py", ""), ["project", "bytecode"]),
+        (lambda: overwrite("jacquard/cli/more.py", ""), ["bytecode"]),
     ],
     ids=["lock", "no interpreter", "damaged stamp", "settings", "new package", "new module"],
 )

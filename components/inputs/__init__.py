@@ -1,0 +1,1 @@
+"""Inputs of each component, by slice."""

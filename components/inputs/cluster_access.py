@@ -1,0 +1,16 @@
+"""What access to a cluster is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.pools import PlacedCluster
+from components.render.control_planes.cluster_access import ClusterAccessInput
+from components.specs.environment import Environment
+
+
+def of_cluster(_environment: Environment, placed: PlacedCluster) -> Iterator[ClusterAccessInput]:
+    """Yield the access of a cluster whose administrators come from an identity provider."""
+    cluster = placed.cluster
+    if cluster.oidc is not None and cluster.oidc.admins is not None:
+        yield ClusterAccessInput(name=cluster.name, cluster=cluster.name, admins=cluster.oidc.admins)

@@ -1,0 +1,82 @@
+"""What the namespaces of a cluster's teams are made from, and which namespaces the platform has beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.add_ons import add_ons
+from components.lookups.fabrics import handed_out
+from components.lookups.pools import PlacedCluster
+from components.render.add_ons import cni, flux
+from components.render.control_planes.cluster_namespaces import DNS_NAMESPACE, ClusterNamespacesInput, TeamNamespace
+from components.render.network import port_functions
+from components.render.storage.storage import storage_drivers
+from components.render.vms.vm_images import NAMESPACE as VMS
+from components.render.vms.vm_offering import VM_OPERATORS
+from components.specs.add_ons.add_ons import Gift
+from components.specs.control_planes.api_server import OidcSpec
+from components.specs.control_planes.cluster_namespaces import NamespaceSpec
+from components.specs.environment import Environment
+
+ROLES = {"edit_group": "edit", "view_group": "view"}
+"""Kubernetes' own role that a group of a namespace has there."""
+_ALWAYS = ("default", DNS_NAMESPACE)
+
+
+def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[ClusterNamespacesInput]:
+    """Yield the namespaces of a cluster that lists any."""
+    cluster = placed.cluster
+    if cluster.namespaces:
+        networks, numbers = environment.region.networks, environment.allocations.vpcs[cluster.vpc]
+        yield ClusterNamespacesInput(
+            name=cluster.name,
+            cluster=cluster.name,
+            namespaces=tuple(
+                TeamNamespace(
+                    spec=one,
+                    groups=_groups(one, cluster.oidc),
+                    stores=(networks.storage,) if has_keys(placed, one.name) else (),
+                )
+                for one in cluster.namespaces
+            ),
+            api=environment.allocations.clusters[cluster.name].vip,
+            # Kubernetes takes the first of the range (K8S:pkg/controlplane/services.go).
+            service=numbers.services[1],
+            inside=tuple(numbers.prefixes.values()),
+            hidden=networks.unseen,
+            watchers=tuple(entry.namespace for entry in add_ons(environment, placed) if entry.gives is Gift.MONITORING),
+        )
+
+
+def platform_namespaces(environment: Environment, placed: PlacedCluster) -> frozenset[str]:
+    """Return the namespaces of a cluster that Kubernetes and the platform have there; others come with `KUBERNETES`."""
+    cluster, vms = placed.cluster, placed.tenant.vms
+    chosen = add_ons(environment, placed)
+    classes = tuple(spec for spec in environment.region.storage if spec.name in cluster.storage)
+    calico = any(entry.chart == cni.CALICO for entry in chosen)
+    return frozenset(
+        (
+            *_ALWAYS,
+            *(entry.namespace for entry in chosen),
+            *(cni.CALICO_NAMESPACES if calico else ()),
+            *(driver.namespace for driver in storage_drivers(classes)),
+            *((VMS, *(one.namespace for one in VM_OPERATORS)) if vms and vms.cluster == cluster.name else ()),
+            *((flux.NAMESPACE,) if cluster.flux else ()),
+            *((port_functions.NAMESPACE,) if handed_out(environment, placed) else ()),
+        )
+    )
+
+
+def has_keys(placed: PlacedCluster, namespace: str) -> bool:
+    """Tell whether pods of a namespace have keys of a bucket."""
+    return any(
+        access.cluster == placed.cluster.name and namespace in access.namespaces
+        for bucket in placed.tenant.buckets
+        for access in bucket.access
+    )
+
+
+def _groups(spec: NamespaceSpec, provider: OidcSpec | None) -> dict[str, str]:
+    if provider is None:
+        return {}
+    return {ROLES[key]: provider.seen(group) for key, group in spec.groups.items()}

@@ -1,0 +1,27 @@
+"""What lets the DPUs of a region go is made from this: whose hosts they are, and how many may be away."""
+
+from __future__ import annotations
+
+from components.intents.dpus import deployments
+from components.lookups.pools import PlacedCluster, clusters
+from components.render.network.dpu_release import TOOL, DpuRelease
+from components.render.network.tenant_network import on_dpus
+from components.specs.environment import Environment
+
+
+def dpu_release(environment: Environment) -> DpuRelease | None:
+    """Return how the DPUs of ``environment`` are let go; None where people do it."""
+    spec, found = environment.region.dpus.release, tuple(deployments(environment, environment.allocations.vpcs))
+    if spec is None or not found:
+        return None
+    return DpuRelease(
+        spec=spec,
+        image=str(environment.versions.tool(TOOL)),
+        clusters=tuple(placed.cluster.name for placed in clusters(environment) if has_dpus(placed)),
+        deployments={one.name: one.vpc for one in found},
+    )
+
+
+def has_dpus(placed: PlacedCluster) -> bool:
+    """Tell whether DPUs isolate the hosts of a cluster."""
+    return placed.vpc is not None and on_dpus(placed.vpc)

@@ -1,0 +1,194 @@
+"""Code of a repository of regions that joins ours: each file of a folder brings one thing under a name that is agreed.
+
+Files are loaded by their path, never by a package's name: ``policies/`` and ``components/`` of a repository are called
+as ours are.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from components.lookups.slices import Slice
+from components.render.extensions import OwnInput, wrong_orders
+from components.render.manifest import Manifest, Rendered, objects
+from components.specs.environment import Environment
+from components.specs.reading.problems import Problem, SpecError
+
+Concepts: TypeAlias = Callable[[Environment, Slice], Iterable[OwnInput]]
+"""What a file of ``components/`` calls ``concepts``: what it adds to one slice of an environment."""
+_LEAVE = "leave it out, or call it otherwise"
+_PROJECT = "../../"
+"""Way from the folder of an environment to that of its project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """One file of a repository and what it brings."""
+
+    file: str
+    """Path of the file from the folder of an environment, as problems have it."""
+    path: Path
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class OwnComponent:
+    """A component of a repository, whose code may break."""
+
+    file: str
+    path: Path
+    make: Concepts
+
+    def inputs(self, environment: Environment, part: Slice) -> tuple[OwnInput, ...]:
+        """Return what the component adds to ``part``.
+
+        Raises:
+            SpecError: its code breaks, or yields something else.
+        """
+        try:
+            found = tuple(self.make(environment, part))
+        except Exception as error:
+            text = f"concepts() breaks on slice {part.name}: {_said(error)}; mend it"
+            raise self._wrong(environment, _line(error, self.path), text) from error
+        odd = [type(one).__name__ for one in found if not isinstance(one, OwnInput)]
+        if odd:
+            text = f"concepts() yields {odd[0]} for slice {part.name}; yield OwnInput of components.render.extensions"
+            raise self._wrong(environment, 0, text)
+        wrong = [
+            f"component '{one.name}': {_named(item)}: {text}"
+            for one in found
+            for item in objects(one.objects)
+            for text in wrong_orders(item)
+        ]
+        if wrong:
+            raise self._wrong(environment, 0, *wrong)
+        return found
+
+    def _wrong(self, environment: Environment, line: int, *texts: str) -> SpecError:
+        return SpecError(environment.name, [Problem(self.file, line, "", text) for text in texts])
+
+
+def own_inputs(environment: Environment, part: Slice) -> Iterator[OwnInput]:
+    """Yield what components of the repository add to ``part``.
+
+    Raises:
+        SpecError: code of one breaks, or two call something alike.
+    """
+    files: dict[str, str] = {}
+    for component in environment.own:
+        for one in component.inputs(environment, part):
+            if one.name in files:
+                other = from_project(files[one.name])
+                text = f"component '{one.name}' of slice {part.name} is in {other} too; give it another name"
+                raise SpecError(environment.name, [Problem(component.file, 0, "", text)])
+            files[one.name] = component.file
+            yield one
+
+
+def refuse_twins(environment: Environment, part: Slice, rendered: tuple[Rendered, ...]) -> None:
+    """Pass when no component of the repository makes an object of ``part`` that is made already.
+
+    Raises:
+        SpecError: with all such objects.
+    """
+    count = Counter(item.key for item in objects(rendered)) if environment.own else Counter[str]()
+    problems = [
+        Problem(
+            component.file,
+            0,
+            "",
+            f"component '{one.name}': {_named(item)} is made twice in slice {part.name}; {_LEAVE}",
+        )
+        for component in environment.own
+        for one in component.inputs(environment, part)
+        for item in objects(one.objects)
+        if count[item.key] > 1
+    ]
+    if problems:
+        raise SpecError(environment.name, problems)
+
+
+def _named(item: Manifest) -> str:
+    where = f"{item.namespace}/" if item.namespace else ""
+    return f"{item.kind} {where}{item.name} of cluster {item.cluster}"
+
+
+def components(project: Path) -> tuple[tuple[OwnComponent, ...], tuple[Problem, ...]]:
+    """Return the components of the repository ``project``, and what is wrong with their files."""
+    found, problems = load(project, "components", "concepts")
+    odd = [one for one in found if not callable(one.value)]
+    problems += tuple(
+        Problem(
+            one.file, 0, "", f"concepts is of type {type(one.value).__name__}; write def concepts(environment, part)"
+        )
+        for one in odd
+    )
+    made = (OwnComponent(one.file, one.path, one.value) for one in found if one not in odd)
+    return tuple(made), problems
+
+
+def from_project(place: str) -> str:
+    """Return a place that problems name, as it is called in the project's folder."""
+    return place.removeprefix(_PROJECT)
+
+
+def load(project: Path, folder: str, name: str) -> tuple[tuple[Own, ...], tuple[Problem, ...]]:
+    """Return what the files of ``folder`` of a repository call ``name``, and what is wrong with these files."""
+    paths = sorted((project / folder).glob("[!_]*.py"))
+    stamps = tuple((path, path.stat().st_mtime_ns) for path in paths)
+    return _loaded(project, name, stamps)
+
+
+@lru_cache(maxsize=16)
+def _loaded(
+    project: Path, name: str, stamps: tuple[tuple[Path, int], ...]
+) -> tuple[tuple[Own, ...], tuple[Problem, ...]]:
+    found, problems = [], []
+    for path, _ in stamps:
+        file = f"{_PROJECT}{path.relative_to(project).as_posix()}"
+        try:
+            module = _module(path)
+        except Exception as error:  # noqa: BLE001 - whatever a file of the user's breaks on is told in one line
+            text = f"does not import: {_said(error)}; mend it, or move it out of {path.parent.relative_to(project)}/"
+            problems.append(Problem(file, _line(error, path), "", text))
+            continue
+        if hasattr(module, name):
+            found.append(Own(file, path, getattr(module, name)))
+        else:
+            text = f"has no {name}; define it, or begin the file's name with _ to have it left alone"
+            problems.append(Problem(file, 0, "", text))
+    return tuple(found), tuple(problems)
+
+
+def _module(path: Path) -> Any:
+    name = f"own_{path.parent.name}_{path.stem}"
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(name)
+    module = module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error.msg if isinstance(error, SyntaxError) else error}"
+
+
+def _line(error: Exception, path: Path) -> int:
+    """Return the line of ``path`` that broke, 0 when none did."""
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        return error.lineno or 0
+    lines, trace = [0], error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            lines.append(trace.tb_lineno)
+        trace = trace.tb_next
+    return lines[-1]

@@ -1,0 +1,101 @@
+"""Which Secrets a store delivers: those that rendered objects refer to and nobody makes, by the walk over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+
+from components.lookups.references.table import Entry, Table, references_table
+from components.lookups.references.walk import Given, given
+from components.lookups.slices import Slice, SliceKind
+from components.render.concept import Concept
+from components.render.hosts.inventory import InventoryInput
+from components.render.manifest import Manifest, Rendered, objects
+from components.render.namespaces import FREE_HOSTS, tenant_namespace
+from components.render.region.external_secrets import Delivery, ExternalSecretsInput
+from components.specs.environment import Environment
+
+_KIND = "Secret"
+Render = Callable[[Concept], tuple[Rendered, ...]]
+"""What turns a concept into its objects: its own ``render``, or a look at those that it rendered before."""
+
+
+def of_slice(
+    environment: Environment, part: Slice, concepts: Iterable[Concept], render: Render
+) -> Iterator[ExternalSecretsInput]:
+    """Yield the Secrets that objects of ``concepts`` refer to; none where somebody else puts them there.
+
+    Those of the foundation are part of the region itself: its data stores wait for them.
+    """
+    store = environment.region.secrets.store
+    if store is None or part.kind is SliceKind.FOUNDATION:
+        return
+    items = (item for concept in concepts for item in objects(_seen(concept, render)))
+    had = _of_earlier_halls(environment, part)
+    found = tuple(one for one in deliveries(environment, items) if (one.namespace, one.name) not in had)
+    if found:
+        yield ExternalSecretsInput(name=part.name, namespace=_namespace(part), store=store, deliveries=found)
+
+
+def deliveries(environment: Environment, items: Iterable[Manifest]) -> tuple[Delivery, ...]:
+    """Return the Secrets that ``items`` refer to and no controller makes, in the order of the first reference."""
+    table, region = _secrets(), environment.region.region
+    return tuple(
+        _delivery(one, region, entry, form.type)
+        for one in given(items, table).values()
+        if one.target.kind == _KIND and (entry := (form := table.forms[str(one.form)]).entry) is not None
+    )
+
+
+@cache
+def _secrets() -> Table:
+    """Return of the table the rows of Secrets that a store delivers: most objects have none, and take no time."""
+    table = references_table()
+    deliverable = {name for name, form in table.forms.items() if form.entry is not None}
+    kinds = {kind: tuple(row for row in rows if row.form in deliverable) for kind, rows in table.refers.items()}
+    return replace(table, refers={kind: rows for kind, rows in kinds.items() if rows}, makes={})
+
+
+def _delivery(one: Given, region: str, entry: Entry, kind: str | None) -> Delivery:
+    target = one.target
+    owner = {Entry.REGION: (), Entry.NAMESPACE: (target.namespace,), Entry.CLUSTER: (target.cluster,)}[entry]
+    return Delivery(
+        cluster=target.cluster,
+        namespace=target.namespace,
+        name=target.name,
+        keys=tuple(sorted(one.keys)),
+        entry="/".join((region, *owner, target.name)),
+        type=kind,
+    )
+
+
+def _seen(concept: Concept, render: Render) -> tuple[Rendered, ...]:
+    """Return objects that refer to all Secrets of ``concept``: of hosts that have a login in common, one."""
+    if not isinstance(concept, InventoryInput):
+        return render(concept)
+    alike = {(placed.owner and placed.owner.cluster, placed.host.bmc_secret): placed for placed in concept.hosts}
+    return replace(concept, hosts=tuple(alike.values())).render()
+
+
+def _of_earlier_halls(environment: Environment, part: Slice) -> set[tuple[str, str]]:
+    """Return namespace and name of the logins that an earlier hall brings: two slices never own one object."""
+    if part.kind is not SliceKind.INVENTORY:
+        return set()
+    halls = [hall for site in environment.region.sites for hall in site.halls]
+    earlier, pools = set(halls[: halls.index(part.subject)]), environment.allocations.hosts
+    return {
+        (pools[host.host].partition("/")[0] if host.host in pools else FREE_HOSTS, host.bmc_secret)
+        for host in environment.hosts
+        if host.hall in earlier
+    }
+
+
+def _namespace(part: Slice) -> str:
+    match part.kind:
+        case SliceKind.INVENTORY:
+            return FREE_HOSTS
+        case SliceKind.TENANT:
+            return tenant_namespace(part.subject)
+        case _:
+            return part.subject

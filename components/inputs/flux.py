@@ -1,0 +1,25 @@
+"""What the hand-over of a cluster to its tenant is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.add_ons import facts
+from components.lookups.pools import PlacedCluster
+from components.render.add_ons.flux import OPERATOR, FluxInput
+from components.render.region.kustomizations import ByManifests
+from components.specs.environment import Environment
+
+
+def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[FluxInput]:
+    """Yield the repository of a cluster that has one."""
+    cluster = placed.cluster
+    if cluster.flux is not None:
+        yield FluxInput(
+            name=cluster.name,
+            cluster=cluster.name,
+            spec=cluster.flux,
+            placement=facts(environment, placed).placement,
+            by_manifests=ByManifests.taken(environment.versions, (OPERATOR.chart,)),
+            pins=environment.image_pins.charts_of(cluster.name),
+        )

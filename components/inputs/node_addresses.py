@@ -1,0 +1,34 @@
+"""Which address each host has in its VPC, for those that hand it over: to DPUs their end, to nodes theirs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from components.allocate.node_addresses import link_of
+from components.lookups.dpu_clusters import running_dpu
+from components.lookups.pools import vpc_of_host
+from components.render.hosts.inventory import dpu_name
+from components.specs.base import Address, Network
+from components.specs.environment import Environment
+
+Links = Mapping[str, Mapping[str, Network]]
+"""Links of hosts, by DPU cluster and by name of the DPU."""
+
+
+def host_links(environment: Environment) -> Mapping[str, Links]:
+    """Return the links of the hosts that have an address, by VPC; one walk over all hosts finds those of all VPCs."""
+    lock, found = environment.allocations, defaultdict[str, dict[str, dict[str, Network]]](lambda: defaultdict(dict))
+    if lock.addresses:
+        at, vpc_of = running_dpu(environment), vpc_of_host(environment)
+        for host in environment.hosts:
+            address, vpc = lock.addresses.get(host.host), vpc_of(host)
+            if address is not None and vpc is not None:
+                found[vpc][at(host) or ""][dpu_name(host)] = link_of(address)
+    return found
+
+
+def addresses_of(environment: Environment, pool: str) -> Mapping[str, Address]:
+    """Return the address of each host of ``pool`` (``cluster/pool``) that has one, by host."""
+    lock = environment.allocations
+    return {host: address for host, address in lock.addresses.items() if lock.hosts.get(host) == pool}

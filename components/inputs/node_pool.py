@@ -1,0 +1,79 @@
+"""What node pools are made from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from components.inputs.node_addresses import addresses_of
+from components.intents.nodes import intents_of
+from components.lookups.pools import PlacedCluster, clusters_of, failure_domain
+from components.render.pools.join_service import HostIdentity
+from components.render.pools.node_pool import NodePoolInput, RolloutGroup
+from components.rollout.repair import most_broken, startup_seconds
+from components.rollout.replacement import replacement, spare_hosts
+from components.specs.environment import Environment
+from components.specs.keys import domain_of, group_key, pool_key, pool_of
+from components.specs.pools.node_pool import NodePoolSpec
+from components.specs.region.catalog import BootMode
+from components.specs.region.tenant import TenantSpec
+
+
+def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[NodePoolInput]:
+    """Yield the pools of each cluster of a tenant."""
+    for placed in clusters_of(tenant):
+        for pool in placed.cluster.pools:
+            yield pool_input(environment, placed, pool)
+
+
+def pool_input(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec) -> NodePoolInput:
+    """Return what ``pool`` is made from.
+
+    Raises:
+        KeyError: the lock files do not fit the data.
+    """
+    region, kind = environment.region, environment.instance_types.by_name[pool.instance_type]
+    groups = tuple(_groups(environment, pool_key(placed.cluster.name, pool.name), pool))
+    return NodePoolInput(
+        name=f"{placed.cluster.name}-{pool.name}",
+        cluster=placed.cluster.name,
+        tenant=placed.tenant.tenant,
+        spec=pool,
+        kind=kind,
+        groups=groups,
+        bare_metal=region.bare_metal.backend,
+        startup_seconds=startup_seconds(environment, pool, sum(group.size.most_nodes for group in groups)),
+        window=placed.tenant.changes.window,
+        burn_in=region.nodes.burn_in,
+        addresses=addresses_of(environment, pool_key(placed.cluster.name, pool.name)),
+    )
+
+
+def _groups(environment: Environment, of_pool: str, pool: NodePoolSpec) -> Iterator[RolloutGroup]:
+    intents = intents_of(environment, of_pool)
+    spares = spare_hosts(environment, of_pool) if pool.rollout.surge else {}
+    asking = {key for key, intent in intents.items() if intent.boot is BootMode.LIVE_ISO}
+    identities = _identities(environment, of_pool) if asking else {}
+    for key, size in sorted(environment.allocations.groups.items()):
+        if pool_of(key) != of_pool:
+            continue
+        plan = replacement(pool.rollout, size.nodes, spares.get(key, 0))
+        yield RolloutGroup(
+            failure_domain=domain_of(key),
+            size=size,
+            intent=intents[key],
+            max_surge=plan.max_surge,
+            max_unavailable=plan.max_unavailable,
+            most_broken=most_broken(environment, pool, size.most_nodes),
+            hosts=tuple(identities[key]) if key in asking else (),
+        )
+
+
+def _identities(environment: Environment, of_pool: str) -> dict[str, list[HostIdentity]]:
+    """Return the hosts of a pool by rollout group."""
+    found: dict[str, list[HostIdentity]] = defaultdict(list)
+    for host in environment.hosts:
+        if environment.allocations.hosts.get(host.host) == of_pool:
+            identity = HostIdentity(host=host.host, boot_mac=host.boot_mac, dpu_serial=host.dpu_serial)
+            found[group_key(of_pool, failure_domain(environment, host))].append(identity)
+    return found

@@ -1,0 +1,75 @@
+"""What the foundation of a region is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from components.inputs.dpu_release import dpu_release
+from components.inputs.external_secrets import deliveries
+from components.lookups.charts import needed_charts
+from components.lookups.data_stores import region_stores
+from components.lookups.dpus import dpu_platform, uses_dpf, uses_ovn
+from components.lookups.pools import clusters
+from components.render import labels as keys
+from components.render.namespaces import FREE_HOSTS
+from components.render.objects import given
+from components.render.pools.pool_rollout import window_text
+from components.render.region.cluster_api import PROVIDERS
+from components.render.region.external_secrets import external_secrets
+from components.render.region.kustomizations import ByManifests
+from components.render.region.region import RegionInput
+from components.specs.environment import Environment
+from components.specs.region.region import RegionSpec
+from components.specs.region.tenant import TenantSpec
+
+
+def of_region(environment: Environment, region: RegionSpec) -> Iterator[RegionInput]:
+    """Yield the one input of the foundation."""
+    needed, dpf = needed_charts(environment), uses_dpf(environment)
+    installed = environment.versions.installed(region.image_channel)
+    made = RegionInput(
+        name=environment.name,
+        spec=region,
+        charts=tuple(chart for name, chart in installed.items() if name in needed),
+        by_manifests=ByManifests.taken(environment.versions, (*needed, PROVIDERS)),
+        platform=dpu_platform(environment),
+        dpf=dpf,
+        data_stores=tuple(region_stores(environment, dpf=dpf)),
+        ovn=uses_ovn(environment),
+        clusters={placed.cluster.name: placed.tenant.tenant for placed in clusters(environment)},
+        tenants={tenant.tenant: _about(tenant) for tenant in environment.tenants},
+        release=environment.versions.release,
+        watched=_watched(environment),
+        cluster_api=environment.versions.cluster_api,
+        dpu_release=dpu_release(environment) if dpf else None,
+    )
+    store = region.secrets.store
+    found = () if store is None else external_secrets(store, deliveries(environment, made.render()))
+    yield replace(made, secrets=tuple(found))
+
+
+def _about(tenant: TenantSpec) -> dict[str, str]:
+    """Return what people and alerts find on the namespaces of ``tenant``: whom to tell and ask, when, what it paid."""
+    contacts, changes = tenant.contacts, tenant.changes
+    contract = ", ".join(f"{part.nodes} {part.instance_type}" for part in tenant.contract)
+    return {
+        keys.CONTACT_ALERTS: contacts.alerts,
+        keys.CONTACT_CHANGES: contacts.changes,
+        keys.CONTACT_MAINTENANCE: contacts.maintenance or contacts.changes,
+        keys.APPROVAL: changes.approval.value,
+        **given(**{keys.WINDOW: changes.window and window_text(changes.window), keys.CONTRACT: contract or None}),
+    }
+
+
+def _watched(environment: Environment) -> dict[str, tuple[str, ...]]:
+    """Return the namespaces of the hosts of each bare-metal controller, that of free hosts last."""
+    metal, lock = environment.region.bare_metal, environment.allocations.clusters
+    every = [placed.cluster.name for placed in clusters(environment)] if metal.controllers else []
+    return {
+        one.name: (
+            *(cluster for cluster in every if lock[cluster].controller == one.name),
+            *((FREE_HOSTS,) if one.name == metal.free_hosts else ()),
+        )
+        for one in metal.controllers
+    }

@@ -1,0 +1,105 @@
+"""What each slice of an environment is made from: names are looked up, numbers read from the lock files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias, TypeVar, assert_never
+
+from components.inputs import (
+    buckets,
+    cluster_access,
+    cluster_namespaces,
+    external_secrets,
+    flux,
+    hosted_control_plane,
+    inventory,
+    isolation,
+    node_pool,
+    pod_priorities,
+    region,
+    request_priority,
+    storage,
+    tenant_network,
+    vm_offering,
+)
+from components.inputs.extensions import own_inputs
+from components.lookups import add_ons, dns
+from components.lookups.pools import PlacedCluster, clusters
+from components.lookups.slices import Slice, SliceKind
+from components.render.concept import Concept
+from components.render.manifest import Rendered
+from components.specs.environment import Environment
+from components.specs.region.region import RegionSpec
+from components.specs.region.tenant import TenantSpec
+
+Subject = TypeVar("Subject")
+_Makers: TypeAlias = tuple[Callable[[Environment, Subject], Iterable[Concept]], ...]
+
+_FOUNDATION: _Makers[RegionSpec] = (region.of_region, isolation.of_region)
+_INVENTORY: _Makers[str] = (inventory.of_hall,)
+_TENANT: _Makers[TenantSpec] = (tenant_network.of_tenant, hosted_control_plane.of_tenant, node_pool.of_tenant)
+_CLUSTER: _Makers[PlacedCluster] = (
+    request_priority.of_cluster,
+    pod_priorities.of_cluster,
+    add_ons.of_cluster,
+    tenant_network.of_cluster,
+    cluster_access.of_cluster,
+    storage.of_cluster,
+    cluster_namespaces.of_cluster,
+    buckets.of_cluster,
+    vm_offering.of_cluster,
+    dns.of_cluster,
+    flux.of_cluster,
+)
+"""What makes the inputs of a slice's components, in the order they are applied."""
+
+
+def inputs(environment: Environment, part: Slice) -> tuple[Concept, ...]:
+    """Return the inputs of the components of ``part``, in the order they are applied.
+
+    The Secrets that the others refer to come first, the repository's own components last.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
+        SpecError: code of the repository's own components breaks.
+    """
+    concepts = _referring(environment, part)
+    return (*external_secrets.of_slice(environment, part, concepts, lambda one: one.render()), *concepts)
+
+
+def rendered(environment: Environment, part: Slice) -> tuple[Rendered, ...]:
+    """Return the objects of those ``inputs``, of which each is rendered once.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
+        SpecError: code of the repository's own components breaks.
+    """
+    concepts = _referring(environment, part)
+    made = [concept.render() for concept in concepts]
+    by_identity = {id(concept): items for concept, items in zip(concepts, made, strict=True)}
+    secrets = external_secrets.of_slice(environment, part, concepts, lambda one: by_identity[id(one)])
+    return (*(item for one in secrets for item in one.render()), *(item for items in made for item in items))
+
+
+def _referring(environment: Environment, part: Slice) -> tuple[Concept, ...]:
+    return (*_ours(environment, part), *own_inputs(environment, part))
+
+
+def _ours(environment: Environment, part: Slice) -> tuple[Concept, ...]:
+    match part.kind:
+        case SliceKind.FOUNDATION:
+            return _made(_FOUNDATION, environment, environment.region)
+        case SliceKind.INVENTORY:
+            return _made(_INVENTORY, environment, part.subject)
+        case SliceKind.TENANT:
+            [tenant] = (tenant for tenant in environment.tenants if tenant.tenant == part.subject)
+            return _made(_TENANT, environment, tenant)
+        case SliceKind.CLUSTER:
+            [placed] = (placed for placed in clusters(environment) if placed.cluster.name == part.subject)
+            return _made(_CLUSTER, environment, placed)
+        case _:
+            assert_never(part.kind)
+
+
+def _made(makers: _Makers[Subject], environment: Environment, subject: Subject) -> tuple[Concept, ...]:
+    return tuple(concept for maker in makers for concept in maker(environment, subject))

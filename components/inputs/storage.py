@@ -1,0 +1,46 @@
+"""What the storage of a cluster is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.pools import PlacedCluster, clusters_of
+from components.render import labels as keys
+from components.render.storage.storage import DEFAULT_OF_VMS, StorageCatalogInput
+from components.specs.environment import Environment
+from components.specs.storage.storage import StorageClassSpec, TopolvmClassSpec, VastClassSpec
+
+
+def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[StorageCatalogInput]:
+    """Yield the storage classes of a cluster, in the order that it names them."""
+    cluster, tenant = placed.cluster, placed.tenant
+    classes = {spec.name: spec.of_tenant(tenant.tenant) for spec in environment.region.storage}
+    offered = tuple(classes[name] for name in cluster.storage)
+    yield StorageCatalogInput(
+        name=cluster.name,
+        cluster=cluster.name,
+        classes=offered,
+        pins=environment.image_pins.charts_of(cluster.name),
+        annotations={
+            spec.name: _annotations(environment, placed, spec)
+            for spec in offered
+            if not isinstance(spec, TopolvmClassSpec)
+        },
+    )
+
+
+def _annotations(environment: Environment, placed: PlacedCluster, spec: StorageClassSpec) -> dict[str, str]:
+    """Return what a class says beside: where its tenant mounts it from, how much of it, its snapshots, and its VMs."""
+    tenant, name = placed.tenant, spec.name
+    mounting = dict.fromkeys(one.cluster.vpc for one in clusters_of(tenant) if name in one.cluster.storage)
+    networks = [str(prefix) for vpc in mounting for prefix in environment.allocations.vpcs[vpc].of_kind("hosts")]
+    quota = tenant.quotas.storage.get(name)
+    vms = tenant.vms
+    taken = spec.snapshots if isinstance(spec, VastClassSpec) else None
+    of_vms = vms is not None and (vms.cluster, vms.image_storage_class) == (placed.cluster.name, name)
+    return {
+        keys.CLIENT_NETWORKS: ",".join(networks),
+        **({keys.TENANT_QUOTA: quota} if quota else {}),
+        **({keys.TREE_SNAPSHOTS: taken.schedule} if taken else {}),
+        **({DEFAULT_OF_VMS: "true"} if of_vms else {}),
+    }

@@ -1,0 +1,99 @@
+"""What the VPCs of a tenant are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from components.inputs.node_addresses import Links, host_links
+from components.lookups.dpus import dpu_platform
+from components.lookups.fabrics import partition, roce_ports
+from components.lookups.peerings import agreed
+from components.lookups.pools import PlacedCluster, clusters_of, public_addresses
+from components.lookups.rails import rails_of
+from components.render.backends import BORDERS
+from components.render.network.tenant_network import TenantNetworkInput, on_dpus
+from components.render.network.vpc import Peer, Vpc
+from components.specs.environment import Environment
+from components.specs.network.tenant_network import VpcSpec
+from components.specs.region.tenant import TenantSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedVpc:
+    """A VPC and whose it is."""
+
+    tenant: TenantSpec
+    vpc: Vpc
+
+
+def vpcs(environment: Environment) -> Iterator[PlacedVpc]:
+    """Yield all VPCs in order of file and entry.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
+    """
+    links = host_links(environment)
+    for tenant in environment.tenants:
+        for vpc in tenant.vpcs:
+            yield PlacedVpc(tenant=tenant, vpc=_vpc(environment, tenant, vpc, None, links))
+
+
+def enforced_by(environment: Environment, placed: PlacedVpc) -> tuple[str, ...]:
+    """Return the objects that hold the rules of a VPC, each as its kind and name."""
+    name, kind = placed.vpc.spec.name, BORDERS[placed.vpc.spec.isolation].rules_in
+    concepts = list(of_tenant(environment, placed.tenant))
+    concepts += (one for item in clusters_of(placed.tenant) for one in of_cluster(environment, item))
+    rendered = (item for concept in concepts if concept.vpc.spec.name == name for item in concept.render())
+    return tuple(f"{item.kind} {item.name}" for item in rendered if item.kind == kind)
+
+
+def of_tenant(environment: Environment, tenant: TenantSpec) -> Iterator[TenantNetworkInput]:
+    """Yield the VPCs that the DPUs of a tenant's hosts isolate."""
+    links = host_links(environment)
+    for vpc in filter(on_dpus, tenant.vpcs):
+        yield _network(environment, _vpc(environment, tenant, vpc, None, links), None)
+
+
+def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[TenantNetworkInput]:
+    """Yield the VPC of a cluster that it isolates itself, or has a partition of."""
+    vpc, part, ports = placed.vpc, partition(environment, placed), roce_ports(environment, placed)
+    cut = rails_of(environment, placed)
+    if vpc is not None and (part or ports or cut or not on_dpus(vpc)):
+        mine = _vpc(environment, placed.tenant, vpc, placed.cluster.name, {})  # links are what DPUs are told
+        yield replace(_network(environment, mine, placed.cluster.name), partition=part, rails=cut, roce=ports)
+
+
+def _network(environment: Environment, vpc: Vpc, cluster: str | None) -> TenantNetworkInput:
+    return TenantNetworkInput(
+        name=vpc.spec.name if cluster is None else f"{cluster}-{vpc.spec.name}",
+        vpc=vpc,
+        platform=dpu_platform(environment),
+        cluster=cluster,
+        partition=None,
+    )
+
+
+def _vpc(
+    environment: Environment, tenant: TenantSpec, vpc: VpcSpec, cluster: str | None, links: Mapping[str, Links]
+) -> Vpc:
+    addresses = environment.allocations.clusters
+    return Vpc(
+        spec=vpc,
+        tenant=tenant.tenant,
+        numbers=environment.allocations.vpcs[vpc.name],
+        control_planes=tuple(addresses[cluster.name].vip for cluster in tenant.clusters if cluster.vpc == vpc.name),
+        public_addresses=tuple(
+            address
+            for placed in clusters_of(tenant)
+            if placed.cluster.vpc == vpc.name
+            for address in public_addresses(environment, placed)
+        ),
+        host_links=links.get(vpc.name, {}),
+        peers=tuple(
+            Peer(vpc=name, tenant=owner, numbers=environment.allocations.vpcs[name])
+            for owner, name in agreed(environment, tenant, vpc)
+        ),
+        group=next((group for group in tenant.security_groups if group.name == vpc.security_group), None),
+        pins=environment.image_pins.charts_of(cluster) if cluster else {},
+    )

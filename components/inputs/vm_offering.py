@@ -1,0 +1,84 @@
+"""What the virtual machines of a cluster are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.pools import PlacedCluster, vm_pools
+from components.render.region.dns import domain_of
+from components.render.region.kustomizations import ByManifests
+from components.render.vms.virtual_machine import Machine
+from components.render.vms.vm_offering import VM_OPERATORS, VmOfferingInput
+from components.render.vms.vm_snapshots import VmSnapshots
+from components.render.workloads import KUBECTL
+from components.specs.environment import Environment
+from components.specs.keys import vm_key
+from components.specs.pools.node_pool import PoolRole
+from components.specs.vms.vm_chart import ChartAddressSpec
+from components.specs.vms.vm_offering import VirtualMachineSpec, VmImage, VmsSpec
+
+
+def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[VmOfferingInput]:
+    """Yield what can be ordered in the cluster that runs its tenant's VMs, and nothing for any other."""
+    vms = placed.tenant.vms
+    if vms is not None and vms.cluster == placed.cluster.name:
+        yield _offering(environment, placed, vms)
+
+
+def _offering(environment: Environment, placed: PlacedCluster, vms: VmsSpec) -> VmOfferingInput:
+    cluster, catalog, lock = placed.cluster, environment.vm_catalog, environment.allocations
+    sizes = catalog.sizes_by_name()
+    images: dict[str, VmImage] = {image.name: image for image in catalog.images}
+    images |= {image.name: image for image in vms.own_images}
+    classes = {spec.name: spec for spec in environment.region.storage if spec.name in cluster.storage}
+    dns = environment.region.dns
+    domain = domain_of(cluster.name, dns) if dns else None
+
+    def host_name(name: str) -> str | None:
+        return f"{name}.{domain}" if domain else None
+
+    def machine(spec: VirtualMachineSpec) -> Machine:
+        address = lock.public_ips[vm_key(cluster.name, spec.name)] if spec.public_ip else None
+        return Machine(
+            spec=spec,
+            size=sizes[spec.size],
+            image=images[spec.image],
+            classes=classes,
+            public_address=address,
+            host_name=host_name(spec.name) if address else None,
+        )
+
+    machines = tuple(machine(spec) for spec in vms.machines)
+    chosen = vm_pools(environment, vms, cluster)
+    return VmOfferingInput(
+        name=cluster.name,
+        cluster=cluster.name,
+        tenant=placed.tenant.tenant,
+        pools=tuple(pool.name for pool in chosen),
+        taints=tuple(dict.fromkeys(taint for pool in chosen for taint in pool.taints)),
+        system_pool=any(pool.role is PoolRole.SYSTEM for pool in cluster.pools),
+        sizes=tuple(sizes[name] for name in vms.offerings),
+        images=(*(images[name] for name in vms.images), *vms.own_images),
+        image_storage_class=vms.image_storage_class,
+        classes=classes,
+        machines=machines,
+        public_addresses={
+            name: ChartAddressSpec(address=lock.public_ips[vm_key(cluster.name, name)], host_name=host_name(name))
+            for name in vms.public_ips_for
+        },
+        quotas=placed.tenant.quotas,
+        emulation=environment.region.vm_emulation,
+        snapshots=_snapshots(environment, vms),
+        by_manifests=ByManifests.taken(environment.versions, (operator.chart for operator in VM_OPERATORS)),
+        pins=environment.image_pins.charts_of(cluster.name),
+    )
+
+
+def _snapshots(environment: Environment, vms: VmsSpec) -> VmSnapshots | None:
+    if vms.snapshots is None:
+        return None
+    return VmSnapshots(
+        spec=vms.snapshots,
+        image=str(environment.versions.tool(KUBECTL)),
+        machines=tuple(vm.name for vm in vms.machines if vm.snapshots),
+    )

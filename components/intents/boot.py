@@ -1,0 +1,44 @@
+"""How nodes boot: what each bare-metal backend can do with an image, and what a region must have for it."""
+
+from __future__ import annotations
+
+from components.render.backends import BARE_METAL
+from components.specs.environment import Environment
+from components.specs.hosts.bare_metal import BootMethod
+from components.specs.hosts.bmc import parse_bmc
+from components.specs.hosts.inventory import HostSpec
+from components.specs.region.catalog import BootMode, GoldenImage
+
+FIRST_REVISION = {BootMode.DISK: 1, BootMode.LIVE_ISO: 2, BootMode.NETBOOT: 1}
+"""First template revision that knows each way to boot."""
+
+
+def boot_objections(environment: Environment, image: GoldenImage, instance_type: str) -> list[str]:
+    """Return why nodes of ``instance_type`` cannot boot ``image`` here, or cannot be relied on to join then."""
+    backend = environment.region.bare_metal.backend
+    boots = BARE_METAL[backend].boots
+    if image.boot not in boots:
+        return [f"image {image.version} boots by {image.boot}, {backend} boots nodes by {' or '.join(boots)}"]
+    if image.boot is not BootMode.LIVE_ISO:
+        return []
+    if environment.region.nodes.join_service is None:
+        unproven = (
+            f"image {image.version} boots by {image.boot}, which gives nodes no token, and is unproven here while"
+            " region.yaml has no nodes.join_service"
+        )
+        return [unproven]
+    hosts = [host for host in environment.hosts if host.instance_type == instance_type]
+    without = [host for host in hosts if not parse_bmc(host.bmc).attaches_media]
+    if without:
+        unfit = (
+            f"image {image.version} boots by {image.boot}, which takes virtual media, and {len(without)} of"
+            f" {len(hosts)} {instance_type} hosts have a driver without it, such as {without[0].host}"
+            f" ({without[0].bmc})"
+        )
+        return [unfit]
+    return []
+
+
+def boot_method(host: HostSpec) -> BootMethod:
+    """Return how ``host`` boots what provisions it, which its driver decides."""
+    return BootMethod.VIRTUAL_MEDIA if parse_bmc(host.bmc).attaches_media else BootMethod.NETWORK_BOOT

@@ -1,0 +1,148 @@
+"""What DPUs are flashed from: the intent of each DPUDeployment, which a promotion alone moves, as for nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from components.intents.differences import At, Difference, differences
+from components.lookups.dpu_clusters import running_dpu
+from components.lookups.dpus import uses_dpf
+from components.lookups.pools import DataPath, vpc_of_host
+from components.render.backends import BORDERS
+from components.render.network.dpf_hbn import clusters_with
+from components.render.network.dpu_services import UNASSIGNED
+from components.render.network.dpu_templates import KNOWS_UPLINKS, NEWEST
+from components.render.network.dpus import named
+from components.render.network.tenant_network import on_dpus
+from components.specs.environment import Environment
+from components.specs.keys import DPUS, dpu_key
+from components.specs.network.vpc_allocation import VpcAllocation
+from components.specs.pools.intents import DpuIntent
+from components.specs.reading.loader import IMAGES, INSTANCE_TYPES, REGION
+from components.specs.region.catalog import DpuImage
+
+_OF_IMAGE = ("url", "sha256", "bsp", "doca", "uefi", "atf")
+"""Fields of an intent that are the image's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DpuDeployment:
+    """A DPUDeployment of a region, and whose DPUs it flashes."""
+
+    name: str
+    """Name of the object."""
+    vpc: str | None
+    """VPC that the hosts of its DPUs belong to; None when they are free."""
+    cluster: str
+    """DPU cluster that its DPUs join."""
+
+    @property
+    def key(self) -> str:
+        """Return its key in the lock file, ``dpus/deployment``."""
+        return dpu_key(self.name)
+
+
+def find_dpu_image(environment: Environment, version: str) -> DpuImage | None:
+    """Return the DPU image ``version`` of the catalogue."""
+    return next((image for image in environment.images.dpu_images if image.version == version), None)
+
+
+def wanted_dpu_intent(environment: Environment, image: DpuImage, revision: int = NEWEST) -> DpuIntent:
+    """Return what the data say that DPUs are flashed from, if they run ``image``."""
+    region, kinds = environment.region, environment.instance_types.instance_types
+    return DpuIntent(
+        revision=revision,
+        image=image.version,
+        **{name: getattr(image, name) for name in _OF_IMAGE},
+        virtual_functions=max(kind.dpu.virtual_functions for kind in kinds),
+        mtu_bytes=region.dpus.mtu_bytes,
+        uplink_mtu_bytes=region.dpus.uplink_mtu_bytes if revision >= KNOWS_UPLINKS else None,
+        mirror=region.registry.mirror if region.registry else None,
+    )
+
+
+def dpu_pins(environment: Environment, vpcs: Mapping[str, VpcAllocation]) -> dict[str, DpuIntent]:
+    """Return the intent of the DPUs of each DPUDeployment, by its key in the lock file.
+
+    What has one keeps it. A new deployment gets that of most others, so that the DPUs of a region stay the same; in a
+    new region the data say it.
+    """
+    pins = environment.image_pins
+    old = {key: pins.dpu_intents[name] for key, name in pins.dpus.items()}
+    keys = [one.key for one in deployments(environment, vpcs)]
+    count = Counter(intent.name for intent in old.values())
+    usual = max(old.values(), key=lambda intent: (count[intent.name], intent.name), default=None)
+    image = find_dpu_image(environment, environment.region.dpus.image)
+    first = usual or (wanted_dpu_intent(environment, image) if image else None)
+    return {key: intent for key in keys if (intent := old.get(key) or first)}
+
+
+def dpus_behind(environment: Environment) -> tuple[Difference, ...]:
+    """Return in what the DPUs of ``environment`` are behind their data; on their way, by where they go."""
+    pins, opened = environment.image_pins, environment.image_pins.rollouts.get(DPUS)
+    name = opened.to if opened else min(pins.dpus.values(), default=None)
+    image = find_dpu_image(environment, environment.region.dpus.image)
+    if name is None or image is None:
+        return ()
+    intent = pins.dpu_intents[name]
+    wanted = wanted_dpu_intent(environment, image, intent.revision)
+    return differences(environment, intent, wanted, _places(environment, image), _OF_IMAGE)
+
+
+def deployments(environment: Environment, vpcs: Mapping[str, VpcAllocation]) -> Iterator[DpuDeployment]:
+    """Yield the DPUDeployments of a region: those of free hosts, then those of VPCs.
+
+    Args:
+        environment: as loaded.
+        vpcs: numbers by VPC, as they are or are going to be.
+    """
+    if not uses_dpf(environment):
+        return
+    control = environment.region.dpus
+    every = control.every(environment.region.networks.dpu_loopbacks)
+    for at in every:
+        yield DpuDeployment(name=named(UNASSIGNED, at), vpc=None, cluster=at.name)
+    for tenant in environment.tenants:
+        for vpc in filter(on_dpus, tenant.vpcs):
+            if BORDERS[vpc.isolation].ovn:
+                yield DpuDeployment(name=vpc.name, vpc=vpc.name, cluster=every[0].name)
+            elif vpc.name in vpcs:
+                for at in clusters_with(vpcs[vpc.name], control, every):
+                    yield DpuDeployment(name=named(vpc.name, at), vpc=vpc.name, cluster=at.name)
+
+
+def dpu_hosts(environment: Environment) -> dict[str, str]:
+    """Return the DPUDeployment that the data put the DPU of each host into, by its key in the lock file."""
+    vpc_of, running = vpc_of_host(environment), running_dpu(environment)
+    key_of = {(one.vpc, one.cluster): one.key for one in deployments(environment, environment.allocations.vpcs)}
+    places = {host.host: (vpc_of(host), running(host)) for host in environment.hosts}
+    return {host: key_of[place] for host, place in places.items() if place in key_of}
+
+
+def ordered_dpus(environment: Environment) -> Counter[str]:
+    """Return how many DPUs the data put into each DPUDeployment, by its key in the lock file: one a host."""
+    return Counter(dpu_hosts(environment).values())
+
+
+def _places(environment: Environment, image: DpuImage) -> Mapping[str, At]:
+    """Return by field of an intent of DPUs the value of the data that decides it."""
+    entry: DataPath = ("dpu_images", environment.images.dpu_images.index(image))
+    kinds = environment.instance_types.instance_types
+    most = max(range(len(kinds)), key=lambda index: kinds[index].dpu.virtual_functions)
+    return {
+        "image": (REGION, ("dpus", "image")),
+        **{name: (IMAGES, (*entry, name)) for name in _OF_IMAGE},
+        "virtual_functions": (INSTANCE_TYPES, ("instance_types", most, "dpu", "virtual_functions")),
+        "mtu_bytes": (REGION, ("dpus", "mtu_bytes")),
+        "uplink_mtu_bytes": (REGION, ("dpus", "uplink_mtu_bytes")),
+        "mirror": (REGION, ("registry", "mirror")),
+    }
+
+
+def dpus_of_vpc(environment: Environment, vpc: str) -> tuple[DpuIntent, ...]:
+    """Return what the DPUs behind the hosts of ``vpc`` are flashed from, by deployment."""
+    pins = environment.image_pins
+    mine = {one.key for one in deployments(environment, environment.allocations.vpcs) if one.vpc == vpc}
+    return tuple(pins.dpu_intents[name] for key, name in pins.dpus.items() if key in mine)

@@ -1,0 +1,169 @@
+"""What nodes are to be, as the data wish it, and what they are, as the lock file holds it: the two may differ.
+
+Data move freely. What a node is moves by ``jacquard promote`` alone; until then a pool is behind its data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from components.intents.differences import At, Difference, differences
+from components.intents.images import CHANNEL, choose_image, doca_fits, find_image
+from components.intents.node_networks import wanted_network
+from components.intents.succession import is_newer
+from components.lookups.pools import DataPath, PlacedPool, pools
+from components.render.objects import given
+from components.render.pools.template_revisions import KNOWS_ADDRESSES, KNOWS_MIRRORS, NEWEST
+from components.specs.environment import Environment
+from components.specs.hosts.firmware import Firmware
+from components.specs.keys import pool_of
+from components.specs.pools.intents import NodeIntent
+from components.specs.reading.loader import FIRMWARE, IMAGES, INSTANCE_TYPES, REGION
+from components.specs.region.catalog import GoldenImage
+from components.specs.region.region import RegionSpec
+
+_OF_IMAGE = frozenset({"url", "sha256", "boot", "kubelet", "firmware"})
+"""Fields that follow from the image."""
+
+
+def wanted_intent(
+    environment: Environment, placed: PlacedPool, image: GoldenImage, revision: int = NEWEST
+) -> NodeIntent:
+    """Return what the data say that nodes of ``placed`` are, if they run ``image``."""
+    region, kind = environment.region, environment.instance_types.by_name[placed.pool.instance_type]
+    cluster, rollout = placed.cluster, placed.pool.rollout
+    return NodeIntent(
+        revision=revision,
+        image=image.version,
+        url=image.url,
+        sha256=image.sha256,
+        boot=image.boot,
+        kubelet=image.contents.kubelet,
+        control_planes=region.control_planes.backend,
+        bare_metal=region.bare_metal.backend,
+        max_pods=kind.max_pods if cluster.max_pods is None else cluster.max_pods,
+        taints=placed.pool.taints,
+        kubelet_configuration={**given(maxPods=cluster.max_pods), **cluster.kubelet.configuration()},
+        firmware=_firmware(environment, image),
+        mirror=_mirror(region) if revision >= KNOWS_MIRRORS else None,
+        network=wanted_network(environment, placed, image.boot) if revision >= KNOWS_ADDRESSES else None,
+        # Of any revision: a pool that asks is behind its data until it is promoted to one that writes it.
+        gpu_sharing=placed.pool.gpu_sharing,
+        dual_stack=placed.dual_stack or None,
+        after=rollout.after,
+    )
+
+
+def pinned_image(environment: Environment, intent: NodeIntent) -> GoldenImage | None:
+    """Return the image of ``intent`` as its nodes have it: the catalogue's entry, with what the lock file says of it.
+
+    None: the catalogue has it no more.
+    """
+    image = find_image(environment, intent.image)
+    if image is None:
+        return None
+    contents = image.contents.model_copy(update={"kubelet": intent.kubelet})
+    pinned = {"url": intent.url, "sha256": intent.sha256, "boot": intent.boot, "contents": contents}
+    return image.model_copy(update=pinned | {"firmware": intent.firmware and intent.firmware.name})
+
+
+def used_images(environment: Environment) -> list[tuple[int, GoldenImage]]:
+    """Return the images that nodes have or pools name, each with its place in the catalogue."""
+    pins = environment.image_pins
+    names = {pins.intents[name].image for name in pins.groups.values()}
+    names |= {placed.pool.image for placed in pools(environment)}
+    return [(index, image) for index, image in enumerate(environment.images.images) if image.version in names]
+
+
+def unfit_for_doca(environment: Environment, doca: str) -> list[tuple[int, GoldenImage]]:
+    """Return the images of `used_images` whose DOCA does not work with ``doca`` on a DPU."""
+    used = used_images(environment)
+    return [(index, image) for index, image in used if not doca_fits(image.contents.doca, doca)]
+
+
+def intents_of(environment: Environment, pool: str) -> dict[str, NodeIntent]:
+    """Return the intent of each rollout group of ``pool`` (``cluster/pool``), in the order of the lock file."""
+    pins = environment.image_pins
+    return {key: pins.intents[name] for key, name in pins.groups.items() if pool_of(key) == pool}
+
+
+def behind(environment: Environment, placed: PlacedPool, offered: GoldenImage) -> tuple[Difference, ...]:
+    """Return in what the nodes of ``placed`` are behind their data; nothing when they are what the data say.
+
+    A pool whose rollout is open is on its way to an intent: that one is compared.
+
+    Args:
+        environment: whose data say what the nodes are to be.
+        placed: pool whose nodes are compared.
+        offered: the `offered_image` of the pool. Where the data offer none, that is for the rules to report.
+    """
+    intent = standing_intent(environment, placed)
+    if intent is None:
+        return ()
+    wanted = wanted_intent(environment, placed, offered, intent.revision)
+    return differences(environment, intent, wanted, _places(environment, placed, offered), _OF_IMAGE)
+
+
+def standing_intent(environment: Environment, placed: PlacedPool) -> NodeIntent | None:
+    """Return what the nodes of ``placed`` are, or what they are on their way to; None for a pool without nodes."""
+    pins, opened = environment.image_pins, environment.image_pins.rollouts.get(placed.key)
+    names = {name for key, name in pins.groups.items() if pool_of(key) == placed.key}
+    name = opened.to if opened else min(names, default=None)
+    return pins.intents[name] if name else None
+
+
+def offered_image(environment: Environment, placed: PlacedPool) -> GoldenImage | None:
+    """Return the image that the data say for ``placed``: the one it names, or the newest of its channel that fits.
+
+    A pool whose image is newer than all that its channel offers stays where it is.
+    """
+    offered, intent = choose_image(environment, placed.cluster, placed.pool), standing_intent(environment, placed)
+    running = find_image(environment, intent.image) if intent else None
+    if running and placed.pool.image == CHANNEL and not (offered and is_newer(offered, running)):
+        return running
+    return offered
+
+
+def _places(environment: Environment, placed: PlacedPool, image: GoldenImage) -> Mapping[str, At]:
+    """Return by field of an intent the value of the data that decides it."""
+    catalog = environment.images.images
+    entry: DataPath = ("images", catalog.index(image))
+    types = environment.instance_types.instance_types
+    kind = types.index(environment.instance_types.by_name[placed.pool.instance_type])
+    cluster = placed.path[:2]
+    of_cluster = placed.cluster.max_pods is not None
+    named = placed.pool.image != CHANNEL
+    return {
+        "image": (placed.file, (*placed.path, "image")) if named else (IMAGES, (*entry, "version")),
+        **{name: (IMAGES, (*entry, name)) for name in ("url", "sha256", "boot")},
+        "kubelet": (IMAGES, (*entry, "contents", "kubelet")),
+        "control_planes": (REGION, ("control_planes", "backend")),
+        "bare_metal": (REGION, ("bare_metal", "backend")),
+        "max_pods": (placed.file, (*cluster, "max_pods"))
+        if of_cluster
+        else (INSTANCE_TYPES, ("instance_types", kind, "max_pods")),
+        "taints": (placed.file, (*placed.path, "taints")),
+        "kubelet_configuration": (placed.file, (*cluster, "kubelet")),
+        "firmware": _firmware_at(environment, image, entry),
+        "mirror": (REGION, ("registry", "mirror")),
+        "network": (REGION, ("nodes", "addresses")),
+        "gpu_sharing": (placed.file, (*placed.path, "gpu_sharing")),
+        "dual_stack": (placed.file, ("vpcs",)),
+        "after": (placed.file, (*placed.path, "rollout", "after")),
+    }
+
+
+def _firmware(environment: Environment, image: GoldenImage) -> Firmware | None:
+    baselines = environment.firmware.firmware_baselines
+    return next((baseline.content for baseline in baselines if baseline.name == image.firmware), None)
+
+
+def _mirror(region: RegionSpec) -> str | None:
+    return region.registry.mirror if region.registry and region.registry.nodes else None
+
+
+def _firmware_at(environment: Environment, image: GoldenImage, entry: DataPath) -> At:
+    names = [baseline.name for baseline in environment.firmware.firmware_baselines]
+    if image.firmware in names:
+        return FIRMWARE, ("firmware_baselines", names.index(image.firmware))
+    return IMAGES, (*entry, "firmware")

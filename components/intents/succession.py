@@ -1,0 +1,71 @@
+"""Which golden image may follow which in a promotion."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+from components.intents.images import find_image, standing_objections
+from components.lookups.pools import PlacedPool
+from components.specs.environment import Environment
+from components.specs.keys import pool_of
+from components.specs.natural import natural
+from components.specs.region.catalog import GoldenImage, Lifecycle
+
+_NUMBER = re.compile(r"-\d")
+
+
+def line_of(version: str) -> str:
+    """Return the line of an image, ``gpu`` of ``gpu-2026.11.1``: images of a line replace each other."""
+    return _NUMBER.split(version, maxsplit=1)[0]
+
+
+def is_newer(image: GoldenImage, other: GoldenImage) -> bool:
+    """Tell whether ``image`` came out after ``other``."""
+    return (image.released, natural(image.version)) > (other.released, natural(other.version))
+
+
+def succession_objections(environment: Environment, placed: PlacedPool, image: GoldenImage) -> list[str]:
+    """Return why ``placed`` may not go to ``image`` from what it runs; empty when it may.
+
+    It may go to a newer image of the same line, back to the one before, to the one it names itself, and from where it
+    may not stay to anything that fits. A pool that is mixed without a rollout may go to any that it runs already.
+    """
+    pins = environment.image_pins
+    running = {pins.intents[name].image for group, name in pins.groups.items() if pool_of(group) == placed.key}
+    before = pins.previous.get(placed.key)
+    previous = pins.intents[before].image if before else None
+    if image.version in {placed.pool.image, previous, *running}:
+        return []
+    return [
+        text
+        for version in sorted(running, key=natural)
+        for text in _objections(environment, placed, version, image, previous)
+    ]
+
+
+def day_objections(image: GoldenImage, today: dt.date | None) -> list[str]:
+    """Return why nobody may go to ``image`` on ``today``; nothing when the day does not matter."""
+    if today is None:
+        return []
+    if image.lifecycle(today) is Lifecycle.EXPIRED:
+        return [f"image {image.version} expired on {image.expires}"]
+    if today < image.released:
+        return [f"image {image.version} is not released before {image.released}"]
+    return []
+
+
+def _objections(
+    environment: Environment, placed: PlacedPool, version: str, image: GoldenImage, previous: str | None
+) -> list[str]:
+    current = find_image(environment, version)
+    if current is None or standing_objections(environment, current, placed.cluster, placed.pool):
+        return []
+    named = f"write image: {image.version} for this pool to go there on purpose"
+    if line_of(version) != line_of(image.version):
+        lines = f"{image.version} is of line {line_of(image.version)}, the pool runs {version} of {line_of(version)}"
+        return [f"{lines}; {named}"]
+    if not is_newer(image, current):
+        back = f"go back to {previous} with --rollback, or " if previous else ""
+        return [f"{image.version} is older than {version}, which the pool runs; {back}{named}"]
+    return []

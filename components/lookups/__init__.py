@@ -1,0 +1,1 @@
+"""Questions about one environment that several layers share."""

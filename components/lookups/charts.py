@@ -1,0 +1,108 @@
+"""Which charts of the version vector a region needs, and what in its data asks for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.add_ons import add_ons, brings_network
+from components.lookups.dpus import uses_dpf, uses_ovn
+from components.lookups.fabrics import cutting, handed_out
+from components.lookups.pools import DataPath, PlacedCluster, clusters, tenant_file
+from components.render.add_ons import flux
+from components.render.backends import BORDERS, CONTROL_PLANES
+from components.render.control_planes import kamaji_etcd
+from components.render.network import kube_ovn, ovn_services, port_functions, rails
+from components.render.network.dpus import HBN_CHART
+from components.render.region import dns, secret_store
+from components.render.region.region import kept_by_kamaji, region_operators
+from components.render.storage.storage import storage_drivers
+from components.render.vms.vm_offering import VM_OPERATORS
+from components.specs.environment import Environment
+from components.specs.reading.loader import REGION
+
+_PLAIN = (*VM_OPERATORS, flux.OPERATOR, rails.NV_IPAM)
+"""Operators in tenants' clusters that are given no values."""
+DataPlace = tuple[str, DataPath]
+"""File of the data, and path of a value in it."""
+
+
+def needed_charts(environment: Environment) -> dict[str, DataPlace]:
+    """Return the charts that ``environment`` installs, by name, each with the first value that asks for it."""
+    region = environment.region
+    operators = [operator.chart for operator in region_operators(region, dpf=uses_dpf(environment))]
+    needed: dict[str, DataPlace] = dict.fromkeys(operators, (REGION, ("region",)))
+    needed |= {one.chart: (REGION, ("secrets", "vault")) for one in secret_store.operators(region.secrets)}
+    needed |= {one.chart: (REGION, ("dns",)) for one in dns.operators(region)}
+    needed |= {HBN_CHART: (REGION, ("dpus",))}
+    needed |= _of_data_stores(environment)
+    for index, entry in enumerate(region.storage):
+        for driver in storage_drivers((entry,)):
+            needed.setdefault(driver.chart, (REGION, ("storage", index, "driver")))
+    for chart, asked in _of_clusters(environment):
+        needed.setdefault(chart, asked)
+    for tenant in environment.tenants:
+        file = tenant_file(tenant)
+        for index, vpc in enumerate(tenant.vpcs):
+            border = BORDERS[vpc.isolation]
+            for chart in (*border.charts, *(ovn_services.CHARTS if border.ovn else ())):
+                needed.setdefault(chart, (file, ("vpcs", index, "isolation")))
+        for operator in VM_OPERATORS if tenant.vms else ():
+            needed.setdefault(operator.chart, (file, ("vms",)))
+    for chart in ovn_services.CHARTS if uses_ovn(environment) else ():
+        needed.setdefault(chart, (REGION, ("dpus", "ovn_central")))
+    return needed
+
+
+def without_values(environment: Environment) -> frozenset[str]:
+    """Return the charts of operators that are given no values, so that manifests can bring them as well."""
+    region = region_operators(environment.region, dpf=uses_dpf(environment), ovn=uses_ovn(environment))
+    every = (*region, *_PLAIN)
+    return frozenset(one.chart for one in every) - {one.chart for one in every if one.values}
+
+
+def installed_inside(environment: Environment, placed: PlacedCluster) -> Iterator[tuple[str, str]]:
+    """Yield chart and namespace of whatever is installed inside a cluster, by its chart or by manifests."""
+    cluster, vms = placed.cluster, placed.tenant.vms
+    for entry in add_ons(environment, placed):
+        yield entry.chart, entry.namespace
+    if brings_network(placed):
+        yield kube_ovn.CHART, kube_ovn.NAMESPACE
+    if handed_out(environment, placed):
+        yield port_functions.CHART, port_functions.NAMESPACE
+    if cutting(environment, placed):
+        yield rails.NV_IPAM.chart, rails.NV_IPAM.namespace
+    drivers = storage_drivers(tuple(spec for spec in environment.region.storage if spec.name in cluster.storage))
+    machines = VM_OPERATORS if vms is not None and vms.cluster == cluster.name else ()
+    handed_over = (flux.OPERATOR,) if cluster.flux else ()
+    for operator in (*drivers, *machines, *handed_over):
+        yield operator.chart, operator.namespace
+
+
+def charts_inside(environment: Environment, placed: PlacedCluster) -> tuple[str, ...]:
+    """Return the charts that are installed inside a cluster, each once; not those that manifests stand for."""
+    delivered = {one.name for one in environment.versions.manifests} & {one.chart for one in _PLAIN}
+    found = dict.fromkeys(chart for chart, _ in installed_inside(environment, placed))
+    return tuple(chart for chart in found if chart not in delivered)
+
+
+def _of_clusters(environment: Environment) -> Iterator[tuple[str, DataPlace]]:
+    for placed in clusters(environment):
+        if handed_out(environment, placed):
+            yield port_functions.CHART, (placed.file, placed.path)
+        if cutting(environment, placed):
+            yield rails.NV_IPAM.chart, (placed.file, placed.path)
+        if placed.cluster.flux:
+            yield flux.OPERATOR.chart, (placed.file, (*placed.path, "flux"))
+        for entry in add_ons(environment, placed):
+            yield entry.chart, (placed.file, (*placed.path, "add_ons"))
+
+
+def _of_data_stores(environment: Environment) -> dict[str, DataPlace]:
+    control_planes = environment.region.control_planes
+    kept = kept_by_kamaji(control_planes, dpf=uses_dpf(environment))
+    shared = (kamaji_etcd.CHART,) if any(not store.given for store in kept) else ()
+    own = CONTROL_PLANES[control_planes.backend].dedicated_charts if control_planes.dedicated else ()
+    return {
+        **dict.fromkeys(shared, (REGION, ("control_planes", "data_stores"))),
+        **dict.fromkeys(own, (REGION, ("control_planes", "dedicated"))),
+    }

@@ -1,0 +1,51 @@
+"""Ports that VMs list at their public addresses, and that the security group of their VPC lets nobody in by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from components.lookups.pools import tenant_file, vms_of
+from components.render.network.packets import Ports, opened
+from components.specs.environment import Environment
+from components.specs.network.security_groups import Protocol, SecurityGroupSpec
+from components.specs.network.tenant_network import Ingress
+from components.specs.region.tenant import TenantSpec
+
+
+def closed_ports(environment: Environment) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Return by cluster each port that is listed in vain: what is closed by which group, and the rule that opens it."""
+    found = {tenant.vms.cluster: tuple(_closed(tenant)) for tenant in environment.tenants if tenant.vms is not None}
+    return {cluster: told for cluster, told in found.items() if told}
+
+
+def _closed(tenant: TenantSpec) -> Iterator[tuple[str, str]]:
+    group = _group(tenant)
+    for _, vm in vms_of(tenant) if group else ():
+        listed = ((Protocol.TCP, vm.ports), (Protocol.UDP, vm.udp_ports)) if vm.public_ip else ()
+        for protocol, port in ((protocol, port) for protocol, ports in listed for port in ports):
+            if group and not _lets_in(group, protocol, port):
+                rule = f"{{cidr: 0.0.0.0/0, protocol: {protocol}, ports: [{port}]}}"
+                yield (
+                    f"{protocol}/{port} of VM {vm.name} is let in by no rule of security group {group.name}",
+                    f"{rule} to ingress of {group.name} ({tenant_file(tenant)})",
+                )
+
+
+def _group(tenant: TenantSpec) -> SecurityGroupSpec | None:
+    """Return the group of the VPC that the VMs of ``tenant`` are in; None where nobody outside gets that far anyway."""
+    homes = {cluster.vpc for cluster in tenant.clusters if tenant.vms and cluster.name == tenant.vms.cluster}
+    named = {vpc.security_group for vpc in tenant.vpcs if vpc.name in homes and vpc.ingress is Ingress.PUBLIC}
+    return next((group for group in tenant.security_groups if group.name in named), None)
+
+
+def _lets_in(group: SecurityGroupSpec, protocol: Protocol, port: int) -> bool:
+    """Tell whether anybody outside may open a connection to ``port``: a rule without ports opens both ways."""
+    rules = chain(((rule, True) for rule in group.ingress), ((rule, False) for rule in group.egress))
+    asked = Ports(protocol=protocol, near=port)
+    return any(
+        one.decides(rule.cidr, asked)
+        for rule, inward in rules
+        if rule.cidr is not None
+        for one in opened(rule, (rule.cidr,), inward=inward)
+    )

@@ -1,0 +1,104 @@
+"""What the control planes of clusters run: the pins in ``images.lock.yaml``, and where a new one keeps its state.
+
+A cluster's data says what it is to run; its pin says what it runs. ``jacquard allocate`` gives a new cluster its pin,
+and only ``jacquard promote`` moves one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+
+from components.lookups.dpus import uses_dpf
+from components.lookups.pools import PlacedCluster, clusters, most_nodes, place, problem
+from components.specs.base import DEDICATED, PLACED, KubernetesVersion
+from components.specs.control_planes.data_stores import DPU_STORE
+from components.specs.control_planes.hosted_control_plane import ClusterSpec, Events
+from components.specs.environment import Environment
+from components.specs.locks import ControlPlanePin
+from components.specs.reading.loader import REGION
+from components.specs.reading.problems import Problem
+
+_CONTROL_PLANES = ("control_planes",)
+
+
+def most_nodes_of(environment: Environment, cluster: ClusterSpec) -> int:
+    """Return how many nodes ``cluster`` may come to run."""
+    return sum(most_nodes(environment, pool) for pool in cluster.pools)
+
+
+def standing_pins(environment: Environment) -> dict[str, ControlPlanePin]:
+    """Return the pins of clusters that are still there: another tenant's cluster of a name is another cluster."""
+    had = {name: given.tenant for name, given in environment.allocations.clusters.items()}
+    pins = environment.image_pins.control_planes
+    return {
+        placed.cluster.name: pins[placed.cluster.name]
+        for placed in clusters(environment)
+        if placed.cluster.name in pins and had.get(placed.cluster.name, placed.tenant.tenant) == placed.tenant.tenant
+    }
+
+
+def running_version(environment: Environment, cluster: ClusterSpec) -> KubernetesVersion:
+    """Return the version that the control plane of ``cluster`` runs; the one it begins with when it is new."""
+    pin = environment.image_pins.control_planes.get(cluster.name)
+    return cluster.version if pin is None else pin.version
+
+
+def control_plane_pins(environment: Environment) -> tuple[dict[str, ControlPlanePin], list[Problem]]:
+    """Return the pin of each cluster, and why clusters have none."""
+    pins, problems = standing_pins(environment), []
+    used = Counter(store for stores in taken_stores(environment).values() for store in stores)
+    for placed in clusters(environment):
+        name = placed.cluster.name
+        if name in pins:
+            continue
+        store = _data_store(environment, placed, used)
+        if store is None:
+            problems.append(_no_data_store(environment, placed))
+            continue
+        used[store] += placed.cluster.control_plane.data_store == PLACED
+        pins[name] = ControlPlanePin(version=placed.cluster.version, data_store=store)
+    return {
+        placed.cluster.name: pins[placed.cluster.name]
+        for placed in clusters(environment)
+        if placed.cluster.name in pins
+    }, problems
+
+
+def taken_stores(environment: Environment) -> dict[str, set[str]]:
+    """Return the data stores that each cluster takes room in: the one it is on, and the one that it names."""
+    pins = standing_pins(environment)
+    return {placed.cluster.name: set(_stores(placed.cluster, pins)) for placed in clusters(environment)}
+
+
+def _stores(cluster: ClusterSpec, pins: dict[str, ControlPlanePin]) -> Iterator[str]:
+    if cluster.name in pins:
+        yield pins[cluster.name].data_store
+    if cluster.control_plane.data_store != PLACED:
+        yield cluster.control_plane.data_store
+
+
+def _data_store(environment: Environment, placed: PlacedCluster, used: Counter[str]) -> str | None:
+    """Return where a new cluster keeps its state: dedicated when it is large, else the emptiest shared data store."""
+    wish, region = placed.cluster.control_plane, environment.region.control_planes
+    if wish.data_store != PLACED:
+        return wish.data_store
+    alone = DEDICATED if region.dedicated else None
+    large = most_nodes_of(environment, placed.cluster) > region.dedicated_above_nodes
+    if large or wish.events is Events.APART:
+        return alone
+    of_dpus = DPU_STORE if uses_dpf(environment) else None
+    roomy = [store for store in region.data_stores if used[store.name] < store.max_clusters and store.name != of_dpus]
+    if not roomy:
+        return alone
+    return min(roomy, key=lambda store: Fraction(used[store.name], store.max_clusters)).name
+
+
+def _no_data_store(environment: Environment, placed: PlacedCluster) -> Problem:
+    there = place(environment, REGION, _CONTROL_PLANES)
+    text = (
+        f"no data store of {there} can take it, {most_nodes_of(environment, placed.cluster)} nodes; add"
+        " dedicated: {storage_class: ...} there, or for a small cluster a shared one"
+    )
+    return problem(environment, placed.file, (*placed.path, "control_plane", "data_store"), text)

@@ -1,0 +1,38 @@
+"""How data stores are made: those that clusters share, and those of one cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.render.control_planes.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL, Backup
+from components.render.control_planes.etcd_defragmentation import DEFRAGMENTATION_TOOL, Defragmentation
+from components.render.control_planes.etcd_upkeep import MadeEtcd, Upkeep
+from components.render.control_planes.kamaji_etcd import SharedDataStore
+from components.render.region.region import kept_by_kamaji
+from components.specs.control_planes.data_stores import BackupSpec, DataStoreSpec, DedicatedDataStoreSpec
+from components.specs.environment import Environment
+
+
+def made_etcd(environment: Environment, spec: DedicatedDataStoreSpec) -> MadeEtcd:
+    """Return the etcd that is made like ``spec``, with the images of what looks after it."""
+    image = str(environment.versions.tool(DEFRAGMENTATION_TOOL))
+    defragmentation = Defragmentation(schedule=spec.defragmentation, image=image)
+    backup = _backup(environment, spec.backup) if spec.backup else None
+    upkeep = Upkeep(defragmentation=defragmentation, backup=backup)
+    return MadeEtcd(spec=spec, upkeep=upkeep, hosts=environment.region.control_planes.hosts)
+
+
+def _backup(environment: Environment, spec: BackupSpec) -> Backup:
+    snapshot, upload = (environment.versions.tool(name) for name in (SNAPSHOT_TOOL, UPLOAD_TOOL))
+    return Backup(spec=spec, snapshot_image=str(snapshot), upload_image=str(upload))
+
+
+def region_stores(environment: Environment, *, dpf: bool) -> Iterator[DataStoreSpec | SharedDataStore]:
+    """Yield the data stores of the foundation: those that are made, and those that are there, as they are named."""
+    control_planes = environment.region.control_planes
+    for store in kept_by_kamaji(control_planes, dpf=dpf):
+        if store.given:
+            yield store
+        else:
+            etcd = made_etcd(environment, store.made_like(control_planes.dedicated))
+            yield SharedDataStore(name=store.name, etcd=etcd, nodes=store.max_nodes)

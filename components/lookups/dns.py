@@ -1,0 +1,34 @@
+"""Which clusters have names, and where their names may lead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.add_ons import add_ons
+from components.lookups.pools import PlacedCluster, public_addresses
+from components.render.region.dns import ClusterDnsInput
+from components.specs.add_ons.add_ons import Gift
+from components.specs.base import Network
+from components.specs.environment import Environment
+
+
+def of_cluster(environment: Environment, placed: PlacedCluster) -> Iterator[ClusterDnsInput]:
+    """Yield the names of a cluster that has any."""
+    dns = environment.region.dns
+    if dns is None or not has_names(environment, placed):
+        return
+    name, public = placed.cluster.name, public_addresses(environment, placed)
+    numbers = environment.allocations.vpcs[placed.cluster.vpc].of_cluster(name)
+    yield ClusterDnsInput(
+        name=name,
+        cluster=name,
+        region=environment.region.region,
+        dns=dns,
+        addresses=(*numbers.of_kind("load_balancers"), *map(Network, public)),
+    )
+
+
+def has_names(environment: Environment, placed: PlacedCluster) -> bool:
+    """Tell whether names of a cluster's Services are written: where the region does it, and they get addresses."""
+    addresses = any(entry.gives is Gift.LOAD_BALANCERS for entry in add_ons(environment, placed))
+    return environment.region.dns is not None and addresses

@@ -1,0 +1,200 @@
+"""Which cluster runs a DPU, and which links between DPUs and hosts of a VPC each cluster may give out.
+
+Where a DPU is follows from its rack: a new rack moves no other. What a cluster may give out of a VPC's prefix is in the
+lock file, since each cluster gives out addresses without asking the others (DPF 26.4 has no pool that spans clusters).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby, islice
+from operator import itemgetter
+
+from components.lookups.number_kinds import ADDRESS_BITS
+from components.lookups.pools import clusters, problem, tenant_file
+from components.render.backends import BORDERS
+from components.render.network.dpf_hbn import POINT_TO_POINT
+from components.specs.base import Address, Network
+from components.specs.environment import Environment
+from components.specs.hosts.inventory import HostSpec
+from components.specs.keys import cluster_of
+from components.specs.natural import natural
+from components.specs.network.dpus import ONLY, DpuClusterSpec
+from components.specs.network.vpc_allocation import Links, VpcAllocation
+from components.specs.ranges import NumberRange
+from components.specs.reading.problems import Problem, listed
+
+LINKS_AT_ONCE = 4
+"""Number of links that a cluster gets together; fewer would make long lists of them."""
+PER_LINK = 1 << (ADDRESS_BITS - POINT_TO_POINT)
+"""Addresses of a link."""
+_ANY_HALL = "*"
+
+
+class DpuClusters:
+    """The DPU clusters of a region, ready to be asked about any host."""
+
+    def __init__(self, listed: Iterable[DpuClusterSpec]) -> None:
+        self._begins: dict[str, list[tuple[tuple[str | int, ...], str]]] = defaultdict(list)
+        for item in listed:
+            for hall in item.halls or (_ANY_HALL,):
+                self._begins[hall].append((first_rack(item), item.name))
+        self._by_rack: dict[tuple[str, str], str | None] = {}
+
+    def of(self, host: HostSpec) -> str | None:
+        """Return the name of the one that runs the DPU of ``host``; None when none does."""
+        at = (host.hall, host.rack)
+        if at not in self._by_rack:
+            self._by_rack[at] = self._found(*at)
+        return self._by_rack[at]
+
+    def _found(self, hall: str, rack: str) -> str | None:
+        place = natural(rack)
+        begun = [item for key in (hall, _ANY_HALL) for item in self._begins.get(key, ()) if item[0] <= place]
+        return max(begun, key=itemgetter(0))[1] if begun else None
+
+
+def running_dpu(environment: Environment) -> Callable[[HostSpec], str | None]:
+    """Return what tells the cluster that runs the DPU of a host: `ONLY` where the region lists none."""
+    listed = environment.region.dpus.clusters
+    return DpuClusters(listed).of if listed else lambda _host: ONLY
+
+
+def first_rack(cluster: DpuClusterSpec) -> tuple[str | int, ...]:
+    """Return where ``cluster`` begins, as a key that sorts like racks."""
+    return () if cluster.from_rack is None else natural(cluster.from_rack)
+
+
+def give_links(
+    environment: Environment, vpcs: Mapping[str, VpcAllocation], hosts: Mapping[str, str]
+) -> tuple[dict[str, VpcAllocation], list[Problem]]:
+    """Return ``vpcs`` with the links that their hosts need in each DPU cluster, and the VPCs that have too few.
+
+    Args:
+        environment: as loaded.
+        vpcs: numbers by VPC.
+        hosts: host to ``cluster/pool``.
+    """
+    needed, given, crowded = _links_needed(environment, hosts), {}, []
+    names = {item.name for item in environment.region.dpus.clusters}
+    for name, vpc in vpcs.items():
+        kept = {at: parts for at, parts in _in_a_row(vpc).items() if at in names}
+        links = share(_room(*vpc.host_links), kept, needed.get(name, {}))
+        if links is None:
+            crowded.append(_too_few(environment, name, vpc, needed[name]))
+        given[name] = vpc if links is None else _with_links(vpc, links)
+    return given, crowded
+
+
+def _in_a_row(vpc: VpcAllocation) -> Links:
+    """Return the links of ``vpc`` counted on from one prefix for hosts to the next."""
+    found, before = defaultdict[str, tuple[NumberRange, ...]](tuple), 0
+    for prefix, links in vpc.host_links.items():
+        for at, parts in links.items():
+            found[at] += tuple(NumberRange(first=before + part.first, last=before + part.last) for part in parts)
+        before += _room(prefix)
+    return dict(found)
+
+
+def _with_links(vpc: VpcAllocation, links: Links) -> VpcAllocation:
+    """Return ``vpc`` with ``links``, which are counted on from one prefix for hosts to the next."""
+    by_prefix, before = dict[Network, Links](), 0
+    for prefix in vpc.host_links:
+        room = range(before, before + _room(prefix))
+        inside = {
+            at: [number for part in parts for number in _numbers(part) if number in room] for at, parts in links.items()
+        }
+        by_prefix[prefix] = {
+            at: tuple(_runs([number - before for number in numbers])) for at, numbers in inside.items() if numbers
+        }
+        before = room.stop
+    more = {
+        name: one.model_copy(update={"links": by_prefix[one.prefix]}) if one.prefix in by_prefix else one
+        for name, one in vpc.more_prefixes.items()
+    }
+    return vpc.model_copy(update={"links": by_prefix[vpc.hosts], "more_prefixes": more})
+
+
+def share(room: int, kept: Mapping[str, tuple[NumberRange, ...]], needed: Mapping[str, int]) -> Links | None:
+    """Return ``kept`` with as many of ``room`` links more as the hosts in each DPU cluster need.
+
+    A cluster keeps what it has: its DPUs may hold any link of it.
+
+    Returns:
+        The links by DPU cluster in natural order; None when there are too few.
+    """
+    held = {name: [number for part in parts for number in _numbers(part)] for name, parts in kept.items()}
+    taken = {number for numbers in held.values() for number in numbers}
+    free = (number for number in range(room) if number not in taken)
+    for name, hosts in needed.items():
+        numbers = held.setdefault(name, [])
+        missing = max(0, hosts - len(numbers))
+        numbers += islice(free, -(-missing // LINKS_AT_ONCE) * LINKS_AT_ONCE)
+        if len(numbers) < hosts:
+            return None
+    return {name: tuple(_runs(held[name])) for name in sorted(held, key=natural)}
+
+
+def links(vpc: VpcAllocation, at: str) -> Iterator[Address]:
+    """Yield the first address of each link of ``vpc`` that the DPU cluster ``at`` gives out.
+
+    All are given out by the only one where the region lists no DPU clusters.
+    """
+    for prefix, by_cluster in vpc.host_links.items():
+        every = (NumberRange(first=0, last=_room(prefix) - 1),)
+        for part in by_cluster.get(at, ()) if vpc.linked else every:
+            yield from (prefix.network_address + PER_LINK * number for number in _numbers(part))
+
+
+def linked(environment: Environment) -> Iterator[tuple[str, str]]:
+    """Yield each cluster whose VPC has a link for each host, with the VPC."""
+    for placed in clusters(environment):
+        vpc = placed.vpc
+        if vpc is not None and BORDERS[vpc.isolation].link_per_host:
+            yield placed.cluster.name, vpc.name
+
+
+def _numbers(part: NumberRange) -> range:
+    return range(part.first, part.last + 1)
+
+
+def _runs(numbers: list[int]) -> Iterator[NumberRange]:
+    """Yield ``numbers`` as few ranges, upwards."""
+    for _, run in groupby(enumerate(sorted(numbers)), key=lambda item: item[1] - item[0]):
+        [*_, (_, last)] = ends = list(run)
+        yield NumberRange(first=ends[0][1], last=last)
+
+
+def _links_needed(environment: Environment, hosts: Mapping[str, str]) -> dict[str, Counter[str]]:
+    """Return for each VPC with links how many of its hosts are in each listed DPU cluster, in the order listed."""
+    listed = environment.region.dpus.clusters
+    vpc_of, clusters_of = dict(linked(environment)) if listed else {}, DpuClusters(listed)
+    needed = {name: Counter(dict.fromkeys((item.name for item in listed), 0)) for name in vpc_of.values()}
+    for host in environment.hosts if vpc_of else ():
+        vpc = vpc_of.get(cluster_of(hosts.get(host.host, "")))
+        at = clusters_of.of(host) if vpc else None
+        if vpc and at:
+            needed[vpc][at] += 1
+    return {name: +counted for name, counted in needed.items()}
+
+
+def _room(*prefixes: Network) -> int:
+    """Return how many links ``prefixes`` have room for."""
+    return sum(prefix.num_addresses for prefix in prefixes) // PER_LINK
+
+
+def _too_few(environment: Environment, name: str, vpc: VpcAllocation, needed: Mapping[str, int]) -> Problem:
+    [(tenant, index)] = [
+        (tenant, index)
+        for tenant in environment.tenants
+        if tenant.tenant == vpc.tenant
+        for index, spec in enumerate(tenant.vpcs)
+        if spec.name == name
+    ]
+    wanted = ", ".join(f"{at} {hosts}" for at, hosts in needed.items())
+    text = (
+        f"{listed(map(str, vpc.host_links))} has {_room(*vpc.host_links)} links to hosts, which DPU clusters get by"
+        f" {LINKS_AT_ONCE}: too few for its hosts in each ({wanted}); add one for hosts to more_prefixes"
+    )
+    return problem(environment, tenant_file(tenant), ("vpcs", index, "hosts"), text)

@@ -1,0 +1,129 @@
+"""Which InfiniBand fabrics a VPC has partitions on, which halls a cluster may stand in therefore, and its partition."""
+
+from __future__ import annotations
+
+from components.lookups.pools import PlacedCluster, PlacedPool, most_nodes
+from components.render.network.device_plugins import IMAGES
+from components.render.network.infiniband import DAEMON, Partition
+from components.render.network.port_functions import MULTUS
+from components.render.network.roce import RocePorts
+from components.specs.environment import Environment
+from components.specs.hosts.instance_types import InstanceType, PortUse
+from components.specs.network.fabrics import FabricKind, FabricSpec
+from components.specs.network.tenant_network import VpcSpec
+
+
+def infiniband(environment: Environment, vpc: VpcSpec | None) -> list[FabricSpec]:
+    """Return the InfiniBand fabrics of ``vpc``, by name."""
+    return [fabric for fabric in _fabrics(environment, vpc) if fabric.kind is FabricKind.INFINIBAND]
+
+
+def roce(environment: Environment, vpc: VpcSpec | None) -> list[FabricSpec]:
+    """Return the Ethernet fabrics on which ``vpc`` has a VRF, by name."""
+    return [fabric for fabric in _fabrics(environment, vpc) if fabric.roce is not None]
+
+
+def _fabrics(environment: Environment, vpc: VpcSpec | None) -> list[FabricSpec]:
+    """Return the fabrics of ``vpc``, by name; none where a cluster names a VPC that is not there."""
+    fabrics = sorted(environment.region.fabrics, key=lambda fabric: fabric.name)
+    return [fabric for fabric in fabrics if vpc is not None and fabric.name in vpc.fabrics]
+
+
+def ports_on(kind: InstanceType, fabric: FabricSpec) -> int:
+    """Return how many ports a node of ``kind`` has on ``fabric``; those of DPUs are on no fabric that is asked for."""
+    if fabric.kind is FabricKind.INFINIBAND:
+        return kind.infiniband_ports
+    return kind.roce_ports if fabric.roce else 0
+
+
+def reached(environment: Environment, fabric: FabricSpec) -> tuple[str, ...]:
+    """Return the halls that ``fabric`` reaches."""
+    return fabric.halls or tuple(hall for site in environment.region.sites for hall in site.halls)
+
+
+def halls_for(environment: Environment, placed: PlacedPool, kind: InstanceType) -> tuple[str, ...]:
+    """Return the halls that ``placed`` may have hosts of ``kind`` in: of its site, and on its VPC's fabrics."""
+    sites = [site for site in environment.region.sites if placed.cluster.site in {None, site.name}]
+    fabrics = [fabric for fabric in _fabrics(environment, placed.vpc) if ports_on(kind, fabric)]
+    carried = {hall for fabric in fabrics for hall in reached(environment, fabric)}
+    return tuple(hall for site in sites for hall in site.halls if not fabrics or hall in carried)
+
+
+def connected(environment: Environment, placed: PlacedCluster) -> list[InstanceType]:
+    """Return the instance types, by name, with which ``placed`` is on InfiniBand fabrics of its VPC."""
+    names = {pool.instance_type for pool in placed.cluster.pools}
+    kinds = (environment.instance_types.by_name.get(name) for name in sorted(names))
+    fabrics = infiniband(environment, placed.vpc)
+    return [kind for kind in kinds if kind and kind.infiniband_ports and fabrics]
+
+
+def on_roce(environment: Environment, placed: PlacedCluster) -> list[tuple[InstanceType, FabricSpec]]:
+    """Return the instance types, by name, with which ``placed`` may be on RoCE fabrics of its VPC, with each fabric."""
+    names = {pool.instance_type for pool in placed.cluster.pools}
+    kinds = (environment.instance_types.by_name.get(name) for name in sorted(names))
+    fabrics = roce(environment, placed.vpc)
+    return [(kind, fabric) for kind in kinds if kind for fabric in fabrics if ports_on(kind, fabric)]
+
+
+def guids_needed(environment: Environment, placed: PlacedCluster) -> dict[str, int]:
+    """Return how many GUIDs ``placed`` needs on each fabric: one for each virtual function that could ever run."""
+    kinds = environment.instance_types.by_name
+    functions = 0
+    for pool in placed.cluster.pools:
+        kind = kinds.get(pool.instance_type)
+        if kind is not None:
+            nodes = most_nodes(environment, pool)
+            functions += nodes * kind.infiniband_ports * kind.dpu.virtual_functions
+    return {fabric.name: functions for fabric in infiniband(environment, placed.vpc) if functions}
+
+
+def roce_ports(environment: Environment, placed: PlacedCluster) -> RocePorts | None:
+    """Return what hands out RDMA devices on RoCE in ``placed``; None where no pod shares any."""
+    kinds = {kind.name: kind for kind in _sharing(environment, placed)}
+    if not kinds:
+        return None
+    return RocePorts(
+        instance_types=tuple(kinds.values()),
+        fabrics=tuple(fabric.name for fabric in roce(environment, placed.vpc)),
+        plugin=environment.versions.tool(IMAGES[PortUse.SHARED]),
+        has_operator=bool(connected(environment, placed) or cutting(environment, placed)),
+        pins=environment.image_pins.charts_of(placed.cluster.name),
+    )
+
+
+def handed_out(environment: Environment, placed: PlacedCluster) -> list[InstanceType]:
+    """Return the instance types of ``placed`` of which pods ask for ports, on whatever fabric."""
+    cut = cutting(environment, placed).values()
+    return [*connected(environment, placed), *cut, *_sharing(environment, placed)]
+
+
+def cutting(environment: Environment, placed: PlacedCluster) -> dict[str, InstanceType]:
+    """Return the instance types, by name, with which pods of ``placed`` get functions of ports on RoCE."""
+    return {kind.name: kind for kind, _ in on_roce(environment, placed) if kind.cuts_roce}
+
+
+def _sharing(environment: Environment, placed: PlacedCluster) -> list[InstanceType]:
+    """Return the instance types of ``placed`` whose pods share ports on RoCE."""
+    return [kind for kind, _ in on_roce(environment, placed) if kind.shares_roce]
+
+
+def partition(environment: Environment, placed: PlacedCluster) -> Partition | None:
+    """Return the partition that nodes of ``placed`` are in; None when they are on no InfiniBand fabric.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
+    """
+    kinds, lock, versions = connected(environment, placed), environment.allocations, environment.versions
+    if not kinds:
+        return None
+    [(name, guids)] = lock.clusters[placed.cluster.name].guids.items()
+    return Partition(
+        fabric=environment.region.fabrics_by_name[name],
+        pkey=lock.vpcs[placed.cluster.vpc].pkeys[name],
+        guids=guids,
+        instance_types=tuple(kinds),
+        multus=versions.tool(MULTUS),
+        daemon_image=str(versions.tool(DAEMON)),
+        plugins={use: versions.tool(IMAGES[use]) for use in IMAGES if use in {kind.port_use for kind in kinds}},
+        pins=environment.image_pins.charts_of(placed.cluster.name),
+    )

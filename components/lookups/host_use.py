@@ -1,0 +1,58 @@
+"""Hosts of a region with what each is used for: node, spare, free or out of service."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from components.specs.environment import Environment
+from components.specs.hosts.inventory import HostSpec
+from components.specs.keys import group_key
+
+
+class HostUse(StrEnum):
+    """What a host is there for."""
+
+    NODE = "node"
+    SPARE = "spare"
+    """The host is assigned to a pool beyond the nodes of its rollout group."""
+    OUT_OF_SERVICE = "out-of-service"
+    """The host takes no work, whether or not it is assigned to a pool."""
+    FREE = "free"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedHost:
+    """A host, what fails together with it and what it counts as."""
+
+    host: HostSpec
+    failure_domain: str
+    use: HostUse
+    pool: str | None
+    """Pool that the host is assigned to, as ``cluster/pool``; None when it is free."""
+
+
+def counted_hosts(environment: Environment, of_pool: str | None = None) -> Iterator[CountedHost]:
+    """Yield all hosts, or those of one pool, in the order of the inventory.
+
+    Which of a group's hosts are the spares is decided by what breaks; here they are the last ones.
+    """
+    lock, running = environment.allocations, Counter[str]()
+    for host in environment.hosts:
+        pool = lock.hosts.get(host.host)
+        if of_pool is not None and pool != of_pool:
+            continue
+        domain = environment.failure_domain(host)
+        group = group_key(pool, domain) if pool else ""
+        if host.host in environment.out_of_service:
+            use = HostUse.OUT_OF_SERVICE
+        elif pool is None:
+            use = HostUse.FREE
+        elif group in lock.groups and running[group] < lock.groups[group].nodes:
+            use = HostUse.NODE
+            running[group] += 1
+        else:
+            use = HostUse.SPARE
+        yield CountedHost(host=host, failure_domain=domain, use=use, pool=pool)

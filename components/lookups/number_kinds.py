@@ -1,0 +1,126 @@
+"""Sorts of numbers: the range that each is taken from, and how people and lock files write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from components.lookups.numbers import Block, as_block, hosts_of
+from components.specs.base import Address, Network
+from components.specs.ipv6 import ADDRESS_BITS as IPV6_BITS
+from components.specs.ipv6 import Network6
+from components.specs.locks import ClusterAllocation
+from components.specs.network.fabrics import GuidNumbers
+from components.specs.network.vpc_allocation import IPV6_PREFIXES, VpcAllocation
+
+ADDRESS_BITS = 32
+PREFIXES = ("pods", "services", "hosts", "load_balancers")
+"""Keys of a VPC's prefixes, in the order they are given, since fewer gaps are left with the wide ones first."""
+
+
+class Kind(NamedTuple):
+    """A sort of number, as quarantine calls it; what is on fabrics is counted for each."""
+
+    section: str
+    fabric: str = ""
+
+
+VNIS = Kind("vnis")
+ASNS = Kind("asns")
+ROUTE_TARGETS = Kind("route_targets")
+VPC_PREFIXES = Kind("prefixes")
+VIPS = Kind("vips")
+PUBLIC_IPS = Kind("public_ips")
+VPC_PREFIXES_IPV6 = Kind("prefixes_ipv6")
+
+
+def pkeys(fabric: str) -> Kind:
+    """Return the kind of the partition keys of ``fabric``."""
+    return Kind("pkeys", fabric)
+
+
+def fabric_vnis(fabric: str) -> Kind:
+    """Return the kind of the VNIs of ``fabric``."""
+    return Kind("fabric_vnis", fabric)
+
+
+def guids(fabric: str) -> Kind:
+    """Return the kind of the GUIDs of ``fabric``."""
+    return Kind("guids", fabric)
+
+
+def rail_prefixes(fabric: str) -> Kind:
+    """Return the kind of the prefixes of the rails of ``fabric``."""
+    return Kind("rail_prefixes", fabric)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sort:
+    """All that is particular to a sort of number; what a lock file has of it are fields of `Freed` and of an entry."""
+
+    range: str
+    """Key of its range in ``networks``, or in each of ``fabrics``."""
+    by_fabric: bool = False
+    entry: type[VpcAllocation | ClusterAllocation] | None = None
+    """Entry of the lock file that has such numbers; None where the number is an entry by itself."""
+    keys: tuple[str, ...] = ()
+    """Keys of such numbers in the entry."""
+    block: Callable[[Any], Block] = as_block
+    """Returns the numbers of a range that can be given."""
+    value: Callable[[Block], Any] = lambda block: block.first
+    """Returns the value of a number in a lock file."""
+    form: str = ""
+    """Format in which people write it."""
+    unit: str = "addresses"
+    """What people call several of them."""
+    prefix_bits: int = 0
+    """Bits of an address where the numbers are prefixes; 0 where they are none."""
+
+
+def _address(block: Block) -> Address:
+    return Address(block.first)
+
+
+def _prefix(family: type[Network | Network6], bits: int, block: Block) -> Network | Network6:
+    return family((block.first, bits - (block.size - 1).bit_length()))
+
+
+def _guids(block: Block) -> GuidNumbers:
+    return GuidNumbers(first=block.first, last=block.last)
+
+
+SORTS = {
+    "vnis": Sort(range="vni", unit="VNIs", entry=VpcAllocation, keys=("vni",)),
+    "asns": Sort(range="asn", unit="ASNs", entry=VpcAllocation, keys=("asn",)),
+    "route_targets": Sort(range="route_targets", unit="numbers", entry=VpcAllocation, keys=("route_target",)),
+    "prefixes": Sort(
+        range="tenants",
+        entry=VpcAllocation,
+        keys=(*PREFIXES, "more_prefixes"),
+        value=partial(_prefix, Network, ADDRESS_BITS),
+        prefix_bits=ADDRESS_BITS,
+    ),
+    "pkeys": Sort(range="pkeys", by_fabric=True, entry=VpcAllocation, keys=("pkeys",), form="#x", unit="PKeys"),
+    "fabric_vnis": Sort(range="vnis", by_fabric=True, entry=VpcAllocation, keys=("fabric_vnis",), unit="VNIs"),
+    "vips": Sort(range="control_plane_vips", entry=ClusterAllocation, keys=("vip",), block=hosts_of, value=_address),
+    "guids": Sort(range="guids", by_fabric=True, entry=ClusterAllocation, keys=("guids",), value=_guids, unit="GUIDs"),
+    "rail_prefixes": Sort(
+        range="rail_prefixes",
+        by_fabric=True,
+        entry=ClusterAllocation,
+        keys=("rail_prefixes",),
+        value=partial(_prefix, Network, ADDRESS_BITS),
+        prefix_bits=ADDRESS_BITS,
+    ),
+    "public_ips": Sort(range="public", block=hosts_of, value=_address),
+    "prefixes_ipv6": Sort(
+        range="tenants_ipv6",
+        entry=VpcAllocation,
+        keys=tuple(IPV6_PREFIXES.values()),
+        value=partial(_prefix, Network6, IPV6_BITS),
+        prefix_bits=IPV6_BITS,
+    ),
+}
+"""Sorts of numbers, by their section of the quarantine."""

@@ -1,0 +1,52 @@
+"""Namespaces of teams that may take more together than the quota of their tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.pools import clusters_of, place, tenant_file
+from components.specs.base import bytes_of
+from components.specs.control_planes.cluster_namespaces import NamespaceQuotaSpec
+from components.specs.environment import Environment
+from components.specs.reading.problems import listed
+from components.specs.region.tenant import TenantSpec
+
+_LOAD_BALANCERS = "load balancers"
+
+
+def overcommitted(environment: Environment) -> dict[str, tuple[str, ...]]:
+    """Return what namespaces may take together beyond a quota of their tenant, by the first cluster that has such.
+
+    Kubernetes holds each namespace to its own quota and nothing to their sum.
+    """
+    found: dict[str, list[str]] = {}
+    for tenant in environment.tenants:
+        for what, path, quota in _quotas(tenant):
+            spaces = list(_parts(tenant, what))
+            if sum(amount for *_, amount in spaces) > (bytes_of(quota) if isinstance(quota, str) else quota):
+                told = listed([f"{said} in {cluster}/{name}" for cluster, name, said, _ in spaces])
+                there = place(environment, tenant_file(tenant), path)
+                found.setdefault(spaces[0][0], []).append(
+                    f"of {what} {told}, more than the quota of {tenant.tenant} ({quota}, {there})"
+                )
+    return {cluster: tuple(told) for cluster, told in found.items()}
+
+
+def _quotas(tenant: TenantSpec) -> Iterator[tuple[str, tuple[str, ...], str | int]]:
+    """Yield the quotas of ``tenant`` that namespaces have too: of what, where, and how much."""
+    quotas = tenant.quotas
+    if quotas.load_balancers is not None:
+        yield _LOAD_BALANCERS, ("quotas", "load_balancers"), quotas.load_balancers
+    for name, quota in quotas.storage.items():
+        yield name, ("quotas", "storage", name), quota
+
+
+def _parts(tenant: TenantSpec, what: str) -> Iterator[tuple[str, str, str, int]]:
+    """Yield cluster and name of each namespace with a quota of ``what``, as it is written and as a number."""
+    for placed in clusters_of(tenant):
+        for space in placed.cluster.namespaces:
+            quota = space.quota or NamespaceQuotaSpec()
+            if what == _LOAD_BALANCERS and quota.load_balancers is not None:
+                yield placed.cluster.name, space.name, str(quota.load_balancers), quota.load_balancers
+            elif said := quota.storage.get(what):
+                yield placed.cluster.name, space.name, said, bytes_of(said)

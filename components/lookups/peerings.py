@@ -1,0 +1,63 @@
+"""Peerings of VPCs: what each tenant's file says of them, and which of them both sides want."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from components.lookups.pools import DataPath, tenant_file
+from components.specs.environment import Environment
+from components.specs.network.tenant_network import PeerSpec, VpcSpec
+from components.specs.region.tenant import TenantSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlacedPeer:
+    """One side of a peering, and where it is written."""
+
+    tenant: TenantSpec
+    vpc: VpcSpec
+    peer: PeerSpec
+    path: DataPath
+
+    @property
+    def file(self) -> str:
+        """Return the file of the tenant."""
+        return tenant_file(self.tenant)
+
+    @property
+    def wanted(self) -> tuple[str, str]:
+        """Return tenant and name of the other VPC."""
+        return other_side(self.tenant, self.peer)
+
+
+def peers(environment: Environment) -> Iterator[PlacedPeer]:
+    """Yield what all tenants say of peerings, in order of file and entry."""
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            for place, peer in enumerate(vpc.peers):
+                yield PlacedPeer(tenant=tenant, vpc=vpc, peer=peer, path=("vpcs", index, "peers", place))
+
+
+def agreed(environment: Environment, tenant: TenantSpec, vpc: VpcSpec) -> Iterator[tuple[str, str]]:
+    """Yield tenant and name of each VPC that ``vpc`` of ``tenant`` is peered with: both sides say so."""
+    for peer in vpc.peers:
+        other = other_side(tenant, peer)
+        if says_so(environment, other, (tenant.tenant, vpc.name)):
+            yield other
+
+
+def says_so(environment: Environment, side: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Tell whether the VPC ``side``, a tenant and a name, wants a peering with ``other``."""
+    return any(
+        other_side(tenant, peer) == other
+        for tenant in environment.tenants
+        for vpc in tenant.vpcs
+        if (tenant.tenant, vpc.name) == side
+        for peer in vpc.peers
+    )
+
+
+def other_side(tenant: TenantSpec, peer: PeerSpec) -> tuple[str, str]:
+    """Return tenant and name of the VPC that ``peer`` in the file of ``tenant`` means."""
+    return peer.tenant or tenant.tenant, peer.vpc

@@ -1,1 +1,0 @@
-"""Pure planning over a whole environment: allocation, cross-checks, slices and their manifests."""

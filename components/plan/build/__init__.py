@@ -1,1 +1,0 @@
-"""Builds the objects of each slice of an environment."""

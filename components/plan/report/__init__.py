@@ -1,1 +1,0 @@
-"""What a region is by its data: capacity, images, uniformity, each value and where it came from."""

@@ -1,0 +1,1 @@
+"""Renderers of add-ons of tenant clusters."""

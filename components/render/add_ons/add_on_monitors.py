@@ -1,0 +1,97 @@
+"""What watches add-ons in a tenant's cluster, where an add-on of its own gives monitoring.
+
+It is the tenant's: Prometheus of the management cluster watches control planes and looks into no tenant's cluster.
+Monitors come with the charts, so that they fit the release, and wait for the kinds. No network has one, since nothing
+of a network may wait for a monitoring, and the chart of compute domains has none; that their agents run is seen by what
+kube-state-metrics tells of DaemonSets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from components.render.add_ons.add_on_values import GPU_OPERATOR, METALLB
+from components.render.add_ons.cni import CALICO, CILIUM
+from components.render.manifest import Manifest
+from components.render.pools import compute_domains
+from components.render.region import monitors
+from components.render.storage import storage
+from components.specs.add_ons.add_ons import AddOn, Gift
+
+_NAME = "platform-add-ons"
+_SEEN = {"serviceMonitor": {"enabled": True}}
+_MEASURED = {"metrics": {"enabled": True}}
+MONITORED: Mapping[str, Callable[[str], dict[str, Any]]] = {
+    GPU_OPERATOR: lambda _: {"dcgmExporter": _SEEN},
+    # Its PodMonitors ask a port that 0.16.1 does not have. Prometheus of the stack has a role of its own.
+    METALLB: lambda _: {"prometheus": {**_SEEN, "rbacPrometheus": False}},
+    "node-problem-detector": lambda _: {"metrics": {"enabled": True, **_SEEN}},
+    "metrics-server": lambda _: {**_MEASURED, **_SEEN},
+    "cert-manager": lambda _: {"prometheus": {"servicemonitor": {"enabled": True}}},
+    "kueue": lambda namespace: {"enablePrometheus": True, "metrics": {"prometheusNamespace": namespace}},
+}
+"""Values by chart that make it bring its monitors, from the namespace of the monitoring."""
+_NETWORKS = {CILIUM: ("kube-system", "cilium"), CALICO: ("calico-system", "calico-node")}
+"""Namespace and DaemonSet of the agents of a network."""
+_DRIVERS = f"{storage.NFS_NAMESPACE}|{storage.VAST_NAMESPACE}|{storage.TOPOLVM_NAMESPACE}"
+_FULL_PERCENT = 90
+
+
+def monitoring_of(add_ons: tuple[AddOn, ...]) -> AddOn | None:
+    """Return the add-on that gives monitoring, if any of ``add_ons`` does."""
+    return next((entry for entry in add_ons if entry.gives is Gift.MONITORING), None)
+
+
+def alerts(cluster: str, add_ons: tuple[AddOn, ...], *, gpus: bool) -> Iterator[Manifest]:
+    """Yield what is alerted on in ``cluster``, as far as its add-ons tell it; nothing without a monitoring."""
+    monitoring = monitoring_of(add_ons)
+    if monitoring is not None:
+        told = [*_nodes(add_ons, gpus=gpus), *_networks(add_ons)]
+        told += [*_compute_domains(add_ons), *_load_balancers(add_ons), _storage()]
+        yield monitors.prometheus_rule(_NAME, _NAME, told, {}, namespace=monitoring.namespace, labels={}, there=cluster)
+
+
+def _nodes(add_ons: tuple[AddOn, ...], *, gpus: bool) -> Iterator[dict[str, Any]]:
+    if all(entry.gives is not Gift.NODE_PROBLEMS for entry in add_ons):
+        return
+    if gpus:
+        text = "A GPU fell off the bus: the node works again only after it is started anew."
+        yield monitors.alert("GpuLost", "critical", _condition("GpuLost"), text)
+    text = "The kernel hangs, or a disk can only be read: pods of the node fail."
+    yield monitors.alert("NodeProblem", "warning", _condition("KernelDeadlock|ReadonlyFilesystem"), text)
+
+
+def _condition(names: str) -> str:
+    return f'kube_node_status_condition{{condition=~"{names}",status="true"}} == 1'
+
+
+def _networks(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
+    for entry in add_ons:
+        if entry.chart in _NETWORKS:
+            namespace, agents = _NETWORKS[entry.chart]
+            missing = f'kube_daemonset_status_number_unavailable{{namespace="{namespace}",daemonset="{agents}"}} > 0'
+            text = "Nodes are without the agent of the network: no pod starts there."
+            yield monitors.alert("NetworkAgentsDown", "warning", missing, text)
+
+
+def _compute_domains(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
+    for entry in add_ons:
+        if entry.chart == compute_domains.CHART:
+            agents = f'namespace="{entry.namespace}",daemonset="{compute_domains.AGENTS}"'
+            missing = f"kube_daemonset_status_number_unavailable{{{agents}}} > 0"
+            text = "Nodes are without the agent of compute domains: pods that claim a channel wait there."
+            yield monitors.alert("ComputeDomainAgentsDown", "warning", missing, text)
+
+
+def _load_balancers(add_ons: tuple[AddOn, ...]) -> Iterator[dict[str, Any]]:
+    if any(entry.chart == METALLB for entry in add_ons):
+        used = "metallb_allocator_addresses_in_use_total / metallb_allocator_addresses_total"
+        text = f"{_FULL_PERCENT} % of a pool are given: Services of type LoadBalancer soon get no address."
+        yield monitors.alert("LoadBalancerAddressesShort", "warning", f"{used} > {_FULL_PERCENT / 100}", text)
+
+
+def _storage() -> dict[str, Any]:
+    missing = f'kube_daemonset_status_number_unavailable{{namespace=~"{_DRIVERS}"}} > 0'
+    text = "Nodes are without the agent of a storage driver: no volume is mounted there."
+    return monitors.alert("StorageAgentsDown", "warning", missing, text)

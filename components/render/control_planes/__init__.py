@@ -1,0 +1,1 @@
+"""Renderers of hosted control planes and what tenants set in them."""

@@ -1,0 +1,81 @@
+"""Snapshots of an etcd: a CronJob that saves one and copies it to a bucket, without a shell in either image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from components.render.control_planes.etcd_client import CERTIFICATES, MOUNT, Etcd, job
+from components.render.manifest import Manifest
+from components.render.workloads import cron_job
+from components.specs.control_planes.data_stores import BackupSpec
+
+SNAPSHOT_TOOL = "etcd"
+UPLOAD_TOOL = "rclone"
+_SNAPSHOTS = "/snapshots"
+_SECONDS = 3600
+"""How many seconds a snapshot may take before it is given up, so that the next one can begin."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backup:
+    """When snapshots are taken and where they go, and the images that do it."""
+
+    spec: BackupSpec
+    snapshot_image: str
+    upload_image: str
+
+
+def render_backup(
+    name: str, namespace: str, labels: dict[str, str], etcd: Etcd, backup: Backup, *, folder: str
+) -> Manifest:
+    """Return the CronJob ``name`` that saves ``etcd`` to ``folder`` of the bucket."""
+    spec = job(
+        etcd,
+        _SECONDS,
+        [{"name": "snapshots", "emptyDir": {}}],
+        initContainers=[_snapshot(etcd, backup)],
+        containers=[_upload(folder, backup)],
+    )
+    return cron_job(name, spec, namespace=namespace, labels=labels, schedule=backup.spec.schedule, time_zone="Etc/UTC")
+
+
+def _snapshot(etcd: Etcd, backup: Backup) -> dict[str, Any]:
+    return {
+        "name": "snapshot",
+        "image": backup.snapshot_image,
+        "command": ["etcdctl"],
+        # The name of the pod holds the time for which it was scheduled.
+        "args": ["snapshot", "save", f"{_SNAPSHOTS}/$(POD).db"],
+        "env": [
+            {"name": "POD", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+            {"name": "ETCDCTL_ENDPOINTS", "value": etcd.endpoint},
+            {"name": "ETCDCTL_CACERT", "value": f"{CERTIFICATES}/ca.crt"},
+            {"name": "ETCDCTL_CERT", "value": f"{CERTIFICATES}/tls.crt"},
+            {"name": "ETCDCTL_KEY", "value": f"{CERTIFICATES}/tls.key"},
+        ],
+        "volumeMounts": [
+            {"name": "snapshots", "mountPath": _SNAPSHOTS},
+            dict(MOUNT),
+        ],
+    }
+
+
+def _upload(folder: str, backup: Backup) -> dict[str, Any]:
+    def secret(key: str) -> dict[str, Any]:
+        return {"secretKeyRef": {"name": backup.spec.secret, "key": key}}
+
+    return {
+        "name": "upload",
+        "image": backup.upload_image,
+        "command": ["rclone"],
+        "args": ["copy", _SNAPSHOTS, f":s3:{backup.spec.bucket}/{folder}"],
+        "env": [
+            {"name": "RCLONE_S3_PROVIDER", "value": "Other"},
+            {"name": "RCLONE_S3_ENDPOINT", "value": backup.spec.endpoint},
+            {"name": "RCLONE_S3_NO_CHECK_BUCKET", "value": "true"},
+            {"name": "RCLONE_S3_ACCESS_KEY_ID", "valueFrom": secret("access_key_id")},
+            {"name": "RCLONE_S3_SECRET_ACCESS_KEY", "valueFrom": secret("secret_access_key")},
+        ],
+        "volumeMounts": [{"name": "snapshots", "mountPath": _SNAPSHOTS, "readOnly": True}],
+    }

@@ -1,0 +1,95 @@
+"""A tenant's Kubernetes API as pods of the management cluster, under Cluster API; one module a backend.
+
+One address (VIP) is known before anything is made: the infrastructure cluster, the control plane and its Service all
+get it from the same place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from components.render import labels as keys
+from components.render.backends import BARE_METAL, CONTROL_PLANES
+from components.render.control_planes.control_plane import API_PORT, ControlPlane
+from components.render.manifest import Manifest
+from components.render.network.dpu_release import in_cluster
+from components.render.objects import manifest, reference
+from components.render.pools.pool_windows import PoolWindows, render_windows
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.network.vpc_allocation import VpcAllocation
+from components.specs.region.region import ControlPlaneBackend
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostedControlPlaneInput(ControlPlane):
+    """The control plane of one cluster, and who provides it and the nodes."""
+
+    name: str
+    backend: ControlPlaneBackend
+    bare_metal: BareMetalBackend
+    lets_dpus_go: bool = False
+    """Whether the platform lets the DPUs of its hosts go, so that it may empty hosts."""
+    windows: PoolWindows | None = None
+    """Window that holds the rolls of the cluster's pools; None when nothing holds them."""
+
+    def render(self) -> tuple[Manifest, ...]:
+        """Return the objects of one control plane, in the order they are applied.
+
+        The control plane comes last: it is awaited, and its provider does nothing before the Cluster owns it.
+        """
+        infrastructure = BARE_METAL[self.bare_metal].infrastructure(self)
+        *needs, plane = CONTROL_PLANES[self.backend].render(self)
+        seed, windows = self.spec.cni_seed, self.windows
+        return (
+            *needs,
+            *(render_windows(windows, self.spec.name, self.labels) if windows else ()),
+            *(in_cluster(self.spec.name, self.labels) if self.lets_dpus_go else ()),
+            infrastructure,
+            *((_seed(self, seed),) if seed else ()),
+            _cluster(self, plane, infrastructure),
+            plane,
+        )
+
+
+def _seed(control_plane: ControlPlane, config_map: str) -> Manifest:
+    """Return what applies the manifests of the first nodes' network, once: afterwards the cluster keeps them."""
+    name = control_plane.spec.name
+    return manifest(
+        "addons.cluster.x-k8s.io/v1beta2",
+        "ClusterResourceSet",
+        f"{name}-cni",
+        namespace=name,
+        labels=control_plane.labels,
+        spec={
+            "strategy": "ApplyOnce",
+            "clusterSelector": {"matchLabels": {keys.CLUSTER: name}},
+            "resources": [{"kind": "ConfigMap", "name": config_map}],
+        },
+    )
+
+
+def _cluster(control_plane: ControlPlane, plane: Manifest, infrastructure: Manifest) -> Manifest:
+    name = control_plane.spec.name
+    return manifest(
+        "cluster.x-k8s.io/v1beta2",
+        "Cluster",
+        name,
+        namespace=name,
+        labels=control_plane.labels,
+        protect=control_plane.protected,
+        spec={
+            "clusterNetwork": {
+                "apiServerPort": API_PORT,
+                "pods": {"cidrBlocks": _blocks(control_plane.network, "pods")},
+                "services": {"cidrBlocks": _blocks(control_plane.network, "services")},
+                "serviceDomain": control_plane.spec.service_domain,
+            },
+            "controlPlaneRef": reference(plane),
+            "infrastructureRef": reference(infrastructure),
+        },
+    )
+
+
+def _blocks(network: VpcAllocation, kind: str) -> list[str]:
+    """Return the prefix for ``kind`` of each family that the cluster has, that of its node addresses first."""
+    return [str(prefix) for prefix in (getattr(network, kind), network.ipv6.get(kind)) if prefix is not None]

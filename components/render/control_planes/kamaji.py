@@ -1,0 +1,249 @@
+"""Control planes by Kamaji: pods of the management cluster, their objects in an etcd that clusters share or own.
+
+Kamaji only checks the infrastructure cluster's endpoint, it never patches one: the address is known before anything is
+made, and stands in every place that needs it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from components.render.control_planes import kamaji_etcd
+from components.render.control_planes.api_server import Files, feature_gates, files, flags
+from components.render.control_planes.control_plane import API_PORT, MANAGEMENT_DOMAIN, READY, ControlPlane, spread
+from components.render.control_planes.sizing import Component, resources
+from components.render.manifest import Manifest, Readiness
+from components.render.objects import given, manifest
+from components.render.providers import Provider
+from components.render.region.budgets import serving_budget
+from components.render.region.monitors import INTERVAL, metrics_service, relabelled, rules, service_monitor
+from components.render.region.operators import CERT_MANAGER, Operator
+from components.specs.control_planes.data_stores import DPU_STORE, DataStoreSpec
+from components.specs.region.region import ControlPlanesSpec
+
+CHART = "kamaji"
+NAMESPACE = "kamaji-system"
+ONE_FAMILY_UNTIL = "v0.20.0"
+"""Last release of its provider that takes the first range for pods and Services of a Cluster, and no further one
+(clastix/cluster-api-control-plane-provider-kamaji:controllers/kamajicontrolplane_controller_tcp.go, #381)."""
+CLUSTERS_PER_WORKER = 10
+"""Control planes that share a worker when all change at once, as in an upgrade of Kamaji; upstream has one for all."""
+_MEMORY_LEAST, _MEMORY_EACH = 100, 6
+"""MiB that its chart allows, for few control planes, and that upstream measured for each."""
+_CPU_LEAST, _CPU_EACH = 200, 12
+"""The same of thousandths of a CPU."""
+_DNS_INDEX = 10
+"""Place of the cluster's DNS address among the services, by kubeadm's convention."""
+_STORE_SECONDS = 600
+_KONNECTIVITY_PORT = 8132
+"""Upstream's own, which it asks for wherever anything is said of the server."""
+_REVISION = "pod-template-hash"
+_METRICS_PORTS = {"apiserver": API_PORT, "kube-controller-manager": 10257, "kube-scheduler": 10259}
+_EVENTS = "/events"
+_ACCOUNT = "control-plane"
+"""ServiceAccount of API servers' pods, which need no token: each has a kubeconfig of the tenant's API (Kamaji's own
+default is the account ``default``, whose token is in every pod)."""
+
+
+def operator(control_planes: ControlPlanesSpec) -> Operator:
+    """Return Kamaji, whose default data store is the one of DPUs if there is one, else the first shared one."""
+    stores = [store.name for store in control_planes.data_stores]
+    default = DPU_STORE if DPU_STORE in stores else next(iter(stores), None)
+    size = {
+        "cpu": f"{_CPU_LEAST + _CPU_EACH * control_planes.max_clusters}m",
+        "memory": f"{_MEMORY_LEAST + _MEMORY_EACH * control_planes.max_clusters}Mi",
+    }
+    return Operator(
+        chart=CHART,
+        namespace=NAMESPACE,
+        values={
+            **given(defaultDatastoreName=default),
+            "kamaji-etcd": {"deploy": False},
+            "extraArgs": [f"--max-concurrent-tcp-reconciles={workers(control_planes)}"],
+            "resources": {"requests": size, "limits": size},
+        },
+        depends_on=(CERT_MANAGER,),
+    )
+
+
+def providers(control_planes: ControlPlanesSpec) -> tuple[Provider, ...]:
+    """Return Cluster API's providers of control planes by Kamaji, whose nodes join by kubeadm."""
+    return (
+        Provider(role="bootstrap", name="kubeadm", namespace="capi-kubeadm-bootstrap-system", release="core"),
+        Provider(
+            role="control-plane", name="kamaji", namespace=NAMESPACE, release="kamaji", workers=workers(control_planes)
+        ),
+    )
+
+
+def workers(control_planes: ControlPlanesSpec) -> int:
+    """Return how many control planes Kamaji, and its provider of Cluster API, look at side by side."""
+    return math.ceil(control_planes.max_clusters / CLUSTERS_PER_WORKER)
+
+
+def data_store(store: DataStoreSpec) -> Manifest:
+    """Return a data store whose etcd somebody else made."""
+
+    def secret(key: str) -> dict[str, object]:
+        return {"secretReference": {"name": store.secret, "namespace": NAMESPACE, "keyPath": key}}
+
+    return manifest(
+        "kamaji.clastix.io/v1alpha1",
+        "DataStore",
+        store.name,
+        readiness=Readiness(conditions=("jsonpath={.status.ready}=true",), timeout_seconds=_STORE_SECONDS),
+        protect=True,
+        spec={
+            "driver": "etcd",
+            "endpoints": list(store.endpoints),
+            "tlsConfig": {
+                "certificateAuthority": {"certificate": secret("ca.crt"), "privateKey": secret("ca.key")},
+                "clientCertificate": {"certificate": secret("tls.crt"), "privateKey": secret("tls.key")},
+            },
+        },
+    )
+
+
+def render(control_plane: ControlPlane) -> tuple[Manifest, ...]:
+    """Return the control plane, after the etcd of its own if it has one and what watches it."""
+    store, account = control_plane.data_store, _account(control_plane)
+    if isinstance(store, DataStoreSpec):
+        return (*_monitors(control_plane, etcd=False), account, _control_plane(control_plane, store.name))
+    return (
+        *kamaji_etcd.render(control_plane, store),
+        *_monitors(control_plane, etcd=True),
+        account,
+        _control_plane(control_plane, kamaji_etcd.main_store(control_plane)),
+    )
+
+
+def _account(control_plane: ControlPlane) -> Manifest:
+    name, labels = control_plane.spec.name, control_plane.labels
+    return manifest("v1", "ServiceAccount", _ACCOUNT, namespace=name, labels=labels, automountServiceAccountToken=False)
+
+
+def _control_plane(control_plane: ControlPlane, store: str) -> Manifest:
+    cluster = control_plane.spec
+    name, version, replicas = cluster.name, control_plane.version, cluster.control_plane.replicas
+    gates = _arguments(feature_gates(cluster))
+    return manifest(
+        "controlplane.cluster.x-k8s.io/v1alpha2",
+        "KamajiControlPlane",
+        name,
+        namespace=name,
+        labels=control_plane.labels,
+        protect=control_plane.protected,
+        # It stays available while it is upgraded: only the version tells that the new one serves.
+        readiness=Readiness(
+            conditions=(*READY.conditions, f"jsonpath={{.status.version}}={version}"),
+            timeout_seconds=READY.timeout_seconds,
+        ),
+        spec={
+            "version": version,
+            "replicas": replicas,
+            "dataStoreName": store,
+            **given(dataStoreOverrides=list(_overrides(control_plane))),
+            "addons": {"coreDNS": {}, "kubeProxy": {}, "konnectivity": _konnectivity(control_plane)},
+            **given(kubelet=_kubelet(control_plane)),
+            "network": _network(control_plane),
+            "deployment": {
+                "serviceAccountName": _ACCOUNT,
+                "topologySpreadConstraints": spread(_pods(name), replicas, control_plane.hosts, _REVISION),
+                **given(extraVolumes=[{"name": item.volume, **item.source} for item in files(cluster)]),
+            },
+            "apiServer": {
+                **given(
+                    extraArgs=_arguments(flags(cluster, control_plane.nodes)),
+                    extraVolumeMounts=list(map(_mount, files(cluster))),
+                ),
+                "resources": resources(control_plane.nodes, Component.API_SERVER),
+            },
+            "controllerManager": {
+                **given(extraArgs=gates),
+                "resources": resources(control_plane.nodes, Component.CONTROLLER_MANAGER),
+            },
+            "scheduler": {**given(extraArgs=gates), "resources": resources(control_plane.nodes, Component.SCHEDULER)},
+        },
+    )
+
+
+def _network(control_plane: ControlPlane) -> dict[str, Any]:
+    service = f"{control_plane.spec.name}.{control_plane.spec.name}"
+    address, *others = control_plane.names
+    return {
+        "serviceType": "LoadBalancer",
+        "serviceAddress": str(control_plane.vip),
+        "serviceAnnotations": control_plane.address_request,
+        "certSANs": [address, f"{service}.svc", f"{service}.{MANAGEMENT_DOMAIN}", *others],
+        "dnsServiceIPs": [str(control_plane.network.services[_DNS_INDEX])],
+    }
+
+
+def _konnectivity(control_plane: ControlPlane) -> dict[str, Any]:
+    """Return the server, and agents on the host's network and every kind of node: they start before the network."""
+    count = control_plane.spec.control_plane.konnectivity_agents
+    number = {"mode": "DaemonSet"} if count is None else {"mode": "Deployment", "replicas": count}
+    return {
+        "server": {"port": _KONNECTIVITY_PORT, "resources": resources(control_plane.nodes, Component.KONNECTIVITY)},
+        "agent": {**number, "hostNetwork": True, "tolerations": [{"operator": "Exists"}]},
+    }
+
+
+def _kubelet(control_plane: ControlPlane) -> dict[str, Any]:
+    # Adding a key that is there replaces it (RFC 6902).
+    return given(
+        configurationJSONPatches=[
+            {"op": "add", "path": f"/{key}", "value": value} for key, value in control_plane.kubelet.items()
+        ]
+    )
+
+
+def _overrides(control_plane: ControlPlane) -> Iterator[dict[str, str]]:
+    if control_plane.events_apart:
+        yield {"resource": _EVENTS, "dataStore": kamaji_etcd.events_store(control_plane)}
+
+
+def _arguments(given_flags: dict[str, str]) -> list[str]:
+    return [f"--{name}={value}" for name, value in given_flags.items()]
+
+
+def _mount(item: Files) -> dict[str, Any]:
+    return {"name": item.volume, "mountPath": item.folder, "readOnly": True}
+
+
+def _pods(name: str) -> dict[str, str]:
+    return {"kamaji.clastix.io/name": name}
+
+
+def budget(name: str, replicas: int, *, namespace: str, labels: Mapping[str, str]) -> tuple[Manifest, ...]:
+    """Return what keeps API servers of the control plane ``name`` through drains of the management cluster."""
+    return serving_budget(f"{name}-control-plane", _pods(name), replicas, namespace=namespace, labels=labels)
+
+
+def _monitors(control_plane: ControlPlane, *, etcd: bool) -> tuple[Manifest, ...]:
+    name, labels = control_plane.spec.name, control_plane.labels
+    return (
+        metrics_service(name, labels, _pods(name), _METRICS_PORTS),
+        service_monitor(name, labels, [_endpoint(name, job) for job in _METRICS_PORTS]),
+        rules(name, labels, etcd=etcd),
+        *budget(name, control_plane.spec.control_plane.replicas, namespace=name, labels=labels),
+    )
+
+
+def _endpoint(cluster: str, job: str) -> dict[str, Any]:
+    client = f"{cluster}-api-server-kubelet-client-certificate"
+    authority = {"ca": {"secret": {"name": f"{cluster}-ca", "key": "ca.crt"}}, "serverName": f"{cluster}.{cluster}.svc"}
+    return {
+        "port": job,
+        "scheme": "https",
+        "interval": INTERVAL,
+        "relabelings": relabelled(cluster, job),
+        "tlsConfig": {
+            # Only the API server has a certificate of the cluster's authority, the others sign their own.
+            **(authority if job == "apiserver" else {"insecureSkipVerify": True}),
+            "cert": {"secret": {"name": client, "key": "apiserver-kubelet-client.crt"}},
+            "keySecret": {"name": client, "key": "apiserver-kubelet-client.key"},
+        },
+    }

@@ -1,0 +1,1 @@
+"""Renderers of hosts, BMCs and bare-metal controllers."""

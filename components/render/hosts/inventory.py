@@ -1,0 +1,105 @@
+"""Hosts of a hall: identity only, one set of objects a rack; one module a backend, the DPUs are DPF's in all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from components.render import labels as keys
+from components.render.backends import BARE_METAL
+from components.render.hosts.hosts import PlacedHost
+from components.render.manifest import Manifest, ManifestSet
+from components.render.namespaces import FREE_HOSTS
+from components.render.network.dpus import NAMESPACE as DPUS
+from components.render.objects import LABEL_LIMIT, fit, given, manifest
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.hosts.inventory import HostSpec
+from components.specs.pools.nodes import FirmwareUpdate
+
+_DPU_NODE_LIMIT = 48
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InventoryInput:
+    """The hosts of one hall."""
+
+    name: str
+    backend: BareMetalBackend
+    dpf: bool
+    """Whether DPF runs the hosts' DPUs."""
+    firmware_updates: FirmwareUpdate
+    """When hosts take new firmware."""
+    hosts: tuple[PlacedHost, ...]
+    """Hosts of the hall, those of a rack together."""
+
+    def render(self) -> tuple[ManifestSet, ...]:
+        """Return one set of objects a rack, in the order of the racks."""
+        racks = groupby(self.hosts, lambda placed: placed.host.rack)
+        return tuple(_rack(self, rack, tuple(hosts)) for rack, hosts in racks)
+
+
+def _rack(inventory: InventoryInput, rack: str, hosts: tuple[PlacedHost, ...]) -> ManifestSet:
+    return ManifestSet(
+        name=f"rack-{rack}",
+        namespace=FREE_HOSTS,
+        members={f"{placed.host.host}/{item.kind}": item for placed in hosts for item in _objects(inventory, placed)},
+        patches=dict(BARE_METAL[inventory.backend].patches(hosts)),
+    )
+
+
+def _objects(inventory: InventoryInput, placed: PlacedHost) -> Iterator[Manifest]:
+    yield from BARE_METAL[inventory.backend].host(placed, inventory.firmware_updates)
+    if inventory.dpf:
+        yield _dpu_device(placed)
+        yield _dpu_node(placed)
+
+
+def _dpu_device(placed: PlacedHost) -> Manifest:
+    return manifest(
+        "provisioning.dpu.nvidia.com/v1alpha1",
+        "DPUDevice",
+        _device_name(placed.host),
+        namespace=DPUS,
+        labels=placed.labels,
+        spec={
+            "serialNumber": placed.host.dpu_serial,
+            "numberOfPFs": placed.dpu_functions,
+            **given(bmcIp=placed.host.dpu_bmc and str(placed.host.dpu_bmc)),
+        },
+    )
+
+
+def _dpu_node(placed: PlacedHost) -> Manifest:
+    owner = placed.owner
+    return manifest(
+        "provisioning.dpu.nvidia.com/v1alpha1",
+        "DPUNode",
+        _dpu_node_name(placed.host),
+        namespace=DPUS,
+        labels={
+            **placed.labels,
+            **({} if placed.dpu_cluster is None else {keys.DPU_CLUSTER: placed.dpu_cluster}),
+            **({} if owner is None else {keys.TENANT_NETWORK: owner.vpc}),
+        },
+        # Nobody reboots a host for its DPU's sake but the platform, when the host is empty.
+        spec={"dpus": [{"name": _device_name(placed.host)}], "nodeRebootMethod": {"external": {}}},
+    )
+
+
+def names_of(host: HostSpec) -> tuple[str, str, str]:
+    """Return what objects of ``host`` are called: its own, those of its DPU, and those of the DPU's place in it."""
+    return host.host, _device_name(host), _dpu_node_name(host)
+
+
+def dpu_name(host: HostSpec) -> str:
+    """Return what DPF calls the DPU of ``host``, and the DPU's node in its DPU cluster."""
+    return f"{_dpu_node_name(host)}-{_device_name(host)}"
+
+
+def _device_name(host: HostSpec) -> str:
+    return fit(f"{host.host}-dpu", LABEL_LIMIT)
+
+
+def _dpu_node_name(host: HostSpec) -> str:
+    return fit(host.host, _DPU_NODE_LIMIT)

@@ -1,0 +1,1 @@
+"""Renderers of tenant networks, DPUs and fabrics."""

@@ -1,0 +1,158 @@
+"""What lets DPUs go: a CronJob with one small program, its few rights, and a gate before hosts are claimed.
+
+The program (`dpu_actor`, which asks `dpu_decision`) is rendered as it is reviewed: both modules are in a ConfigMap, and
+the image is a plain Python. It marks hosts whose DPU is ready in their VPC. An admission policy lets Cluster API claim
+no other host, and the program write nothing of a host but annotations.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from components.programs.dpu_decision import READY
+from components.render.manifest import Manifest
+from components.render.namespaces import FREE_HOSTS
+from components.render.network.dpus import NAMESPACE
+from components.render.objects import SERVICES_PRIORITY, manifest
+from components.render.region.monitors import release_rules
+from components.render.workloads import cron_job, pod, role
+from components.specs.network.dpus import DpuReleaseSpec
+
+TOOL = "python"
+"""Name of the image among the tools of the version vector: Python 3.11 or newer, nothing else is asked of it."""
+NAME = "dpu-release"
+GATE = "dpu-ready-hosts"
+PROGRAM = ("dpu_actor.py", "dpu_decision.py")
+"""Modules of `_PACKAGE` that run in the pod, under their own names."""
+FOLDER, SETTINGS = "/program", "settings.json"
+_PACKAGE = "components/programs"
+_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+_SERVER = "https://kubernetes.default.svc"
+_EVERY_MINUTES = 2
+_RUN_SECONDS = 300
+_DPF, _METAL3, _CAPI = "provisioning.dpu.nvidia.com", "metal3.io", "cluster.x-k8s.io"
+_ADMISSION = "admissionregistration.k8s.io/v1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DpuRelease:
+    """How the DPUs of one region are let go."""
+
+    spec: DpuReleaseSpec
+    image: str
+    """Container image of Python, by digest."""
+    clusters: tuple[str, ...]
+    """Clusters whose hosts are isolated by their DPUs."""
+    deployments: Mapping[str, str | None]
+    """VPC of the hosts of each DPUDeployment; None for hosts that are free."""
+
+    def render(self) -> tuple[Manifest, ...]:
+        """Return the objects of the management cluster that belong to no cluster of a tenant."""
+        place: dict[str, Any] = {"namespace": NAMESPACE, "labels": {}}
+        return (
+            manifest("v1", "ServiceAccount", NAME, **place),
+            *role(NAME, _dpu_rules(), account=(NAMESPACE, NAME), **place),
+            *role(NAME, [_hosts()], account=(NAMESPACE, NAME), namespace=FREE_HOSTS, labels={}),
+            *self._gate(),
+            manifest("v1", "ConfigMap", NAME, **place, data=self._files()),
+            cron_job(
+                NAME,
+                _job(self.image),
+                **place,
+                schedule=f"*/{_EVERY_MINUTES} * * * *",
+                time_zone="Etc/UTC",
+                late_seconds=60 * _EVERY_MINUTES,
+            ),
+            release_rules(NAME, NAMESPACE),
+        )
+
+    def _files(self) -> dict[str, str]:
+        package = resources.files(_PACKAGE.replace("/", "."))
+        settings = {
+            "max_away": self.spec.max_away,
+            "max_away_per_vpc": self.spec.max_away_per_vpc,
+            "stuck_minutes": self.spec.stuck_minutes,
+            "namespace": NAMESPACE,
+            "hosts": [*self.clusters, FREE_HOSTS],
+            "clusters": list(self.clusters),
+            "deployments": dict(self.deployments),
+        }
+        program = {name: package.joinpath(name).read_text(encoding="utf-8") for name in PROGRAM}
+        return {**program, SETTINGS: json.dumps(settings, indent=1) + "\n"}
+
+    def _gate(self) -> Iterable[Manifest]:
+        """Return the policy that holds claims back, and its binding to the namespaces of clusters."""
+        marked = f"has(object.metadata.annotations) && {json.dumps(READY)} in object.metadata.annotations"
+        me = json.dumps(f"system:serviceaccount:{NAMESPACE}:{NAME}")
+        rule = {"apiGroups": [_METAL3], "apiVersions": ["*"], "operations": ["UPDATE"], "resources": ["baremetalhosts"]}
+        validations = [
+            {
+                "expression": f"!has(object.spec.consumerRef) || has(oldObject.spec.consumerRef) || ({marked})",
+                "message": "the DPU of this host is not ready in its VPC; choose another host, or wait",
+                "reason": "Forbidden",
+            },
+            {
+                "expression": f"request.userInfo.username != {me} || object.spec == oldObject.spec",
+                "message": f"{NAME} writes nothing but annotations of hosts",
+                "reason": "Forbidden",
+            },
+        ]
+        spec = {
+            "failurePolicy": "Fail",
+            "matchConstraints": {"resourceRules": [rule]},
+            "validations": validations,
+        }
+        names = [*self.clusters, FREE_HOSTS]
+        where = {"matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": names}]}
+        bound = {
+            "policyName": GATE,
+            "validationActions": ["Deny"],
+            "matchResources": {"namespaceSelector": where},
+        }
+        return (
+            manifest(_ADMISSION, "ValidatingAdmissionPolicy", GATE, spec=spec),
+            manifest(_ADMISSION, "ValidatingAdmissionPolicyBinding", GATE, spec=bound),
+        )
+
+
+def in_cluster(cluster: str, labels: Mapping[str, str]) -> tuple[Manifest, ...]:
+    """Return what lets the program mark the hosts of ``cluster``, see who is on them, and let their machines go."""
+    rules = [
+        _hosts(),
+        {"apiGroups": [_CAPI], "resources": ["machinedeployments"], "verbs": ["list"]},
+        {"apiGroups": [_CAPI], "resources": ["machines"], "verbs": ["list", "delete"]},
+    ]
+    return role(NAME, rules, account=(NAMESPACE, NAME), namespace=cluster, labels=labels)
+
+
+def _hosts() -> dict[str, Any]:
+    return {"apiGroups": [_METAL3], "resources": ["baremetalhosts"], "verbs": ["list", "patch"]}
+
+
+def _dpu_rules() -> list[dict[str, Any]]:
+    return [
+        {"apiGroups": ["svc.dpu.nvidia.com"], "resources": ["dpudeployments"], "verbs": ["list"]},
+        {"apiGroups": [_DPF], "resources": ["dpus"], "verbs": ["list", "delete"]},
+        {"apiGroups": [_DPF], "resources": ["dpunodes", "dpunodemaintenances"], "verbs": ["list", "patch"]},
+    ]
+
+
+def _job(image: str) -> dict[str, Any]:
+    items = [{"key": name, "path": f"{_PACKAGE}/{name}"} for name in PROGRAM]
+    container = {
+        "name": TOOL,
+        "image": image,
+        "workingDir": FOLDER,
+        "command": ["python3", "-m", f"{_PACKAGE.replace('/', '.')}.{PROGRAM[0].removesuffix('.py')}"],
+        "args": [_SERVER, _ACCOUNT, f"{FOLDER}/{SETTINGS}"],
+        "env": [{"name": "PYTHONDONTWRITEBYTECODE", "value": "1"}],
+        "volumeMounts": [{"name": "program", "mountPath": FOLDER, "readOnly": True}],
+    }
+    settings = {"name": NAME, "items": [*items, {"key": SETTINGS, "path": SETTINGS}]}
+    volumes = [{"name": "program", "configMap": settings}]
+    spec = pod(NAME, [container], priorityClassName=SERVICES_PRIORITY, volumes=volumes)
+    return {"backoffLimit": 0, "activeDeadlineSeconds": _RUN_SECONDS, "template": {"spec": spec}}

@@ -1,0 +1,291 @@
+"""Services on DPUs: what all share, and the parts that VPCs are made of.
+
+A DPUDeployment is the services on the DPUs of one VPC; DPUs of free hosts have one that connects the host to nothing.
+Where a region lists DPU clusters, each has deployments and address pools of its own: every cluster gives out addresses
+without asking the others, and HBN asks for a pool by name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from components.render import labels as keys
+from components.render.manifest import Json, Manifest
+from components.render.network import nvue, ovn_services
+from components.render.network.dpu_templates import templates
+from components.render.network.dpus import NAMESPACE, DpuPlatform, named
+from components.render.objects import given, manifest
+from components.specs.base import Address, Network
+from components.specs.network.dpus import DpuClusterSpec
+from components.specs.region.versions import Chart
+
+HBN = "hbn"
+OVN = "ovn"
+"""Class of isolation by OVN."""
+OVN_UPLINK = "ovn-uplink"
+UNASSIGNED = "unassigned"
+"""DPUDeployment of the DPUs whose hosts no VPC owns."""
+SERVICES = "svc.dpu.nvidia.com/v1alpha1"
+_PORTS = ("p0", "p1")
+_DEPLOYMENT_LABEL = "svc.dpu.nvidia.com/owned-by-dpudeployment"
+_HBN_MEMORY = "6Gi"
+"""Memory that upstream gives HBN (DPF:docs/public/user-guides/zero-trust/use-cases/hbn)."""
+_HBN_BRIDGE = "mybrhbn"
+"""Network of DPF that connects a service with the chain's bridge."""
+Range = tuple[Address, Address]
+"""First and last address of a range, both included."""
+
+
+def render_services(platform: DpuPlatform, *, ovn: bool) -> tuple[Manifest, ...]:
+    """Return what DPUs of all VPCs share, and what runs on those of none; ``ovn`` when a VPC is isolated by OVN."""
+    return (
+        *(uplink(port, {"interfaceType": "physical", "physical": {"interfaceName": port}}) for port in _PORTS),
+        *(_loopbacks(platform, at) for at in platform.clusters),
+        _service_template(HBN, platform.hbn_chart, _hbn_values(platform)),
+        *(item for at in platform.clusters for item in _unassigned(platform, at)),
+        *(_ovn(platform) if ovn else ()),
+    )
+
+
+def _loopbacks(platform: DpuPlatform, at: DpuClusterSpec) -> Manifest:
+    pool = {"prefixSize": 32}
+    return addresses(
+        platform, at, named(nvue.LOOPBACK_POOL, at), platform.networks.dpu_loopbacks, [whole(at.loopbacks)], pool
+    )
+
+
+def _unassigned(platform: DpuPlatform, at: DpuClusterSpec) -> tuple[Manifest, Manifest]:
+    name, free = named(UNASSIGNED, at), {"key": keys.TENANT_NETWORK, "operator": "DoesNotExist"}
+    return (
+        hbn_configuration(platform, at, name, None),
+        deployment(
+            platform, at, name, services=(HBN,), hosts={"matchExpressions": [free]}, switches=hbn_uplinks(platform)
+        ),
+    )
+
+
+def deployment_selector(deployment: str) -> Json:
+    """Return what selects the nodes of the DPU cluster that belong to ``deployment``; DPF sets the label itself."""
+    return {"matchLabels": {_DEPLOYMENT_LABEL: f"{NAMESPACE}_{deployment}"}}
+
+
+def deployment_nodes(deployment: str) -> Json:
+    """Return the same as ``deployment_selector`` in the other form of DPF's API, a node selector of terms."""
+    [(key, value)] = deployment_selector(deployment)["matchLabels"].items()
+    return {"nodeSelectorTerms": [{"matchExpressions": [{"key": key, "operator": "In", "values": [value]}]}]}
+
+
+def deployment(
+    platform: DpuPlatform,
+    at: DpuClusterSpec,
+    name: str,
+    *,
+    services: Sequence[str],
+    hosts: Json,
+    switches: Sequence[Json],
+) -> Manifest:
+    """Return the DPUDeployment ``name`` (at most 20 characters): ``services`` on the DPUs of ``at`` behind ``hosts``.
+
+    A DPU is flashed only when somebody outside removes the hold: never while its host may have work.
+    """
+    cluster, flashed = platform.selector(at), templates(platform.intents[name])
+    nodes = {**hosts, **given(matchLabels={**hosts.get("matchLabels", {}), **cluster})}
+    return manifest(
+        SERVICES,
+        "DPUDeployment",
+        name,
+        namespace=NAMESPACE,
+        spec={
+            "dpus": {
+                "bfb": flashed.bfb_name,
+                "flavor": flashed.flavor_name,
+                "secureBoot": flashed.secure_boot,
+                "nodeEffect": {"hold": True},
+                "dpuSetStrategy": {"type": "OnDelete"},
+                "dpuSets": [
+                    {"nameSuffix": "hosts", "dpuNodeSelector": nodes, **given(dpuClusterSelector=cluster)},
+                ],
+            },
+            "services": {
+                service: {"serviceTemplate": service, "serviceConfiguration": f"{name}-{service}"}
+                for service in services
+            },
+            "serviceChains": {
+                "switches": list(switches),
+                "upgradePolicy": {"applyNodeEffect": True},
+            },
+        },
+    )
+
+
+def hbn_uplinks(platform: DpuPlatform) -> tuple[Json, ...]:
+    """Return the switches that connect both ports of the DPU with HBN."""
+    return tuple(
+        switch(platform.control.uplink_mtu_bytes, interface_port(port), service_port(HBN, name))
+        for port, name in zip(_PORTS, nvue.UPLINKS, strict=True)
+    )
+
+
+def switch(mtu_bytes: int, *ports: Json) -> Json:
+    """Return the switch of a service chain between ``ports``, for packets of at most ``mtu_bytes``."""
+    return {"serviceMTU": mtu_bytes, "ports": list(ports)}
+
+
+def interface_port(name: str) -> Json:
+    """Return the port of a service chain that is the interface ``name``."""
+    return {"serviceInterface": {"matchLabels": {keys.INTERFACE: name}}}
+
+
+def service_port(service: str, interface: str) -> Json:
+    """Return the port of a service chain that is ``interface`` of ``service``."""
+    return {"service": {"name": service, "interface": interface}}
+
+
+def hbn_configuration(platform: DpuPlatform, at: DpuClusterSpec, name: str, vrf: nvue.Vrf | None) -> Manifest:
+    """Return the configuration of HBN for the DPUDeployment ``name`` in ``at``."""
+    requests = [_address_request("ip_lo", named(nvue.LOOPBACK_POOL, at))]
+    if vrf is not None:
+        # The DPU is the host's gateway, so it takes the gateway's address of its own prefix.
+        requests.append(_address_request("ip_host", vrf.host_pool, allocateDefaultGateway=True))
+    interfaces = (*nvue.UPLINKS, *(() if vrf is None else (nvue.HOST_INTERFACE,)))
+    values = {
+        # Each of its ports is a scalable function of the DPU.
+        "resources": {"memory": _HBN_MEMORY, "nvidia.com/bf_sf": len(interfaces)},
+        "configuration": {"startupYAMLJ2": nvue.startup(platform.fabric, vrf)},
+    }
+    return manifest(
+        SERVICES,
+        "DPUServiceConfiguration",
+        f"{name}-{HBN}",
+        namespace=NAMESPACE,
+        spec={
+            "deploymentServiceName": HBN,
+            "serviceConfiguration": {
+                "serviceDaemonSet": {"annotations": {"k8s.v1.cni.cncf.io/networks": json.dumps(requests)}},
+                "helmChart": {"values": values},
+            },
+            "interfaces": [{"name": interface, "network": _HBN_BRIDGE} for interface in interfaces],
+            "upgradePolicy": {"applyNodeEffect": True},
+        },
+    )
+
+
+def _address_request(interface: str, pool: str, **arguments: bool) -> dict[str, Any]:
+    return {
+        "name": "iprequest",
+        "interface": interface,
+        "cni-args": {"poolNames": [pool], "poolType": "cidrpool", **arguments},
+    }
+
+
+def uplink(name: str, spec: Mapping[str, Any]) -> Manifest:
+    """Return the interface ``name`` that every DPU has."""
+    return manifest(
+        SERVICES,
+        "DPUServiceInterface",
+        name,
+        namespace=NAMESPACE,
+        spec={"template": {"spec": {"template": {"metadata": {"labels": {keys.INTERFACE: name}}, "spec": dict(spec)}}}},
+    )
+
+
+def addresses(
+    platform: DpuPlatform,
+    at: DpuClusterSpec,
+    name: str,
+    network: Network,
+    own: Sequence[Range],
+    pool: Json,
+    nodes: Json | None = None,
+) -> Manifest:
+    """Return the pool ``name`` from which DPUs of ``at`` take prefixes of ``network``: those in ``own``, no others.
+
+    Args:
+        platform: of the region.
+        at: the DPU cluster that gives them out.
+        name: of the pool.
+        network: as long as the pool lives; DPF refuses to make it smaller.
+        own: ranges of ``network`` that are for ``at``, upwards.
+        pool: how DPUs take prefixes, in the words of DPF.
+        nodes: which DPUs take one; None: all of the cluster.
+    """
+    others = [{"startIP": str(first), "endIP": str(last)} for first, last in _gaps(network, own)]
+    spec = {
+        "ipv4Network": {"network": str(network), **pool, **given(excludeRanges=others)},
+        **given(nodeSelector=nodes, dpuClusterSelector=clusters_of(platform, at)),
+    }
+    return manifest(SERVICES, "DPUServiceIPAM", name, namespace=NAMESPACE, spec=spec)
+
+
+def clusters_of(platform: DpuPlatform, at: DpuClusterSpec) -> Json | None:
+    """Return what selects ``at`` for objects that DPF copies to DPU clusters; None: they go to the only one."""
+    selector = platform.selector(at)
+    return {"matchLabels": selector} if selector else None
+
+
+def whole(network: Network) -> Range:
+    """Return all addresses of ``network``."""
+    return network.network_address, network.broadcast_address
+
+
+def _gaps(network: Network, own: Sequence[Range]) -> Iterator[Range]:
+    """Yield the ranges of ``network`` that are not in ``own``."""
+    free, end = whole(network)
+    for first, last in own:
+        if free < first:
+            yield free, first - 1
+        free = last + 1
+    if free <= end:
+        yield free, end
+
+
+def _hbn_values(platform: DpuPlatform) -> Json:
+    """Return what HBN is given wherever it runs; what differs by DPUDeployment is in its configuration."""
+    image = platform.hbn_image
+    return given(
+        image=given(repository=image and image.image, tag=image and image.tag),
+        imagePullSecrets=[{"name": name} for name in platform.control.pull_secrets],
+    )
+
+
+def _service_template(service: str, chart: Chart, values: Json) -> Manifest:
+    registry, _, name = chart.url.rpartition("/")
+    return manifest(
+        SERVICES,
+        "DPUServiceTemplate",
+        service,
+        namespace=NAMESPACE,
+        spec={
+            "deploymentServiceName": service,
+            "helmChart": {
+                "source": {"repoURL": registry, "chart": name, "version": chart.version},
+                **given(values=dict(values)),
+            },
+        },
+    )
+
+
+def _ovn(platform: DpuPlatform) -> tuple[Manifest, ...]:
+    central, network = platform.control.ovn_central, platform.networks.ovn
+    return (
+        *(
+            _service_template(service, platform.ovn_charts[chart], {})
+            for service, chart in ovn_services.SERVICES.items()
+            if chart in platform.ovn_charts
+        ),
+        *(() if network is None else (_ovn_addresses(network),)),
+        uplink(OVN_UPLINK, {"interfaceType": "patch", "patch": {"peerBridge": "br-ovn-ext"}}),
+        ovn_services.isolation_class(OVN, central),
+    )
+
+
+def _ovn_addresses(network: Network) -> Manifest:
+    """Return the pool of which each DPU takes a block: for the end of its tunnels, and for its gateway to outside."""
+    subnet = {
+        "subnet": str(network),
+        "gateway": str(ovn_services.router(network)),
+        "perNodeIPCount": ovn_services.BLOCK,
+    }
+    return manifest(SERVICES, "DPUServiceIPAM", ovn_services.POOL, namespace=NAMESPACE, spec={"ipv4Subnet": subnet})

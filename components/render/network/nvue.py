@@ -1,0 +1,214 @@
+"""Configuration of host-based networking (HBN) on a DPU: NVUE documents, built from typed input and written as text.
+
+HBN reads its start-up configuration as a Jinja template of YAML. Addresses that each DPU takes from a pool stay
+template expressions; everything else is decided here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.render.network.packets import Rule
+from components.specs.base import Network
+from components.specs.ranges import NumberRange
+
+LOOPBACK_POOL = "loopback"
+UPLINKS = ("p0_if", "p1_if")
+HOST_INTERFACE = "pf0hpf_if"
+"""Name of the DPU's side of the host's physical function."""
+_LOOPBACK = "{{ ipaddresses.ip_lo.ip }}"
+_SENT, _RECEIVED = "inbound", "outbound"
+"""What hosts send and receive, as the DPU sees it."""
+_ON = {"enable": "on"}
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./,-]*")
+_WORDS = {"on", "off", "yes", "no", "true", "false", "null", "y", "n"}
+_EXPRESSION = re.compile(r"\{\{ [^{}]* \}\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fabric:
+    """What every DPU of a region shares."""
+
+    loopbacks: Network
+    asns: NumberRange
+    mtu_bytes: int
+    """Largest packet of hosts."""
+    uplink_mtu_bytes: int
+    """Largest packet between DPUs and leaf switches, which has that of a host in it."""
+    release: str
+    """Version of HBN."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vrf:
+    """A VPC as DPUs know it: one VRF, one VNI, one route target."""
+
+    name: str
+    vni: int
+    asn: int
+    target: int
+    """Number that makes the VRF's route target together with the ASN."""
+    host_pool: str
+    verdicts: tuple[Rule, ...]
+    """What becomes of packets: the first rule that is about one decides."""
+    filters_received: bool
+    """Whether the rules are about what hosts receive, too; if not, only about what they send."""
+    announced: tuple[Network, ...]
+    """Prefixes that hosts may announce routes in."""
+    imported: tuple[str, ...]
+    """Route targets of others, as EVPN writes them, whose routes the VRF has beside its own."""
+
+    @property
+    def route_target(self) -> str:
+        """Return the route target as EVPN writes it, ``<asn>:<number>``."""
+        return f"{self.asn}:{self.target}"
+
+
+def startup(fabric: Fabric, vrf: Vrf | None) -> str:
+    """Return the start-up configuration: the underlay, and ``vrf`` when the DPU's host belongs to a VPC."""
+    header = {"model": "BLUEFIELD", "nvue-api-version": "nvue_v1", "rev-id": 1.0, "version": f"HBN {fabric.release}"}
+    settings = _underlay(fabric)
+    if vrf is not None:
+        settings["interface"][HOST_INTERFACE] = _host_interface(fabric, vrf)
+        settings["acl"] = {acl: {"type": "ipv4", "rule": _rules(vrf, way)} for acl, way in _filters(vrf).items()}
+        settings["vrf"][vrf.name] = _tenant(fabric, vrf)
+        settings["router"]["policy"] = {"prefix-list": {vrf.name: {"rule": _routes(vrf.announced)}}}
+    return f"- header:\n{yaml_block(header, 4)}- set:\n{yaml_block(settings, 4)}"
+
+
+def _underlay(fabric: Fabric) -> dict[str, Any]:
+    peers = {port: {"peer-group": "underlay", "type": "unnumbered"} for port in UPLINKS}
+    return {
+        "evpn": _ON,
+        "interface": {
+            "lo": {"type": "loopback", "ip": {"address": {f"{_LOOPBACK}/32": {}}}},
+            ",".join(UPLINKS): {"type": "swp", "link": {"mtu": fabric.uplink_mtu_bytes}},
+        },
+        "nve": {"vxlan": {**_ON, "source": {"address": _LOOPBACK}}},
+        "router": {"bgp": {**_ON, "autonomous-system": _own_asn(fabric), "router-id": _LOOPBACK}},
+        "vrf": {
+            "default": {
+                "router": {
+                    "bgp": {
+                        **_ON,
+                        "address-family": {
+                            "ipv4-unicast": {**_ON, "redistribute": {"connected": _ON}},
+                            "l2vpn-evpn": _ON,
+                        },
+                        "neighbor": peers,
+                        "peer-group": {"underlay": {"remote-as": "external", "address-family": {"l2vpn-evpn": _ON}}},
+                    }
+                }
+            }
+        },
+    }
+
+
+def dpu_asns(asns: NumberRange, loopbacks: Network) -> NumberRange:
+    """Return the numbers that DPUs have of ``asns``: one for each of ``loopbacks``, from the end."""
+    return NumberRange(first=asns.last - loopbacks.num_addresses + 1, last=asns.last)
+
+
+def _own_asn(fabric: Fabric) -> str:
+    """Return the expression that gives each DPU its own ASN: the last of the range less its place in the loopbacks.
+
+    VPCs take theirs from the first upwards, and hosts of a VPC peer with the DPU: the two must differ.
+    """
+    base = fabric.asns.last + (int(fabric.loopbacks.network_address) & 0xFFFFFF)
+    octets = 'ipaddresses.ip_lo.ip.split(".")'
+    return f"{{{{ {base} - ({octets}[1]|int)*65536 - ({octets}[2]|int)*256 - ({octets}[3]|int) }}}}"
+
+
+def _host_interface(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
+    return {
+        "type": "swp",
+        "link": {"mtu": fabric.mtu_bytes},
+        "ip": {"vrf": vrf.name, "address": {"{{ ipaddresses.ip_host.cidr }}": {}}},
+        "acl": {acl: {way: {}} for acl, way in _filters(vrf).items()},
+    }
+
+
+def _filters(vrf: Vrf) -> dict[str, str]:
+    """Return the access lists of the host's port, by name, with whether packets come in by it or go out."""
+    return {vrf.name: _SENT, **({f"{vrf.name}-received": _RECEIVED} if vrf.filters_received else {})}
+
+
+def _rules(vrf: Vrf, way: str) -> dict[str, Any]:
+    return {
+        str(10 * number): {"match": {"ip": _match(rule, way)}, "action": {"permit" if rule.permits else "deny": {}}}
+        for number, rule in enumerate(vrf.verdicts, start=1)
+    }
+
+
+def _match(rule: Rule, way: str) -> dict[str, Any]:
+    far, near = ("dest", "source") if way == _SENT else ("source", "dest")
+    ports = {f"{near}-port": rule.ports.near, f"{far}-port": rule.ports.far}
+    named: dict[str, Any] = {key: {str(port): {}} for key, port in ports.items() if port is not None}
+    protocol = {} if rule.ports.protocol is None else {"protocol": str(rule.ports.protocol)}
+    return {f"{far}-ip": str(rule.network), **protocol, **({str(rule.ports.protocol): named} if named else {})}
+
+
+def _routes(announced: tuple[Network, ...]) -> dict[str, Any]:
+    """Return the rules that let routes in ``announced`` pass; a list of prefixes denies what it does not name."""
+    return {
+        str(10 * number): {"match": {str(prefix): _and_inside(prefix)}, "action": "permit"}
+        for number, prefix in enumerate(announced, start=1)
+    }
+
+
+def _and_inside(prefix: Network) -> dict[str, int]:
+    """Return what lets routes inside ``prefix`` match it too; FRR refuses a length that is not beyond its own."""
+    return {"max-prefix-len": prefix.max_prefixlen} if prefix.prefixlen < prefix.max_prefixlen else {}
+
+
+def _tenant(fabric: Fabric, vrf: Vrf) -> dict[str, Any]:
+    exported: dict[str, Any] = {"route-target": {vrf.route_target: {}}}
+    imported: dict[str, Any] = {"route-target": {target: {} for target in (vrf.route_target, *vrf.imported)}}
+    own_routes = {"ipv4-unicast": {**_ON, "policy": {"inbound": {"prefix-list": vrf.name}}}}
+    return {
+        "evpn": {**_ON, "vni": {str(vrf.vni): {}}},
+        "router": {
+            "bgp": {
+                **_ON,
+                "autonomous-system": _own_asn(fabric),
+                "router-id": _LOOPBACK,
+                "address-family": {
+                    "ipv4-unicast": {
+                        **_ON,
+                        "redistribute": {"connected": _ON},
+                        "route-export": {"to-evpn": _ON},
+                    }
+                },
+                "route-export": {"to-evpn": exported},
+                "route-import": {"from-evpn": imported},
+                "neighbor": {HOST_INTERFACE: {"peer-group": "host", "type": "unnumbered"}},
+                "peer-group": {"host": {"remote-as": "external", "address-family": own_routes}},
+            }
+        },
+    }
+
+
+def yaml_block(value: Mapping[str, Any], indent: int) -> str:
+    """Return ``value``, nested mappings of scalars, as YAML block text, each line ending with a newline."""
+    lines: list[str] = []
+    for key, inner in value.items():
+        head = f"{' ' * indent}{_scalar(key)}:"
+        if isinstance(inner, Mapping) and inner:
+            lines.append(f"{head}\n{yaml_block(inner, indent + 2)}")
+        else:
+            lines.append(f"{head} {'{}' if isinstance(inner, Mapping) else _scalar(inner)}\n")
+    return "".join(lines)
+
+
+def _scalar(value: object) -> str:
+    """Return ``value`` in YAML; quoted unless it is plainly a word, a number or one template expression."""
+    if isinstance(value, int | float):
+        return str(value)
+    text = str(value)
+    if _EXPRESSION.fullmatch(text) or (_PLAIN.fullmatch(text) and text.lower() not in _WORDS):
+        return text
+    return json.dumps(text)

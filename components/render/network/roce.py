@@ -1,0 +1,48 @@
+"""Ports of a cluster's nodes on RoCE fabrics, as pods on the nodes' own network get their RDMA devices.
+
+The ports stay where they are: an address and a GID belong to the interface, which is the node's. What a pod without
+privileges lacks there are device files, and NVIDIA's shared device plugin gives it those of all ports of the node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from components.render.manifest import Manifest
+from components.render.network import device_plugins, port_functions
+from components.render.objects import namespace
+from components.render.region.operators import Operator, sources, tenant_release
+from components.specs.hosts.instance_types import InstanceType
+from components.specs.region.versions import Chart, Tool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RocePorts:
+    """What hands out RDMA devices on RoCE fabrics in one cluster."""
+
+    instance_types: tuple[InstanceType, ...]
+    """Instance types of the cluster whose pods share ports on RoCE."""
+    fabrics: tuple[str, ...]
+    """Names of the fabrics that the cluster's VPC has a VRF on."""
+    plugin: Tool
+    has_operator: bool
+    """Whether the Network Operator is there already, for InfiniBand."""
+    pins: Mapping[str, Chart] = field(default_factory=dict)
+    """Releases of charts that are pinned for the cluster, by chart."""
+
+
+def render(ports: RocePorts, cluster: str) -> tuple[Manifest, ...]:
+    """Return the objects of ``ports`` in ``cluster``, in the order they are applied."""
+    operator = (
+        namespace(port_functions.NAMESPACE, cluster=cluster),
+        *sources((_OPERATOR,), cluster, ports.pins),
+        tenant_release(_OPERATOR, cluster, ports.pins, awaited=True),
+    )
+    return (
+        *(() if ports.has_operator else operator),
+        *(device_plugins.node_policy(kind, ports.plugin, cluster, ports.fabrics) for kind in ports.instance_types),
+    )
+
+
+_OPERATOR = Operator(chart=port_functions.CHART, namespace=port_functions.NAMESPACE, values={"nfd": {"enabled": False}})

@@ -1,0 +1,1 @@
+"""Renderers of node pools, templates and rollouts."""

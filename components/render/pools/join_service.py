@@ -1,0 +1,132 @@
+"""What lets nodes join that boot an ISO: Metal3 gives such a node neither user data nor a name nor a token.
+
+The contract (``docs/pools/node-pool.md``): the service knows a node by its host's identity, finds the Machine that
+claimed
+the host, and answers with that Machine's own bootstrap configuration and a fresh token, at every boot. Jacquard renders
+what the service must be given and where it runs; the service itself is somebody's image.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from components.render import labels as keys
+from components.render.manifest import Manifest
+from components.render.objects import SERVICES_PRIORITY, manifest
+from components.render.workloads import HARDENED, role
+from components.specs.pools.nodes import JoinServiceSpec
+
+NAMESPACE = "join-service"
+_NAME = NAMESPACE
+PORT = 8443
+_REPLICAS = 2
+_CONTRACT = "1"
+"""Version of what ConfigMaps for the join service say; a service refuses what it does not know."""
+_READ = ["get", "list", "watch"]
+_PODS = {"app.kubernetes.io/name": _NAME}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostIdentity:
+    """Marks by which a join service knows a host that boots."""
+
+    host: str
+    boot_mac: str
+    dpu_serial: str
+
+
+def contract(
+    group: str,
+    cluster: str,
+    join: str,
+    hosts: tuple[HostIdentity, ...],
+    labels: dict[str, str],
+) -> Manifest:
+    """Return what the service must know of the hosts of one rollout group."""
+    return manifest(
+        "v1",
+        "ConfigMap",
+        f"{group}-join",
+        namespace=cluster,
+        labels={**labels, keys.JOIN_CONTRACT: _CONTRACT},
+        data={
+            "join": join,
+            "kubeconfigSecret": f"{cluster}-kubeconfig",
+            "hosts.json": json.dumps(
+                {one.host: {"bootMac": one.boot_mac, "dpuSerial": one.dpu_serial} for one in hosts}, indent=1
+            ),
+        },
+    )
+
+
+def access(pool: str, cluster: str, labels: dict[str, str]) -> tuple[Manifest, ...]:
+    """Return what the service may do for one pool: read its objects, and log in to its cluster to make tokens."""
+    rules = [
+        {"apiGroups": [""], "resources": ["secrets"], "resourceNames": [f"{cluster}-kubeconfig"], "verbs": ["get"]},
+        {"apiGroups": [""], "resources": ["configmaps"], "verbs": _READ},
+        {"apiGroups": ["metal3.io"], "resources": ["baremetalhosts"], "verbs": _READ},
+        {"apiGroups": ["infrastructure.cluster.x-k8s.io"], "resources": ["metal3machines"], "verbs": _READ},
+        {"apiGroups": ["cluster.x-k8s.io"], "resources": ["machines"], "verbs": _READ},
+        {"apiGroups": ["bootstrap.cluster.x-k8s.io"], "resources": ["*"], "verbs": _READ},
+    ]
+    return role(f"{pool}-join", rules, account=(NAMESPACE, _NAME), namespace=cluster, labels=labels)
+
+
+def render(service: JoinServiceSpec, *, metallb: str) -> tuple[Manifest, ...]:
+    """Return the service itself, at its address; ``metallb`` is the namespace of address pools."""
+    address = str(service.address)
+    return (
+        manifest("v1", "ServiceAccount", _NAME, namespace=NAMESPACE),
+        manifest(
+            "metallb.io/v1beta1",
+            "IPAddressPool",
+            _NAME,
+            namespace=metallb,
+            spec={"addresses": [f"{address}/32"], "autoAssign": False},
+        ),
+        manifest("metallb.io/v1beta1", "L2Advertisement", _NAME, namespace=metallb, spec={"ipAddressPools": [_NAME]}),
+        manifest(
+            "v1",
+            "Service",
+            _NAME,
+            namespace=NAMESPACE,
+            annotations={"metallb.io/address-pool": _NAME, "metallb.io/loadBalancerIPs": address},
+            spec={
+                "type": "LoadBalancer",
+                "selector": _PODS,
+                # The service sees who asks: without the node's own address it could not tell a forged identity.
+                "externalTrafficPolicy": "Local",
+                "ports": [{"name": "https", "port": 443, "targetPort": PORT}],
+            },
+        ),
+        _deployment(service),
+    )
+
+
+def _deployment(service: JoinServiceSpec) -> Manifest:
+    container = {
+        "name": _NAME,
+        "image": service.image,
+        "ports": [{"name": "https", "containerPort": PORT}],
+        "securityContext": {**HARDENED, "runAsNonRoot": True},
+    }
+    return manifest(
+        "apps/v1",
+        "Deployment",
+        _NAME,
+        namespace=NAMESPACE,
+        spec={
+            "replicas": _REPLICAS,
+            "selector": {"matchLabels": _PODS},
+            "template": {
+                "metadata": {"labels": _PODS},
+                "spec": {
+                    "serviceAccountName": _NAME,
+                    "priorityClassName": SERVICES_PRIORITY,
+                    "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+                    "containers": [container],
+                },
+            },
+        },
+    )

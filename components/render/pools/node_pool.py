@@ -1,0 +1,256 @@
+"""A pool of identical nodes: one MachineDeployment for each failure domain, health checks and drain rules for all.
+
+Templates are named after their content and retained: a changed template is a new object that the MachineDeployment is
+pointed at, and machines of the old one still find theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from components.render import labels as keys
+from components.render.backends import BARE_METAL, CONTROL_PLANES
+from components.render.manifest import Json, Manifest, ManifestSet, Rendered
+from components.render.network import node_addresses
+from components.render.objects import LABEL_LIMIT, digest, fit, given, manifest, reference
+from components.render.pools import join_service, metal3
+from components.render.pools.gpu_sharing import offered
+from components.render.pools.join_service import HostIdentity
+from components.render.pools.node_templates import TemplateIntent
+from components.render.pools.pool_health import health_check, readiness
+from components.render.pools.pool_rollout import drain_limit_seconds, drain_rules, rollout_section, window_text
+from components.render.pools.template_revision_5 import data_name
+from components.render.pools.template_revisions import REVISIONS, fingerprint
+from components.specs.base import Address
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.hosts.instance_types import InstanceType
+from components.specs.locks import GroupAllocation
+from components.specs.pools.intents import NodeIntent
+from components.specs.pools.node_pool import BurnIn, NodePoolSpec, PoolRole
+from components.specs.pools.nodes import BurnInSpec
+from components.specs.region.catalog import BootMode
+from components.specs.times import WindowSpec
+
+NODE_DOMAIN = "node.cluster.x-k8s.io"
+"""Domain whose Machine labels Cluster API copies to Nodes."""
+_RESTRICTED_DOMAIN = "node-restriction.kubernetes.io"
+"""Domain of Machine labels that Cluster API copies to Nodes, and that no kubelet may write."""
+_AUTOSCALER = "cluster.x-k8s.io/cluster-api-autoscaler-node-group"
+_CAPACITY = "capacity.cluster-autoscaler.kubernetes.io"
+"""What a node of a group without nodes would have, for the cluster autoscaler."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolloutGroup:
+    """The nodes of a pool in one failure domain."""
+
+    failure_domain: str
+    size: GroupAllocation
+    intent: NodeIntent
+    """All that decides what its nodes are, as the lock file holds it."""
+    max_surge: int
+    """Number of nodes that are made before old ones go."""
+    max_unavailable: int
+    """Number of nodes that may be away at once while they are replaced."""
+    most_broken: int
+    """Up to how many broken nodes any of them is repaired."""
+    hosts: tuple[HostIdentity, ...] = ()
+    """Hosts that are assigned to the group; listed only when they join by the join service."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePoolInput:
+    """One pool of one cluster."""
+
+    name: str
+    cluster: str
+    tenant: str
+    spec: NodePoolSpec
+    kind: InstanceType
+    groups: tuple[RolloutGroup, ...]
+    bare_metal: BareMetalBackend
+    startup_seconds: int
+    """How long a new node may take before it counts as broken."""
+    window: WindowSpec | None = None
+    """When the tenant allows disruption."""
+    burn_in: BurnInSpec | None = None
+    """Who sets the condition of pools that ask for a burn-in."""
+    addresses: Mapping[str, Address] = field(default_factory=dict)
+    """Address of each host of the pool that has one, by host."""
+
+    def render(self) -> tuple[Rendered, ...]:
+        """Return the objects of one pool, in the order they are applied."""
+        labels, selector = _labels(self), _selector(self)
+        remediation = BARE_METAL[self.bare_metal].remediation(self.name, self.cluster, labels)
+        diskless = any(group.intent.boot is BootMode.LIVE_ISO for group in self.groups)
+        return (
+            *_addresses(self, labels),
+            *(item for group in self.groups for item in _group(self, group)),
+            *(join_service.access(self.name, self.cluster, labels) if diskless else ()),
+            *remediation,
+            _health_checks(self, next(iter(remediation), None)),
+            *drain_rules(self.name, self.cluster, self.spec, selector, labels),
+        )
+
+
+def group_name(cluster: str, pool: str, failure_domain: str) -> str:
+    """Return the name of a rollout group; it becomes a label value, so it is cut to fit one."""
+    return fit(f"{cluster}-{pool}-{failure_domain}", LABEL_LIMIT)
+
+
+def _addresses(pool: NodePoolInput, labels: dict[str, str]) -> Iterator[Manifest]:
+    """Yield the addresses of the pool's hosts, and what hands them to nodes: once for groups that are alike."""
+    if pool.addresses:
+        yield node_addresses.render(pool.cluster, pool.spec.name, pool.addresses, labels)
+    told = (REVISIONS[group.intent.revision].build(_at(pool, group)).data for group in pool.groups)
+    for name, spec in {data_name(pool.cluster, pool.spec.name, data): data for data in told if data}.items():
+        api_version, kind = metal3.DATA_TEMPLATE
+        yield manifest(api_version, kind, name, namespace=pool.cluster, labels=labels, retain=True, spec=spec)
+
+
+def _group(pool: NodePoolInput, group: RolloutGroup) -> Iterator[Manifest]:
+    intent = group.intent
+    templates = REVISIONS[intent.revision].build(_at(pool, group))
+    machine = _template(pool, group, *BARE_METAL[intent.bare_metal].machine_template, templates.machine)
+    bootstrap = _template(pool, group, *CONTROL_PLANES[intent.control_planes].bootstrap_template, templates.bootstrap)
+    if intent.boot is BootMode.LIVE_ISO:
+        name = group_name(pool.cluster, pool.spec.name, group.failure_domain)
+        yield join_service.contract(
+            name, pool.cluster, CONTROL_PLANES[intent.control_planes].join, group.hosts, _labels(pool)
+        )
+    yield from (machine, bootstrap, _deployment(pool, group, machine, bootstrap))
+
+
+def _health_checks(pool: NodePoolInput, remediation: Manifest | None) -> ManifestSet:
+    return ManifestSet(
+        name=f"{pool.name}-health",
+        namespace=pool.cluster,
+        members={
+            group.failure_domain: health_check(
+                group_name(pool.cluster, pool.spec.name, group.failure_domain),
+                pool.cluster,
+                pool.spec.health,
+                brake=group.most_broken,
+                startup_seconds=pool.startup_seconds,
+                selector=_members(pool, group),
+                labels=_labels(pool),
+                remediation=remediation,
+            )
+            for group in pool.groups
+        },
+    )
+
+
+def _at(pool: NodePoolInput, group: RolloutGroup) -> TemplateIntent:
+    return TemplateIntent.of(group.intent, pool.cluster, pool.spec.name, group.failure_domain)
+
+
+def _template(pool: NodePoolInput, group: RolloutGroup, api_version: str, kind: str, spec: Json) -> Manifest:
+    name = group_name(pool.cluster, pool.spec.name, group.failure_domain)
+    return manifest(
+        api_version,
+        kind,
+        f"{name}-{digest(spec, 10)}",
+        namespace=pool.cluster,
+        labels={**_labels(pool), keys.GROUP: name, keys.IMAGE: group.intent.image},
+        retain=True,
+        spec=spec,
+    )
+
+
+def _labels(pool: NodePoolInput) -> dict[str, str]:
+    return {keys.TENANT: pool.tenant, keys.CLUSTER: pool.cluster, keys.POOL: pool.spec.name}
+
+
+def _selector(pool: NodePoolInput) -> dict[str, str]:
+    return {"cluster.x-k8s.io/cluster-name": pool.cluster, keys.POOL: pool.spec.name}
+
+
+def _members(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
+    return {**_selector(pool), keys.GROUP: group_name(pool.cluster, pool.spec.name, group.failure_domain)}
+
+
+def _deployment(pool: NodePoolInput, group: RolloutGroup, machine: Manifest, bootstrap: Manifest) -> Manifest:
+    name = group_name(pool.cluster, pool.spec.name, group.failure_domain)
+    members = _members(pool, group)
+    rollout = pool.spec.rollout
+    return manifest(
+        "cluster.x-k8s.io/v1beta2",
+        "MachineDeployment",
+        name,
+        namespace=pool.cluster,
+        labels={**_labels(pool), keys.GROUP: name, keys.FAILURE_DOMAIN: group.failure_domain},
+        annotations=_annotations(pool, group),
+        spec={
+            "clusterName": pool.cluster,
+            # Replicas belong to the cluster autoscaler where there is one.
+            **({} if pool.spec.autoscaling else {"replicas": group.size.nodes}),
+            **given(paused=rollout.paused or None),
+            "selector": {"matchLabels": members},
+            "rollout": rollout_section(group.max_surge, group.max_unavailable, group.intent.after),
+            "remediation": {"maxInFlight": max(group.max_unavailable, group.max_surge)},
+            "deletion": {"order": "Oldest"},
+            "template": {
+                "metadata": {
+                    "labels": {**members, **_node_labels(pool, group)},
+                    **given(annotations=dict(pool.spec.annotations)),
+                },
+                "spec": _machine(pool, group, machine, bootstrap),
+            },
+        },
+    )
+
+
+def _machine(pool: NodePoolInput, group: RolloutGroup, machine: Manifest, bootstrap: Manifest) -> Json:
+    return {
+        "clusterName": pool.cluster,
+        "version": group.intent.kubelet,
+        "failureDomain": group.failure_domain,
+        "bootstrap": {"configRef": reference(bootstrap)},
+        "infrastructureRef": reference(machine),
+        **readiness(pool.spec.health, pool.burn_in),
+        "deletion": {
+            # Left out, Cluster API waits for as long as the drain takes.
+            **given(nodeDrainTimeoutSeconds=drain_limit_seconds(pool.spec)),
+            "nodeVolumeDetachTimeoutSeconds": 600,
+            "nodeDeletionTimeoutSeconds": 60,
+        },
+    }
+
+
+def _annotations(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
+    found = {keys.FINGERPRINT: fingerprint(group.intent, _at(pool, group))}
+    if pool.window is not None:
+        found[keys.WINDOW] = window_text(pool.window)
+    if pool.burn_in is not None and pool.spec.health.burn_in is BurnIn.GATED:
+        found[keys.BURN_IN_BY] = pool.burn_in.set_by
+    if pool.spec.autoscaling:
+        found |= _bounds(pool, group)
+    return found
+
+
+def _bounds(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
+    """Return what the cluster autoscaler must know of a group, also while it has no node."""
+    kind, least, most = pool.kind, group.size.min_nodes or 0, group.size.most_nodes
+    resource, count = offered(kind.gpu, group.intent.gpu_sharing) if kind.gpu else ("", 0)
+    gpu = {"gpu-type": resource, "gpu-count": str(count)} if count else {}
+    capacity = {"cpu": str(kind.cpus), "memory": kind.memory, "maxPods": str(group.intent.max_pods), **gpu}
+    return {
+        f"{_AUTOSCALER}-min-size": str(least),
+        f"{_AUTOSCALER}-max-size": str(most),
+        **{f"{_CAPACITY}/{name}": value for name, value in capacity.items()},
+    }
+
+
+def _node_labels(pool: NodePoolInput, group: RolloutGroup) -> dict[str, str]:
+    """Return the labels that reach Nodes: ours where tenants cannot write, the tenant's where they can."""
+    ours = {
+        keys.NODE_POOL: pool.spec.name,
+        keys.NODE_INSTANCE_TYPE: pool.spec.instance_type,
+        f"{_RESTRICTED_DOMAIN}/failure-domain": group.failure_domain,
+    }
+    if pool.spec.role is PoolRole.SYSTEM:
+        ours[keys.NODE_ROLE] = pool.spec.role.value
+    theirs = {key if "/" in key else f"{NODE_DOMAIN}/{key}": value for key, value in pool.spec.labels.items()}
+    return {**theirs, **ours}

@@ -1,0 +1,93 @@
+"""Node templates, revision 5: revision 4, and the node's address in its VPC. Frozen as the others are.
+
+Metal3 takes the address that its host has in the pool's address pool (``node_addresses``), writes it with gateway and
+name servers onto the config drive, and cloud-init sets it on the port of the DPU before anything else starts. No other
+port is named there, so that a node has no address in the network that its host booted in. The kubelet is told the same
+address, and does not choose one.
+
+Where no address is given, the templates are those of revision 4 byte by byte.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.render.manifest import Json
+from components.render.network.vpc import ANYWHERE
+from components.render.objects import LABEL_LIMIT, digest, fit
+from components.render.pools import template_revision_4
+from components.render.pools.node_templates import NodeTemplates, TemplateIntent
+from components.specs.network.node_addresses import NodeNetwork
+
+NODE_IP = "node_ip"
+"""Key of the node's address in its metadata."""
+_MOST_MTU = 9000
+"""Highest MTU that the data template's schema takes."""
+_PORT = "vpc"
+
+
+def build(intent: TemplateIntent) -> NodeTemplates:
+    """Return the specs of the templates of a rollout group."""
+    before = template_revision_4.build(intent)
+    if intent.network is None:
+        return before
+    data = _data(intent, intent.network)
+    return NodeTemplates(
+        machine=_claiming(before.machine, data_name(intent.cluster, intent.pool, data)),
+        bootstrap=_addressed(before.bootstrap, intent.network),
+        data=data,
+    )
+
+
+def data_name(cluster: str, pool: str, data: Json) -> str:
+    """Return the name of the data template with the spec ``data``, which all groups of a pool have in common."""
+    return f"{fit(f'{cluster}-{pool}', LABEL_LIMIT)}-{digest(data, 10)}"
+
+
+def pool_name(cluster: str, pool: str) -> str:
+    """Return the name of the address pool of a pool's hosts."""
+    return fit(f"{cluster}-{pool}", LABEL_LIMIT)
+
+
+def _data(intent: TemplateIntent, network: NodeNetwork) -> Json:
+    addresses = pool_name(intent.cluster, intent.pool)
+    everywhere = {
+        "network": str(ANYWHERE.network_address),
+        "prefix": ANYWHERE.prefixlen,
+        "gateway": {"fromIPPool": addresses},
+    }
+    return {
+        "clusterName": intent.cluster,
+        "metaData": {"ipAddressesFromPool": [{"key": NODE_IP, "name": addresses}]},
+        "networkData": {
+            "links": {
+                "ethernets": [
+                    {
+                        "id": _PORT,
+                        "type": "phy",
+                        "mtu": min(network.mtu_bytes, _MOST_MTU),
+                        "macAddress": {"fromHostInterface": network.interface},
+                    }
+                ]
+            },
+            "networks": {
+                "ipv4": [{"id": _PORT, "link": _PORT, "ipAddressFromIPPool": addresses, "routes": [everywhere]}],
+            },
+            "services": {"dns": [str(server) for server in network.dns]},
+        },
+    }
+
+
+def _claiming(machine: Json, data: str) -> Json:
+    template = machine["template"]
+    return {**machine, "template": {**template, "spec": {**template["spec"], "dataTemplate": {"name": data}}}}
+
+
+def _addressed(bootstrap: Json, network: NodeNetwork) -> Json:
+    spec = bootstrap["template"]["spec"]
+    join = spec["joinConfiguration"]
+    registration = join["nodeRegistration"]
+    own = {"name": "node-ip", "value": f"{{{{ ds.meta_data.{NODE_IP} }}}}"}
+    told: dict[str, Any] = {**registration, "kubeletExtraArgs": [*registration["kubeletExtraArgs"], own]}
+    clocks = {"ntp": {"enabled": True, "servers": [str(clock) for clock in network.ntp]}} if network.ntp else {}
+    return {"template": {"spec": {**spec, **clocks, "joinConfiguration": {**join, "nodeRegistration": told}}}}

@@ -1,0 +1,1 @@
+"""Renderers of the region itself: management cluster, policies, versions, releases."""

@@ -1,0 +1,210 @@
+"""What the management cluster of a region holds for everyone: namespaces, operators, address pools, data stores, DPUs.
+
+Public addresses are not here: each tenant cluster announces exactly the ones allocated to it, because two clusters
+must never hold pools that overlap (``vm_offering``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from components.render import labels as keys
+from components.render.backends import BARE_METAL, CONTROL_PLANES
+from components.render.control_planes import kamaji, kamaji_etcd
+from components.render.control_planes.kamaji_etcd import SharedDataStore
+from components.render.hosts.bare_metal_controllers import Watched
+from components.render.manifest import MANAGEMENT, Manifest
+from components.render.namespaces import FREE_HOSTS, tenant_namespace
+from components.render.network import dpu_services, dpus, ovn_services
+from components.render.network.dpu_release import DpuRelease
+from components.render.network.dpus import DpuPlatform
+from components.render.objects import SERVICES_PRIORITY, manifest, namespace
+from components.render.pools import join_service
+from components.render.region import cluster_api, control_plane_addresses, dns, kustomizations, secret_store
+from components.render.region.isolation import CONTROL_PLANE_SECURITY, EMPTY_SECURITY
+from components.render.region.kustomizations import ByManifests, installed
+from components.render.region.operator_places import OperatorPlace, of_namespace
+from components.render.region.operators import CERT_MANAGER, Operator, release, repository
+from components.render.region.operators import NAMESPACE as OPERATORS
+from components.render.storage import storage
+from components.specs.control_planes.data_stores import DPU_STORE, DataStoreSpec
+from components.specs.region.cluster_api import ClusterApiSpec
+from components.specs.region.region import ControlPlanesSpec, RegionSpec
+from components.specs.region.versions import Chart
+
+METALLB = "metallb-system"
+_PRIORITIES = (
+    ("region-operators", 900_000_000, "Controllers that every cluster of the region depends on."),
+    (SERVICES_PRIORITY, 800_000_000, "Services of the region that tenants reach, such as image proxies."),
+)
+_MONITORING = Operator(
+    chart="kube-prometheus-stack",
+    namespace="monitoring",
+    # Monitors of control planes are in the namespaces of their clusters, and no part of this release.
+    values={
+        "prometheus": {
+            "prometheusSpec": {
+                f"{what}SelectorNilUsesHelmValues": False for what in ("podMonitor", "serviceMonitor", "rule")
+            }
+        }
+    },
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegionInput:
+    """The foundation of one region."""
+
+    name: str
+    spec: RegionSpec
+    charts: tuple[Chart, ...]
+    """Charts of what is installed in the management cluster and in those of tenants."""
+    by_manifests: ByManifests
+    """What comes by manifests there, instead of by a chart."""
+    platform: DpuPlatform
+    dpf: bool
+    """Whether VPCs are isolated on DPUs. Where none is, DPF is not there and network cards are nobody's business."""
+    ovn: bool
+    """Whether a VPC of the region is isolated by OVN."""
+    clusters: Mapping[str, str]
+    """Tenant of each cluster, by cluster; each cluster has a namespace of its name."""
+    tenants: Mapping[str, Mapping[str, str]]
+    """What the namespaces of each tenant say of it, by tenant."""
+    release: str
+    """Name of the version vector."""
+    watched: Watched
+    """Namespaces of the hosts of each bare-metal controller, by controller; empty where the region lists none."""
+    cluster_api: ClusterApiSpec
+    """Releases of Cluster API and its providers."""
+    data_stores: tuple[DataStoreSpec | SharedDataStore, ...] = ()
+    """Data stores that clusters share and Kamaji keeps control planes in: made here, or made by somebody else."""
+    dpu_release: DpuRelease | None = None
+    """How DPUs are let go; None where people do it."""
+    secrets: tuple[Manifest, ...] = ()
+    """What copies the Secrets that these objects refer to; nothing where somebody else puts them there."""
+
+    def render(self) -> tuple[Manifest, ...]:
+        """Return the objects of the foundation, in the order they are applied."""
+        operators = region_operators(self.spec, dpf=self.dpf, ovn=self.ovn, watched=self.watched)
+        installs = tuple(installed(operators, self.by_manifests))
+        classes = storage.of_management(self.spec.storage)
+        first = {one.release for one in secret_store.operators(self.spec.secrets)}
+        return (
+            *_namespaces(self),
+            *(_priority_class(*priority) for priority in _PRIORITIES),
+            *(repository(chart) for chart in self.charts),
+            *(kustomizations.repository(one) for one in self.by_manifests.artefacts.values()),
+            *(item for item in installs if item.name in first),
+            *secret_store.render(self.spec.secrets),
+            *self.secrets,
+            *(item for item in installs if item.name not in first),
+            *BARE_METAL[self.spec.bare_metal.backend].services(self.spec.bare_metal, self.spec.dpus.vip_interface),
+            *cluster_api.render(self.spec, self.cluster_api, self.by_manifests.artefacts.get(cluster_api.PROVIDERS)),
+            *secret_store.watch(self.spec.secrets),
+            *dns.render(self.spec),
+            *(release(driver) for driver in storage_drivers(self.spec)),
+            *(item for spec in classes for item in storage.render_class(MANAGEMENT, spec, {})),
+            *(item for store in self.data_stores for item in _data_store(store)),
+            *control_plane_addresses.render(self.spec, metallb=METALLB),
+            *(join_service.render(service, metallb=METALLB) if (service := self.spec.nodes.join_service) else ()),
+            *(_dpus(self) if self.dpf else ()),
+        )
+
+
+def region_operators(
+    region: RegionSpec, *, dpf: bool = True, ovn: bool = False, watched: Watched = MappingProxyType({})
+) -> tuple[Operator, ...]:
+    """Return the operators of the management cluster, in the order they are installed; ``dpf`` when it is one.
+
+    With ``ovn``, OVN's are among them, which a VPC asks for.
+    """
+    control_planes, metal = region.control_planes, region.bare_metal
+    hosting = CONTROL_PLANES[control_planes.backend].operators(control_planes)
+    # DPF runs the cluster of its DPUs by Kamaji, whatever hosts the clusters of tenants.
+    for_dpus = (kamaji.operator(control_planes),) if dpf else ()
+    return (
+        *secret_store.operators(region.secrets),
+        Operator(
+            chart=CERT_MANAGER,
+            namespace="cert-manager",
+            values={"crds": {"enabled": True}, "global": {"priorityClassName": _PRIORITIES[0][0]}},
+        ),
+        Operator(chart="metallb", namespace=METALLB),
+        *{one.chart: one for one in (*hosting, *for_dpus)}.values(),
+        cluster_api.OPERATOR,
+        *BARE_METAL[metal.backend].operators(metal, watched),
+        *(dpus.OPERATORS if dpf else ()),
+        *ovn_services.operators(ovn=ovn),
+        _MONITORING,
+        *dns.operators(region),
+    )
+
+
+def storage_drivers(region: RegionSpec) -> Iterator[Operator]:
+    """Yield what makes volumes in the management cluster, in the order it is installed; nothing waits for a volume."""
+    for driver in storage.storage_drivers(storage.of_management(region.storage)):
+        yield replace(driver, awaited=driver is storage.SNAPSHOTS)
+
+
+def kept_by_kamaji(control_planes: ControlPlanesSpec, *, dpf: bool) -> tuple[DataStoreSpec, ...]:
+    """Return the shared data stores that Kamaji keeps control planes in: of tenants, and of DPUs with ``dpf``."""
+    hosts_tenants = CONTROL_PLANES[control_planes.backend].makes_shared_data_stores
+    return tuple(store for store in control_planes.data_stores if hosts_tenants or (dpf and store.name == DPU_STORE))
+
+
+def operator_places(region: RegionSpec, *, dpf: bool, ovn: bool) -> dict[str, OperatorPlace]:
+    """Return the namespaces in which operators run, in order, each with what these need."""
+    names = [one.namespace for one in region_operators(region, dpf=dpf)]
+    names += [one.namespace for one in cluster_api.providers(region)]
+    names += [one.namespace for one in storage_drivers(region)]
+    made = any(not store.given for store in kept_by_kamaji(region.control_planes, dpf=dpf))
+    names += [kamaji_etcd.NAMESPACE] if made else []
+    names += [join_service.NAMESPACE] if region.nodes.join_service else []
+    found = {name: of_namespace(name, region.bare_metal) for name in names}
+    if ovn:
+        of_dpus = found[dpus.NAMESPACE]
+        found[dpus.NAMESPACE] = replace(of_dpus, ports=(*of_dpus.ports, *ovn_services.DATABASE_PORTS))
+    return found
+
+
+def _namespaces(region: RegionInput) -> tuple[Manifest, ...]:
+    empty, hosting = EMPTY_SECURITY.labels, CONTROL_PLANE_SECURITY.labels
+    tenants = {tenant_namespace(tenant): {keys.TENANT: tenant, **empty} for tenant in region.tenants}
+    clusters = {
+        cluster: {keys.TENANT: tenant, keys.CLUSTER: cluster, **hosting} for cluster, tenant in region.clusters.items()
+    }
+    places = operator_places(region.spec, dpf=region.dpf, ovn=region.ovn)
+    return (
+        namespace(OPERATORS, labels=empty, annotations={keys.VERSIONS: region.release}),
+        *(namespace(name, labels=place.security.labels) for name, place in places.items()),
+        namespace(FREE_HOSTS, labels=empty),
+        *(
+            namespace(name, labels=labels, annotations=region.tenants[labels[keys.TENANT]])
+            for name, labels in {**tenants, **clusters}.items()
+        ),
+    )
+
+
+def _data_store(store: DataStoreSpec | SharedDataStore) -> Iterable[Manifest]:
+    return kamaji_etcd.render_shared(store) if isinstance(store, SharedDataStore) else (kamaji.data_store(store),)
+
+
+def _priority_class(name: str, value: int, description: str) -> Manifest:
+    return manifest(
+        "scheduling.k8s.io/v1", "PriorityClass", name, value=value, globalDefault=False, description=description
+    )
+
+
+def _dpus(region: RegionInput) -> tuple[Manifest, ...]:
+    provisioning = dpus.render_provisioning(region.platform)
+    place: dict[str, Any] = {"namespace": dpus.NAMESPACE, "labels": {}}
+    names = [item.name for item in provisioning if item.kind == "DPUCluster"]
+    return (
+        *provisioning,
+        *(item for name in names for item in kamaji.budget(name, dpus.REPLICAS, **place)),
+        *dpu_services.render_services(region.platform, ovn=region.ovn),
+        *(region.dpu_release.render() if region.dpu_release else ()),
+    )

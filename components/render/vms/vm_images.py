@@ -1,0 +1,119 @@
+"""Golden volumes of VM images, the names that people order them by, and the right to clone them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from components.render.manifest import Json, Manifest
+from components.render.objects import LABEL_LIMIT, fit, given, manifest
+from components.render.workloads import RBAC, role_for
+from components.specs.base import DnsLabel, Quantity
+from components.specs.vms.guests import GuestSystem
+from components.specs.vms.tenant_images import DiskInClusterSpec, HttpImageSpec
+from components.specs.vms.vm_offering import VmImage, VmImageSpec
+
+NAMESPACE = "virtual-machines"
+"""Namespace of golden volumes and the platform's VMs, one for both, since an ephemeral root needs them together."""
+CDI = "cdi.kubevirt.io/v1beta1"
+FILE_FOR_ALL = ("ReadWriteMany", "ReadOnlyMany")
+"""Access of a golden volume: the import writes it; after that every VM maps it read-only."""
+_CLONES = "golden-images"
+_EVERY_ACCOUNT = "system:serviceaccounts"
+
+
+def root_volume(image: VmImage, root_disk: Quantity) -> str:
+    """Return the name of the golden volume of ``image`` for roots of ``root_disk``.
+
+    An overlay is as large as its base, so each size of root has a golden volume of its own.
+    """
+    return fit(f"{image.version}-{root_disk.lower()}".replace(".", "-"), LABEL_LIMIT)
+
+
+def golden_images(
+    cluster: str,
+    images: tuple[VmImage, ...],
+    roots: tuple[Quantity, ...],
+    storage_class: DnsLabel,
+    preferences: Mapping[GuestSystem, Manifest],
+) -> Iterator[Manifest]:
+    """Yield what each of ``images`` is ordered by, a golden volume for each size of root disk, and who may clone them.
+
+    Args:
+        cluster: runs the VMs.
+        images: operating systems that can be ordered there, at least one.
+        roots: sizes of root disks, at least one; the first is what the DataSource of an image stands for.
+        storage_class: holds the golden volumes.
+        preferences: defaults of guests, by what they run.
+    """
+    for image in images:
+        for root in roots:
+            yield _golden_volume(cluster, image, root, storage_class)
+        yield _source(cluster, image, roots[0], preferences[image.os])
+    names = [root_volume(image, root) for image in images for root in roots]
+    rule = {
+        "apiGroups": [CDI.partition("/")[0]],
+        "resources": ["datavolumes/source"],
+        # By name: disks of the platform's machines are in this namespace, too.
+        "resourceNames": names,
+        "verbs": ["create"],
+    }
+    # A VM clones as the account that it runs as, so not even an administrator may order without this.
+    subject = {"kind": "Group", "name": _EVERY_ACCOUNT, "apiGroup": RBAC}
+    yield from role_for(_CLONES, [rule], subject=subject, namespace=NAMESPACE, cluster=cluster)
+
+
+def _source(cluster: str, image: VmImage, root: Quantity, preference: Manifest) -> Manifest:
+    return manifest(
+        CDI,
+        "DataSource",
+        image.name,
+        namespace=NAMESPACE,
+        labels={
+            "instancetype.kubevirt.io/default-preference": preference.name,
+            "instancetype.kubevirt.io/default-preference-kind": preference.kind,
+        },
+        cluster=cluster,
+        spec={"source": {"pvc": {"name": root_volume(image, root), "namespace": NAMESPACE}}},
+    )
+
+
+def _golden_volume(cluster: str, image: VmImage, root: Quantity, storage_class: DnsLabel) -> Manifest:
+    return manifest(
+        CDI,
+        "DataVolume",
+        root_volume(image, root),
+        namespace=NAMESPACE,
+        # A DataVolume is imported once and has no content of its own to lose; CDI must not wait for a consumer.
+        annotations={"cdi.kubevirt.io/storage.bind.immediate.requested": "true"},
+        cluster=cluster,
+        spec={
+            "source": _from_where(image),
+            "storage": {
+                "storageClassName": storage_class,
+                "accessModes": list(FILE_FOR_ALL),
+                "volumeMode": "Filesystem",
+                "resources": {"requests": {"storage": root}},
+            },
+        },
+    )
+
+
+def _from_where(image: VmImage) -> Json:
+    """Return what CDI fills a golden volume from, verified where it can be: by the file's sum, or by the digest."""
+    if isinstance(image, VmImageSpec):
+        return _http(image)
+    if image.http is not None:
+        return _http(image.http)
+    if image.registry is not None:
+        found = image.registry
+        return {"registry": {"url": f"docker://{found.image}", **given(secretRef=found.secret)}}
+    return {"pvc": _in_cluster(image.claim)} if image.claim else {"snapshot": _in_cluster(image.snapshot)}
+
+
+def _http(source: VmImageSpec | HttpImageSpec) -> Json:
+    login = source.secret if isinstance(source, HttpImageSpec) else None
+    return {"http": {"url": source.url, "checksum": f"sha256:{source.sha256}", **given(secretRef=login)}}
+
+
+def _in_cluster(disk: DiskInClusterSpec | None) -> Json:
+    return disk.model_dump() if disk else {}

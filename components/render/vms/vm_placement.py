@@ -1,0 +1,32 @@
+"""On which nodes VMs run, and on which what runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from components.render import labels as keys
+from components.specs.pools.node_pool import PoolRole, TaintEffect, TaintSpec
+
+
+def vm_placement(pools: Iterable[str], taints: Iterable[TaintSpec]) -> dict[str, Any]:
+    """Return what keeps pods to nodes of ``pools``, whatever their ``taints``."""
+    term = {"matchExpressions": [{"key": keys.NODE_POOL, "operator": "In", "values": list(pools)}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    return {"nodeSelector": {"kubernetes.io/os": "linux"}, "affinity": {"nodeAffinity": required}} | tolerating(taints)
+
+
+def services_placement(*, system_pool: bool) -> dict[str, Any]:
+    """Return what keeps the cluster's own services to its nodes for them, where it has such a pool."""
+    role = {keys.NODE_ROLE: PoolRole.SYSTEM.value} if system_pool else {}
+    return {"nodeSelector": {"kubernetes.io/os": "linux", **role}}
+
+
+def tolerating(taints: Iterable[TaintSpec]) -> dict[str, Any]:
+    """Return the field ``tolerations`` for those of ``taints`` that keep pods away, if there are any."""
+    found = [
+        {"key": taint.key, "operator": "Equal", "value": taint.value, "effect": taint.effect.value}
+        for taint in taints
+        if taint.effect is not TaintEffect.PREFER_NO_SCHEDULE
+    ]
+    return {"tolerations": found} if found else {}

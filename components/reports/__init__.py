@@ -1,0 +1,1 @@
+"""Answers to `jacquard show`."""

@@ -1,0 +1,50 @@
+"""What has to be known of the backends that isolate VPCs: told by ``jacquard check``, which refuses nothing for it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from components.lookups.pools import place, tenant_file
+from components.render.backends import BORDERS
+from components.specs.environment import Environment
+from components.specs.network.tenant_network import Isolation
+from components.specs.reading.problems import listed
+
+_MAX_VPCS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caveat:
+    """What a backend does not do, or is not yet, for the VPCs that it isolates."""
+
+    isolation: Isolation
+    text: str
+    isolates_hosts: bool
+    source: str
+    """Where upstream says so."""
+    vpcs: tuple[str, ...]
+    """VPCs of the backend, each with file and line."""
+
+    def __str__(self) -> str:
+        """Return what is told, in one line."""
+        return f"{self.isolation} {self.text} ({self.source}); VPC {listed(self.vpcs, _MAX_VPCS_SHOWN)}"
+
+
+def caveats(environment: Environment) -> Iterator[Caveat]:
+    """Yield what has to be known of the backends in use, once each, in the order in which they are declared."""
+    found = defaultdict[Isolation, list[str]](list)
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            there = place(environment, tenant_file(tenant), ("vpcs", index, "isolation"))
+            found[vpc.isolation].append(f"{vpc.name} ({there})")
+    for isolation, border in BORDERS.items():
+        if border.caveat is not None and isolation in found:
+            yield Caveat(
+                isolation=isolation,
+                text=border.caveat,
+                isolates_hosts=border.isolates_hosts,
+                source=border.source,
+                vpcs=tuple(found[isolation]),
+            )

@@ -1,0 +1,133 @@
+"""Orders of what a region offers, as manifests that a tenant could apply: VMs, volumes, pods and jobs with GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from components.inputs import vm_offering
+from components.intents.images import find_image
+from components.intents.nodes import intents_of
+from components.lookups.fabrics import on_roce, partition
+from components.lookups.pools import PlacedCluster, PlacedPool, clusters
+from components.lookups.rails import rails_of
+from components.render import examples
+from components.render.manifest import Json
+from components.render.network import infiniband, rails
+from components.render.network.device_plugins import resource_of
+from components.render.pools import gpu_sharing
+from components.render.vms.vm_chart import chart_values
+from components.render.vms.vm_order import ordered, vm_order
+from components.reports.nvlink_offers import nvlink_pools
+from components.specs.environment import Environment
+from components.specs.hosts.instance_types import InstanceType, PortUse
+from components.specs.keys import pool_key
+from components.specs.pools.node_pool import NodePoolSpec
+from components.specs.vms.guests import GuestSystem
+
+_MACHINE, _WORKLOAD, _JOB = "workstation", "example", "train"
+"""Names of what is ordered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """Manifests, and where they could be applied."""
+
+    of: str
+    """Name of what it orders."""
+    what: str
+    """Words for what it orders, as a sentence begins."""
+    cluster: str
+    tenant: str
+    manifests: tuple[Json, ...]
+    values: Json | None = None
+    """Values of the chart for VMs that come to the same; None for what is no VM."""
+
+
+def examples_of(environment: Environment) -> dict[str, Example]:
+    """Return an order of each size of VM, storage class and instance type with GPUs that is offered, by its name.
+
+    It is for the first cluster that offers it. A name that two of them have is that of the first kind.
+    """
+    found: dict[str, Example] = {}
+    for example in (*_machines(environment), *_volumes(environment), *_jobs(environment), *_pods(environment)):
+        found.setdefault(example.of, example)
+    return found
+
+
+def _machines(environment: Environment) -> Iterator[Example]:
+    for placed in clusters(environment):
+        for offered in vm_offering.of_cluster(environment, placed):
+            known = [image for image in offered.images if image.os is GuestSystem.LINUX]
+            for size in offered.sizes if known else ():
+                machine = ordered(offered, size, known[0], _MACHINE)
+                found = _example(size.name, f"A VM of size {size.name}", placed, vm_order(offered, machine))
+                yield replace(found, values=chart_values(offered, machine))
+
+
+def _volumes(environment: Environment) -> Iterator[Example]:
+    classes = {entry.name: entry for entry in environment.region.storage}
+    for placed in clusters(environment):
+        for name in placed.cluster.storage:
+            if classes[name].SHARED:
+                what, manifest = "A volume for many nodes", examples.claim(name, _WORKLOAD)
+            else:
+                what, manifest = "A pod with a volume of its node's disks", examples.scratch_pod(name, _WORKLOAD)
+            yield _example(name, f"{what}, of class {name},", placed, manifest)
+
+
+def _jobs(environment: Environment) -> Iterator[Example]:
+    """Yield a job on a whole NVLink domain for each pool where one goes beyond a node."""
+    for placed, nodes in nvlink_pools(environment):
+        kind = environment.instance_types.by_name[placed.pool.instance_type]
+        gpus = kind.gpu.count if kind.gpu else 0
+        tolerations = [taint.model_dump(mode="json", exclude_defaults=True) for taint in placed.pool.taints]
+        job = examples.domain_job(_JOB, nodes=nodes, gpus=gpus, tolerations=tolerations)
+        yield _example(kind.name, f"A job on an NVLink domain of {kind.name}", placed, *job)
+
+
+def _pods(environment: Environment) -> Iterator[Example]:
+    """Yield a pod for each pool whose GPUs pods get, with all ports that its node has on a fabric."""
+    for placed in clusters(environment):
+        for pool in placed.cluster.pools:
+            yield from _pod(environment, placed, pool)
+
+
+def _pod(environment: Environment, placed: PlacedCluster, pool: NodePoolSpec) -> Iterator[Example]:
+    kind = environment.instance_types.by_name[pool.instance_type]
+    intents = list(intents_of(environment, pool_key(placed.cluster.name, pool.name)).values())
+    if kind.gpu is None or not intents:
+        return
+    image = find_image(environment, intents[0].image)
+    if image and image.contents.vfio_devices:  # VMs get its GPUs
+        return
+    sharing = intents[0].gpu_sharing
+    resource, count = gpu_sharing.offered(kind.gpu, sharing)
+    ports, networks = _ports(environment, placed, kind) if sharing is None else ({}, ())
+    limits = {resource: count if sharing is None else 1, **ports}
+    joined = sharing is None and any(one == kind and not one.cuts_roce for one, _ in on_roce(environment, placed))
+    pod = examples.gpu_pod(kind.name, pool.taints, limits, networks, _WORKLOAD, host_network=joined)
+    asked = "all GPUs of a node" if sharing is None else "a part of a GPU"
+    yield _example(kind.name, f"A pod with {asked} of type {kind.name}", placed, pod)
+
+
+def _ports(
+    environment: Environment, placed: PlacedCluster, kind: InstanceType
+) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Return what a pod asks for to get all ports of its node on a fabric, and the networks that it names."""
+    mine = rails_of(environment, placed)
+    if mine is not None and kind in mine.instance_types:
+        each = range(kind.roce_ports)
+        names = tuple(rails.attachment_of(mine.fabric.name, rail) for rail in each)
+        return {rails.resource_of(rail): 1 for rail in each}, names
+    part = partition(environment, placed)
+    if part is None or kind not in part.instance_types:
+        return {}, ()
+    ports = 1 if kind.port_use is PortUse.SHARED else kind.infiniband_ports
+    cut = kind.port_use is PortUse.FUNCTIONS
+    networks = (infiniband.attachment_of(part.fabric.name),) * ports if cut else ()
+    return {resource_of(kind.port_use): ports}, networks
+
+
+def _example(of: str, what: str, placed: PlacedCluster | PlacedPool, *manifests: Json) -> Example:
+    return Example(of=of, what=what, cluster=placed.cluster.name, tenant=placed.tenant.tenant, manifests=manifests)

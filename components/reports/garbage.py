@@ -1,0 +1,106 @@
+"""Which retained templates nothing refers to any more. Pure: what there is, is given.
+
+A template stays in its cluster when the MachineDeployment is pointed at another one, since MachineSets of older nodes
+still make Machines from it. Once no MachineSet and no MachineDeployment names it, and the data does not either, nobody
+ever will: its name is the digest of its content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.inputs.manifests import manifests
+from components.lookups.slices import SliceKind, slices
+from components.render import labels as keys
+from components.render.backends import BARE_METAL, CONTROL_PLANES
+from components.render.manifest import Manifest
+from components.render.pools.metal3 import DATA_TEMPLATE
+from components.specs.environment import Environment
+
+Json = Mapping[str, Any]
+USERS = (("cluster.x-k8s.io/v1beta2", "MachineDeployment"), ("cluster.x-k8s.io/v1beta2", "MachineSet"))
+"""Kinds of objects that refer to templates by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Template:
+    """A template in a cluster, and whether it may go."""
+
+    namespace: str
+    kind: str
+    name: str
+    api_version: str
+    uid: str
+    resource_version: str
+    used_by: tuple[str, ...]
+    """What keeps it: ``MachineSet <name>``, or ``the data``; empty when nothing does."""
+    image: str
+    """Image that the template was made for, as its label says."""
+
+    def __str__(self) -> str:
+        """Return kind, namespace and name."""
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+
+def template_kinds(environment: Environment) -> tuple[tuple[str, str], ...]:
+    """Return version and kind of what the rollout groups and pools of ``environment`` retain."""
+    region = environment.region
+    metal, control_planes = BARE_METAL[region.bare_metal.backend], CONTROL_PLANES[region.control_planes.backend]
+    return (*filter(None, [metal.machine_template, metal.data_template]), control_planes.bootstrap_template)
+
+
+def judged(environment: Environment, templates: Iterable[Json], users: Iterable[Json]) -> list[Template]:
+    """Return the templates that are ours, sorted, each with what uses it.
+
+    Args:
+        environment: whose data may name a template that no object names yet.
+        templates: objects of `template_kinds`, of all namespaces.
+        users: objects of `USERS`, read after the templates.
+    """
+    used: dict[tuple[str, str, str], set[str]] = {}
+    templates = [*templates]
+    for body in (*users, *templates):
+        for key in _referred(body):
+            used.setdefault(key, set()).add(f"{body['kind']} {body['metadata']['name']}")
+    for item in _declared(environment):
+        used.setdefault((item.namespace or "", item.kind, item.name), set()).add("the data")
+    return sorted(_template(body, used) for body in templates if _is_ours(body))
+
+
+def _referred(body: Json) -> Iterator[tuple[str, str, str]]:
+    spec = body.get("spec", {}).get("template", {}).get("spec", {})
+    for reference in (spec.get("infrastructureRef"), (spec.get("bootstrap") or {}).get("configRef")):
+        if reference:
+            yield body["metadata"]["namespace"], reference["kind"], reference["name"]
+    if spec.get("dataTemplate"):
+        yield body["metadata"]["namespace"], DATA_TEMPLATE[1], spec["dataTemplate"]["name"]
+
+
+def _declared(environment: Environment) -> Iterator[Manifest]:
+    for part in slices(environment):
+        if part.kind is SliceKind.TENANT:
+            yield from (item for item in manifests(environment, part) if isinstance(item, Manifest) and item.retain)
+
+
+def _is_ours(body: Json) -> bool:
+    labels = body["metadata"].get("labels") or {}
+    is_going = body["metadata"].get("deletionTimestamp") is not None
+    of_pool = not labels.keys().isdisjoint((keys.GROUP, keys.POOL))
+    return labels.get(keys.MANAGED_BY) == keys.FIELD_MANAGER and of_pool and not is_going
+
+
+def _template(body: Json, used: Mapping[tuple[str, str, str], set[str]]) -> Template:
+    metadata = body["metadata"]
+    namespace, kind, name = metadata["namespace"], body["kind"], metadata["name"]
+    return Template(
+        namespace=namespace,
+        kind=kind,
+        name=name,
+        api_version=body["apiVersion"],
+        uid=metadata["uid"],
+        resource_version=metadata["resourceVersion"],
+        used_by=tuple(sorted(used.get((namespace, kind, name), ()))),
+        image=metadata["labels"].get(keys.IMAGE, ""),
+    )

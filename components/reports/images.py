@@ -1,0 +1,206 @@
+"""Golden images of a region: how far each is in its life, where it runs, what is behind, and what fits what."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from components.intents.differences import Difference
+from components.intents.dpus import dpus_behind
+from components.intents.images import doca_fits, find_image, misfits
+from components.intents.nodes import behind, intents_of, offered_image
+from components.lookups.pools import PlacedPool, pools
+from components.specs.environment import Environment
+from components.specs.keys import DPUS, pool_of
+from components.specs.natural import naturally
+from components.specs.region.catalog import GoldenImage, Lifecycle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """A pool that runs an image, in part or whole."""
+
+    pool: str
+    groups: int
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageState:
+    """An image of the catalogue."""
+
+    version: str
+    lifecycle: Lifecycle
+    channels: tuple[str, ...]
+    expires: dt.date
+    days_left: int
+    """Until it expires; negative when it has."""
+    contents: dict[str, Any]
+    """What is baked in: versions, kernel arguments and sysctls."""
+    signature: dict[str, Any] | None
+    runs: tuple[Running, ...]
+
+    @property
+    def nodes(self) -> int:
+        """Return the nodes that are pinned to it."""
+        return sum(item.nodes for item in self.runs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behind:
+    """A pool, or the DPUs of a region, that are not what their data say, or are on the way there."""
+
+    pool: str
+    """``cluster/pool``, or ``dpus``."""
+    images: tuple[str, ...]
+    """Images that are pinned."""
+    offered: str
+    """Image that the data say: the one that is named, or the newest of the channel."""
+    differences: tuple[Difference, ...]
+    """Fields that differ, each with both values and the place in the data."""
+    expires: dt.date | None
+    """Day on which the first of its images expires; None for DPU images, which do not."""
+    open_to: str | None
+    """Image of its open rollout."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """An image on one instance type, with the kubelet, DPU image and control planes it would meet there."""
+
+    image: str
+    instance_type: str
+    kubelet: str
+    dpu_image: str
+    dpu_fits: bool
+    """Whether the DOCA of host and DPU work together."""
+    pools: tuple[str, ...]
+    """Pools of the type that may run it, whatever their channel."""
+    refused: dict[str, tuple[str, ...]]
+    """Other pools of the type, each with the reasons."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageReport:
+    """Everything that ``jacquard show ENV images`` says."""
+
+    environment: str
+    channel: str
+    today: dt.date
+    images: tuple[ImageState, ...]
+    """Golden images, ordered by lifecycle and then as the catalogue has them."""
+    behind: tuple[Behind, ...]
+    matrix: tuple[Match, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as data for JSON: dates as text."""
+        return {"schema_version": 1, **_plain(asdict(self))}
+
+
+def image_report(environment: Environment, today: dt.date) -> ImageReport:
+    """Return the golden images of ``environment`` as they are on ``today``."""
+    types = {host.instance_type for host in environment.hosts}
+    here = [image for image in environment.images.images if types & set(image.fits)]
+    running = _running(environment)
+    states = [_state(image, running.get(image.version, ()), today) for image in here]
+    return ImageReport(
+        environment=environment.name,
+        channel=environment.region.image_channel.value,
+        today=today,
+        images=tuple(sorted(states, key=lambda state: tuple(Lifecycle).index(state.lifecycle))),
+        behind=all_behind(environment),
+        matrix=tuple(_match(environment, image, name) for image in here for name in sorted(types & set(image.fits))),
+    )
+
+
+def _running(environment: Environment) -> dict[str, tuple[Running, ...]]:
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    pins = environment.image_pins
+    for key, name in pins.groups.items():
+        groups[pins.intents[name].image, pool_of(key)].append(key)
+    found: dict[str, list[Running]] = defaultdict(list)
+    for image, pool in sorted(groups):
+        sizes = [environment.allocations.groups[key].nodes for key in groups[image, pool]]
+        found[image].append(Running(pool=pool, groups=len(sizes), nodes=sum(sizes)))
+    return {image: tuple(items) for image, items in found.items()}
+
+
+def _state(image: GoldenImage, runs: tuple[Running, ...], today: dt.date) -> ImageState:
+    return ImageState(
+        version=image.version,
+        lifecycle=image.lifecycle(today),
+        channels=tuple(channel.value for channel in image.channel),
+        expires=image.expires,
+        days_left=(image.expires - today).days,
+        contents={**image.contents.model_dump(mode="json"), "profile": image.profile.model_dump(mode="json")},
+        signature=None if image.signature is None else image.signature.model_dump(mode="json"),
+        runs=runs,
+    )
+
+
+def all_behind(environment: Environment) -> tuple[Behind, ...]:
+    """Return all pools of ``environment`` that are behind their data, and its DPUs if they are."""
+    found = [_behind(environment, placed) for placed in pools(environment)]
+    return tuple(item for item in (*found, _dpus_behind(environment)) if item)
+
+
+def _behind(environment: Environment, placed: PlacedPool) -> Behind | None:
+    pins, offered = environment.image_pins, offered_image(environment, placed)
+    told = behind(environment, placed, offered) if offered else ()
+    if offered is None or not (told or placed.key in pins.rollouts):
+        return None
+    names = naturally({intent.image for intent in intents_of(environment, placed.key).values()})
+    dates = [image.expires for name in names if (image := find_image(environment, name))]
+    rollout = pins.rollouts.get(placed.key)
+    return Behind(
+        pool=placed.key,
+        images=tuple(names),
+        offered=offered.version,
+        differences=told,
+        expires=min(dates, default=None),
+        open_to=pins.intents[rollout.to].image if rollout else None,
+    )
+
+
+def _dpus_behind(environment: Environment) -> Behind | None:
+    pins, told = environment.image_pins, dpus_behind(environment)
+    rollout = pins.rollouts.get(DPUS)
+    if not told and not rollout:
+        return None
+    return Behind(
+        pool=DPUS,
+        images=tuple(naturally({pins.dpu_intents[name].image for name in pins.dpus.values()})),
+        offered=environment.region.dpus.image,
+        differences=told,
+        expires=None,
+        open_to=pins.dpu_intents[rollout.to].image if rollout else None,
+    )
+
+
+def _match(environment: Environment, image: GoldenImage, instance_type: str) -> Match:
+    of_type = [placed for placed in pools(environment) if placed.pool.instance_type == instance_type]
+    reasons = {placed.key: tuple(misfits(environment, image, placed.cluster, placed.pool)) for placed in of_type}
+    dpu = next(item for item in environment.images.dpu_images if item.version == environment.region.dpus.image)
+    return Match(
+        image=image.version,
+        instance_type=instance_type,
+        kubelet=image.contents.kubelet,
+        dpu_image=dpu.version,
+        dpu_fits=doca_fits(image.contents.doca, dpu.doca),
+        pools=tuple(naturally(pool for pool, found in reasons.items() if not found)),
+        refused={pool: reasons[pool] for pool in naturally(reasons) if reasons[pool]},
+    )
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case dt.date():
+            return value.isoformat()
+        case _:
+            return value

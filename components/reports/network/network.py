@@ -1,0 +1,264 @@
+"""What network a region is to its tenants: who has which prefix and number, where, and what is left of each range."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from components.allocate.ledger import freed_numbers, numbers_of, room, written, written_size
+from components.inputs.tenant_network import PlacedVpc, vpcs
+from components.lookups.dns import has_names
+from components.lookups.dpu_clusters import running_dpu
+from components.lookups.number_kinds import SORTS, Kind
+from components.lookups.numbers import Block, Blocks, as_block
+from components.lookups.pools import clusters_of, vpc_of_host
+from components.render.backends import BORDERS
+from components.render.network.vpc import denied
+from components.render.region.dns import domain_of
+from components.specs.base import Address, Network, Spec
+from components.specs.environment import Environment
+from components.specs.ipv6 import Network6
+from components.specs.network.tenant_network import Egress, Ingress, Isolation
+from components.specs.reading.problems import dotted
+
+FORMAT = 1
+
+
+class ClusterNetwork(Spec):
+    """A cluster and its numbers."""
+
+    cluster: str
+    api: Address
+    """Address of the control plane."""
+    guids: dict[str, str]
+    """GUIDs of virtual functions, ``first-last``, by InfiniBand fabric."""
+    rail_prefixes: dict[str, Network]
+    """Addresses of pods on rails, by RoCE fabric."""
+    public_addresses: tuple[Address, ...]
+    """Public addresses of VMs, in the order of the data."""
+    api_name: str | None
+    """Name of the control plane's address; None where it has none."""
+    domain: str | None
+    """Domain in which VMs and Services have names; None where nobody writes them."""
+
+
+class DpuShare(Spec):
+    """What one DPU cluster has of a VPC."""
+
+    dpu_cluster: str
+    hosts: int
+    """Hosts of the VPC whose DPUs the cluster runs."""
+    links: tuple[str, ...]
+    """Links to hosts that the cluster gives out, counted from 0 in the prefix for hosts, or in another that
+    they name; empty where it gives all."""
+
+
+class VpcNetwork(Spec):
+    """A VPC: its numbers, and where it is."""
+
+    vpc: str
+    tenant: str
+    isolation: Isolation
+    vni: int | None
+    """VNI of the VPC's routes; None where no EVPN tells VPCs apart."""
+    route_target: str | None
+    """Route target of the VPC's routes, ``<ASN>:<number>``; None where there is no EVPN."""
+    prefixes: dict[str, Network]
+    """Prefixes of hosts, pods, services and load balancers."""
+    prefixes_ipv6: dict[str, Network6]
+    """Prefixes of pods and services where it has IPv6, too; empty where it has IPv4 alone."""
+    egress: Egress
+    ingress: Ingress
+    denied: tuple[Network, ...]
+    """Networks that the data deny to it, those of all VPCs first."""
+    security_group: str | None
+    """Group of rules that says what crosses its edge; None where nothing bounds it."""
+    peers: dict[str, str]
+    """Route targets of the VPCs that it is peered with, by tenant and name, ``TENANT/VPC``."""
+    pkeys: dict[str, str]
+    """Partition by InfiniBand fabric, in hex."""
+    fabric_vnis: dict[str, int]
+    """VNI of the VPC's VRF by Ethernet fabric whose switches keep VPCs apart."""
+    clusters: tuple[ClusterNetwork, ...]
+    dpus: tuple[DpuShare, ...]
+    """Where the DPUs of its hosts are; empty where DPUs do not isolate the VPC."""
+    addresses: dict[str, Address]
+    """Address of each host that is given one, by host; the one before it is that of its DPU, and its gateway."""
+
+
+class DpuShard(Spec):
+    """A DPU cluster of the region."""
+
+    dpu_cluster: str
+    api: Address
+    """Address of the DPU cluster's API."""
+    loopbacks: Network
+    """Network of the VTEPs of its DPUs."""
+    dpus: int
+    """DPUs of the inventory that it runs."""
+
+
+class RangeUse(Spec):
+    """A range of the address plan, and what is left of it."""
+
+    range: str
+    """Place in ``region.yaml``, such as ``networks.vni``."""
+    written: str
+    """The range as it is written there."""
+    unit: str
+    """What is counted, such as ``addresses``."""
+    given: int
+    """Numbers that somebody has."""
+    quarantined: int
+    """Numbers that somebody had, and that nobody gets before they are released."""
+    reserved: int
+    """Numbers of the range that no tenant gets: ASNs of DPUs, and addresses of a network that no machine has."""
+    free: int
+    largest: str | None
+    """Largest prefix that is still free; None where prefixes are not given, or none is left."""
+
+
+class RegionNetwork(Spec):
+    """Everything that ``jacquard show ENV network`` says."""
+
+    schema_version: int = FORMAT
+    environment: str
+    networks: dict[str, Network]
+    """Networks of the region that tenants' numbers are not taken from, by name."""
+    vpcs: tuple[VpcNetwork, ...]
+    dpu_clusters: tuple[DpuShard, ...]
+    ranges: tuple[RangeUse, ...]
+
+
+def network(environment: Environment) -> RegionNetwork:
+    """Return the tenants' networks of ``environment`` by its data and lock files.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
+    """
+    plan = environment.region.networks
+    shared = ("management", "bmc", "boot", "storage", "ovn")
+    return RegionNetwork(
+        environment=environment.name,
+        networks={name: value for name in shared if (value := getattr(plan, name)) is not None},
+        vpcs=tuple(_vpcs(environment)),
+        dpu_clusters=tuple(_shards(environment)),
+        ranges=tuple(_ranges(environment)),
+    )
+
+
+def _vpcs(environment: Environment) -> Iterator[VpcNetwork]:
+    hosts, given, plan = _hosts(environment), environment.allocations.addresses, environment.region.networks
+    for placed in vpcs(environment):
+        spec, numbers, border = placed.vpc.spec, placed.vpc.numbers, BORDERS[placed.vpc.spec.isolation]
+        yield VpcNetwork(
+            vpc=spec.name,
+            tenant=placed.vpc.tenant,
+            isolation=spec.isolation,
+            vni=numbers.vni if border.evpn else None,
+            route_target=numbers.evpn_target if border.evpn else None,
+            prefixes=numbers.prefixes,
+            prefixes_ipv6=numbers.ipv6,
+            egress=spec.egress,
+            ingress=spec.ingress,
+            denied=denied(placed.vpc, plan),
+            security_group=spec.security_group,
+            peers=placed.vpc.peer_targets,
+            pkeys={fabric: f"{pkey:#x}" for fabric, pkey in numbers.pkeys.items()},
+            fabric_vnis=numbers.fabric_vnis,
+            clusters=tuple(_clusters(environment, placed)),
+            dpus=tuple(_shares(placed, hosts)) if border.on_dpus else (),
+            addresses={host: one for host, one in given.items() if any(one in prefix for prefix in numbers.host_links)},
+        )
+
+
+def _clusters(environment: Environment, placed: PlacedVpc) -> Iterator[ClusterNetwork]:
+    lock, vms = environment.allocations, placed.tenant.vms
+    dns, apis = environment.region.dns, environment.region.control_planes.domain
+    named = {one.cluster.name for one in clusters_of(placed.tenant) if has_names(environment, one)}
+    for cluster in placed.tenant.clusters:
+        if cluster.vpc == placed.vpc.spec.name:
+            given = lock.clusters[cluster.name]
+            yield ClusterNetwork(
+                cluster=cluster.name,
+                api=given.vip,
+                guids={fabric: str(numbers) for fabric, numbers in given.guids.items()},
+                rail_prefixes=given.rail_prefixes,
+                public_addresses=placed.vpc.public_addresses if vms and vms.cluster == cluster.name else (),
+                api_name=f"{cluster.name}.{apis}" if apis else None,
+                domain=domain_of(cluster.name, dns) if dns and cluster.name in named else None,
+            )
+
+
+def _hosts(environment: Environment) -> Counter[tuple[str, str]]:
+    """Return how many hosts each VPC has in each DPU cluster."""
+    vpc_of, shard_of = vpc_of_host(environment), running_dpu(environment)
+    places = ((vpc_of(host), shard_of(host)) for host in environment.hosts)
+    return Counter((vpc, at) for vpc, at in places if vpc and at)
+
+
+def _shares(placed: PlacedVpc, hosts: Counter[tuple[str, str]]) -> Iterator[DpuShare]:
+    name, numbers = placed.vpc.spec.name, placed.vpc.numbers
+    told = defaultdict[str, list[str]](list)
+    for prefix, links in numbers.host_links.items():
+        for at, parts in links.items():
+            told[at] += [f"{part}" if prefix == numbers.hosts else f"{part} of {prefix}" for part in parts]
+    for at in dict.fromkeys((*told, *(at for vpc, at in hosts if vpc == name))):
+        yield DpuShare(dpu_cluster=at, hosts=hosts[name, at], links=tuple(told[at]))
+
+
+def _shards(environment: Environment) -> Iterator[DpuShard]:
+    region = environment.region
+    found = Counter(map(running_dpu(environment), environment.hosts))
+    for item in region.dpus.every(region.networks.dpu_loopbacks):
+        yield DpuShard(dpu_cluster=item.name, api=item.vip, loopbacks=item.loopbacks, dpus=found[item.name])
+
+
+def _ranges(environment: Environment) -> Iterator[RangeUse]:
+    """Yield the ranges that numbers of tenants are taken from, fabrics last."""
+    given, freed = _taken(environment)
+    for kind, parts in room(environment).items():
+        path, text = written(environment, kind)
+        sort, blocks = SORTS[kind.section], Blocks(parts)
+        size = sum(part.size for part in parts)
+        counts = [sum(_within(block, parts) for block in found.get(kind, ())) for found in (given, freed)]
+        for block in (*given.get(kind, ()), *freed.get(kind, ())):
+            blocks.occupy(block)
+        yield RangeUse(
+            range=f"{dotted(path[:1])}.{kind.fabric}.{path[-1]}" if kind.fabric else dotted(path),
+            written=text,
+            unit=sort.unit,
+            given=counts[0],
+            quarantined=counts[1],
+            reserved=written_size(environment, kind) - size,
+            free=size - sum(counts),
+            largest=_largest(blocks, sort.prefix_bits) if sort.prefix_bits else None,
+        )
+
+
+def _taken(environment: Environment) -> tuple[dict[Kind, list[Block]], dict[Kind, list[Block]]]:
+    """Return the numbers that somebody has, and those in quarantine."""
+    lock = environment.allocations
+    given: dict[Kind, list[Block]] = {}
+    freed: dict[Kind, list[Block]] = {}
+    for numbers in (*map(numbers_of, lock.vpcs.values()), *map(numbers_of, lock.clusters.values())):
+        for kind, _, block in numbers:
+            given.setdefault(kind, []).append(block)
+    given[Kind("public_ips")] = [as_block(address) for address in lock.public_ips.values()]
+    for holder in lock.quarantine.values():
+        for kind, _, block in freed_numbers(holder):
+            freed.setdefault(kind, []).append(block)
+    return given, freed
+
+
+def _within(block: Block, parts: tuple[Block, ...]) -> int:
+    """Return how many numbers of ``block`` lie in ``parts``: ranges may have been made smaller since."""
+    return sum(max(0, min(block.last, part.last) - max(block.first, part.first) + 1) for part in parts)
+
+
+def _largest(blocks: Blocks, bits: int) -> str | None:
+    """Return the length of the largest free prefix of addresses of ``bits``, as ``/12``."""
+    for length in range(bits + 1):
+        if blocks.take(1 << (bits - length)):
+            return f"/{length}"
+    return None

@@ -1,0 +1,244 @@
+"""Whether the nodes of a pool are the same: one tuple of versions and settings per pool, and all that deviates from it.
+
+The answer is deterministic and holds no moment in time, so that it can be signed and compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from components.inputs.node_pool import pool_input
+from components.intents.dpus import dpus_of_vpc
+from components.intents.nodes import intents_of, pinned_image
+from components.lookups.pools import PlacedPool, pools
+from components.render import labels as keys
+from components.render.backends import CONTROL_PLANES
+from components.render.manifest import objects
+from components.render.objects import digest
+from components.render.pools.node_pool import group_name
+from components.rollout.waves import last_wave
+from components.specs.base import Spec
+from components.specs.environment import Environment
+from components.specs.hosts.firmware import Firmware
+from components.specs.keys import domain_of, group_key, pool_key
+from components.specs.natural import natural
+from components.specs.region.catalog import GoldenImage
+from components.specs.region.policy import RuleId, longest_waiver
+
+Values = Mapping[str, str]
+"""Values by property; what an image or a baseline does not say is missing."""
+
+
+class Source(StrEnum):
+    """Where a deviation was found."""
+
+    DATA = "data"
+    CLUSTER = "cluster"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveNode:
+    """A node as its cluster and its host show it."""
+
+    cluster: str
+    name: str
+    pool: str
+    """Name of the node's pool, by a label that no tenant can write."""
+    failure_domain: str
+    host: str | None
+    """Host of the inventory that the node runs on; None when the provider's ID does not tell."""
+    values: Values
+    """What is reported, with the keys of `declared_values`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deviation:
+    """One property in which a rollout group, or a node, is not as its pool, or its group."""
+
+    subject: str
+    """``cluster/pool/failure-domain``, or the host, or ``cluster/node`` when that is unknown."""
+    property: str
+    expected: str | None
+    found: str | None
+    source: Source
+    waiver: dict[str, str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolUniformity:
+    """One pool."""
+
+    pool: str
+    nodes: int
+    """Ordered."""
+    values: Values
+    """What most of its nodes are declared to be."""
+    rollout: dict[str, str | int] | None
+    """Image and wave of its open rollout, while groups may differ."""
+    deviations: tuple[Deviation, ...]
+    seen: int | None
+    """Nodes that were looked at; None when only the data was."""
+    not_reported: dict[str, int]
+    """Property to the number of nodes that do not say it."""
+
+    @property
+    def uniform(self) -> bool | None:
+        """Tell whether nothing deviates, waivers or not; None when nothing seen does, and not all nodes were seen."""
+        if self.deviations:
+            return False
+        return True if self.seen is None or self.seen >= self.nodes else None
+
+
+def uniformity(environment: Environment, live: Iterable[LiveNode] | None = None) -> list[PoolUniformity]:
+    """Return how uniform the pools of ``environment`` are, in order of their names.
+
+    Args:
+        environment: as loaded and checked.
+        live: nodes that were looked at; None: the data only.
+    """
+    nodes: dict[str, list[LiveNode]] | None = None if live is None else defaultdict(list)
+    for node in live or ():
+        if nodes is not None:
+            nodes[pool_key(node.cluster, node.pool)].append(node)
+    ordered = sorted(pools(environment), key=lambda placed: natural(placed.key))
+    return [_pool(environment, placed, None if nodes is None else nodes[placed.key]) for placed in ordered]
+
+
+def to_json(environment: str, found: list[PoolUniformity], unreachable: Iterable[str] = ()) -> dict[str, Any]:
+    """Return ``found`` as data for JSON, everything sorted."""
+    return {
+        "schema_version": 1,
+        "environment": environment,
+        "unreachable": sorted(unreachable),
+        "pools": [{**asdict(pool), "uniform": pool.uniform} for pool in found],
+    }
+
+
+def declared_values(environment: Environment, placed: PlacedPool) -> dict[str, Values]:
+    """Return what the nodes of each rollout group of ``placed`` are declared to be."""
+    configs, dpus = _kubelet_configs(environment, placed), _dpu_images(environment, placed)
+    found: dict[str, Values] = {}
+    for key, intent in intents_of(environment, placed.key).items():
+        image = pinned_image(environment, intent)
+        if image is not None:
+            values = {**_of_image(image), **_of_firmware(intent.firmware), **dpus, "kubelet_config": configs[key]}
+            found[key] = dict(sorted(values.items()))
+    return found
+
+
+def _pool(environment: Environment, placed: PlacedPool, live: list[LiveNode] | None) -> PoolUniformity:
+    groups = declared_values(environment, placed)
+    sizes = {key: environment.allocations.groups[key].nodes for key in groups}
+    count: Counter[tuple[tuple[str, str], ...]] = Counter()
+    for key, values in groups.items():
+        count[tuple(sorted(values.items()))] += sizes[key]
+    usual = max(count, key=lambda values: (count[values], values), default=())
+    rollout = environment.image_pins.rollouts.get(placed.key)
+    wave = last_wave(environment.image_pins, placed.key)
+    return PoolUniformity(
+        pool=placed.key,
+        nodes=sum(sizes.values()),
+        values=dict(usual),
+        rollout={"to": environment.image_pins.intents[rollout.to].image, "wave": wave} if rollout else None,
+        deviations=tuple(_deviations(environment, placed, dict(usual), groups, live or [])),
+        seen=None if live is None else len(live),
+        not_reported=_not_reported(groups, live or []),
+    )
+
+
+def _deviations(
+    environment: Environment, placed: PlacedPool, usual: Values, groups: Mapping[str, Values], live: list[LiveNode]
+) -> Iterator[Deviation]:
+    for key in sorted(groups, key=natural):
+        yield from _between(environment, (key, placed.key), usual, groups[key], Source.DATA)
+    for node in sorted(live, key=lambda node: (natural(node.host or node.name), node.name)):
+        group = group_key(placed.key, node.failure_domain)
+        subject = node.host or f"{node.cluster}/{node.name}"
+        expected = groups.get(group)
+        if expected is None:
+            yield Deviation(
+                subject=subject,
+                property="failure_domain",
+                expected=", ".join(sorted(map(domain_of, groups))),
+                found=node.failure_domain,
+                source=Source.CLUSTER,
+                waiver=_waiver(environment, (subject, placed.key)),
+            )
+            continue
+        told = {name: value for name, value in expected.items() if name in node.values}
+        yield from _between(environment, (subject, group, placed.key), told, node.values, Source.CLUSTER)
+
+
+def _between(
+    environment: Environment, subjects: tuple[str, ...], expected: Values, found: Values, source: Source
+) -> Iterator[Deviation]:
+    names = {*expected, *found} if source is Source.DATA else set(expected)
+    for name in sorted(names):
+        if expected.get(name) != found.get(name):
+            yield Deviation(
+                subject=subjects[0],
+                property=name,
+                expected=expected.get(name),
+                found=found.get(name),
+                source=source,
+                waiver=_waiver(environment, subjects),
+            )
+
+
+def _waiver(environment: Environment, subjects: tuple[str, ...]) -> dict[str, str] | None:
+    waiver = longest_waiver(environment.waivers.waivers, RuleId.UNIFORMITY, subjects)
+    if waiver is None:
+        return None
+    return {
+        "subject": waiver.subject,
+        "reason": waiver.reason,
+        "owner": waiver.owner,
+        "ticket": waiver.ticket,
+        "expires": waiver.expires.isoformat(),
+    }
+
+
+def _not_reported(groups: Mapping[str, Values], live: list[LiveNode]) -> dict[str, int]:
+    names = sorted({name for values in groups.values() for name in values})
+    counts = {name: sum(name not in node.values for node in live) for name in names}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _of_image(image: GoldenImage) -> dict[str, str]:
+    has = ((name, value) for name, value in image.contents if value is not None)
+    contents = {name: str(value) if isinstance(value, Spec) else value for name, value in has}
+    return {"image": image.version, "image_sha256": image.sha256, **contents}
+
+
+def _dpu_images(environment: Environment, placed: PlacedPool) -> dict[str, str]:
+    """Return the images of the DPUs of the pool's VPC: one, but for a rollout of DPUs that has come half way."""
+    images = {intent.image for intent in dpus_of_vpc(environment, placed.cluster.vpc)}
+    return {"dpu_image": ", ".join(sorted(images)) or environment.region.dpus.image}
+
+
+def _of_firmware(baseline: Firmware | None) -> dict[str, str]:
+    if baseline is None:
+        return {}
+    settings = {f"bios.{name}": str(value) for name, value in baseline.bios.items()}
+    versions = {f"firmware.{name}": component.version for name, component in baseline.components.items()}
+    return {"firmware_baseline": baseline.name, **settings, **versions}
+
+
+def _kubelet_configs(environment: Environment, placed: PlacedPool) -> dict[str, str]:
+    """Return by rollout group the digest of all that its nodes join with."""
+    made = pool_input(environment, placed.placed_cluster, placed.pool)
+    kinds = {backend.bootstrap_template[1] for backend in CONTROL_PLANES.values()}
+    digests = {
+        item.body["metadata"]["labels"][keys.GROUP]: f"sha256:{digest(item.body['spec'], 64)}"
+        for item in objects(made.render())
+        if item.kind in kinds
+    }
+    domains = [group.failure_domain for group in made.groups]
+    return {
+        group_key(placed.key, domain): digests[group_name(placed.cluster.name, placed.pool.name, domain)]
+        for domain in domains
+    }

@@ -1,0 +1,75 @@
+"""Kubernetes versions of a region: what each control plane runs, where it can go next, and what keeps it from there.
+
+Releases of charts, which are told beside them, are those of `chart_upgrades`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from components.lookups.control_planes import running_version
+from components.lookups.pools import PlacedCluster, clusters, place
+from components.reports.chart_upgrades import chart_upgrades
+from components.rollout.upgrades import image_for, newest_step, step_objections, with_version
+from components.specs.environment import Environment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upgrade:
+    """The next version of one control plane."""
+
+    cluster: str
+    tenant: str
+    version: str
+    """What the control plane runs."""
+    next: str | None
+    """What its data ask for, or else the newest version that one step reaches; None when there is none."""
+    images: dict[str, str | None]
+    """Newest image for nodes at the next version, by pool; None where there is none yet."""
+    blocks: tuple[str, ...]
+    """Reasons why a promotion would be refused now, each with its place and remedy."""
+    do: str | None
+    """What brings the control plane there once nothing blocks."""
+
+
+def upgrades(environment: Environment) -> tuple[Upgrade, ...]:
+    """Return the next version of each control plane, in the order of tenants."""
+    return tuple(_upgrade(environment, placed) for placed in clusters(environment))
+
+
+def to_json(environment: Environment, found: tuple[Upgrade, ...]) -> dict[str, Any]:
+    """Return the report as data."""
+    return {
+        "schema_version": 1,
+        "environment": environment.name,
+        "clusters": [asdict(item) for item in found],
+        "charts": [asdict(item) for item in chart_upgrades(environment)],
+    }
+
+
+def _upgrade(environment: Environment, placed: PlacedCluster) -> Upgrade:
+    running, wish, name = running_version(environment, placed.cluster), placed.cluster.version, placed.cluster.name
+    target = newest_step(environment, running) if wish == running else wish
+    images: dict[str, str | None] = {}
+    blocks: dict[str, str] = {}
+    do = None
+    if target is not None:
+        moved = with_version(environment, name, target)
+        for pool in placed.cluster.pools:
+            image = image_for(moved, placed.cluster, pool)
+            images[pool.name] = image.version if image else None
+        for found in step_objections(environment, placed, target):
+            blocks.setdefault(found.text, f"{found.place} {found.path}: {found.text}")
+        there = place(environment, placed.file, (*placed.path, "version"))
+        first = "" if target == wish else f"write version: {target} in {there}, then "
+        do = f"{first}jacquard promote {environment.name} {name} --to {target}"
+    return Upgrade(
+        cluster=name,
+        tenant=placed.tenant.tenant,
+        version=running,
+        next=target,
+        images=images,
+        blocks=tuple(blocks.values()),
+        do=do,
+    )

@@ -1,0 +1,108 @@
+"""How many nodes may be away when rollout groups roll together, per pool, fabric and NVLink domain.
+
+Whoever moves pins asks with the groups that would roll, before anything is merged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from components.lookups.pools import PlacedPool, pools
+from components.rollout.replacement import replacements
+from components.specs.base import PercentOrCount, limit_of
+from components.specs.environment import Environment
+from components.specs.hosts.instance_types import Scale
+from components.specs.keys import group_key, pool_of
+
+PER_POOL = "max_unavailable_per_pool"
+PER_FABRIC = "max_unavailable_per_fabric"
+NVLINK = "max_rolling_nvlink_domains"
+CLUSTERS = "max_clusters"
+_WHAT = {NVLINK: "NVLink domains would roll", CLUSTERS: "clusters would move"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excess:
+    """A limit that groups would break if they rolled together."""
+
+    limit: str
+    """Limit that would be broken, a field of ``nodes.rollouts`` or ``chart_rollouts`` in ``region.yaml``."""
+    subject: str
+    """Pool, fabric or chart that the limit is about."""
+    away: int
+    """Number of nodes, of NVLink domains or of clusters, that would be away or move at once."""
+    allowed: int
+
+    def __str__(self) -> str:
+        what = _WHAT.get(self.limit, "nodes would be away")
+        return f"{self.away} {what} at once in {self.subject}, {self.limit} allows {self.allowed}"
+
+
+class RolloutLimits:
+    """The limits of one region, ready to be asked about any rollout groups."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._limits = environment.region.nodes.rollouts
+        self._away = {key: plan.max_unavailable for key, plan in replacements(environment).items()}
+        self._pools = {placed.key: placed for placed in pools(environment)}
+        self._rack_scale = {kind.name for kind in environment.instance_types.instance_types if kind.scale is Scale.RACK}
+        limited = self._limits.max_unavailable_per_fabric is not None
+        fabrics = _fabrics(environment, self._pools) if limited else {}
+        self._fabrics_of: dict[str, list[str]] = defaultdict(list)
+        self._nodes_of_pool, self._nodes_on = Counter[str](), Counter[str]()
+        nodes = {key: environment.allocations.groups[key].nodes for key in self._away}
+        for key, count in nodes.items():
+            self._nodes_of_pool[pool_of(key)] += count
+        for fabric, members in sorted(fabrics.items()):
+            self._nodes_on[fabric] = sum(nodes.get(key, 0) for key in members)
+            for key in members:
+                self._fabrics_of[key].append(fabric)
+
+    def broken_by(self, groups: Collection[str]) -> Iterator[Excess]:
+        """Yield the limits that ``groups`` (keys of the lock file) break when they roll at the same time."""
+        rolling: dict[str, list[str]] = defaultdict(list)
+        on_fabric: dict[str, list[str]] = defaultdict(list)
+        for key in {key: None for key in groups if key in self._away}:
+            rolling[pool_of(key)].append(key)
+            for fabric in self._fabrics_of.get(key, ()):
+                on_fabric[fabric].append(key)
+        for pool, mine in sorted(rolling.items()):
+            yield from self._excess(PER_POOL, pool, mine, self._nodes_of_pool[pool])
+            most = self._limits.max_rolling_nvlink_domains
+            if most is not None and len(mine) > most and self._pools[pool].pool.instance_type in self._rack_scale:
+                yield Excess(limit=NVLINK, subject=pool, away=len(mine), allowed=most)
+        for fabric, members in sorted(on_fabric.items()):
+            yield from self._excess(PER_FABRIC, f"fabric {fabric}", members, self._nodes_on[fabric])
+
+    def allowed_on_fabrics(self) -> dict[str, int]:
+        """Return how many nodes may be away on each fabric; nothing where no limit holds."""
+        amount = self._limits.max_unavailable_per_fabric
+        return {} if amount is None else {fabric: limit_of(amount, nodes) for fabric, nodes in self._nodes_on.items()}
+
+    def _excess(self, limit: str, subject: str, rolling: Collection[str], nodes: int) -> Iterator[Excess]:
+        amount: PercentOrCount | None = getattr(self._limits, limit)
+        if amount is None:
+            return
+        allowed = limit_of(amount, nodes)
+        away = sum(self._away[key] for key in rolling)
+        if away > allowed:
+            yield Excess(limit=limit, subject=subject, away=away, allowed=allowed)
+
+
+def _fabrics(environment: Environment, by_key: dict[str, PlacedPool]) -> dict[str, set[str]]:
+    """Return the rollout groups on each fabric: those with a host in its halls, of VPCs that it carries."""
+    named = {key: placed.vpc.fabrics if placed.vpc else () for key, placed in by_key.items()}
+    found: dict[str, set[str]] = defaultdict(set)
+    halls: dict[str, set[str]] = defaultdict(set)
+    for host in environment.hosts:
+        pool = environment.allocations.hosts.get(host.host)
+        if pool in by_key:
+            halls[group_key(pool, environment.failure_domain(host))].add(host.hall)
+    for fabric in environment.region.fabrics:
+        for key, here in halls.items():
+            carried = not fabric.tells_apart or fabric.name in named[pool_of(key)]
+            if carried and (not fabric.halls or not here.isdisjoint(fabric.halls)):
+                found[fabric.name].add(key)
+    return found

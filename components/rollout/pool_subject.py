@@ -1,0 +1,137 @@
+"""A pool of nodes as something to promote: its image must fit, its groups roll in waves within the limits."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NoReturn
+
+from components.intents.boot import FIRST_REVISION
+from components.intents.images import CHANNEL, find_image, mirror_objections, objections
+from components.intents.nodes import offered_image, pinned_image, wanted_intent
+from components.intents.succession import day_objections, succession_objections
+from components.lookups.pools import pool_named, problem
+from components.render.pools.template_revisions import NEWEST
+from components.rollout.limits import Excess, RolloutLimits
+from components.rollout.replacement import replacements, spare_hosts
+from components.rollout.soak import shortcomings
+from components.rollout.subject import DATA, Wish
+from components.rollout.waves import PlannedGroup, backwards, excess, waves
+from components.specs.environment import Environment
+from components.specs.keys import pool_of
+from components.specs.locks import Wave
+from components.specs.pools.intents import Intent, IntentName, NodeIntent
+from components.specs.reading.loader import IMAGE_PINS, IMAGES
+from components.specs.reading.problems import SpecError, listed, suggestion
+from components.specs.region.catalog import GoldenImage
+from components.specs.region.evidence import Evidence
+
+
+class PoolSubject:
+    """The nodes of one pool.
+
+    Raises:
+        SpecError: There is no such pool.
+    """
+
+    section = "groups"
+    intent_section = "intents"
+
+    def __init__(self, environment: Environment, pool: str) -> None:
+        self._environment, self._placed = environment, pool_named(environment, pool, IMAGE_PINS, "groups")
+        self.place = (self._placed.file, (*self._placed.path, "image"))
+        self.canary = self._placed.pool.rollout.canary
+
+    @property
+    def groups(self) -> Mapping[str, IntentName]:
+        """Return the name of the intent of each rollout group of the pool."""
+        pins = self._environment.image_pins.groups
+        return {key: name for key, name in pins.items() if pool_of(key) == self._placed.key}
+
+    @property
+    def alone(self) -> str:
+        """Return how many nodes go first, and what says so."""
+        nodes = f"{self.canary} node{' takes' if self.canary == 1 else 's take'}"
+        return f"{nodes} an image first, alone (rollout.canary of the pool)"
+
+    @property
+    def intents(self) -> Mapping[IntentName, NodeIntent]:
+        """Return the intents of nodes in use, by name."""
+        return self._environment.image_pins.intents
+
+    def wish(self, version: str, today: dt.date | None) -> Wish:
+        """Return what the data say for image ``version``.
+
+        Raises:
+            SpecError: The image is unknown, or may not be run here; all reasons are told.
+        """
+        image = self._offered() if version == DATA else self._image(version)
+        reasons = self._objections(image, today) + mirror_objections(self._environment, image)
+        reasons = reasons or succession_objections(self._environment, self._placed, image)
+        if reasons:
+            self._refuse(reasons)
+        at = partial(wanted_intent, self._environment, self._placed, image)
+        return Wish(at=at, first=FIRST_REVISION[image.boot], newest=NEWEST)
+
+    def unfit(self, intent: Intent, today: dt.date | None) -> Iterable[str]:
+        """Return why nodes of the pool may not be as ``intent`` says, wherever they come from."""
+        image = pinned_image(self._environment, intent) if isinstance(intent, NodeIntent) else None
+        if image is None:
+            return [f"image {intent.release} is not in the catalogue any more; add it to {IMAGES} again"]
+        return self._objections(image, today)
+
+    def planned(self, groups: Iterable[str]) -> Mapping[str, PlannedGroup]:
+        """Return what is to be said of each of ``groups`` that move."""
+        spares, how = spare_hosts(self._environment), replacements(self._environment)
+        sizes = self._environment.allocations.groups
+        return {
+            key: PlannedGroup(key=key, nodes=sizes[key].nodes, spares=spares[key], replacement=how[key].reason)
+            for key in groups
+        }
+
+    def waves(self, limits: RolloutLimits, groups: Sequence[str], canary: int) -> list[list[str]]:
+        """Return ``groups`` in waves."""
+        return waves(self._environment, limits, groups, canary)
+
+    def excess(self, limits: RolloutLimits, groups: Sequence[str]) -> list[Excess]:
+        """Return the limits that ``groups`` break together with what other pools have in motion."""
+        return excess(limits, self._environment.image_pins, self._placed.key, groups)
+
+    def backwards(self, limits: RolloutLimits, groups: Sequence[str], moved: Sequence[str]) -> list[list[str]]:
+        """Return ``groups`` in the waves of a way back."""
+        return backwards(limits, groups, moved)
+
+    def shortcomings(self, wave: Wave, target: Intent, evidence: Evidence, *, back: bool) -> Iterator[str]:
+        """Yield what ``evidence`` lacks to show that the groups of ``wave`` are ``target`` and have soaked."""
+        soak = 0 if back else self._placed.pool.rollout.soak_minutes
+        if isinstance(target, NodeIntent):
+            yield from shortcomings(self._environment.name, self._placed, wave, target, soak, evidence)
+
+    def _image(self, version: str) -> GoldenImage:
+        image = find_image(self._environment, version)
+        if image is None:
+            known = [item.version for item in self._environment.images.images]
+            text = f"image '{version}' is not declared (declared: {listed(known)}); add it there"
+            problems = [problem(self._environment, IMAGES, ("images",), text + suggestion(version, known))]
+            raise SpecError(self._environment.name, problems)
+        return image
+
+    def _offered(self) -> GoldenImage:
+        image = offered_image(self._environment, self._placed)
+        if image is None:
+            channel = self._environment.region.image_channel
+            self._refuse([f"no image of channel {channel} fits this pool; add one to {IMAGES}, or name one with --to"])
+        return image
+
+    def _objections(self, image: GoldenImage, today: dt.date | None) -> list[str]:
+        placed = self._placed
+        found = [*objections(self._environment, image, placed.cluster, placed.pool), *day_objections(image, today)]
+        if placed.pool.image not in {CHANNEL, image.version}:
+            found.append(f"this pool names image {placed.pool.image}; write {image.version} or {CHANNEL} here first")
+        return found
+
+    def _refuse(self, reasons: Iterable[str]) -> NoReturn:
+        file, path = self.place
+        problems = [problem(self._environment, file, path, reason) for reason in reasons]
+        raise SpecError(self._environment.name, problems)

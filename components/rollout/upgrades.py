@@ -1,0 +1,194 @@
+"""Moves the pins of control planes: the only way one gets another Kubernetes version or another data store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from components.intents.images import choose_image, minor, objections, patch
+from components.lookups.control_planes import running_version
+from components.lookups.pools import PlacedCluster, clusters, most_nodes, place, pools, problem
+from components.render.backends import CONTROL_PLANES
+from components.specs.base import DEDICATED, KubernetesVersion
+from components.specs.control_planes.hosted_control_plane import ClusterSpec
+from components.specs.environment import Environment
+from components.specs.keys import pool_of
+from components.specs.locks import ImagesLock
+from components.specs.pools.node_pool import NodePoolSpec
+from components.specs.reading.loader import IMAGE_PINS, IMAGES, VERSIONS
+from components.specs.reading.lock_text import sealed
+from components.specs.reading.problems import Problem, SpecError, listed, suggestion
+from components.specs.region.catalog import GoldenImage
+
+
+def promote_control_plane(environment: Environment, cluster: str, version: KubernetesVersion) -> ImagesLock:
+    """Return the pins of ``environment`` with the control plane of ``cluster`` at ``version``.
+
+    Control planes go up one minor at a time and never down, before their nodes, and not before all nodes are at the
+    minor version they leave: Cluster API makes and repairs no node whose minor version is another. For the same reason
+    none goes to a minor version before each of its pools has an image of it.
+
+    Raises:
+        SpecError: cluster or version is unknown, or it is not the next step; all reasons are told.
+    """
+    placed = _placed(environment, cluster)
+    reasons = [*_steps(environment, placed, version), *step_objections(environment, placed, version)]
+    return _moved(environment, placed, reasons, version=version)
+
+
+def move_data_store(environment: Environment, cluster: str, data_store: str) -> ImagesLock:
+    """Return the pins of ``environment`` with the state of ``cluster`` in ``data_store``.
+
+    Raises:
+        SpecError: cluster or data store is unknown, or the state cannot go there; all reasons are told.
+    """
+    placed = _placed(environment, cluster)
+    path = (*placed.path, "control_plane", "data_store")
+    wish = placed.cluster.control_plane.data_store
+    reasons = [
+        problem(environment, placed.file, path, text) for text in move_objections(environment, placed, data_store)
+    ]
+    if wish != data_store:
+        text = f"this cluster names {wish}; write {data_store} here first"
+        reasons.append(problem(environment, placed.file, path, text))
+    return _moved(environment, placed, reasons, data_store=data_store)
+
+
+def step_objections(environment: Environment, placed: PlacedCluster, version: KubernetesVersion) -> Iterator[Problem]:
+    """Yield why the control plane of ``placed`` would be in a dead end at ``version``, or its nodes before that."""
+    unknown = backend_objection(environment, version)
+    if unknown is not None:
+        yield problem(environment, placed.file, (*placed.path, "version"), unknown)
+    yield from _pools_behind(environment, placed, version)
+    yield from _pools_without_image(environment, placed, version)
+
+
+def backend_objection(environment: Environment, version: KubernetesVersion) -> str | None:
+    """Return why the region's backend hosts no control plane of ``version``; None when it does, or nobody knows."""
+    backend = environment.region.control_planes.backend
+    installed = environment.versions.installed(environment.region.image_channel)
+    chart = installed.get(CONTROL_PLANES[backend].versions_by or "")
+    if chart is None or chart.kubernetes is None or minor(version) <= minor(chart.kubernetes):
+        return None
+    there = place(environment, VERSIONS, ("charts", environment.versions.charts.index(chart), "kubernetes"))
+    return (
+        f"{backend} {chart.version} knows Kubernetes up to {chart.kubernetes} ({there}), and refuses {version};"
+        " take a newer release of it first, or write a version that it knows"
+    )
+
+
+def newest_step(environment: Environment, running: KubernetesVersion) -> KubernetesVersion | None:
+    """Return the newest version of the catalogue that a control plane at ``running`` reaches in one step."""
+    known = environment.versions.kubernetes
+    steps = [one for one in known if one != running and version_objection(running, one) is None]
+    return max(steps, key=lambda one: (minor(one), patch(one)), default=None)
+
+
+def with_version(environment: Environment, cluster: str, version: KubernetesVersion) -> Environment:
+    """Return ``environment`` as if the control plane of ``cluster`` ran ``version``."""
+    pins = environment.image_pins.control_planes
+    if cluster not in pins:
+        return environment
+    moved = pins | {cluster: pins[cluster].model_copy(update={"version": version})}
+    lock = environment.image_pins.model_copy(update={"control_planes": moved})
+    return environment.model_copy(update={"image_pins": lock})
+
+
+def image_for(environment: Environment, cluster: ClusterSpec, pool: NodePoolSpec) -> GoldenImage | None:
+    """Return the newest image by which new nodes of ``pool`` could join, whichever the pool names now."""
+    fitting = [image for image in environment.images.images if not objections(environment, image, cluster, pool)]
+    return max(fitting, key=lambda image: (image.released, image.version), default=None)
+
+
+def version_objection(
+    running: KubernetesVersion, version: KubernetesVersion, known: Iterable[KubernetesVersion] = ()
+) -> str | None:
+    """Return why a control plane at ``running`` may not go to ``version`` in one step; None when it may.
+
+    Of the ``known`` versions the text names the one to go to first.
+    """
+    if (minor(version), patch(version)) < (minor(running), patch(running)):
+        return f"{version} is older than {running}, and a control plane never goes down; write {running}"
+    ahead = minor(version) - minor(running)
+    if ahead > 1:
+        steps = [one for one in known if minor(one) == minor(running) + 1]
+        between = f"add a v1.{minor(running) + 1} to {VERSIONS}, and write it first"
+        remedy = f"write {max(steps, key=patch)} first" if steps else between
+        return f"{version} is {ahead} minor versions above {running}, it goes up one at a time; {remedy}"
+    return None
+
+
+def move_objections(environment: Environment, placed: PlacedCluster, data_store: str) -> Iterator[str]:
+    """Yield why the state of ``placed`` may not go from where it is to ``data_store``."""
+    pin = environment.image_pins.control_planes.get(placed.cluster.name)
+    if pin is None or pin.data_store == data_store:
+        return
+    backend, stay = environment.region.control_planes.backend, f"write {pin.data_store}, where it is"
+    if not CONTROL_PLANES[backend].moves_data_stores:
+        yield f"{backend} moves no cluster to another data store; {stay}, or make a new cluster"
+    elif pin.data_store == DEDICATED:
+        yield f"its own etcd would be taken down under it; {stay}, or make a new cluster"
+
+
+def _placed(environment: Environment, cluster: str) -> PlacedCluster:
+    known = {placed.cluster.name: placed for placed in clusters(environment)}
+    if cluster not in known:
+        text = f"there is no cluster '{cluster}' (clusters: {listed(known)}){suggestion(cluster, known)}"
+        raise SpecError(environment.name, [Problem(IMAGE_PINS, 0, "control_planes", text)])
+    return known[cluster]
+
+
+def _moved(environment: Environment, placed: PlacedCluster, reasons: list[Problem], **changes: Any) -> ImagesLock:
+    if reasons:
+        raise SpecError(environment.name, reasons)
+    pins = environment.image_pins.control_planes
+    moved = pins[placed.cluster.name].model_copy(update=changes)
+    return sealed(environment.image_pins.model_copy(update={"control_planes": pins | {placed.cluster.name: moved}}))
+
+
+def _steps(environment: Environment, placed: PlacedCluster, version: KubernetesVersion) -> Iterator[Problem]:
+    path, known = (*placed.path, "version"), environment.versions.kubernetes
+    if version not in known:
+        text = f"{version} is no version of {VERSIONS} ({listed(known)}); add it there{suggestion(version, known)}"
+        yield problem(environment, placed.file, path, text)
+        return
+    objection = version_objection(running_version(environment, placed.cluster), version, known)
+    if objection is not None:
+        yield problem(environment, placed.file, path, objection)
+    elif placed.cluster.version != version:
+        text = f"this cluster names version {placed.cluster.version}; write {version} here first"
+        yield problem(environment, placed.file, path, text)
+
+
+def _pools_without_image(
+    environment: Environment, placed: PlacedCluster, version: KubernetesVersion
+) -> Iterator[Problem]:
+    if minor(version) <= minor(running_version(environment, placed.cluster)):
+        return
+    moved, channel = with_version(environment, placed.cluster.name, version), environment.region.image_channel
+    for index, pool in enumerate(placed.cluster.pools):
+        if most_nodes(environment, pool) and image_for(moved, placed.cluster, pool) is None:
+            text = (
+                f"no image of channel {channel} for {pool.instance_type} has kubelet {version} or an older patch of it,"
+                f" so that no node of {pool.name} could be made or repaired there; add one to {IMAGES} first"
+            )
+            yield problem(environment, placed.file, (*placed.path, "pools", index, "image"), text)
+
+
+def _pools_behind(environment: Environment, placed: PlacedCluster, version: KubernetesVersion) -> Iterator[Problem]:
+    running = running_version(environment, placed.cluster)
+    if minor(version) <= minor(running):
+        return
+    mine = {item.key: item for item in pools(environment) if item.cluster.name == placed.cluster.name}
+    pins = environment.image_pins
+    for group, name in pins.groups.items():
+        pool, kubelet = mine.get(pool_of(group)), pins.intents[name].kubelet
+        if pool is None or minor(kubelet) >= minor(running):
+            continue
+        better = choose_image(environment, placed.cluster, pool.pool)
+        remedy = f"jacquard promote {environment.name} {pool.key} --to {better.version if better else '<image>'}"
+        text = (
+            f"runs kubelet {kubelet}, a minor version behind control plane {running}, where no node of"
+            f" it can be made or repaired; bring it there first: {remedy}"
+        )
+        yield problem(environment, IMAGE_PINS, ("groups", group), text)

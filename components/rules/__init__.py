@@ -1,0 +1,1 @@
+"""Cross-checks over a region: functions from an environment to problems, listed in ``components.rules.checks``."""

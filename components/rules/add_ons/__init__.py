@@ -1,0 +1,1 @@
+"""Rules about add-ons of tenant clusters."""

@@ -1,0 +1,95 @@
+"""Values of add-ons that the data set: of an add-on that is there, offered by its release, of the right type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from components.lookups.add_ons import add_ons
+from components.lookups.pools import DataPath, PlacedCluster, clusters, problem
+from components.render.add_ons.reserved_values import why_kept, within_each_other
+from components.rollout.chart_values import objection
+from components.rules.references import undeclared
+from components.specs.add_ons.add_on_values import AddOnValuesSpec
+from components.specs.environment import Environment
+from components.specs.keys import chart_key
+from components.specs.reading.loader import ADD_ONS, REGION, VERSIONS
+from components.specs.reading.problems import Problem
+from components.specs.region.versions import Chart
+
+_KEY = "add_on_values"
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """Values of an add-on, where they are written, and the clusters that they are for."""
+
+    name: str
+    spec: AddOnValuesSpec
+    file: str
+    path: DataPath
+    here: tuple[PlacedCluster, ...]
+
+
+def _written(environment: Environment) -> Iterator[_Written]:
+    every = tuple(clusters(environment))
+    for name, spec in environment.region.add_on_values.items():
+        yield _Written(name, spec, REGION, (_KEY, name), every)
+    for placed in every:
+        for name, spec in placed.cluster.add_on_values.items():
+            yield _Written(name, spec, placed.file, (*placed.path, _KEY, name), (placed,))
+
+
+def references(environment: Environment) -> Iterator[Problem]:
+    """Report values of add-ons that are not declared, and in a cluster that does not have the add-on."""
+    declared = [entry.name for entry in environment.add_ons.add_ons]
+    for one in _written(environment):
+        if one.name not in declared:
+            yield problem(environment, one.file, one.path, undeclared(one.name, declared, ADD_ONS))
+        elif one.file != REGION and not _with_add_on(environment, one):
+            text = f"sets nothing, since {one.here[0].cluster.name} does not have {one.name}; remove it"
+            yield problem(environment, one.file, one.path, text)
+
+
+def offered(environment: Environment) -> Iterator[Problem]:
+    """Report values that a release does not offer, that the library keeps to itself, or of another type."""
+    for one in _written(environment):
+        releases = tuple(_releases(environment, one))
+        for path, value in one.spec.values.items():
+            text = next((text for chart in releases if (text := objection(environment, chart, path, value))), "")
+            if text:
+                yield problem(environment, one.file, (*one.path, "values", path), text)
+
+
+def tunable(environment: Environment) -> Iterator[Problem]:
+    """Report values that the catalogue lets the data set and the library keeps to itself, or inside each other."""
+    for index, chart in enumerate(environment.versions.charts):
+        at = ("charts", index, "tunable")
+        for path in chart.tunable:
+            if why := why_kept(chart.name, path):
+                yield problem(environment, VERSIONS, (*at, path), f"is kept by the library: {why}; remove it")
+        if pair := within_each_other(chart.tunable):
+            yield problem(environment, VERSIONS, at, f"{pair}: the one is inside the other; remove one of the two")
+
+
+def _with_add_on(environment: Environment, one: _Written) -> list[PlacedCluster]:
+    return [placed for placed in one.here if any(entry.name == one.name for entry in add_ons(environment, placed))]
+
+
+def _releases(environment: Environment, one: _Written) -> Iterable[Chart]:
+    """Return the releases that values are for, each once: those of its clusters, or what one more would get."""
+    entry = next((entry for entry in environment.add_ons.add_ons if entry.name == one.name), None)
+    if entry is None:
+        return ()
+    versions, pins = environment.versions, environment.image_pins
+    usual = versions.installed(environment.region.image_channel).get(entry.chart)
+    found: dict[str, Chart | None] = {}
+    for placed in _with_add_on(environment, one):
+        intent = pins.chart_intents.get(pins.charts.get(chart_key(entry.chart, placed.cluster.name), ""))
+        release = versions.release_of(intent.chart, intent.version) if intent else usual
+        found.setdefault(release.version if release else "", release)
+    return [release for release in found.values() or (usual,) if release]
+
+
+RULES = (references, offered, tunable)
+"""Rules about values that the data set of add-ons."""

@@ -1,0 +1,236 @@
+"""Add-ons: declared, complete with what they need, and on nodes that can run them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.intents.compute_domains import LEAST_KUBERNETES, offers_compute_domains, too_old
+from components.lookups.add_ons import DEFAULT, add_ons, brings_network, has_gpus, named, nvlink, takes_defaults
+from components.lookups.fabrics import connected, handed_out
+from components.lookups.pools import DataPath, PlacedCluster, clusters, place, pools, problem, vms_of, wanted_nodes
+from components.rules.references import undeclared
+from components.specs.add_ons.add_ons import Gift
+from components.specs.environment import Environment
+from components.specs.pools.node_pool import LEAST_SYSTEM_NODES, PoolRole
+from components.specs.reading.loader import ADD_ONS, INSTANCE_TYPES, VERSIONS
+from components.specs.reading.problems import Problem, listed, one_of, suggestion
+
+
+def add_on_references(environment: Environment) -> Iterator[Problem]:
+    """Report charts and add-ons that are named in vain."""
+    charts = [chart.name for chart in environment.versions.charts]
+    declared = [entry.name for entry in environment.add_ons.add_ons]
+    for index, entry in enumerate(environment.add_ons.add_ons):
+        if entry.name == DEFAULT:
+            text = f"'{DEFAULT}' stands for all default add-ons; call it otherwise"
+            yield problem(environment, ADD_ONS, ("add_ons", index, "name"), text)
+        if entry.chart not in charts:
+            text = f"'{entry.chart}' is not in charts of {VERSIONS}; add it there{suggestion(entry.chart, charts)}"
+            yield problem(environment, ADD_ONS, ("add_ons", index, "chart"), text)
+        for at, name in enumerate(entry.needs):
+            if name not in declared:
+                path = ("add_ons", index, "needs", at)
+                yield problem(environment, ADD_ONS, path, undeclared(name, declared, "this file"))
+    for placed in clusters(environment):
+        for where, name in _names(placed):
+            if name not in declared:
+                text = undeclared(name, declared, ADD_ONS)
+                yield problem(environment, placed.file, (*placed.path, *where), text)
+
+
+def _names(placed: PlacedCluster) -> Iterator[tuple[DataPath, str]]:
+    """Yield the add-ons that a cluster names, each with its place in the cluster."""
+    asked = placed.cluster.add_ons
+    for at, name in enumerate(() if asked == DEFAULT else asked):
+        if name != DEFAULT:
+            yield ("add_ons", at), name
+    for name in placed.cluster.without_add_ons:
+        yield ("without_add_ons", name), name
+
+
+def without_in_vain(environment: Environment) -> Iterator[Problem]:
+    """Report reasons for going without add-ons that a cluster would not have, or has all the same."""
+    declared = {entry.name for entry in environment.add_ons.add_ons}
+    defaults = {entry.name for entry in environment.add_ons.add_ons if entry.default}
+    for placed in clusters(environment):
+        for name in filter(declared.__contains__, placed.cluster.without_add_ons):
+            why = ""
+            if name in named(placed.cluster):
+                why = "add_ons names it all the same"
+            elif not takes_defaults(placed.cluster):
+                why = "add_ons lists all that the cluster has"
+            elif name not in defaults:
+                why = "it is no default add-on"
+            if why:
+                path = (*placed.path, "without_add_ons", name)
+                yield problem(environment, placed.file, path, f"leaves nothing out, since {why}; remove it")
+
+
+def networks(environment: Environment) -> Iterator[Problem]:
+    """Report clusters without a network for pods, and gifts that two add-ons bring."""
+    for placed in clusters(environment):
+        path, chosen = (*placed.path, "add_ons"), add_ons(environment, placed)
+        for gift in Gift:
+            givers = [entry.name for entry in chosen if entry.gives is gift]
+            if len(givers) > 1:
+                text = f"{listed(givers)} each give {gift}, and a cluster has one add-on for it; pick one"
+                yield problem(environment, placed.file, path, text)
+        givers = [entry.name for entry in chosen if entry.gives is Gift.NETWORK]
+        other = _other_network(placed)
+        if givers and other:
+            text = f"{givers[0]} gives a network, and {other} brings one; leave {givers[0]} out"
+            yield problem(environment, placed.file, path, text)
+        if not givers and not other:
+            yield _no_network(environment, placed)
+
+
+def _other_network(placed: PlacedCluster) -> str:
+    if brings_network(placed):
+        return f"VPC {placed.cluster.vpc}"
+    return "" if placed.cluster.cni_seed is None else f"cni_seed {placed.cluster.cni_seed}"
+
+
+def _no_network(environment: Environment, placed: PlacedCluster) -> Problem:
+    known = {entry.name: entry for entry in environment.add_ons.add_ons if entry.gives is Gift.NETWORK}
+    left_out = next((name for name in placed.cluster.without_add_ons if name in known), None)
+    path = ("add_ons",) if left_out is None else ("without_add_ons", left_out)
+    remedy = f"list {one_of(known)}" if known else _new(Gift.NETWORK)
+    text = (
+        f"nothing gives pods of {placed.cluster.name} a network (CNI), so that no node ever gets ready, and each is"
+        f" rebooted and replaced as unhealthy; {remedy}, or name cni_seed"
+    )
+    return problem(environment, placed.file, (*placed.path, *path), text)
+
+
+def add_on_cycles(environment: Environment) -> Iterator[Problem]:
+    """Report add-ons that need each other: none of them could be installed first."""
+    needs = {entry.name: set(entry.needs) for entry in environment.add_ons.add_ons}
+    while done := [name for name in needs if not needs[name] & needs.keys() or not _needed(name, needs)]:
+        for name in done:
+            del needs[name]
+    for index, entry in enumerate(environment.add_ons.add_ons):
+        waiting = [name for name in entry.needs if name in needs]
+        if entry.name in needs:
+            text = f"{entry.name} waits for {listed(waiting)}, and that for it in turn; remove one of the needs"
+            yield problem(environment, ADD_ONS, ("add_ons", index, "needs"), text)
+
+
+def _needed(name: str, needs: dict[str, set[str]]) -> bool:
+    return any(name in others for others in needs.values())
+
+
+def add_on_needs(environment: Environment) -> Iterator[Problem]:
+    """Report clusters that have an add-on without the ones it needs, or the GPUs or NVLink it is for."""
+    every = {entry.name: entry for entry in environment.add_ons.add_ons}
+    for placed in clusters(environment):
+        chosen = add_ons(environment, placed)
+        names = [entry.name for entry in chosen]
+        unknown = not _known(environment, placed)
+        gpus, spans = has_gpus(environment, placed) or unknown, nvlink(environment, placed) or unknown
+        for entry in chosen:
+            path = (*placed.path, "add_ons")
+            there = place(environment, ADD_ONS, ("add_ons", environment.add_ons.add_ons.index(entry)))
+            missing = [name for name in entry.needs if name in every and name not in names]
+            if missing:
+                text = f"{entry.name} needs {listed(missing)} ({there}), which the cluster does not have; list it, too"
+                yield problem(environment, placed.file, path, text)
+            if entry.gpu_only and not gpus:
+                text = f"{entry.name} is for nodes with GPUs ({there}), and no pool has any; remove it"
+                yield problem(environment, placed.file, path, text)
+            if entry.nvlink_only and not spans:
+                text = (
+                    f"{entry.name} is for instance types with GPUs and scale: rack ({there}), and no pool is of one;"
+                    " remove it"
+                )
+                yield problem(environment, placed.file, path, text)
+
+
+def compute_domains(environment: Environment) -> Iterator[Problem]:
+    """Report clusters with compute domains whose Kubernetes serves no claims of devices by itself."""
+    served = [version for version in environment.versions.kubernetes if not too_old(version, LEAST_KUBERNETES)]
+    for placed in clusters(environment):
+        if too_old(placed.cluster.version, LEAST_KUBERNETES) and offers_compute_domains(
+            environment, placed.cluster.name
+        ):
+            remedy = f"pick {one_of(served)}" if served else f"add one to kubernetes of {VERSIONS}"
+            text = (
+                f"NVIDIA's DRA driver, which gives {Gift.COMPUTE_DOMAINS}, needs {LEAST_KUBERNETES} or later, where"
+                f" resource.k8s.io/v1 is served; {remedy}"
+            )
+            yield problem(environment, placed.file, (*placed.path, "version"), text)
+
+
+def load_balancers(environment: Environment) -> Iterator[Problem]:
+    """Report public addresses of VMs in clusters where nothing announces them."""
+    for placed in clusters(environment):
+        vms, remedy = placed.tenant.vms, _lacks(environment, placed, Gift.LOAD_BALANCERS)
+        for at, machine in vms_of(placed.tenant) if vms and vms.cluster == placed.cluster.name else ():
+            if machine.public_ip and remedy:
+                text = (
+                    f"no add-on of {placed.cluster.name} gives {Gift.LOAD_BALANCERS}, so nothing announces the address;"
+                    f" {remedy}"
+                )
+                yield problem(environment, placed.file, (*at, "public_ip"), text)
+
+
+def node_features(environment: Environment) -> Iterator[Problem]:
+    """Report clusters on InfiniBand or RoCE where nothing tells the Network Operator which nodes have adapters."""
+    for placed in clusters(environment):
+        if handed_out(environment, placed) and (remedy := _lacks(environment, placed, Gift.NODE_FEATURES)):
+            fabric = "InfiniBand" if connected(environment, placed) else "RoCE"
+            text = (
+                f"{placed.cluster.name} is on {fabric}, and no add-on gives {Gift.NODE_FEATURES}, by which the"
+                f" operator of its adapters finds them; {remedy}"
+            )
+            yield problem(environment, placed.file, (*placed.path, "add_ons"), text)
+
+
+def shared_gpus(environment: Environment) -> Iterator[Problem]:
+    """Report pools that share GPUs in clusters where nothing cuts them, or gives them to several pods."""
+    for placed in pools(environment):
+        if placed.pool.gpu_sharing and (remedy := _lacks(environment, placed.placed_cluster, Gift.GPUS)):
+            text = f"no add-on of {placed.cluster.name} gives {Gift.GPUS}, so nothing shares them; {remedy}"
+            yield problem(environment, placed.file, (*placed.path, "gpu_sharing"), text)
+
+
+def _lacks(environment: Environment, placed: PlacedCluster, gift: Gift) -> str:
+    """Return how a cluster gets ``gift``; nothing when it has it."""
+    if any(entry.gives is gift for entry in add_ons(environment, placed)):
+        return ""
+    givers = [entry.name for entry in environment.add_ons.add_ons if entry.gives is gift]
+    return f"list {one_of(givers)} in its add_ons" if givers else _new(gift)
+
+
+def _new(gift: Gift) -> str:
+    return f"list one with gives: {gift} in {ADD_ONS}"
+
+
+def _known(environment: Environment, placed: PlacedCluster) -> bool:
+    return all(pool.instance_type in environment.instance_types.by_name for pool in placed.cluster.pools)
+
+
+def system_pools(environment: Environment) -> Iterator[Problem]:
+    """Report clusters with add-ons and no nodes to run them on, and system pools that would waste GPUs."""
+    kinds = environment.instance_types.by_name
+    for placed in clusters(environment):
+        system = [(at, pool) for at, pool in enumerate(placed.cluster.pools) if pool.role is PoolRole.SYSTEM]
+        for at, pool in system:
+            kind = kinds.get(pool.instance_type)
+            if kind and kind.gpu:
+                plain = [name for name, other in kinds.items() if not other.gpu]
+                remedy = f"pick {one_of(plain)}" if plain else f"add a type without any to {INSTANCE_TYPES}"
+                text = f"a system pool has no GPUs, {kind.name} has {kind.gpu.count}; {remedy}"
+                yield problem(environment, placed.file, (*placed.path, "pools", at, "instance_type"), text)
+        if 0 < sum(wanted_nodes(environment, pool) for _, pool in system) < LEAST_SYSTEM_NODES:
+            text = (
+                f"{placed.cluster.name} has one node of role system, and its DNS and add-ons are gone while that is"
+                f" replaced; write {LEAST_SYSTEM_NODES} or more"
+            )
+            yield problem(environment, placed.file, (*placed.path, "pools", system[0][0], "nodes"), text)
+        chosen = add_ons(environment, placed)
+        if chosen and not system and takes_defaults(placed.cluster):
+            text = (
+                f"no pool has role system, and add-ons run there ({listed(entry.name for entry in chosen)}); add a pool"
+                " of CPU nodes with role: system, or list in add_ons those that may run among the tenant's jobs"
+            )
+            yield problem(environment, placed.file, (*placed.path, "pools"), text)

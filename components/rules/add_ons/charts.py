@@ -1,0 +1,92 @@
+"""Charts in clusters of tenants: pinned to what the catalogue has, alike in all clusters unless a rollout is open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.intents.charts import chart_objections, chart_releases, clusters_of_charts
+from components.lookups.pools import place, problem
+from components.specs.environment import Environment
+from components.specs.keys import chart_key, charts_key, domain_of, pool_of
+from components.specs.pools.intents import ChartIntent
+from components.specs.reading.loader import IMAGE_PINS, REGION, VERSIONS
+from components.specs.reading.problems import FORM, Problem, listed, suggestion
+
+
+def canary_tenants(environment: Environment) -> Iterator[Problem]:
+    """Report canary tenants that are none: nobody would go first."""
+    declared = [tenant.tenant for tenant in environment.tenants]
+    for index, tenant in enumerate(environment.region.chart_rollouts.canary_tenants):
+        if tenant not in declared:
+            text = (
+                f"'{tenant}' has no file tenants/{tenant}.yaml (tenants: {listed(declared)}); remove it or pick one"
+                f"{suggestion(tenant, declared)}"
+            )
+            yield problem(environment, REGION, ("chart_rollouts", "canary_tenants", index), text)
+
+
+def pins(environment: Environment) -> Iterator[Problem]:
+    """Report releases that clusters may not keep, and ones that are another under their version now."""
+    lock, rows = environment.image_pins, environment.versions.charts
+    for key, name in lock.charts.items():
+        intent, path = lock.chart_intents[name], ("charts", key)
+        newest = environment.versions.newest(intent.chart, environment.region.image_channel)
+        remedy = f"add one to {VERSIONS} that channel {environment.region.image_channel} offers"
+        if newest is not None and newest.version != intent.version:
+            promoted = charts_key(intent.chart)
+            remedy = f"run jacquard promote {environment.name} {promoted} --to {newest.version}"
+        for objection, rule in chart_objections(environment, intent, (domain_of(key),)).items():
+            text = f"{objection}{', or' if rule == FORM else ';'} {remedy}"
+            yield problem(environment, IMAGE_PINS, path, text, rule=rule)
+        row = environment.versions.release_of(intent.chart, intent.version)
+        if row is not None and row.digest != intent.digest:
+            there = place(environment, VERSIONS, ("charts", rows.index(row), "digest"))
+            text = (
+                f"{intent.digest[:19]}... is not the digest of {row.name} {row.version} ({row.digest[:19]}...,"
+                f" {there}); a release never changes under its version, restore the digest that was published"
+            )
+            yield problem(environment, IMAGE_PINS, path, text)
+
+
+def mixed(environment: Environment) -> Iterator[Problem]:
+    """Report charts of which clusters have different releases while no rollout is open, or others than its own."""
+    lock = environment.image_pins
+    if not lock.charts:
+        return
+    has = chart_releases(environment)
+    for chart, there in clusters_of_charts(environment).items():
+        keys = [key for name in there if (key := chart_key(chart, name)) in has]
+        opened = lock.rollouts.get(charts_key(chart))
+        if opened is None:
+            yield from _unlike(environment, {key: has[key] for key in keys})
+            continue
+        for key in keys:
+            if key not in lock.charts and has[key].name != opened.before:
+                yield _replaced(environment, key, has[key], lock.chart_intents[opened.before])
+
+
+def _unlike(environment: Environment, has: dict[str, ChartIntent]) -> Iterator[Problem]:
+    """Yield that two clusters have different releases."""
+    first = next(iter(has), "")
+    other = next((key for key in has if has[key].name != has[first].name), None)
+    if other is None or other not in environment.image_pins.charts:
+        return  # what has no pin yet is told as such
+    promoted = charts_key(has[first].chart)
+    newest = environment.versions.newest(has[first].chart, environment.region.image_channel)
+    version = newest.version if newest else has[first].version
+    text = (
+        f"{has[other].name} differs from {has[first].name} of {domain_of(first)}, and no rollout of {promoted} is open;"
+        f" make it uniform: jacquard promote {environment.name} {promoted} --to {version}"
+    )
+    yield problem(environment, IMAGE_PINS, ("charts", other), text)
+
+
+def _replaced(environment: Environment, key: str, now: ChartIntent, before: ChartIntent) -> Problem:
+    """Return that a cluster without a pin would get a release by an edit of the catalogue, ahead of its wave."""
+    rows = environment.versions.charts
+    path = ("charts", next(index for index, row in enumerate(rows) if row.name == now.chart), "version")
+    text = (
+        f"{domain_of(key)} has no pin yet, and would go to {now.version} outside of the open rollout of {pool_of(key)};"
+        f" write {before.version} as it was here, and {now.version} as a row of its own below"
+    )
+    return problem(environment, VERSIONS, path, text)

@@ -1,0 +1,178 @@
+"""What was edited comes before what follows from it: a lost row of the inventory is no tenant's mistake."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from components.intents.images import find_image
+from components.lookups.pools import PlacedPool, place, pools, problem, wanted_nodes
+from components.rules.control_planes import control_planes, hosted_control_plane
+from components.rules.hosts import inventory
+from components.rules.network import dual_stack, more_prefixes, tenant_network, vpc_clusters
+from components.rules.pools import node_pool
+from components.rules.references import host_problem
+from components.rules.region import capacity, contracts, locks
+from components.specs.environment import Environment
+from components.specs.hosts.inventory import HostSpec
+from components.specs.keys import domain_of, group_key, pool_of
+from components.specs.natural import naturally
+from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
+from components.specs.reading.problems import Problem, listed
+
+FOLLOWS = (
+    locks.allocations,
+    contracts.contracted_capacity,
+    node_pool.instance_types,
+    capacity.failure_domains,
+    hosted_control_plane.pool_racks,
+    inventory.out_of_service,
+)
+"""Rules that blame a tenant, or a list of hosts, for hosts that are not there."""
+STAYS = (control_planes.kept, node_pool.instance_types)
+"""Rules about what nodes keep: images only fit no more because it was edited, and nothing is to be promoted for it."""
+KEPT = (
+    control_planes.kept,
+    dual_stack.kept,
+    more_prefixes.kept,
+    more_prefixes.kinds,
+    tenant_network.isolation_kept,
+    tenant_network.vpc_sizes,
+    vpc_clusters.kept,
+)
+"""Rules that judge the data by what a lock file says was before: not to be believed where somebody edited that."""
+_MAX_NAMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Hosts of a pool whose rows all changed in one way."""
+
+    placed: PlacedPool
+    column: str
+    now: str
+    hosts: tuple[str, ...]
+
+
+def changed_rows(environment: Environment) -> list[Problem]:
+    """Report rows of hosts with nodes that are gone or say something else, where nodes have no host without them."""
+    rows = {host.host: host for host in environment.hosts}
+    return [_told(environment, change, rows) for change in _changes(environment, rows)]
+
+
+def nodes_without_rows(environment: Environment) -> bool:
+    """Tell whether more rows of a pool's hosts are gone than it has hosts beside its nodes: nodes run on some of them.
+
+    Other hosts may be free in its place, and an allocation would move the nodes there without a word.
+    """
+    rows = {host.host: host for host in environment.hosts}
+    given = environment.allocations.hosts
+    renamed = inventory.renamed(environment)
+    gone = {key for name, key in given.items() if name not in rows and name not in renamed}
+    if not gone:
+        return False
+    held = Counter(
+        group_key(key, environment.failure_domain(rows[name]))
+        for name, key in given.items()
+        if key in gone and name in rows
+    ) + Counter(
+        group_key(key, environment.failure_domain(renamed[name])) for name, key in given.items() if name in renamed
+    )
+    there = {placed.key for placed in pools(environment)} & gone
+    return any(
+        group.nodes > held[key] for key, group in environment.allocations.groups.items() if pool_of(key) in there
+    )
+
+
+def swapped_pools(environment: Environment) -> list[Problem]:
+    """Report two pools of a cluster that want as many nodes as run in the other: somebody exchanged their names."""
+    runs = Counter[str]()
+    for key, group in environment.allocations.groups.items():
+        runs[pool_of(key)] += group.nodes
+    found, placed = [], [one for one in pools(environment) if runs[one.key]]
+    for one, other in combinations(placed, 2):
+        wish, others = wanted_nodes(environment, one.pool), wanted_nodes(environment, other.pool)
+        if (
+            one.cluster.name == other.cluster.name
+            and wish != others
+            and (wish, others) == (runs[other.key], runs[one.key])
+        ):
+            there = place(environment, other.file, (*other.path, "name"))
+            text = (
+                f"{one.pool.name} is to have {wish} nodes and {other.pool.name} ({there}) {others}, where {others} and"
+                f" {wish} run; no host goes from pool to pool, restore the names if they were exchanged, or the sizes"
+            )
+            found.append(problem(environment, one.file, (*one.path, "name"), text))
+    return found
+
+
+EDITS = (changed_rows, swapped_pools)
+"""Rules about what was edited, where something follows from it."""
+
+
+def is_consequence(found: Problem, names: Sequence[str]) -> bool:
+    """Tell whether ``found``, of a rule of ``names``, only follows from hosts that are not there."""
+    return found.rule in names and found.file not in {ALLOCATIONS, IMAGE_PINS}
+
+
+def _changes(environment: Environment, rows: dict[str, HostSpec]) -> Iterator[_Change]:
+    placed = {one.key: one for one in pools(environment)}
+    domains: dict[str, set[str]] = defaultdict(set)
+    for group in environment.allocations.groups:
+        domains[pool_of(group)].add(domain_of(group))
+    found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    renamed = inventory.renamed(environment)
+    for name, key in environment.allocations.hosts.items():
+        row, pool = rows.get(name), placed.get(key)
+        if pool is None or name in renamed:
+            continue
+        if row is None:
+            found[key, "host", ""].append(name)
+        elif row.instance_type not in environment.instance_types.by_name:
+            continue  # named in vain, which is told already
+        elif row.instance_type != pool.pool.instance_type:
+            found[key, "instance_type", row.instance_type].append(name)
+        elif (domain := environment.failure_domain(row)) not in domains[key]:
+            found[key, environment.failure_domain_kind(row.instance_type).value, domain].append(name)
+    count = Counter(environment.allocations.hosts.values())
+    for (key, column, now), hosts in found.items():
+        whole = len(hosts) == count[key]
+        if column == "host" or (_is_older(environment, placed[key], now) if column == "instance_type" else not whole):
+            yield _Change(placed[key], column, now, tuple(naturally(hosts)))
+
+
+def _is_older(environment: Environment, placed: PlacedPool, now: str) -> bool:
+    """Tell whether the pool has the instance type that its nodes came with: then the rows changed, else the pool."""
+    pins = environment.image_pins
+    names = {pins.intents[name].image for group, name in pins.groups.items() if pool_of(group) == placed.key}
+    fits = {kind for name in names if (image := find_image(environment, name)) for kind in image.fits}
+    if (now in fits) != (placed.pool.instance_type in fits):
+        return placed.pool.instance_type in fits
+    rows = {host.host: host.instance_type for host in environment.hosts}
+    mine = [name for name, key in environment.allocations.hosts.items() if key == placed.key]
+    return any(rows.get(name) == placed.pool.instance_type for name in mine)
+
+
+def _told(environment: Environment, change: _Change, rows: dict[str, HostSpec]) -> Problem:
+    placed, first = change.placed, change.hosts[0]
+    names = listed(change.hosts, _MAX_NAMES)
+    wanted = place(environment, placed.file, (*placed.path, "nodes" if placed.pool.racks is None else "racks"))
+    follows = f"and the nodes of {wanted} need them" if len(change.hosts) > 1 else f"and the nodes of {wanted} need it"
+    if change.column == "host":
+        verb = "is" if len(change.hosts) == 1 else "are"
+        text = (
+            f"{names} of {placed.key} {verb} in no inventory/hall-*.csv any more, {follows}; restore the rows"
+            " or their names (git diff shows them), and lower nodes there before a host in use leaves"
+        )
+        return problem(environment, ALLOCATIONS, ("hosts", first), text)
+    was = f"{placed.key} is of {placed.pool.instance_type}"
+    if change.column != "instance_type":
+        groups = naturally(domain_of(group) for group in environment.allocations.groups if pool_of(group) == placed.key)
+        was = f"{placed.key} runs in {change.column} {listed(groups)}"
+    text = (
+        f"is {change.now} for {names}, {was} ({place(environment, ALLOCATIONS, ('hosts', first))}), {follows};"
+        " restore what the row said (git diff shows it), and lower nodes there before a host in use becomes another"
+    )
+    return host_problem(environment, rows[first], change.column, text)

@@ -1,0 +1,228 @@
+"""All cross-checks over a region: what no file can know alone."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from components.rules import causes, shared_values
+from components.rules.add_ons import charts
+from components.rules.hosts import inventory
+from components.rules.network import fabrics, port_guids, tenant_network
+from components.rules.pools import node_pool, rollouts
+from components.rules.region import fleet, locks, running
+from components.rules.tables import BELONGING, DATA, LOCKS, REFERENCES, WAIVABLE, Rule
+from components.specs.base import Stage
+from components.specs.environment import Environment
+from components.specs.locks import AllocationsLock, ImagesLock
+from components.specs.reading import neighbours
+from components.specs.reading.cycle_collector import without_cycle_collector
+from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS
+from components.specs.reading.problems import FORM, MAX_PROBLEMS, Problem
+from components.specs.region.policy import RuleId, WaiverSpec, longest_waiver
+
+_GIVEN: tuple[Rule, ...] = (locks.numbers, running.numbers_gone, locks.hand_edits, locks.unpaired)
+"""Rules about what of lock files must be sound before anything is allocated."""
+_MEANT: tuple[Rule, ...] = (locks.hand_edits, locks.unpaired)
+"""Rules about lock files as they are that ``--accept-edits`` lets pass."""
+_PROMOTED: frozenset[Rule] = frozenset(
+    {
+        locks.pins,
+        locks.intents,
+        node_pool.template_revisions,
+        rollouts.mixed,
+        rollouts.mixed_dpus,
+        charts.pins,
+        charts.mixed,
+    }
+)
+"""Rules whose offences a promotion mends."""
+
+
+def check(environment: Environment) -> list[Problem]:
+    """Return all problems of ``environment``, sorted by file and line; empty when it is sound.
+
+    No clock decides: the same data gives the same answer for ever. What has expired is for policies to say, waivers as
+    well. That lock files are not up to date is told only where ``jacquard allocate`` can run.
+    """
+    strange = _strange(environment)
+    if strange:
+        return strange
+    edited, environment = _before_edits(environment)
+    dangling, data = _run(REFERENCES, environment), _run(DATA, environment)
+    locked = [] if dangling else _run(LOCKS, environment)
+    forbidding = {rule_name(rule) for rule in (*_GIVEN, fabrics.partitions)}
+    if data or any(problem.rule in forbidding for problem in locked):
+        locked = [problem for problem in locked if not _outdated(problem)]
+    return _causes_first(environment, sorted({*edited, *dangling, *data, *locked}))
+
+
+def _before_edits(environment: Environment) -> tuple[list[Problem], Environment]:
+    """Return what was edited of values that many pools share, and ``environment`` as it was before."""
+    found: list[Problem] = []
+    for rule in shared_values.RULES:
+        told, environment = rule(environment)
+        found += [_named(rule, problem) for problem in told]
+    return found, environment
+
+
+def _causes_first(environment: Environment, found: list[Problem]) -> list[Problem]:
+    """Return ``found`` without what only follows from edits: of lock files, sizes, files or rows of the inventory."""
+    found = _believed(found)
+    if {rule_name(rule) for rule in causes.STAYS} & {problem.rule for problem in found}:
+        found = [problem for problem in found if problem.rule != rule_name(locks.pins)]
+    follows = [rule_name(rule) for rule in causes.FOLLOWS]
+    lost = {rule_name(inventory.hall_files)} & {problem.rule for problem in found}
+    certain = causes.nodes_without_rows(environment)
+    if not certain and not any(causes.is_consequence(problem, follows) for problem in found):
+        return found
+    rows = [] if lost else _run(causes.EDITS, environment)
+    if not lost and not rows:
+        return found
+    if certain:
+        found = [problem for problem in found if not _outdated(problem)]
+    if rule_name(causes.swapped_pools) in {problem.rule for problem in rows}:
+        found = [problem for problem in found if problem.rule != rule_name(locks.pins)]
+    return sorted({*rows, *(problem for problem in found if not causes.is_consequence(problem, follows))})
+
+
+def _believed(found: list[Problem]) -> list[Problem]:
+    """Return ``found`` without what is told by a lock file that somebody edited, or twice of one size.
+
+    A size of a VPC that was edited is told as that: whether the new one would do nobody needs to know.
+    """
+    if any((one.rule, one.file) == (rule_name(locks.hand_edits), ALLOCATIONS) for one in found):
+        strange = {rule_name(rule) for rule in causes.KEPT}
+        found = [one for one in found if one.rule not in strange or one.file == ALLOCATIONS]
+    sized = rule_name(tenant_network.vpc_sizes)
+    edited = {(one.file, one.path) for one in found if one.rule == sized}
+    return [one for one in found if one.rule == sized or (one.file, one.path) not in edited]
+
+
+def _strange(environment: Environment) -> list[Problem]:
+    """Return that lock files are lost or another region's, with what is wrong with the data whatever they hold."""
+    found = _run(BELONGING, environment)
+    if not found:
+        return []
+    nothing = {
+        "allocations": AllocationsLock(schema_version=AllocationsLock.FORMAT),
+        "image_pins": ImagesLock(schema_version=ImagesLock.FORMAT),
+    }
+    return sorted({*found, *_run((*REFERENCES, *DATA), environment.model_copy(update=nothing))})
+
+
+def _outdated(problem: Problem) -> bool:
+    """Tell whether ``jacquard allocate`` mends ``problem``: useless to know as long as it refuses to."""
+    return problem.rule == rule_name(locks.allocations) and problem.file in {ALLOCATIONS, IMAGE_PINS}
+
+
+def check_data(environment: Environment, *, edits_meant: bool = False) -> list[Problem]:
+    """Return the problems that must be gone before anything is allocated: a number given twice is one.
+
+    So is an edit of a lock file, unless it is meant: it may give a cluster what it never had. A lock file that is lost
+    or another region's is one whatever is meant.
+    """
+    strange = _strange(environment)
+    if strange:
+        return strange
+    edited, environment = _before_edits(environment)
+    given = [rule for rule in _GIVEN if rule not in _MEANT or not edits_meant]
+    found = _run((*REFERENCES, *DATA, *given), environment)
+    if any(
+        edit(environment) for edit in causes.EDITS
+    ):  # seldom: else a shortage is told where it is met, by the allocation itself
+        found += [problem for problem in _run((locks.allocations,), environment) if not _outdated(problem)]
+    return _causes_first(environment, sorted({*edited, *found}))
+
+
+def waived(environment: Environment) -> list[tuple[Problem, WaiverSpec]]:
+    """Return the problems that waivers let pass, however old those are, each with the waiver that lasts the longest."""
+    named = {waiver.rule for waiver in environment.waivers.waivers}
+    found = _found([rule for rule in WAIVABLE if rule_name(rule) in named], environment)
+    return [(problem, waiver) for problem in sorted(found) if (waiver := _waiver(environment, problem))]
+
+
+def check_promotable(environment: Environment) -> list[Problem]:
+    """Return the problems that must be gone before a pin moves: all but those of pins."""
+    mended = {*map(rule_name, _PROMOTED), RuleId.IMAGE_OUTSIDE_CHANNEL, RuleId.CHART_OUTSIDE_CHANNEL}
+    return [problem for problem in check(environment) if problem.rule not in mended]
+
+
+def check_regions(environments: Sequence[Environment]) -> dict[str, list[Problem]]:
+    """Return by environment what is wrong between ``environments``; without those that nothing is wrong with.
+
+    Of two sides a problem is told at the one that comes later by name, and names the file and line of the other. What
+    one side alone says of a border is told there.
+    """
+    ordered = sorted(environments, key=lambda environment: environment.name)
+    found: dict[str, set[Problem]] = defaultdict(set)
+    for rule in fleet.RULES:
+        for environment, problem in rule(ordered):
+            found[environment.name].add(_named(rule, problem))
+    return {name: sorted(problems) for name, problems in found.items()}
+
+
+def check_neighbours(environment: Environment, folder: Path) -> list[Problem]:
+    """Return which machines of ``environment`` stand in another region of ``folder``, for one that is checked alone.
+
+    Only inventories are read there, and nothing for a rehearsal.
+    """
+    if environment.region.stage is Stage.REHEARSAL:
+        return []
+    marks = neighbours.marks(folder, environment.name, (*inventory.HARDWARE, port_guids.COLUMN))
+    return sorted(_bounded(fleet.neighbours(environment, marks)))
+
+
+def rule_name(rule: Callable[..., object]) -> str:
+    """Return the name of ``rule`` in reports and waivers: area and function, such as ``networks.vpc-sizes``.
+
+    The area is the name of the rule's module, or its ``AREA`` where a name of long standing differs.
+    """
+    area = getattr(sys.modules[rule.__module__], "AREA", rule.__module__.rpartition(".")[2])
+    return f"{area}.{rule.__name__}".replace("_", "-")
+
+
+def waivable() -> list[str]:
+    """Return the names of the rules that ``waivers.yaml`` can give leave from."""
+    return [rule_name(rule) for rule in WAIVABLE]
+
+
+def descriptions() -> dict[str, str]:
+    """Return what each rule reports, by its name."""
+    rules: tuple[Callable[..., object], ...] = (*REFERENCES, *DATA, *BELONGING, *LOCKS, *fleet.RULES)
+    every = (*rules, *causes.EDITS, *shared_values.RULES)
+    return {rule_name(rule): inspect.getdoc(rule) or "" for rule in every}
+
+
+def _run(rules: Iterable[Rule], environment: Environment) -> list[Problem]:
+    return [problem for problem in _found(rules, environment) if _waiver(environment, problem) is None]
+
+
+def _waiver(environment: Environment, problem: Problem) -> WaiverSpec | None:
+    if not problem.subject:
+        return None
+    return longest_waiver(environment.waivers.waivers, problem.rule, (problem.subject,))
+
+
+def _found(rules: Iterable[Rule], environment: Environment) -> list[Problem]:
+    with without_cycle_collector():
+        return [_named(rule, problem) for rule in rules for problem in _bounded(rule(environment))]
+
+
+def _bounded(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield what one rule reports up to a count that people still want to hear of."""
+    for count, problem in enumerate(problems):
+        if count == MAX_PROBLEMS:
+            text = f"is not checked by this rule after {MAX_PROBLEMS:,} problems; correct those first"
+            yield replace(problem, path="", text=text)
+            return
+        yield problem
+
+
+def _named(rule: Callable[..., object], problem: Problem) -> Problem:
+    """Return ``problem`` with the name of ``rule``, unless a policy asks for it, whose waiver it needs."""
+    return replace(problem, rule=rule_name(rule)) if problem.rule == FORM else problem

@@ -1,0 +1,1 @@
+"""Rules about hosted control planes and what tenants set in them."""

@@ -1,0 +1,204 @@
+"""Control planes: what they may become from what they run, what their backend can do, and how a cluster ends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from components.lookups.control_planes import standing_pins
+from components.lookups.pools import PlacedCluster, clusters, place, problem
+from components.render.backends import CONTROL_PLANES
+from components.rollout.upgrades import backend_objection, move_objections, version_objection
+from components.specs.base import DEDICATED, PLACED
+from components.specs.control_planes.hosted_control_plane import Events
+from components.specs.environment import Environment
+from components.specs.keys import cluster_of, pool_key, pool_of
+from components.specs.locks import ClusterAllocation
+from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS, REGION
+from components.specs.reading.problems import Problem, listed
+
+_DEDICATED = f"control_planes.{DEDICATED}"
+_KEPT = {
+    "vpc": "pods and services of a cluster keep the prefixes they were made with",
+    "service_domain": "backends refuse another, and pods know each other by it",
+}
+"""Fields that a cluster keeps for good, each with the reason."""
+
+
+def steps(environment: Environment) -> Iterator[Problem]:
+    """Report versions that a control plane cannot go to from the one it runs."""
+    pins, known = standing_pins(environment), environment.versions.kubernetes
+    for placed in clusters(environment):
+        pin, version = pins.get(placed.cluster.name), placed.cluster.version
+        objection = version_objection(pin.version, version, known) if pin and version in known else None
+        if objection is not None:
+            text = f"{objection} (it runs what {_pinned(environment, placed)} says)"
+            yield problem(environment, placed.file, (*placed.path, "version"), text)
+
+
+def backend_versions(environment: Environment) -> Iterator[Problem]:
+    """Report versions that the region's backend does not know: it would refuse the control plane."""
+    for placed in clusters(environment):
+        objection = backend_objection(environment, placed.cluster.version)
+        if objection is not None:
+            yield problem(environment, placed.file, (*placed.path, "version"), objection)
+
+
+def migrations(environment: Environment) -> Iterator[Problem]:
+    """Report data stores that the state of a cluster cannot be moved to."""
+    for placed in clusters(environment):
+        wish = placed.cluster.control_plane.data_store
+        for objection in move_objections(environment, placed, wish) if wish != PLACED else ():
+            text = f"{objection} ({_pinned(environment, placed)})"
+            yield problem(environment, placed.file, (*placed.path, "control_plane", "data_store"), text)
+
+
+def data_stores_in_use(environment: Environment) -> Iterator[Problem]:
+    """Report data stores that are gone from the data while they hold a cluster."""
+    region = environment.region.control_planes
+    there = {store.name for store in region.data_stores} | ({DEDICATED} if region.dedicated else set())
+    for name, pin in standing_pins(environment).items():
+        if pin.data_store not in there:
+            key = DEDICATED if pin.data_store == DEDICATED else "data_stores"
+            text = (
+                f"'{pin.data_store}' holds the state of {name} and is no more in {REGION}; write it back to"
+                f" control_planes.{key}, and move the cluster first"
+            )
+            yield problem(environment, IMAGE_PINS, ("control_planes", name, "data_store"), text)
+
+
+def options(environment: Environment) -> Iterator[Problem]:
+    """Report options of control planes that the region's backend does not have."""
+    backend = environment.region.control_planes.backend
+    there = place(environment, REGION, ("control_planes", "backend"))
+    pins = standing_pins(environment)
+    for placed in clusters(environment):
+        wish, path = placed.cluster.control_plane, (*placed.path, "control_plane")
+        pin = pins.get(placed.cluster.name)
+        store = pin.data_store if pin and wish.data_store == PLACED else wish.data_store
+        if wish.events is Events.APART:
+            if not CONTROL_PLANES[backend].keeps_events_apart:
+                text = f"{backend} ({there}) keeps events with everything else; write {Events.TOGETHER}"
+                yield problem(environment, placed.file, (*path, "events"), text)
+            elif store not in {DEDICATED, PLACED}:
+                apart = "" if environment.region.control_planes.dedicated else f" once {REGION} has {_DEDICATED}"
+                text = (
+                    f"'{store}' is shared, and only beside a data store of its own can a cluster keep events"
+                    f" apart; write events: {Events.TOGETHER}, or data_store: {DEDICATED}{apart}"
+                )
+                yield problem(environment, placed.file, (*path, "events"), text)
+        if wish.konnectivity_agents is not None and not CONTROL_PLANES[backend].counts_konnectivity_agents:
+            text = f"{backend} ({there}) runs an agent on every node; remove it"
+            yield problem(environment, placed.file, (*path, "konnectivity_agents"), text)
+
+
+def node_ports(environment: Environment) -> Iterator[Problem]:
+    """Report ranges of node ports that lack ports which Services may have already."""
+    for placed, old in _allocated(environment):
+        new = placed.cluster.api_server.node_ports
+        first, last = old.node_ports.first, old.node_ports.last
+        if first < new.first or last > new.last:
+            there = place(environment, ALLOCATIONS, ("clusters", placed.cluster.name))
+            text = (
+                f"{new} lacks ports of {old.node_ports}, which Services may have ({there}), and the range may only"
+                f" grow; write {min(first, new.first)}-{max(last, new.last)}"
+            )
+            yield problem(environment, placed.file, (*placed.path, "api_server", "node_ports"), text)
+
+
+def kept(environment: Environment) -> Iterator[Problem]:
+    """Report what may not change under a cluster while it lives: its VPC, the name of its services, its backends."""
+    yield from _backends_kept(environment)
+    for placed, old in _allocated(environment):
+        if placed.cluster.vpc not in {vpc.name for vpc in placed.tenant.vpcs}:
+            continue  # named in vain, which is told already
+        there = place(environment, ALLOCATIONS, ("clusters", placed.cluster.name))
+        for key, why in _KEPT.items():
+            before, now = getattr(old, key), getattr(placed.cluster, key)
+            if before not in {None, now}:
+                text = f"'{now}' instead of {before} ({there}): {why}; write {before}, or make a new cluster"
+                yield problem(environment, placed.file, (*placed.path, key), text)
+
+
+def _backends_kept(environment: Environment) -> Iterator[Problem]:
+    region, told = environment.region, set()
+    for placed, old in _allocated(environment):
+        name = placed.cluster.name
+        there = place(environment, ALLOCATIONS, ("clusters", name))
+        for concept, before, now in (
+            ("control_planes", old.control_planes, region.control_planes.backend),
+            ("bare_metal", old.bare_metal, region.bare_metal.backend),
+        ):
+            if before in {None, now} or concept in told:
+                continue
+            told.add(concept)
+            text = (
+                f"'{now}' instead of {before}, which {name} was made with ({there}): no cluster moves to another"
+                f" backend; write {before}, and {now} in a new region"
+            )
+            yield problem(environment, REGION, (concept, "backend"), text)
+
+
+def endings(environment: Environment) -> Iterator[Problem]:
+    """Report clusters that left the data while nodes still run in them: a cluster ends in two steps."""
+    there = {(placed.tenant.tenant, placed.cluster.name) for placed in clusters(environment)}
+    lock = environment.allocations
+    nodes = Counter[str]()
+    for key, group in lock.groups.items():
+        nodes[cluster_of(key)] += group.nodes
+    running = [name for name in lock.clusters if nodes[name]]
+    if running and not environment.tenants:
+        text = (
+            f"has no file, and {nodes.total()} nodes run in {listed(running)}"
+            f" ({place(environment, ALLOCATIONS, ('clusters',))}); restore the folder (git checkout)"
+        )
+        yield Problem("tenants", 0, "", text)
+        return
+    for name, given in lock.clusters.items():
+        if nodes[name] and (given.tenant, name) not in there:
+            yield _gone(environment, name, given, nodes[name])
+
+
+def _gone(environment: Environment, name: str, given: ClusterAllocation, nodes: int) -> Problem:
+    renamed = _renamed(environment, name, given)
+    if renamed:
+        text = (
+            f"{nodes} nodes run in {name} ({place(environment, ALLOCATIONS, ('clusters', name))}), and a cluster of"
+            f" another name is another cluster; write {name}, or add {renamed.cluster.name} beside it"
+        )
+        return problem(environment, renamed.file, (*renamed.path, "name"), text)
+    file = f"tenants/{given.tenant}.yaml"
+    steps = f"jacquard allocate {environment.name} and jacquard up {environment.name}, and only then remove it"
+    remedy = f"write it back with retire: true, then {steps}"
+    if given.tenant not in {tenant.tenant for tenant in environment.tenants}:
+        remedy = f"get the file back with git checkout; to end the cluster say retire: true there, then {steps}"
+    text = f"{nodes} nodes run in {name}, which no {file} has any more; {remedy}"
+    return problem(environment, ALLOCATIONS, ("clusters", name), text)
+
+
+def _renamed(environment: Environment, name: str, given: ClusterAllocation) -> PlacedCluster | None:
+    """Return the cluster that was ``name`` before somebody gave it another one: new, in its VPC, with a pool of it."""
+    lock = environment.allocations
+    ran = {pool_of(group) for group in lock.groups if cluster_of(group) == name}
+    for placed in clusters(environment):
+        cluster = placed.cluster
+        new = placed.tenant.tenant == given.tenant and cluster.name not in lock.clusters
+        if new and cluster.vpc == given.vpc and any(pool_key(name, pool.name) in ran for pool in cluster.pools):
+            return placed
+    return None
+
+
+def _allocated(environment: Environment) -> Iterator[tuple[PlacedCluster, ClusterAllocation]]:
+    """Yield the clusters that are allocated already: another tenant's cluster of a name is another cluster."""
+    for placed in clusters(environment):
+        old = environment.allocations.clusters.get(placed.cluster.name)
+        if old is not None and old.tenant == placed.tenant.tenant:
+            yield placed, old
+
+
+def _pinned(environment: Environment, placed: PlacedCluster) -> str:
+    return place(environment, IMAGE_PINS, ("control_planes", placed.cluster.name))
+
+
+RULES = (steps, backend_versions, migrations, data_stores_in_use, options, node_ports, kept, endings)
+"""Rules that compare what people write with what runs; data must fit before anything is allocated."""

@@ -1,0 +1,119 @@
+"""Data stores: the one that DPUs need, who can make one, and what their names and images must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.control_planes import standing_pins
+from components.lookups.dpus import uses_dpf
+from components.lookups.pools import DataPath, clusters, place, problem
+from components.render.control_planes.etcd_backup import SNAPSHOT_TOOL, UPLOAD_TOOL
+from components.render.control_planes.etcd_defragmentation import DEFRAGMENTATION_TOOL
+from components.render.region.region import kept_by_kamaji
+from components.render.storage.storage import of_management
+from components.rules.references import undeclared
+from components.specs.control_planes.data_stores import DPU_STORE, DataStoreSpec, DedicatedDataStoreSpec
+from components.specs.environment import Environment
+from components.specs.reading.loader import REGION, VERSIONS
+from components.specs.reading.problems import Problem, listed, one_of
+
+MAX_NAME_CHARACTERS = 40
+"""Most characters of a data store that is made: its CronJobs append ``-etcd-defrag``, and may have 52."""
+_STORES = ("control_planes", "data_stores")
+
+
+def of_dpus(environment: Environment) -> Iterator[Problem]:
+    """Report DPUs without the data store that DPF asks for, and clusters of tenants that name it."""
+    if not uses_dpf(environment):
+        return
+    region = environment.region.control_planes
+    if all(store.name != DPU_STORE for store in region.data_stores):
+        count = len(environment.region.dpus.every(environment.region.networks.dpu_loopbacks))
+        example = f"{{name: {DPU_STORE}, max_clusters: {count}}}"
+        if region.dedicated is None:
+            example = f"{{name: {DPU_STORE}, storage_class: ..., max_clusters: {count}}}"
+        text = (
+            f"none is called {DPU_STORE}, where DPF keeps the control planes of DPUs; without it no DPU joins; add"
+            f" a data store {example}"
+        )
+        yield problem(environment, REGION, _STORES if region.data_stores else _STORES[:1], text)
+    pins = standing_pins(environment)
+    for placed in clusters(environment):
+        pin = pins.get(placed.cluster.name)
+        if placed.cluster.control_plane.data_store == DPU_STORE and (pin is None or pin.data_store != DPU_STORE):
+            text = f"'{DPU_STORE}' is kept for the control planes of DPUs; name another data store, or leave it out"
+            yield problem(environment, placed.file, (*placed.path, "control_plane", "data_store"), text)
+
+
+def makers(environment: Environment) -> Iterator[Problem]:
+    """Report data stores that the region's backend cannot make, and names too long for what is made of them."""
+    region = environment.region.control_planes
+    kept = kept_by_kamaji(region, dpf=uses_dpf(environment))
+    there = place(environment, REGION, ("control_planes", "backend"))
+    for index, store in enumerate(region.data_stores):
+        if store.given:
+            continue
+        if store not in kept:
+            text = (
+                f"'{store.name}' has no endpoints, and {region.backend} ({there}) makes no data store that clusters"
+                " share; write endpoints and secret of a database behind kine, or remove it for data_store: dedicated"
+            )
+            yield problem(environment, REGION, (*_STORES, index), text)
+        elif len(store.name) > MAX_NAME_CHARACTERS:
+            text = (
+                f"'{store.name}' has {len(store.name)} characters, {MAX_NAME_CHARACTERS} are allowed, since its jobs"
+                " are called after it; shorten it"
+            )
+            yield problem(environment, REGION, (*_STORES, index, "name"), text)
+
+
+def tools(environment: Environment) -> Iterator[Problem]:
+    """Report data stores without the images that defragment and save them."""
+    known = [tool.name for tool in environment.versions.tools]
+    for path, spec in _made(environment):
+        backup = spec.backup
+        needed: list[tuple[DataPath, str]] = [(path, DEFRAGMENTATION_TOOL)]
+        if backup is not None:
+            needed += [((*path, "backup"), name) for name in (SNAPSHOT_TOOL, UPLOAD_TOOL)]
+        for there, name in needed:
+            if name not in known:
+                text = f"needs '{name}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
+                yield problem(environment, REGION, there, text)
+
+
+def _made(environment: Environment) -> Iterator[tuple[DataPath, DataStoreSpec | DedicatedDataStoreSpec]]:
+    """Yield everything that says how an etcd is made, with its path."""
+    region = environment.region.control_planes
+    if region.dedicated is not None:
+        yield ("control_planes", "dedicated"), region.dedicated
+    kept = kept_by_kamaji(region, dpf=uses_dpf(environment))
+    for index, store in enumerate(region.data_stores):
+        if store in kept and not store.given:
+            yield (*_STORES, index), store
+
+
+def storage_classes(environment: Environment) -> Iterator[Problem]:
+    """Report data stores on a class that the region does not make, where it makes those of the management cluster."""
+    classes = environment.region.storage
+    made = [entry.name for entry in of_management(classes)]
+    for path, name in _storage_classes(environment) if made else ():
+        if name in made:
+            continue
+        places = {entry.name: index for index, entry in enumerate(classes)}
+        if name in places:
+            there = place(environment, REGION, ("storage", places[name]))
+            text = f"'{name}' is a class of tenants' clusters alone ({there}); pick {one_of(made)}"
+        else:
+            text = undeclared(name, made, "the classes of the management cluster")
+        yield problem(environment, REGION, (*path, "storage_class"), text)
+
+
+def _storage_classes(environment: Environment) -> Iterator[tuple[DataPath, str]]:
+    """Yield the classes of the management cluster that data stores name, with what names them."""
+    for path, spec in _made(environment):
+        if spec.storage_class is not None:
+            yield path, spec.storage_class
+
+
+RULES = (of_dpus, makers, tools, storage_classes)
+"""Rules about data stores; data must fit before anything is allocated."""

@@ -1,0 +1,1 @@
+"""Rules about hosts, BMCs and bare-metal controllers."""

@@ -1,0 +1,139 @@
+"""Bare-metal controllers: what they boot, where, and the hosts that no cluster has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.allocate.controllers import PATH, boots, budgets, methods_of
+from components.intents.boot import boot_method
+from components.lookups.bmcs import unverified_bmcs
+from components.lookups.intervals import bounds, overlaps
+from components.lookups.pools import place, problem
+from components.render.backends import BARE_METAL
+from components.rules.references import host_problem
+from components.specs.environment import Environment
+from components.specs.hosts.bare_metal import BareMetalBackend, BootMethod
+from components.specs.hosts.bmc import parse_bmc
+from components.specs.hosts.root_device import MODEL_TO_WRITE
+from components.specs.reading.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
+from components.specs.reading.problems import Problem, listed, suggestion
+from components.specs.region.catalog import BootMode
+
+_MAX_RACKS = 3
+
+
+def drivers(environment: Environment) -> Iterator[Problem]:
+    """Report BMCs that the backend cannot speak to: IronCore knows Redfish only, at an address."""
+    backend = environment.region.bare_metal.backend
+    for host in environment.hosts if BARE_METAL[backend].redfish_only else ():
+        bmc = parse_bmc(host.bmc)
+        if bmc.is_ipmi:
+            text = f"{backend} speaks Redfish only; write the BMC as redfish+https://<address>/..."
+            yield host_problem(environment, host, "bmc", text)
+        elif bmc.address is None:
+            text = f"{backend} takes no name of a BMC; write its IPv4 address"
+            yield host_problem(environment, host, "bmc", text)
+
+
+def root_devices(environment: Environment) -> Iterator[Problem]:
+    """Report instance types of hosts under Metal3 that do not say which disk an image goes to: it would be /dev/sda."""
+    backend = environment.region.bare_metal.backend
+    used = {host.instance_type for host in environment.hosts} if BootMode.DISK in BARE_METAL[backend].boots else set()
+    for index, kind in enumerate(environment.instance_types.instance_types):
+        if kind.name in used and kind.root_device is None:
+            text = (
+                f"is required, since {backend} would write images of {kind.name} to /dev/sda, which may be no disk or"
+                f" another one; add {MODEL_TO_WRITE}"
+            )
+            yield problem(environment, INSTANCE_TYPES, ("instance_types", index, "root_device"), text)
+
+
+def bmc_certificates(environment: Environment) -> Iterator[Problem]:
+    """Report BMCs whose certificates nobody could verify and nobody excepted, and exceptions for no host."""
+    metal, path = environment.region.bare_metal, ("bare_metal", "bmc_certificates")
+    given = metal.bmc_certificates
+    racks, kinds = ({getattr(host, key) for host in environment.hosts} for key in ("rack", "instance_type"))
+    for index, one in enumerate(given.unverified):
+        for key, named, there in (("racks", one.racks, racks), ("instance_types", one.instance_types, kinds)):
+            for at, name in enumerate(named):
+                if name not in there:
+                    text = f"no host is of '{name}'; remove it, or correct it{suggestion(name, there)}"
+                    yield problem(environment, REGION, (*path, "unverified", index, key, at), text)
+    if given.authority is not None or not BARE_METAL[metal.backend].asks_certificates:
+        return
+    excepted = unverified_bmcs(environment)
+    asked = {
+        host.rack: None
+        for host in environment.hosts
+        if parse_bmc(host.bmc).has_certificate and host.host not in excepted
+    }
+    if asked:
+        text = (
+            f"has nothing to verify BMCs of {listed(asked, _MAX_RACKS)} by, and Ironic registers no host there; add"
+            " bmc_certificates: {authority: <Secret with ca.crt>}, or list racks under unverified with the reason"
+        )
+        yield problem(environment, REGION, path, text)
+
+
+def boot_networks(environment: Environment) -> Iterator[Problem]:
+    """Report networks to boot from that are outside the one for that, where no tenant comes, or overlap."""
+    boot, path = environment.region.networks.boot, ("networks", "boot")
+    named = [
+        ((*PATH, index, "dhcp", "network"), one.dhcp.network)
+        for index, one in enumerate(environment.region.bare_metal.controllers)
+        if one.dhcp is not None
+    ]
+    if boot is None and named:
+        text = (
+            "is required where controllers lease addresses, since a host that boots must reach Ironic and nothing else"
+            f" of the region; add a network of its own that holds {listed(str(network) for _, network in named)}"
+        )
+        yield problem(environment, REGION, path, text)
+    for where, network in named:
+        if boot is not None and not network.subnet_of(boot):
+            text = f"{network} is not in networks.boot ({boot}, {place(environment, REGION, path)});"
+            yield problem(environment, REGION, where, f"{text} take a part of it, or widen it there")
+    for (other, taken), (where, network) in overlaps((*bounds(entry[1]), entry) for entry in named):
+        text = (
+            f"{network} overlaps {taken} ({place(environment, REGION, other)}); two controllers would answer one host"
+        )
+        yield problem(environment, REGION, where, f"{text}, move one")
+
+
+def boot_methods(environment: Environment) -> Iterator[Problem]:
+    """Report bare-metal controllers that cannot boot hosts they have; one of a region without shards takes media."""
+    metal = environment.region.bare_metal
+    if not metal.controllers and metal.backend is BareMetalBackend.METAL3:
+        racks = {host.rack: None for host in environment.hosts if boot_method(host) is BootMethod.NETWORK_BOOT}
+        if racks:
+            text = (
+                f"has none that boots from the network, as hosts of {listed(racks, _MAX_RACKS)} do, and Metal3"
+                " registers none of them; list one with boot: network-boot, or write a driver with virtual media for"
+                " these"
+            )
+            yield problem(environment, REGION, PATH, text)
+    methods = methods_of(environment, environment.allocations.hosts)
+    for index, one in enumerate(metal.controllers):
+        mine = {name for name, given in environment.allocations.clusters.items() if given.controller == one.name}
+        mine |= {""} if metal.free_hosts == one.name else set()
+        unfit = sorted(name for name in mine if not boots(one, methods[name]))
+        if unfit:
+            owners = listed(
+                f"{name} ({place(environment, ALLOCATIONS, ('clusters', name))})" if name else "no cluster"
+                for name in unfit
+            )
+            text = f"'{one.name}' boots by {one.boot}, but hosts of {owners} boot from the network; write network-boot,"
+            yield problem(
+                environment, REGION, (*PATH, index, "boot"), f"{text} or a driver with virtual media for these"
+            )
+
+
+def free_hosts(environment: Environment) -> Iterator[Problem]:
+    """Report more hosts than their controller holds once those are counted that no cluster has."""
+    for index, budget in enumerate(budgets(environment)):
+        if budget.free and budget.boot and budget.hosts > budget.limit:
+            text = (
+                f"'{budget.name}' holds {budget.limit}, but has {budget.assigned} hosts of clusters and"
+                f" {budget.free} that no cluster has; name another in free_hosts, or add a controller for them"
+            )
+            yield problem(environment, REGION, (*PATH, index, "max_hosts"), text)

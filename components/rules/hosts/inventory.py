@@ -1,0 +1,270 @@
+"""Hosts: each is there once, in a hall and rack that exist, behind a BMC that can be reached."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+
+from components.lookups.intervals import bounds
+from components.lookups.pools import DataPath, inventory_file, place, problem
+from components.rules.references import host_problem
+from components.specs.base import Address
+from components.specs.environment import Environment
+from components.specs.hosts.bmc import parse_bmc
+from components.specs.hosts.instance_types import Scale
+from components.specs.hosts.inventory import HostSpec
+from components.specs.reading.loader import ALLOCATIONS, INSTANCE_TYPES, OUT_OF_SERVICE, REGION
+from components.specs.reading.problems import Problem, listed, nearest, suggestion
+
+HARDWARE = ("serial", "boot_mac", "dpu_serial")
+"""Columns that say which machine a host is, wherever it stands."""
+_IDENTITIES: dict[tuple[str, ...], Callable[[HostSpec, str], object]] = {
+    ("host",): getattr,
+    ("boot_mac",): getattr,
+    ("serial", "dpu_serial"): lambda host, column: getattr(host, column).upper(),
+    ("bmc",): lambda host, _: parse_bmc(host.bmc).machine,
+    ("slot",): lambda host, _: (host.hall, host.rack, host.slot),
+    ("dpu_bmc",): lambda host, _: None if host.dpu_bmc is None else int(host.dpu_bmc),
+}
+"""Marks that are there once, by the columns that hold them."""
+_GROUP_BIT = 1
+"""Bit of a MAC address's first byte that makes it an address of many ports (IEEE 802)."""
+_MANY_ON_A_LEAF = 3
+"""Hosts of a rack from which on they tell which leaf switch the rack has."""
+_MAX_RACKS = 3
+_NUMBERED = re.compile(r"(.*?)([0-9]{1,3})")
+"""A name that ends in the number of a slot."""
+_NO_MAC = "00:00:00:00:00:00"
+
+
+def host_duplicates(environment: Environment) -> Iterator[Problem]:
+    """Report identities and slots that stand twice, be it in other letters or for another driver."""
+    rows: list[tuple[str, DataPath]] = []
+    for columns, identity in _IDENTITIES.items():
+        marks = [identity(host, column) for host in environment.hosts for column in columns]
+        given = [mark for mark in marks if mark is not None]
+        if len(given) == len(set(given)):
+            continue
+        rows = rows or _rows(environment)
+        first: dict[object, int] = {}
+        for at, mark in enumerate(marks):
+            other = at if mark is None else first.setdefault(mark, at)
+            if other == at:
+                continue
+            (row, which), (there, other_which) = divmod(at, len(columns)), divmod(other, len(columns))
+            column = columns[which]
+            got = _written(environment.hosts[row], column)
+            before = _written(environment.hosts[there], columns[other_which])
+            as_ = "" if got == before else f" as {before}"
+            text = f"{got} stands twice, first{as_} in {place(environment, *rows[there])}; correct one of the two"
+            file, path = rows[row]
+            yield Problem(file, environment.positions.line(file, path), column, text)
+
+
+def _written(host: HostSpec, column: str) -> str:
+    match column:
+        case "slot":
+            return f"slot {host.slot} of rack {host.rack}"
+        case "bmc":
+            return f"'{parse_bmc(host.bmc).without_login}'"
+    return f"'{getattr(host, column)}'"
+
+
+def _rows(environment: Environment) -> list[tuple[str, DataPath]]:
+    """Return file and row of each host: two of one name are at one place by name."""
+    count: Counter[str] = Counter()  # every row is a host here: a file with a wrong row was not loaded
+    rows: list[tuple[str, DataPath]] = []
+    for host in environment.hosts:
+        file = inventory_file(host.hall)
+        count[file] += 1
+        rows.append((file, (count[file] + 1,)))
+    return rows
+
+
+def halls(environment: Environment) -> Iterator[Problem]:
+    """Report inventory of halls that no site has."""
+    declared = [hall for site in environment.region.sites for hall in site.halls]
+    for hall in dict.fromkeys(host.hall for host in environment.hosts):
+        if hall not in declared:
+            line = environment.positions.line(REGION, ("sites",))
+            text = f"hall '{hall}' is in no site of {REGION}:{line} ({listed(declared)}); add it there or rename this"
+            yield Problem(inventory_file(hall), 0, "", text)
+
+
+def hall_files(environment: Environment) -> Iterator[Problem]:
+    """Report halls without their inventory: a file that is lost would only look like hosts that are gone.
+
+    A hall that was renamed is told by `halls`.
+    """
+    declared = {hall for site in environment.region.sites for hall in site.halls}
+    if any(host.hall not in declared for host in environment.hosts):
+        return
+    for index, site in enumerate(environment.region.sites):
+        for at, hall in enumerate(site.halls):
+            file = inventory_file(hall)
+            if not environment.positions.line(file):
+                text = (
+                    f"hall '{hall}' has no {file}; restore it (git checkout), begin it with its first line alone while"
+                    " the hall is empty, or remove the hall here"
+                )
+                yield problem(environment, REGION, ("sites", index, "halls", at), text)
+
+
+def racks(environment: Environment) -> Iterator[Problem]:
+    """Report racks that stand in two halls, or hold others than hosts of their rack-scale type."""
+    hall_of: dict[str, str] = {}
+    whole: dict[str, str] = {}
+    kinds = environment.instance_types.by_name
+    for host in environment.hosts:
+        if hall_of.setdefault(host.rack, host.hall) != host.hall:
+            other = inventory_file(hall_of[host.rack])
+            text = f"'{host.rack}' is also a rack of {other}; a rack's name is unique in a region, rename one"
+            yield host_problem(environment, host, "rack", text)
+        kind = kinds.get(host.instance_type)
+        if kind is None:
+            continue
+        first = whole.setdefault(host.rack, kind.name)
+        if first != kind.name and Scale.RACK in {kind.scale, kinds[first].scale}:
+            text = f"'{host.rack}' has {first} too, and a rack-scale type has its racks for itself; use another rack"
+            yield host_problem(environment, host, "rack", text)
+
+
+def rack_sizes(environment: Environment) -> Iterator[Problem]:
+    """Report racks with more hosts than their type allows: at a host, or at the type when that was lowered.
+
+    It was when pools have more hosts of most of their racks than a rack may have: one that is added is nobody's yet.
+    """
+    racks: dict[str, dict[str, list[HostSpec]]] = defaultdict(lambda: defaultdict(list))
+    for host in environment.hosts:
+        racks[host.instance_type][host.rack].append(host)
+    for index, kind in enumerate(environment.instance_types.instance_types):
+        found, allowed, path = racks[kind.name], kind.nodes_per_rack, ("instance_types", index, "nodes_per_rack")
+        over = {rack: hosts for rack, hosts in found.items() if len(hosts) > allowed}
+        given = [len({host.host for host in hosts} & environment.allocations.hosts.keys()) for hosts in found.values()]
+        if len(over) > 1 and 2 * sum(count > allowed for count in given) > sum(map(bool, given)):
+            most = max(map(len, over.values()))
+            first = next(iter(over.values()))[allowed]
+            there = place(environment, inventory_file(first.hall), (first.host,))
+            text = (
+                f"{allowed} in a rack, and {listed(over, _MAX_RACKS)} have up to {most} {kind.name} ({there}); write"
+                f" {most}, or move hosts to other racks first"
+            )
+            yield problem(environment, INSTANCE_TYPES, path, text)
+            continue
+        for rack, hosts in over.items():
+            there = place(environment, INSTANCE_TYPES, path)
+            text = f"'{rack}' has more than {allowed} {kind.name} (nodes_per_rack, {there}); use another rack"
+            yield host_problem(environment, hosts[allowed], "rack", text)
+
+
+def renamed_hosts(environment: Environment) -> Iterator[Problem]:
+    """Report a host that is called otherwise than when its pool got it, as its slot and the names beside it tell."""
+    for name, host in renamed(environment).items():
+        there = place(environment, ALLOCATIONS, ("hosts", name))
+        text = (
+            f"'{host.host}' has the slot of {name}, which is a host of {environment.allocations.hosts[name]} ({there})"
+            f" and gone from here; a host keeps its name while nodes may be on it, write {name}"
+        )
+        yield host_problem(environment, host, "host", text)
+
+
+def renamed(environment: Environment) -> dict[str, HostSpec]:
+    """Return hosts of the lock file that are gone, each with the row that has its slot now under another name."""
+    given = environment.allocations.hosts
+    rows = {host.host for host in environment.hosts}
+    gone = [(name, found) for name in given if name not in rows and (found := _NUMBERED.fullmatch(name))]
+    if not gone:
+        return {}
+    new = {(host.rack, host.slot): host for host in environment.hosts if host.host not in given}
+    racks = {
+        found[1]: host.rack
+        for host in environment.hosts
+        if (found := _NUMBERED.fullmatch(host.host)) and int(found[2]) == host.slot
+    }
+    slots = {name: (racks.get(found[1], ""), int(found[2])) for name, found in gone}
+    return {name: new[slot] for name, slot in slots.items() if slot in new}
+
+
+def leaves(environment: Environment) -> Iterator[Problem]:
+    """Report a leaf switch of one host alone, in a rack whose other hosts are all on one of nearly that name."""
+    racks: dict[str, list[HostSpec]] = defaultdict(list)
+    hosts_of = Counter(host.leaf for host in environment.hosts)
+    for host in environment.hosts:
+        racks[host.rack].append(host)
+    for rack, hosts in racks.items():
+        found = Counter(host.leaf for host in hosts)
+        (usual, most), *others = found.most_common()
+        if len(others) != 1 or most < _MANY_ON_A_LEAF:
+            continue
+        for host in hosts:
+            if host.leaf != usual and hosts_of[host.leaf] == 1 and nearest(host.leaf, [usual]):
+                text = (
+                    f"'{host.leaf}' has this host alone, and the other {most} of rack {rack} are on {usual}; did you"
+                    f" mean '{usual}'?"
+                )
+                yield host_problem(environment, host, "leaf", text, host.host)
+
+
+def bmc_addresses(environment: Environment) -> Iterator[Problem]:
+    """Report BMCs of hosts and DPUs outside the BMC network, or at one address.
+
+    A name instead of an address is taken as it is.
+    """
+    network = environment.region.networks.bmc
+    first, last = bounds(network)
+    found = [
+        (host, "bmc", int(given)) for host in environment.hosts if (given := parse_bmc(host.bmc).address) is not None
+    ]
+    outside = [(host, number) for host, _, number in found if not first <= number <= last]
+    if len(outside) > 1 and len(outside) == len(found):
+        host, number = outside[0]
+        there = place(environment, inventory_file(host.hall), (host.host,))
+        text = (
+            f"{network} has none of the {len(found)} BMCs, such as {Address(number)} ({there}); write the network that"
+            " they are in"
+        )
+        yield problem(environment, REGION, ("networks", "bmc"), text)
+        return
+    hosts = {number: host for host, _, number in found}
+    found += [(host, "dpu_bmc", int(host.dpu_bmc)) for host in environment.hosts if host.dpu_bmc is not None]
+    for host, column, number in found:
+        other = hosts.get(number) if column == "dpu_bmc" else None
+        if other:
+            there = place(environment, inventory_file(other.hall), (other.host,))
+            text = f"{host.dpu_bmc} is also the BMC of {other.host} ({there}); correct one of the two"
+            yield host_problem(environment, host, column, text)
+        if not first < number < last:
+            address = Address(number)
+            rule = "is no machine's address in" if address in network else "is outside"
+            there = place(environment, REGION, ("networks", "bmc"))
+            text = f"{address} {rule} networks.bmc ({network}, {there}); correct the address"
+            yield host_problem(environment, host, column, text)
+
+
+def bmc_logins(environment: Environment) -> Iterator[Problem]:
+    """Report BMC addresses with a login in them."""
+    for host in environment.hosts:
+        if parse_bmc(host.bmc).has_login:  # not shown: it may hold a password
+            text = f"carries a login; remove it and keep it in Secret {host.bmc_secret}"
+            yield host_problem(environment, host, "bmc", text)
+
+
+def mac_addresses(environment: Environment) -> Iterator[Problem]:
+    """Report MAC addresses that no port can have."""
+    for host in environment.hosts:
+        if int(host.boot_mac[:2], 16) & _GROUP_BIT:
+            text = f"'{host.boot_mac}' is the address of a group, no port has one; correct it"
+            yield host_problem(environment, host, "boot_mac", text)
+        elif host.boot_mac == _NO_MAC:
+            yield host_problem(environment, host, "boot_mac", f"'{host.boot_mac}' is no port's address; correct it")
+
+
+def out_of_service(environment: Environment) -> Iterator[Problem]:
+    """Report hosts that are out of service and in no inventory."""
+    known = {host.host for host in environment.hosts}
+    others = [host.host for host in environment.hosts if host.host not in environment.out_of_service]
+    for name in environment.out_of_service:
+        if name not in known:
+            text = f"'{name}' is in no inventory/hall-*.csv; remove it{suggestion(name, others)}"
+            yield problem(environment, OUT_OF_SERVICE, ("hosts", name), text)

@@ -1,0 +1,1 @@
+"""Rules about tenant networks, DPUs and fabrics."""

@@ -1,0 +1,99 @@
+"""Networks that the data deny to VPCs: none that a VPC must reach, each once, and only where something filters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.pools import DataPath, place, problem, tenant_file
+from components.render.backends import BORDERS, Filter
+from components.rules.storage.storage import address_of
+from components.specs.base import Network
+from components.specs.environment import Environment
+from components.specs.network.tenant_network import Isolation
+from components.specs.reading.loader import REGION
+from components.specs.reading.problems import Problem, dotted, listed
+from components.specs.storage.storage import VastClassSpec
+
+_NEEDED = ("storage", "control_plane_vips", "tenants")
+_MAX_NAMES = 4
+
+
+def needed(environment: Environment) -> Iterator[Problem]:
+    """Report denied networks with something in them that VPCs must reach, since what is denied is denied first."""
+    kept = list(_kept(environment))
+    for file, path, network in _denied(environment):
+        cut = [f"{dotted(at)} ({one}, {place(environment, REGION, at)})" for at, one in kept if one.overlaps(network)]
+        if cut:
+            text = (
+                f"{network} would cut VPCs off from {listed(cut, _MAX_NAMES)}; remove it, or write smaller networks"
+                " beside what is needed"
+            )
+            yield problem(environment, file, path, text)
+
+
+def nested(environment: Environment) -> Iterator[Problem]:
+    """Report denied networks inside a wider one of the same list: each is one rule more on every DPU, for nothing.
+
+    One that stands twice is told as that (`names`).
+    """
+    lists: dict[tuple[str, DataPath], list[tuple[DataPath, Network]]] = {}
+    for file, path, network in _denied(environment):
+        lists.setdefault((file, path[:-1]), []).append((path, network))
+    for (file, _), listing in lists.items():
+        for path, network in listing:
+            wider = ((at, one) for at, one in listing if one != network and network.subnet_of(one))
+            if (found := max(wider, key=lambda item: item[1].num_addresses, default=None)) is not None:
+                at, one = found
+                text = f"{network} is in {one}, which is denied whole ({dotted(at)}, {place(environment, file, at)})"
+                yield problem(environment, file, path, f"{text}; remove it")
+
+
+def backends(environment: Environment) -> Iterator[Problem]:
+    """Report networks denied to VPCs whose packets nothing filters."""
+    able = " or ".join(isolation for isolation in Isolation if BORDERS[isolation].filters is Filter.HOSTS)
+    reaching = list[str]()
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            if BORDERS[vpc.isolation].filters is not Filter.NOTHING:
+                continue
+            reaching.append(f"{vpc.name} ({vpc.isolation})")
+            if vpc.deny:
+                text = (
+                    f"{vpc.isolation} routes all outside or nothing, and filters no network; remove it, or take {able}"
+                )
+                yield problem(environment, tenant_file(tenant), ("vpcs", index, "deny"), text)
+    if reaching and environment.region.networks.deny:
+        text = (
+            f"no packet of {listed(reaching, _MAX_NAMES)} is filtered, and it would reach these networks; remove it, or"
+            f" take {able} there"
+        )
+        yield problem(environment, REGION, ("networks", "deny"), text)
+
+
+def _denied(environment: Environment) -> Iterator[tuple[str, DataPath, Network]]:
+    """Yield what the data deny, with file and path."""
+    for index, network in enumerate(environment.region.networks.deny):
+        yield REGION, ("networks", "deny", index), network
+    for tenant in environment.tenants:
+        for at, vpc in enumerate(tenant.vpcs):
+            for index, network in enumerate(vpc.deny):
+                yield tenant_file(tenant), ("vpcs", at, "deny", index), network
+
+
+def _kept(environment: Environment) -> Iterator[tuple[DataPath, Network]]:
+    """Yield what VPCs must reach, with its path in ``region.yaml``: networks first, then single addresses."""
+    region, plan = environment.region, environment.region.networks
+    yield from ((("networks", key), getattr(plan, key)) for key in _NEEDED)
+    yield from ((("networks", "public", index), one) for index, one in enumerate(plan.public))
+    for index, one in enumerate(plan.border.networks if plan.border else ()):
+        yield ("networks", "border", "networks", index), one
+    told = region.nodes.addresses
+    for key, addresses in (("dns", told.dns), ("ntp", told.ntp)) if told else ():
+        for index, address in enumerate(addresses):
+            yield ("nodes", "addresses", key, index), Network(f"{address}/32")
+    arrays = ((index, entry.endpoint) for index, entry in enumerate(region.storage) if isinstance(entry, VastClassSpec))
+    stores = ((index, store.host) for index, store in enumerate(region.object_stores))
+    for key, ends in (("storage", arrays), ("object_stores", stores)):
+        for index, end in ends:
+            if (there := address_of(end)) is not None:
+                yield (key, index, "endpoint"), Network(f"{there}/32")

@@ -1,0 +1,55 @@
+"""Letting DPUs go: it needs an image, hosts of Metal3, and limits within those that hold for rolls of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.pools import place, problem
+from components.render.network.dpu_release import TOOL
+from components.rollout.limits import NVLINK, PER_FABRIC, RolloutLimits
+from components.specs.environment import Environment
+from components.specs.hosts.bare_metal import BareMetalBackend
+from components.specs.reading.loader import REGION, VERSIONS
+from components.specs.reading.problems import Problem, listed
+
+_PATH = ("dpus", "release")
+
+
+def needs(environment: Environment) -> Iterator[Problem]:
+    """Report DPUs that are to be let go without the image that does it, or on hosts whose power nobody can cycle."""
+    if environment.region.dpus.release is None:
+        return
+    known, metal = [tool.name for tool in environment.versions.tools], environment.region.bare_metal.backend
+    if TOOL not in known:
+        text = (
+            f"needs '{TOOL}', which is not among tools of {VERSIONS} ({listed(known)}); add it there, or remove release"
+        )
+        yield problem(environment, REGION, _PATH, text)
+    if metal is not BareMetalBackend.METAL3:
+        there = place(environment, REGION, ("bare_metal", "backend"))
+        text = f"power-cycles hosts of {BareMetalBackend.METAL3} alone, these are of {metal} ({there}); remove release"
+        yield problem(environment, REGION, _PATH, text)
+
+
+def within_limits(environment: Environment) -> Iterator[Problem]:
+    """Report more hosts that may be away for their DPU's sake than may be away for a roll."""
+    release, limits = environment.region.dpus.release, environment.region.nodes.rollouts
+    if release is None:
+        return
+    allowed = RolloutLimits(environment).allowed_on_fabrics()
+    least = min(allowed, key=lambda fabric: allowed[fabric], default=None)
+    if least is not None and release.max_away > allowed[least]:
+        there = place(environment, REGION, ("nodes", "rollouts", PER_FABRIC))
+        text = (
+            f"{release.max_away} hosts may all be on fabric {least}, where {PER_FABRIC} ({there}) allows"
+            f" {allowed[least]}; write {max(allowed[least], 1)} or less, or raise that limit"
+        )
+        yield problem(environment, REGION, (*_PATH, "max_away"), text)
+    domains = limits.max_rolling_nvlink_domains
+    if domains is not None and release.max_away_per_vpc > domains:
+        there = place(environment, REGION, ("nodes", "rollouts", NVLINK))
+        text = (
+            f"{release.max_away_per_vpc} hosts may be of as many NVLink domains, {NVLINK} ({there}) allows {domains};"
+            f" write {domains} or less, or raise that limit"
+        )
+        yield problem(environment, REGION, (*_PATH, "max_away_per_vpc"), text)

@@ -1,0 +1,124 @@
+"""IPv6 beside IPv4: where it is taken from, how much of it, what can give it to pods, and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.add_ons import takes_ipv6
+from components.lookups.control_planes import most_nodes_of
+from components.lookups.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file
+from components.render.add_ons.cni import DUAL_STACK, POD_PREFIX_PER_NODE_IPV6
+from components.render.backends import CONTROL_PLANES
+from components.rules.region.cluster_api import PATH
+from components.specs.environment import Environment
+from components.specs.ipv6 import Ipv6Spec, Network6
+from components.specs.reading.loader import ALLOCATIONS, REGION, VERSIONS
+from components.specs.reading.problems import Problem, listed
+from components.specs.region.cluster_api import numbers
+
+_USABLE = {"fc00::/7": "private, RFC 4193", "2000::/3": "public"}
+_SIZES = {
+    # Kubernetes and Cilium keep a bit for each node's part, of which they take 16 bits at most.
+    "pods": (48, POD_PREFIX_PER_NODE_IPV6),
+    # The API server takes 20 bits at most; fewer than 8 leave little.
+    "services": (108, 120),
+}
+"""Lengths of the widest and the narrowest prefix, by what it is for."""
+
+
+def usable(environment: Environment) -> Iterator[Problem]:
+    """Report a network for prefixes of IPv6 in which no machine has an address."""
+    network = environment.region.networks.tenants_ipv6
+    if network is not None and not any(network.subnet_of(Network6(one)) for one in _USABLE):
+        within = " or ".join(f"{one} ({what})" for one, what in _USABLE.items())
+        text = f"{network} is not within {within}; write a network of one of them, like fd42:7a1c:e500::/40"
+        yield problem(environment, REGION, ("networks", "tenants_ipv6"), text)
+
+
+def given(environment: Environment) -> Iterator[Problem]:
+    """Report VPCs that ask for IPv6 in a region that has none to give."""
+    if environment.region.networks.tenants_ipv6 is None:
+        for tenant in environment.tenants:
+            for index, vpc in enumerate(tenant.vpcs):
+                if vpc.ipv6 is not None:
+                    there = place(environment, REGION, ("networks",))
+                    text = (
+                        f"needs networks.tenants_ipv6 ({there}); add it there, like fd42:7a1c:e500::/40, or remove it"
+                    )
+                    yield problem(environment, tenant_file(tenant), ("vpcs", index, "ipv6"), text)
+
+
+def sizes(environment: Environment) -> Iterator[Problem]:
+    """Report sizes that Kubernetes does not take, and prefixes for pods that are too small for their cluster."""
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            for kind, (widest, narrowest) in _SIZES.items() if vpc.ipv6 else ():
+                size: int = getattr(vpc.ipv6, kind)
+                if not widest <= size <= narrowest:
+                    text = f"/{size} is no size for {kind} of IPv6; write one from /{widest} to /{narrowest}"
+                    yield problem(environment, tenant_file(tenant), ("vpcs", index, "ipv6", kind), text)
+    for placed, path, ipv6 in _asking(environment):
+        name, nodes = placed.cluster.name, most_nodes_of(environment, placed.cluster)
+        room = 1 << max(0, POD_PREFIX_PER_NODE_IPV6 - ipv6.pods)
+        if room < nodes and ipv6.pods <= _SIZES["pods"][1]:
+            wide = POD_PREFIX_PER_NODE_IPV6 - (nodes - 1).bit_length()
+            each = f"a /{POD_PREFIX_PER_NODE_IPV6} each"
+            text = f"/{ipv6.pods} holds the pods of {room} nodes ({each}), {name} has {nodes}; write /{wide}"
+            yield problem(environment, placed.file, (*path, "pods"), text)
+
+
+def networks(environment: Environment) -> Iterator[Problem]:
+    """Report clusters whose network gives pods no address of IPv6 while their hosts have none."""
+    for placed, path, _ in _asking(environment):
+        if not takes_ipv6(environment, placed):
+            text = (
+                f"the network of {placed.cluster.name} gives pods IPv4 alone; remove it, or have {listed(DUAL_STACK)}"
+                " for its network"
+            )
+            yield problem(environment, placed.file, path, text)
+
+
+def control_planes(environment: Environment) -> Iterator[Problem]:
+    """Report clusters whose control plane would be told of IPv4 alone."""
+    backend = environment.region.control_planes.backend
+    last, found = CONTROL_PLANES[backend].one_family_until, environment.versions.cluster_api.releases.get(backend)
+    if last is None or found is None or numbers(found) > numbers(last):
+        return
+    there = place(environment, VERSIONS, (*PATH, backend))
+    for placed, path, _ in _asking(environment):
+        text = (
+            f"{backend} {found} ({there}) takes the first range of a cluster alone; remove it, or write a later release"
+            f" than {last} there"
+        )
+        yield problem(environment, placed.file, path, text)
+
+
+def kept(environment: Environment) -> Iterator[Problem]:
+    """Report clusters that would get IPv6, or lose it, while they are there."""
+    lock = environment.allocations
+    for placed in clusters(environment):
+        old, name = lock.clusters.get(placed.cluster.name), placed.cluster.vpc
+        vpc = lock.vpcs.get(name)
+        if old is None or vpc is None or {old.tenant, vpc.tenant} != {placed.tenant.tenant} or old.vpc != name:
+            continue
+        spec = placed.vpc
+        if spec is None or spec.has_own(placed.cluster.name):
+            continue
+        has, wants = bool(vpc.of_cluster(placed.cluster.name).ipv6), spec.ipv6_of(placed.cluster.name) is not None
+        if has != wants:
+            there, path = place(environment, ALLOCATIONS, ("vpcs", name)), placed.vpc_path
+            what = "runs with IPv4 alone" if wants else f"runs with {listed(map(str, vpc.ipv6.values()))}, too"
+            remedy = "remove it" if wants else "write it back"
+            text = (
+                f"{placed.cluster.name} {what} ({there}), and a cluster keeps its families; {remedy}, or move to a"
+                " new VPC with a new cluster"
+            )
+            yield problem(environment, placed.file, (*path, "ipv6") if wants else path, text)
+
+
+def _asking(environment: Environment) -> Iterator[tuple[PlacedCluster, DataPath, Ipv6Spec]]:
+    """Yield clusters that ask for IPv6, each with where that is written."""
+    for placed in clusters(environment):
+        ipv6 = placed.vpc.ipv6_of(placed.cluster.name) if placed.vpc else None
+        if ipv6 is not None:
+            yield placed, (*placed.vpc_path, "ipv6"), ipv6

@@ -1,0 +1,71 @@
+"""Addresses of nodes in their VPC: somebody hands them over, on a port that is known, and what they name is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.intents.node_networks import addressed
+from components.lookups.pools import DataPath, place, pools, problem
+from components.render.backends import BARE_METAL, BORDERS, CONTROL_PLANES
+from components.specs.base import Address
+from components.specs.environment import Environment
+from components.specs.network.tenant_network import Egress
+from components.specs.reading.loader import INSTANCE_TYPES, REGION
+from components.specs.reading.problems import Problem, listed
+
+_AT: DataPath = ("nodes", "addresses")
+_MAX_NAMES = 3
+
+
+def handed_over(environment: Environment) -> Iterator[Problem]:
+    """Report addresses of nodes where the backends hand none over: Metal3 does, to nodes that join by kubeadm."""
+    region = environment.region
+    metal, control_planes = region.bare_metal.backend, region.control_planes.backend
+    able = BARE_METAL[metal].data_template is not None and CONTROL_PLANES[control_planes].takes_addresses
+    if region.nodes.addresses is not None and not able:
+        text = f"hosts of {metal} under control planes of {control_planes} are handed no address; remove it"
+        yield problem(environment, REGION, _AT, text)
+
+
+def interfaces(environment: Environment) -> Iterator[Problem]:
+    """Report instance types of nodes that get an address, and do not say which port it is for."""
+    kinds, told = environment.instance_types.by_name, set[str]()
+    for placed in pools(environment):
+        name = placed.pool.instance_type
+        if name not in told and addressed(environment, placed) and kinds[name].dpu.interface is None:
+            told.add(name)
+            path = ("instance_types", environment.instance_types.instance_types.index(kinds[name]), "dpu", "interface")
+            text = (
+                f"is required for {name}, whose nodes in {placed.key} get an address"
+                f" ({place(environment, REGION, _AT)}); write the name that inspection gives the DPU's first function,"
+                " such as enp1s0f0np0"
+            )
+            yield problem(environment, INSTANCE_TYPES, path, text)
+
+
+def services(environment: Environment) -> Iterator[Problem]:
+    """Report name servers and clocks that nodes of a VPC on HBN would be told of, and not reach."""
+    told = environment.region.nodes.addresses
+    closed = [
+        vpc.name
+        for tenant in environment.tenants
+        for vpc in tenant.vpcs
+        if BORDERS[vpc.isolation].link_per_host and vpc.egress is Egress.NONE
+    ]
+    for key, addresses in (("dns", told.dns), ("ntp", told.ntp)) if told else ():
+        for index, address in enumerate(addresses):
+            why = _unreached(environment, address, closed)
+            if why:
+                text = f"{address} is {why}; pick an address in networks.storage or networks.border.networks"
+                yield problem(environment, REGION, (*_AT, key, index), text)
+
+
+def _unreached(environment: Environment, address: Address, closed: list[str]) -> str:
+    """Return why nodes of a VPC do not reach ``address``; ``closed`` lists VPCs without egress."""
+    plan = environment.region.networks
+    name = plan.closed(address)
+    if name is not None:
+        return f"in networks.{name} ({getattr(plan, name)}), which no VPC reaches"
+    if closed and not any(address in one for one in (plan.storage, *(plan.border.networks if plan.border else ()))):
+        return f"outside what VPCs without egress reach ({listed(closed, _MAX_NAMES)})"
+    return ""

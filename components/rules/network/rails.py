@@ -1,0 +1,52 @@
+"""Rails of RoCE fabrics: that there are as many as ports whose functions pods get, on one fabric for each cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.fabrics import connected, cutting, infiniband, on_roce
+from components.lookups.pools import clusters, place, problem
+from components.specs.environment import Environment
+from components.specs.network.fabrics import FabricSpec
+from components.specs.reading.loader import INSTANCE_TYPES, REGION
+from components.specs.reading.problems import Problem, listed
+
+
+def enough(environment: Environment) -> Iterator[Problem]:
+    """Report fabrics with fewer rails than a node has ports there whose functions pods get."""
+    lacking: dict[str, tuple[int, str]] = {}
+    for placed in clusters(environment):
+        for kind, fabric in on_roce(environment, placed):
+            most, _ = lacking.get(fabric.name, (fabric.rails or 0, ""))
+            if kind.cuts_roce and kind.roce_ports > most:
+                lacking[fabric.name] = (kind.roce_ports, f"{placed.cluster.name} get functions of '{kind.name}'")
+    for index, fabric in enumerate(environment.region.fabrics):
+        if fabric.name in lacking:
+            yield _few(environment, index, fabric, *lacking[fabric.name])
+
+
+def one_fabric(environment: Environment) -> Iterator[Problem]:
+    """Report clusters whose pods would get functions of ports on RoCE, and ports of another fabric beside them."""
+    for placed in clusters(environment):
+        if not cutting(environment, placed):
+            continue
+        names = [fabric.name for kind, fabric in on_roce(environment, placed) if kind.cuts_roce]
+        if connected(environment, placed):
+            names += [fabric.name for fabric in infiniband(environment, placed.vpc)]
+        names = list(dict.fromkeys(names))
+        if len(names) > 1:
+            text = (
+                f"pods of {placed.cluster.name} would get functions of ports on {listed(names)}, and the operators of"
+                " adapters are set up for one fabric; make a VPC and a cluster for each"
+            )
+            yield problem(environment, placed.file, (*placed.vpc_path, "fabrics"), text)
+
+
+def _few(environment: Environment, index: int, fabric: FabricSpec, ports: int, whose: str) -> Problem:
+    catalog = place(environment, INSTANCE_TYPES, ("instance_types",))
+    text = f"pods of {whose} on {ports} ports ({catalog})"
+    if fabric.rails is None:
+        text = f"{fabric.name} has no rails, and {text}; add rails: {ports} and rail_prefixes: 100.96.0.0/12"
+        return problem(environment, REGION, ("fabrics", index), text)
+    text = f"{fabric.name} has {fabric.rails} rails, and {text}; write {ports}, or take roce_ports away there"
+    return problem(environment, REGION, ("fabrics", index, "rails"), text)

@@ -1,0 +1,134 @@
+"""Security groups: what names them and what they name is there, something can enforce them, and they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from components.lookups.pools import DataPath, place, problem, tenant_file
+from components.render.backends import BORDERS
+from components.rules.network.tenant_network import region_networks
+from components.specs.base import Network
+from components.specs.environment import Environment
+from components.specs.network.security_groups import SecurityGroupSpec, SecurityRuleSpec
+from components.specs.network.tenant_network import Egress, Ingress, Isolation, VpcSpec
+from components.specs.network.vpc_allocation import PREFIXES
+from components.specs.reading.loader import REGION
+from components.specs.reading.problems import Problem, listed, suggestion
+from components.specs.region.tenant import TenantSpec
+
+MOST_RULES = 200
+"""Most rules of a group, counted by port and peer's prefix: NICo's default, beyond which it refuses one."""
+
+
+def references(environment: Environment) -> Iterator[Problem]:
+    """Report groups that a VPC names in vain, and peers of rules that are none of a VPC with the group."""
+    for tenant in environment.tenants:
+        names = [group.name for group in tenant.security_groups]
+        for index, vpc in enumerate(tenant.vpcs):
+            if vpc.security_group is not None and vpc.security_group not in names:
+                name = vpc.security_group
+                text = f"'{name}' is not declared (declared: {listed(names)}); pick one{suggestion(name, names)}"
+                if not names:
+                    text = f"'{name}' is not declared, and security_groups has none; declare it there, or remove it"
+                yield problem(environment, tenant_file(tenant), ("vpcs", index, "security_group"), text)
+        for path, group, rule in _rules(tenant):
+            for vpc in _with(tenant, group):
+                peers = [peer.vpc for peer in vpc.peers]
+                if rule.peer is not None and rule.peer not in peers:
+                    text = f"'{rule.peer}' is no peer of VPC {vpc.name}, which has this group; remove it"
+                    yield problem(environment, tenant_file(tenant), path, text)
+
+
+def backends(environment: Environment) -> Iterator[Problem]:
+    """Report groups of VPCs whose packets no DPU filters."""
+    able = " or ".join(isolation for isolation in Isolation if BORDERS[isolation].evpn)
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            if vpc.security_group is not None and not BORDERS[vpc.isolation].evpn:
+                text = f"{vpc.isolation} enforces no security group, {able} does; remove it, and write policies inside"
+                yield problem(environment, tenant_file(tenant), ("vpcs", index, "security_group"), text)
+
+
+def networks(environment: Environment) -> Iterator[Problem]:
+    """Report rules that open nothing: what they are about is the region's, denied, reached anyway, or kept out."""
+    for tenant in environment.tenants:
+        for path, group, rule in _rules(tenant):
+            if rule.cidr is None:
+                continue
+            why = next(
+                chain(
+                    _of_the_region(environment, rule.cidr),
+                    _of_vpcs(environment, tenant, _with(tenant, group), rule.cidr, inward=path[2] == "ingress"),
+                ),
+                None,
+            )
+            if why is not None:
+                yield problem(environment, tenant_file(tenant), path, why)
+
+
+def _of_the_region(environment: Environment, cidr: Network) -> Iterator[str]:
+    """Yield why no rule of any VPC opens ``cidr``."""
+    plan = environment.region.networks
+    for path, name, network in region_networks(environment):
+        if path[1] != "public" and cidr.subnet_of(network):
+            yield f"{cidr} is in {name}, where no rule leads; name a VPC there as peer, or remove it here"
+    for network in plan.deny:
+        if cidr.subnet_of(network):
+            there = place(environment, REGION, ("networks", "deny"))
+            yield f"{cidr} is in {network} of networks.deny ({there}), which is denied first; remove it here"
+    for network in plan.border.networks if plan.border else ():
+        if cidr.subnet_of(network):
+            there = place(environment, REGION, ("networks", "border", "networks"))
+            yield (
+                f"{cidr} is in {network} of networks.border.networks ({there}), which every VPC reaches, with a group"
+                " and without; remove it here"
+            )
+
+
+def _of_vpcs(
+    environment: Environment, tenant: TenantSpec, vpcs: list[VpcSpec], cidr: Network, *, inward: bool
+) -> Iterator[str]:
+    """Yield why a rule opens nothing of ``cidr`` to ``vpcs``, which have its group."""
+    if vpcs and all(any(cidr.subnet_of(network) for network in vpc.deny) for vpc in vpcs):
+        there = place(environment, tenant_file(tenant), ("vpcs", tenant.vpcs.index(vpcs[0]), "deny"))
+        yield f"{cidr} is in what VPC {vpcs[0].name} denies first ({there}); remove it here"
+    if kept := [vpc for vpc in vpcs if vpc.egress is Egress.NONE]:
+        told = _written(environment, tenant, kept, "egress")
+        yield f"{told}: nothing gets out to {cidr}, nor an answer; remove it here, or write egress: public there"
+    if inward and vpcs and all(vpc.ingress is Ingress.NONE for vpc in vpcs):
+        told = _written(environment, tenant, vpcs, "ingress")
+        yield f"{told}: nothing outside reaches it; remove it here, or write ingress: public there"
+
+
+def _written(environment: Environment, tenant: TenantSpec, vpcs: list[VpcSpec], key: str) -> str:
+    """Return that ``key`` is none for ``vpcs``, with where the first of them says so."""
+    there = place(environment, tenant_file(tenant), ("vpcs", tenant.vpcs.index(vpcs[0]), key))
+    return f"{listed(vpc.name for vpc in vpcs)} has {key}: none ({there})"
+
+
+def size(environment: Environment) -> Iterator[Problem]:
+    """Report groups of more rules than a DPU should have."""
+    vpcs = (vpc for tenant in environment.tenants for vpc in tenant.vpcs)
+    prefixes = {vpc.name: len(PREFIXES) + len(vpc.more_prefixes) for vpc in vpcs}
+    for tenant in environment.tenants:
+        for index, group in enumerate(tenant.security_groups):
+            rules = (*group.ingress, *group.egress)
+            count = sum(max(1, len(rule.ports)) * prefixes.get(rule.peer or "", 1) for rule in rules)
+            if count > MOST_RULES:
+                text = (
+                    f"{group.name} has {count} rules, counted by port and by prefix of a peer,"
+                    f" and a group may have at most {MOST_RULES}; list fewer ports, or leave ports out"
+                )
+                yield problem(environment, tenant_file(tenant), ("security_groups", index), text)
+
+
+def _rules(tenant: TenantSpec) -> Iterator[tuple[DataPath, SecurityGroupSpec, SecurityRuleSpec]]:
+    for index, group in enumerate(tenant.security_groups):
+        for key in ("ingress", "egress"):
+            for at, rule in enumerate(getattr(group, key)):
+                yield ("security_groups", index, key, at), group, rule
+
+
+def _with(tenant: TenantSpec, group: SecurityGroupSpec) -> list[VpcSpec]:
+    return [vpc for vpc in tenant.vpcs if vpc.security_group == group.name]

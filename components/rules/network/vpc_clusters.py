@@ -1,0 +1,121 @@
+"""Several clusters in a VPC: all but one have prefixes of their own, which stay as long as they do."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from components.lookups.fabrics import connected
+from components.lookups.pools import PlacedCluster, clusters, place, problem, tenant_file
+from components.render.backends import BORDERS
+from components.specs.environment import Environment
+from components.specs.network.tenant_network import MorePrefixSpec, PrefixKind
+from components.specs.reading.loader import ALLOCATIONS
+from components.specs.reading.problems import Problem, listed, suggestion
+
+_OF_CLUSTERS = (PrefixKind.PODS, PrefixKind.SERVICES, PrefixKind.LOAD_BALANCERS)
+"""Kinds of prefixes that a cluster has to itself."""
+
+
+def same_prefixes(environment: Environment) -> Iterator[Problem]:
+    """Report clusters that have the prefixes of a VPC as another has: both would number their pods from one."""
+    first: dict[tuple[str, str], str] = {}
+    for placed in _settled_first(environment):
+        name, key = placed.cluster.name, (placed.tenant.tenant, placed.cluster.vpc)
+        vpc = placed.vpc
+        several = vpc is not None and BORDERS[vpc.isolation].several_clusters
+        if several and vpc is not None and vpc.has_own(name):
+            continue
+        if key in first:
+            remedy = "give this cluster a VPC of its own"
+            if several:
+                remedy += f", or prefixes of its own, in more_prefixes there with cluster: {name}"
+            text = f"VPC '{placed.cluster.vpc}' already carries cluster {first[key]}; {remedy}"
+            yield problem(environment, placed.file, (*placed.path, "vpc"), text)
+        first.setdefault(key, name)
+
+
+def _settled_first(environment: Environment) -> list[PlacedCluster]:
+    """Return all clusters in the order of the data, but new ones last."""
+    return sorted(clusters(environment), key=lambda placed: placed.cluster.name not in environment.allocations.clusters)
+
+
+def references(environment: Environment) -> Iterator[Problem]:
+    """Report prefixes of clusters that are not in their VPC."""
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            there = [cluster.name for cluster in tenant.clusters if cluster.vpc == vpc.name]
+            for at, more in enumerate(vpc.more_prefixes):
+                if more.cluster is not None and more.cluster not in there:
+                    text = (
+                        f"'{more.cluster}' is no cluster in VPC {vpc.name} (there: {listed(there)}); name one, or"
+                        f" remove the prefix{suggestion(more.cluster, there)}"
+                    )
+                    path = ("vpcs", index, "more_prefixes", at, "cluster")
+                    yield problem(environment, tenant_file(tenant), path, text)
+
+
+def kinds(environment: Environment) -> Iterator[Problem]:
+    """Report clusters that lack a prefix of their own while they have others, and prefixes that nobody could use."""
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            path, found = ("vpcs", index, "more_prefixes"), defaultdict[str, Counter[PrefixKind]](Counter)
+            for at, more in enumerate(vpc.more_prefixes):
+                if more.cluster is not None:
+                    found[more.cluster][more.kind] += 1
+                wrong = _unusable(more, 0 if more.cluster is None else found[more.cluster][more.kind])
+                if wrong:
+                    text = f"'{more.name}' is for {more.kind}, {wrong}; remove it"
+                    yield problem(environment, tenant_file(tenant), (*path, at), text)
+            for cluster, has in found.items():
+                lacking = [kind for kind in _OF_CLUSTERS if not has[kind]]
+                if lacking:
+                    text = f"has prefixes for {cluster}, and none of its own for {listed(lacking)}; add what lacks"
+                    yield problem(environment, tenant_file(tenant), path, text)
+
+
+def _unusable(more: MorePrefixSpec, count: int) -> str:
+    """Return why nobody could use ``more``, the prefix number ``count`` of its kind that its cluster has."""
+    if more.kind is PrefixKind.SERVICES and more.cluster is None:
+        return "which keep the range that they began with: only another cluster has one of its own"
+    if more.kind is PrefixKind.SERVICES and count > 1:
+        return f"of which {more.cluster} has one range for ever"
+    if more.kind is PrefixKind.HOSTS and more.cluster is not None:
+        return f"and has cluster: {more.cluster}, while hosts of all clusters have links alike"
+    return ""
+
+
+def kept(environment: Environment) -> Iterator[Problem]:
+    """Report clusters that would have other prefixes than those that they run with."""
+    for placed in clusters(environment):
+        old, name = environment.allocations.clusters.get(placed.cluster.name), placed.cluster.name
+        for index, vpc in enumerate(placed.tenant.vpcs):
+            given = environment.allocations.vpcs.get(vpc.name)
+            if old is None or given is None or old.tenant != placed.tenant.tenant or old.vpc not in {None, vpc.name}:
+                continue
+            had = {more: one for more, one in given.more_prefixes.items() if one.cluster == name}
+            path, now = ("vpcs", index, "more_prefixes"), {more.name for more in vpc.more_prefixes}
+            there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
+            if not had and vpc.name == placed.cluster.vpc and vpc.has_own(name):
+                text = f"has prefixes for {name}, which runs with those of the VPC ({there}); remove its own"
+                yield problem(environment, placed.file, path, text)
+            for more in had:
+                if more not in now:
+                    text = f"lacks '{more}' of {name}, which runs with it ({there}); write it back"
+                    yield problem(environment, placed.file, path, text)
+
+
+def partitions(environment: Environment) -> Iterator[Problem]:
+    """Report clusters that would share a partition of InfiniBand: each tells its manager alone who is in it."""
+    first: dict[str, str] = {}
+    for placed in _settled_first(environment):
+        name = placed.cluster.vpc
+        if not connected(environment, placed):
+            continue
+        if name in first:
+            text = (
+                f"{placed.cluster.name} has InfiniBand ports, and the partition of VPC {name} is kept by"
+                f" {first[name]}; give this cluster a VPC of its own"
+            )
+            yield problem(environment, placed.file, (*placed.path, "vpc"), text)
+        first.setdefault(name, placed.cluster.name)

@@ -1,0 +1,1 @@
+"""Rules about node pools, templates and rollouts."""

@@ -1,0 +1,172 @@
+"""Node pools: rolls that the region could never allow, restarts at forbidden hours, gates that nobody opens."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from components.intents.boot import FIRST_REVISION
+from components.lookups.pools import clusters, declared_spares, place, pools, problem
+from components.rollout.limits import RolloutLimits
+from components.specs.environment import Environment
+from components.specs.hosts.instance_types import Scale
+from components.specs.keys import cluster_of, group_key, pool_key, pool_of
+from components.specs.pools.node_pool import BurnIn
+from components.specs.reading.loader import ALLOCATIONS, IMAGE_PINS, POLICY, REGION
+from components.specs.reading.problems import Problem, listed
+from components.specs.region.region import FailureDomain
+
+AREA = "node-pools"
+"""First part of the names of these rules, as waivers and reports write them."""
+
+_PATIENCE_SECONDS = 900
+"""Least time for which a node with GPUs may be not ready before it is rebooted."""
+
+
+def burn_ins(environment: Environment) -> Iterator[Problem]:
+    """Report pools that wait for a burn-in of which the region does not say who ends it: no node would ever count."""
+    for placed in pools(environment):
+        if placed.pool.health.burn_in is BurnIn.GATED and environment.region.nodes.burn_in is None:
+            text = (
+                f"{BurnIn.GATED} waits for a condition that nobody sets; name it and its controller in {REGION},"
+                f" nodes: {{burn_in: {{condition: ..., set_by: ...}}}}, or write {BurnIn.NONE}"
+            )
+            yield problem(environment, placed.file, (*placed.path, "health", "burn_in"), text)
+
+
+def patience(environment: Environment) -> Iterator[Problem]:
+    """Report nodes with GPUs that are rebooted for a switch that restarts: a training job waits longer than that."""
+    for placed in pools(environment):
+        kind = environment.instance_types.by_name.get(placed.pool.instance_type)
+        seconds = placed.pool.health.unhealthy_timeout_seconds
+        if kind is not None and kind.gpu is not None and seconds < _PATIENCE_SECONDS:
+            text = (
+                f"{seconds} seconds are too few for nodes with GPUs, whose jobs would outlive a switch that restarts"
+                f" and not a reboot; write at least {_PATIENCE_SECONDS}"
+            )
+            yield problem(environment, placed.file, (*placed.path, "health", "unhealthy_timeout_seconds"), text)
+
+
+def surges(environment: Environment) -> Iterator[Problem]:
+    """Report pools that want new nodes first and keep no spare host for them."""
+    for placed in pools(environment):
+        surge, spares = placed.pool.rollout.surge, declared_spares(environment, placed.pool)
+        if surge not in {0, "0%"} and spares in {0, "0%"}:
+            text = f"{surge} first need free hosts, and the pool keeps none to spare; raise spares, or write 0"
+            yield problem(environment, placed.file, (*placed.path, "rollout", "surge"), text)
+
+
+def restarts(environment: Environment) -> Iterator[Problem]:
+    """Report restarts at a moment when the tenant allows no disruption, or that a freeze protects."""
+    for placed in pools(environment):
+        after, path = placed.pool.rollout.after, (*placed.path, "rollout", "after")
+        if after is None:
+            continue
+        window = placed.tenant.changes.window
+        if window is not None and not window.covers(after):
+            there = place(environment, placed.file, ("changes", "window"))
+            text = f"{after.isoformat()} is outside the window of {placed.tenant.tenant} ({there}); move it into it"
+            yield problem(environment, placed.file, path, text)
+        for index, freeze in enumerate(environment.policy.freezes):
+            if freeze.covers(after, placed.tenant.tenant):
+                there = place(environment, POLICY, ("freezes", index))
+                text = (
+                    f"{after.isoformat()} is in freeze {freeze.name} ({there}); write {freeze.to.isoformat()} or later"
+                )
+                yield problem(environment, placed.file, path, text)
+
+
+def failure_domains(environment: Environment) -> Iterator[Problem]:
+    """Report failure domains of another kind than nodes run in: each pool's groups would be made anew, all at once."""
+    groups, kinds = environment.allocations.groups, environment.instance_types.by_name
+    racks = {name for name, kind in kinds.items() if kind.scale is Scale.RACK}  # whatever the region says
+    standing = {placed.key for placed in pools(environment) if placed.pool.instance_type not in racks}
+    nodes = sum(group.nodes for key, group in groups.items() if pool_of(key) in standing)
+    now, fits = environment.region.failure_domain, Counter[FailureDomain]()
+    for host in environment.hosts:
+        pool = environment.allocations.hosts.get(host.host)
+        if pool in standing:
+            fits.update(kind for kind in FailureDomain if group_key(pool, host.domain(kind)) in groups)
+    before = max(FailureDomain, key=lambda kind: fits[kind])
+    if nodes and fits[before] > fits[now]:
+        there = place(environment, ALLOCATIONS, ("groups",))
+        text = (
+            f"{nodes} nodes run in groups by {before} ({there}), and groups by {now} would replace all of them at"
+            f" once; write {before}"
+        )
+        yield problem(environment, REGION, ("failure_domain",), text)
+
+
+def instance_types(environment: Environment) -> Iterator[Problem]:
+    """Report pools that would leave all their hosts at once for those of another instance type."""
+    running = _running(environment)
+    kinds: dict[str, set[str]] = defaultdict(set)
+    for host in environment.hosts:
+        kinds[environment.allocations.hosts.get(host.host, "")].add(host.instance_type)
+    for placed in pools(environment):
+        kind, old = placed.pool.instance_type, kinds[placed.key]
+        known = kind in environment.instance_types.by_name
+        if known and running[placed.key] and old and kind not in old:
+            there = place(environment, ALLOCATIONS, ("groups",))
+            text = (
+                f"{running[placed.key]} nodes run on {listed(sorted(old))} ({there}), and all of them would go at"
+                f" once; write that, and add a pool for {kind}"
+            )
+            yield problem(environment, placed.file, (*placed.path, "instance_type"), text)
+
+
+def endings(environment: Environment) -> Iterator[Problem]:
+    """Report pools that left their cluster while nodes still run in them: a pool ends in two steps, like a cluster."""
+    running = _running(environment)
+    for placed in clusters(environment):
+        given = environment.allocations.clusters.get(placed.cluster.name)
+        there = {pool_key(placed.cluster.name, pool.name): pool.name for pool in placed.cluster.pools}
+        if given is None or given.tenant != placed.tenant.tenant or len(there) < len(placed.cluster.pools):
+            continue  # another tenant's cluster ends here, or a name stands twice, which is told already
+        new = [name for key, name in there.items() if key not in running]
+        for key, nodes in running.items():
+            if nodes and cluster_of(key) == placed.cluster.name and key not in there:
+                renamed = f"; it is not renamed to {listed(new)}, since other names are other pools" if new else ""
+                where = place(environment, ALLOCATIONS, ("groups",))
+                text = (
+                    f"{nodes} nodes run in {key} ({where}), which stands here no more; write it back with retire: true,"
+                    f" then jacquard allocate {environment.name} and jacquard up {environment.name}, and only then"
+                    f" remove it{renamed}"
+                )
+                yield problem(environment, placed.file, (*placed.path, "pools"), text)
+
+
+def _running(environment: Environment) -> Counter[str]:
+    """Return how many nodes run, by pool."""
+    nodes = Counter[str]()
+    for group, size in environment.allocations.groups.items():
+        nodes[pool_of(group)] += size.nodes
+    return nodes
+
+
+def rollout_limits(environment: Environment) -> Iterator[Problem]:
+    """Report rollout groups that break a limit of the region when they roll alone: none could ever be promoted."""
+    limits, by_key = RolloutLimits(environment), {placed.key: placed for placed in pools(environment)}
+    told = set()
+    for group in environment.allocations.groups:
+        placed = by_key.get(pool_of(group))
+        for excess in limits.broken_by([group]) if placed else ():
+            there = place(environment, REGION, ("nodes", "rollouts", excess.limit))
+            text = f"{excess} ({there}), and group {group} alone breaks that; write less, or raise the limit"
+            if placed and (placed.key, excess.limit) not in told:
+                yield problem(environment, placed.file, (*placed.path, "rollout", "max_unavailable"), text)
+                told.add((placed.key, excess.limit))
+
+
+def template_revisions(environment: Environment) -> Iterator[Problem]:
+    """Report pins with a template revision that is too old to boot their image."""
+    pins = environment.image_pins
+    for name in dict.fromkeys(pins.groups.values()):
+        intent = pins.intents[name]
+        first = FIRST_REVISION[intent.boot]
+        if intent.revision < first:
+            text = (
+                f"revision {intent.revision} cannot boot {intent.image} by {intent.boot}, revision {first} can; restore"
+                " the file with git checkout, since only commands write it"
+            )
+            yield problem(environment, IMAGE_PINS, ("intents", name, "revision"), text)

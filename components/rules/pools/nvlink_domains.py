@@ -1,0 +1,51 @@
+"""NVLink domains of several nodes: each is one tenant's, since a fabric has no walls inside."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from components.lookups.pools import PlacedPool, pools, problem
+from components.specs.environment import Environment
+from components.specs.keys import parts_of, pool_of
+from components.specs.reading.loader import WAIVERS
+from components.specs.reading.problems import Problem, listed
+
+_MAX_SHOWN = 3
+
+
+def one_tenant(environment: Environment) -> Iterator[Problem]:
+    """Report pools that count nodes of NVLink domains of which an earlier tenant has nodes, too."""
+    domains = _domains(environment)
+    first: dict[str, str] = {}
+    for placed in pools(environment):
+        mine = domains.get(placed.key, [])
+        shared = [name for name in mine if first.setdefault(name, placed.tenant.tenant) != placed.tenant.tenant]
+        if shared and placed.pool.racks is None:
+            yield _shared(environment, placed, shared, sorted({first[name] for name in shared}))
+
+
+def _domains(environment: Environment) -> dict[str, list[str]]:
+    """Return the NVLink domains that span nodes by the pool that has some there, as the lock file says."""
+    kinds = environment.instance_types.by_name
+    spanning = {
+        placed.key
+        for placed in pools(environment)
+        if (kind := kinds.get(placed.pool.instance_type)) and kind.spans_nodes
+    }
+    found: dict[str, list[str]] = defaultdict(list)
+    for group in environment.allocations.groups:
+        if pool_of(group) in spanning:
+            found[pool_of(group)].append(parts_of(group)[2])
+    return found
+
+
+def _shared(environment: Environment, placed: PlacedPool, shared: list[str], tenants: list[str]) -> Problem:
+    each = environment.instance_types.by_name[placed.pool.instance_type].nodes_per_rack
+    racks = -(-(placed.pool.nodes or 1) // each)
+    text = (
+        f"{listed(shared, _MAX_SHOWN)} are NVLink domains of which {listed(tenants)} has nodes too, and nothing on them"
+        f" keeps one tenant from memory of the other's GPUs; write racks: {racks} instead, or a waiver in {WAIVERS} for"
+        f" {placed.key}"
+    )
+    return problem(environment, placed.file, (*placed.path, "nodes"), text, placed.key)

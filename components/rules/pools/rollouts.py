@@ -1,0 +1,76 @@
+"""Rollouts: a pool is mixed only while one is open, and what is in motion together keeps the limits of the region."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+
+from components.intents.images import find_image, objections
+from components.lookups.pools import PlacedPool, place, pools, problem
+from components.rollout.limits import RolloutLimits
+from components.rollout.waves import in_motion
+from components.specs.environment import Environment
+from components.specs.keys import DPUS, pool_of
+from components.specs.natural import natural, naturally
+from components.specs.pools.intents import NodeIntent
+from components.specs.reading.loader import IMAGE_PINS, REGION
+from components.specs.reading.problems import Problem
+
+
+def mixed(environment: Environment) -> Iterator[Problem]:
+    """Report pools whose rollout groups are pinned to different nodes while no rollout of the pool is open."""
+    pins = environment.image_pins
+    of_pool: dict[str, dict[str, NodeIntent]] = defaultdict(dict)
+    for key, name in pins.groups.items():
+        of_pool[pool_of(key)][key] = pins.intents[name]
+    for placed in pools(environment):
+        mine = of_pool[placed.key]
+        if len({intent.name for intent in mine.values()}) < 2 or placed.key in pins.rollouts:  # noqa: PLR2004 - one is uniform
+            continue
+        ordered = naturally(mine)
+        first = ordered[0]
+        other = next(key for key in ordered if mine[key] != mine[first])
+        text = (
+            f"{_shown(mine[other])} differs from {_shown(mine[first])} of {first}, and no rollout of {placed.key} is"
+            f" open; make it uniform: jacquard promote {environment.name} {placed.key} --to"
+            f" {_newest(environment, placed, mine.values())}"
+        )
+        yield problem(environment, IMAGE_PINS, ("groups", other), text)
+
+
+def mixed_dpus(environment: Environment) -> Iterator[Problem]:
+    """Report DPUs of a region that are pinned to different intents while no rollout of them is open."""
+    pins = environment.image_pins
+    ordered = naturally(pins.dpus)
+    other = next((key for key in ordered if pins.dpus[key] != pins.dpus[ordered[0]]), None)
+    if other is None or DPUS in pins.rollouts:
+        return
+    text = (
+        f"{pins.dpus[other]} differs from {pins.dpus[ordered[0]]} of {ordered[0]}, and no rollout of {DPUS} is open;"
+        f" make them uniform: jacquard promote {environment.name} {DPUS}"
+    )
+    yield problem(environment, IMAGE_PINS, ("dpus", other), text)
+
+
+def in_motion_together(environment: Environment) -> Iterator[Problem]:
+    """Report limits that waves of open rollouts break together, as long as nothing shows them to be settled."""
+    moving = in_motion(environment.image_pins)
+    if not moving:
+        return
+    for excess in RolloutLimits(environment).broken_by(moving):
+        there = place(environment, REGION, ("nodes", "rollouts", excess.limit))
+        text = f"{excess} ({there}); take back the wave that came last, by git revert, or raise the limit"
+        yield problem(environment, IMAGE_PINS, ("waves",), text)
+
+
+def _newest(environment: Environment, placed: PlacedPool, pins: Iterable[NodeIntent]) -> str:
+    """Return the newest image that ``pins`` name and ``placed`` may run, or else that of most of them."""
+    count = Counter(pin.image for pin in pins)
+    found = [image for version in count if (image := find_image(environment, version))]
+    fitting = [image for image in found if not objections(environment, image, placed.cluster, placed.pool)]
+    newest = max(fitting, key=lambda image: (image.released, natural(image.version)), default=None)
+    return newest.version if newest else max(count, key=lambda version: (count[version], version))
+
+
+def _shown(intent: NodeIntent) -> str:
+    return f"{intent.name} (revision {intent.revision})"

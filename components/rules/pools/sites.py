@@ -1,0 +1,26 @@
+"""Sites: all nodes of a cluster stand in one, since a training job does not cross the street."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.pools import clusters, place, problem
+from components.specs.environment import Environment
+from components.specs.reading.loader import REGION
+from components.specs.reading.problems import Problem, listed, suggestion
+
+
+def cluster_sites(environment: Environment) -> Iterator[Problem]:
+    """Report clusters that name no site of the region, and such that must name one and do not."""
+    names = [site.name for site in environment.region.sites]
+    where = place(environment, REGION, ("sites",))
+    for placed in clusters(environment):
+        site, path = placed.cluster.site, (*placed.path, "site")
+        if site is None and len(names) > 1:
+            text = f"is required in a region of several sites ({listed(names)}, {where}); add site: {names[0]}"
+            yield problem(environment, placed.file, path, text)
+        elif site is not None and site not in names:
+            text = (
+                f"'{site}' is no site of {where} ({listed(names)}); add it there or pick one{suggestion(site, names)}"
+            )
+            yield problem(environment, placed.file, path, text)

@@ -1,0 +1,278 @@
+"""What is named but not declared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from components.intents.images import CHANNEL
+from components.lookups.charts import needed_charts, without_values
+from components.lookups.control_planes import standing_pins
+from components.lookups.pools import (
+    DataPath,
+    PlacedCluster,
+    clusters,
+    inventory_file,
+    pools,
+    problem,
+    tenant_file,
+    vm_pools,
+    vms_of,
+)
+from components.specs.base import DEDICATED, PLACED
+from components.specs.environment import Environment
+from components.specs.hosts.inventory import HostSpec
+from components.specs.reading.loader import IMAGES, INSTANCE_TYPES, REGION, VERSIONS, VM_OFFERINGS
+from components.specs.reading.problems import Problem, listed, nearest, suggestion
+from components.specs.region.tenant import TenantSpec
+
+MOST_USERS = 5
+"""Most users of one thing that a text names."""
+
+
+def dpu_image(environment: Environment) -> Iterator[Problem]:
+    """Report a DPU image that is not in the catalogue."""
+    declared = [image.version for image in environment.images.dpu_images]
+    yield from _missing(environment, REGION, ("dpus", "image"), environment.region.dpus.image, declared, IMAGES)
+
+
+def image_instance_types(environment: Environment) -> Iterator[Problem]:
+    """Report instance types that an image claims to fit and nobody knows."""
+    for index, image in enumerate(environment.images.images):
+        for place, name in enumerate(image.fits):
+            path = ("images", index, "fits", place)
+            yield from _missing_type(environment, IMAGES, path, name, image.fits)
+
+
+def lost_instance_types(environment: Environment) -> Iterator[Problem]:
+    """Report instance types that left the catalogue while nodes run on hosts of them: to pick another is wrong."""
+    count = Counter(host.instance_type for host in environment.hosts)
+    for name in lost_types(environment):
+        text = (
+            f"has no '{name}' any more, and {count[name]} hosts are of it, with nodes on them; write it back (git diff"
+            " shows it), or a new name in inventories, pools, contracts and the catalogue alike"
+        )
+        yield problem(environment, INSTANCE_TYPES, ("instance_types",), text)
+
+
+def lost_types(environment: Environment) -> list[str]:
+    """Return instance types that are not declared, and that pools and the hosts of their nodes agree on."""
+    declared, types = _instance_types(environment), {host.host: host.instance_type for host in environment.hosts}
+    wanted = {placed.key: placed.pool.instance_type for placed in pools(environment)}
+    given = environment.allocations.hosts.items()
+    found = dict.fromkeys(types[host] for host, key in given if host in types and types[host] == wanted.get(key))
+    return [name for name in found if name not in declared]
+
+
+def _missing_type(
+    environment: Environment, file: str, path: DataPath, name: str, taken: Iterable[str] = ()
+) -> Iterator[Problem]:
+    declared = _instance_types(environment)
+    if name not in declared and name not in lost_types(environment):
+        yield from _missing(environment, file, path, name, declared, INSTANCE_TYPES, taken)
+
+
+def host_instance_types(environment: Environment) -> Iterator[Problem]:
+    """Report hosts of an unknown instance type."""
+    declared = _instance_types(environment)
+    known = {*declared, *lost_types(environment)}
+    for host in environment.hosts:
+        if host.instance_type not in known:
+            yield host_problem(
+                environment, host, "instance_type", undeclared(host.instance_type, declared, INSTANCE_TYPES)
+            )
+
+
+def contracts(environment: Environment) -> Iterator[Problem]:
+    """Report contracts over unknown instance types."""
+    for tenant in environment.tenants:
+        for index, contract in enumerate(tenant.contract):
+            path = ("contract", index, "instance_type")
+            taken = [other.instance_type for other in tenant.contract]
+            yield from _missing_type(environment, tenant_file(tenant), path, contract.instance_type, taken)
+
+
+def cluster_references(environment: Environment) -> Iterator[Problem]:
+    """Report versions, VPCs, data stores and storage classes that a cluster names in vain."""
+    control_planes = environment.region.control_planes
+    stores = [store.name for store in control_planes.data_stores]
+    if control_planes.dedicated:
+        stores.append(DEDICATED)
+    classes = [entry.name for entry in environment.region.storage]
+    pins = standing_pins(environment)
+    for placed in clusters(environment):
+        cluster, file, path = placed.cluster, placed.file, placed.path
+        vpcs = [vpc.name for vpc in placed.tenant.vpcs]
+        versions = environment.versions.kubernetes
+        if cluster.name in pins and pins[cluster.name].version == cluster.version not in versions:
+            text = f"'{cluster.version}' is no more in {VERSIONS}, and {cluster.name} runs it; write it back there"
+            yield problem(environment, file, (*path, "version"), text)
+        else:
+            yield from _missing(environment, file, (*path, "version"), cluster.version, versions, VERSIONS)
+        had = environment.allocations.clusters.get(cluster.name)
+        if had is not None and had.tenant == placed.tenant.tenant and had.vpc == cluster.vpc not in vpcs:
+            yield problem(environment, file, (*path, "vpc"), _gone(cluster.vpc, "vpcs of this file", cluster.name))
+        else:
+            yield from _missing(environment, file, (*path, "vpc"), cluster.vpc, vpcs, "vpcs of this file")
+        store, store_path = cluster.control_plane.data_store, (*path, "control_plane", "data_store")
+        in_use = cluster.name in pins and pins[cluster.name].data_store == store  # which has a rule of its own
+        if store != PLACED and not in_use:
+            yield from _missing(environment, file, store_path, store, stores, REGION)
+        for index, name in enumerate(cluster.storage):
+            at, users = (*path, "storage", index), _users(placed, name)
+            yield from _missing(environment, file, at, name, classes, REGION, cluster.storage, users)
+
+
+def _users(placed: PlacedCluster, storage_class: str) -> Iterator[str]:
+    """Yield what the data put on a storage class of a cluster."""
+    vms = placed.tenant.vms
+    if vms is None or vms.cluster != placed.cluster.name:
+        return
+    if vms.image_storage_class == storage_class:
+        yield "images of VMs"
+    for vm in vms.machines:
+        if any(one.storage_class == storage_class for one in (*vm.volumes, *((vm.root,) if vm.root else ()))):
+            yield f"VM {vm.name}"
+
+
+def pool_references(environment: Environment) -> Iterator[Problem]:
+    """Report instance types and images that a pool names in vain."""
+    images = [image.version for image in environment.images.images]
+    for placed in pools(environment):
+        pool, file, path = placed.pool, placed.file, placed.path
+        yield from _missing_type(environment, file, (*path, "instance_type"), pool.instance_type)
+        if pool.image != CHANNEL:
+            yield from _missing(environment, file, (*path, "image"), pool.image, images, IMAGES)
+
+
+def vm_references(environment: Environment) -> Iterator[Problem]:
+    """Report clusters, sizes, images and storage classes that a tenant's VMs name in vain."""
+    for tenant in environment.tenants:
+        if not tenant.vms:
+            continue
+        file, names = tenant_file(tenant), [cluster.name for cluster in tenant.clusters]
+        yield from _missing(environment, file, ("vms", "cluster"), tenant.vms.cluster, names, "clusters of this file")
+        yield from _vm_pools(environment, tenant)
+        yield from _vm_catalog(environment, tenant)
+        yield from _vms(environment, tenant)
+
+
+def _vm_pools(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
+    for cluster in tenant.clusters:
+        if tenant.vms and cluster.name == tenant.vms.cluster:
+            names = [pool.name for pool in cluster.pools]
+            for index, name in enumerate(tenant.vms.pools):
+                path = ("vms", "pools", index)
+                there = f"pools of {cluster.name}"
+                yield from _missing(environment, tenant_file(tenant), path, name, names, there, tenant.vms.pools)
+
+
+def _vm_catalog(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
+    if not tenant.vms:
+        return
+    file = tenant_file(tenant)
+    sizes = [size.name for size in environment.vm_catalog.sizes]
+    images = [image.name for image in environment.vm_catalog.images]
+    offered = (
+        ("offerings", tenant.vms.offerings, sizes, "size"),
+        ("images", tenant.vms.images, images, "image"),
+    )
+    for key, names, declared, field in offered:
+        for index, name in enumerate(names):
+            users = [f"VM {vm.name}" for vm in tenant.vms.machines if getattr(vm, field) == name]
+            path = ("vms", key, index)
+            yield from _missing(environment, file, path, name, declared, VM_OFFERINGS, names, users)
+    yield from _storage_class(environment, tenant, ("vms", "image_storage_class"), tenant.vms.image_storage_class)
+
+
+def _vms(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
+    if not tenant.vms:
+        return
+    file, vms = tenant_file(tenant), tenant.vms
+    home = next((cluster for cluster in tenant.clusters if cluster.name == vms.cluster), None)
+    pools_for_vms = [pool.name for pool in vm_pools(environment, vms, home)] if home else []
+    images = [*vms.images, *(image.name for image in vms.own_images)]
+    listed_in = "vms.images and vms.own_images" if vms.own_images else "vms.images"
+    for path, vm in vms_of(tenant):
+        yield from _missing(environment, file, (*path, "size"), vm.size, vms.offerings, "vms.offerings of this file")
+        yield from _missing(environment, file, (*path, "image"), vm.image, images, f"{listed_in} of this file")
+        if vm.pool is not None and home:
+            where = f"pools for VMs of {home.name}"
+            yield from _missing(environment, file, (*path, "pool"), vm.pool, pools_for_vms, where)
+        if vm.root is not None:
+            yield from _storage_class(environment, tenant, (*path, "root", "storage_class"), vm.root.storage_class)
+        for place, volume in enumerate(vm.volumes):
+            volume_path = (*path, "volumes", place, "storage_class")
+            yield from _storage_class(environment, tenant, volume_path, volume.storage_class)
+
+
+def charts(environment: Environment) -> Iterator[Problem]:
+    """Report operators and drivers that the data needs and the version vector lacks."""
+    declared = list(environment.versions.installed(environment.region.image_channel))
+    needed, delivered = needed_charts(environment), {one.name for one in environment.versions.manifests}
+    for name, (file, path) in needed.items():
+        if name not in {*declared, *delivered}:
+            text = f"needs chart '{name}', which is not in charts of {VERSIONS} ({listed(declared)}); add it there"
+            if environment.versions.releases(name):
+                channel = environment.region.image_channel
+                text = f"needs chart '{name}', of which channel {channel} offers no release ({VERSIONS}); add one there"
+            near = nearest(name, (one for one in declared if one not in needed))
+            text += f", or call '{near}' that if it is the same" if near else ""
+            yield problem(environment, file, path, text)
+
+
+def manifests(environment: Environment) -> Iterator[Problem]:
+    """Report manifests of what is installed with values, which manifests do not take."""
+    needed, plain = needed_charts(environment), without_values(environment)
+    for index, one in enumerate(environment.versions.manifests):
+        if one.name in needed and one.name not in plain:
+            text = f"'{one.name}' is given values, which manifests do not take; remove it here, and pin a chart"
+            yield problem(environment, VERSIONS, ("manifests", index), text)
+
+
+def host_problem(environment: Environment, host: HostSpec, column: str, text: str, subject: str = "") -> Problem:
+    """Return a problem in the row of ``host``; a waiver of it names ``subject``."""
+    file = inventory_file(host.hall)
+    return Problem(file, environment.positions.line(file, (host.host,)), column, text, subject=subject)
+
+
+def _instance_types(environment: Environment) -> list[str]:
+    return [entry.name for entry in environment.instance_types.instance_types]
+
+
+def _storage_class(environment: Environment, tenant: TenantSpec, path: DataPath, name: str) -> Iterator[Problem]:
+    for cluster in tenant.clusters:
+        if tenant.vms and cluster.name == tenant.vms.cluster:
+            where = f"storage of cluster {cluster.name}"
+            yield from _missing(environment, tenant_file(tenant), path, name, cluster.storage, where)
+
+
+def _missing(
+    environment: Environment,
+    file: str,
+    path: DataPath,
+    name: str,
+    declared: Iterable[str],
+    where: str,
+    taken: Iterable[str] = (),
+    users: Iterable[str] = (),
+) -> Iterator[Problem]:
+    """Report ``name``, with its ``users``, if nobody declares it; one of those ``taken`` beside it was not meant."""
+    declared = list(declared)
+    if name not in declared:
+        yield problem(environment, file, path, undeclared(name, declared, where, taken, users))
+
+
+def _gone(name: str, where: str, cluster: str) -> str:
+    """Return the text about what a cluster is in, and no other may be picked for: it must come back."""
+    return f"'{name}' is no more in {where}, and {cluster} is in it; write it back there"
+
+
+def undeclared(
+    name: str, declared: Iterable[str], where: str, taken: Iterable[str] = (), users: Iterable[str] = ()
+) -> str:
+    """Return the text about ``name``, which is not among those ``declared`` in ``where``; none ``taken`` is meant."""
+    declared, taken, users = list(declared), set(taken), list(users)
+    near = suggestion(name, (one for one in declared if one not in taken))
+    used = f" and used by {listed(users, MOST_USERS)}" if users else ""
+    return f"'{name}' is not declared in {where} (declared: {listed(declared)}){used}; add it there or pick one{near}"

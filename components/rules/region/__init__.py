@@ -1,0 +1,1 @@
+"""Rules about the region itself: management cluster, policies, versions, releases."""

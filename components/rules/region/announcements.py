@@ -1,0 +1,48 @@
+"""How a region announces the addresses of its control planes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.pools import DataPath, place, problem
+from components.specs.base import Stage
+from components.specs.environment import Environment
+from components.specs.reading.loader import REGION
+from components.specs.reading.problems import Problem
+
+_PATH: DataPath = ("control_planes", "announcement")
+
+
+def announced(environment: Environment) -> Iterator[Problem]:
+    """Report a region on real hardware that does not say how nodes find its control planes."""
+    region = environment.region
+    if region.stage is not Stage.REHEARSAL and region.control_planes.announcement is None:
+        text = (
+            f"is required at stage {region.stage}: without a route no node finds a control plane; add"
+            " {asn: ..., peers: [{address: ..., asn: ...}]} for the routers of the management cluster, or"
+            " {one_network: true} if its hosts and networks.control_plane_vips share one VLAN"
+        )
+        yield problem(environment, REGION, _PATH, text)
+
+
+def numbers(environment: Environment) -> Iterator[Problem]:
+    """Report BGP numbers of hosts and routers that a VPC or DPU may have.
+
+    It would drop their routes as a loop, and a VPC could have a route target of the border.
+    """
+    region = environment.region
+    announcement, border, taken = region.control_planes.announcement, region.networks.border, region.networks.asn
+    named: list[tuple[DataPath, int | None, str]] = []
+    if border is not None and border.asn is not None:
+        named.append((("networks", "border", "asn"), border.asn, "a VPC could have a route target of the border"))
+    if announcement is not None:
+        why = "a VPC or DPU of the same number drops routes as loops"
+        named.append(((*_PATH, "asn"), announcement.asn, why))
+        named += [((*_PATH, "peers", index, "asn"), peer.asn, why) for index, peer in enumerate(announcement.peers)]
+    for path, asn, why in named:
+        if asn is not None and taken.first <= asn <= taken.last:
+            text = (
+                f"{asn} is in networks.asn ({taken}, {place(environment, REGION, ('networks', 'asn'))}), and {why};"
+                " pick another outside it"
+            )
+            yield problem(environment, REGION, path, text)

@@ -1,0 +1,267 @@
+"""What fits in: pods and hosts in a VPC, clusters on a data store, hosts on a controller."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+
+from components.lookups.add_ons import takes_more_pods
+from components.lookups.control_planes import most_nodes_of, standing_pins, taken_stores
+from components.lookups.dpus import uses_dpf
+from components.lookups.intervals import usable
+from components.lookups.pools import DataPath, PlacedCluster, clusters, clusters_of, place, problem
+from components.render.add_ons.cni import POD_PREFIX_PER_NODE
+from components.render.backends import BARE_METAL, BORDERS
+from components.render.network.dpf_hbn import POINT_TO_POINT
+from components.reports.capacity import most_hosts
+from components.specs.base import DEDICATED, PLACED, Network
+from components.specs.control_planes.data_stores import DPU_STORE
+from components.specs.environment import Environment
+from components.specs.keys import cluster_of, domain_of
+from components.specs.network.tenant_network import PrefixKind, VpcSpec
+from components.specs.reading.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
+from components.specs.reading.problems import Problem, listed
+
+MAX_PODS = 254
+"""Addresses that pods of one node can have in its /24."""
+MAX_NODES = 5000
+"""Nodes in one cluster that Kubernetes is tested with (SIG Scalability's thresholds)."""
+MAX_FAILURE_DOMAINS = 100
+"""Most failure domains in the published schemas of Cluster and Metal3Cluster."""
+HEADROOM_PERCENT = 20
+"""Share of loopbacks, in percent, that stays free for DPUs to come (NICo's advice on address pools)."""
+_POINT_TO_POINT = (POINT_TO_POINT, 0)
+_BRIDGED = (32, 3)
+"""Length of the prefix that a host takes, and how many of them the network, its gateway and broadcast take."""
+
+
+def vpc_capacity(environment: Environment) -> Iterator[Problem]:
+    """Report VPCs whose prefixes are too small for the nodes of their clusters."""
+    most = most_hosts(environment)
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            inside = [placed for placed in clusters_of(tenant) if placed.cluster.vpc == vpc.name]
+            for placed in inside:
+                yield from _pods(environment, placed, index, vpc)
+            yield from _hosts(environment, inside, index, vpc, sum(most[placed.cluster.name] for placed in inside))
+
+
+def _pods(environment: Environment, placed: PlacedCluster, index: int, vpc: VpcSpec) -> Iterator[Problem]:
+    name, nodes = placed.cluster.name, most_nodes_of(environment, placed.cluster)
+    sizes, more = vpc.sizes_of(name, PrefixKind.PODS), takes_more_pods(environment, placed)
+    pods = sum(_subnets(size, POD_PREFIX_PER_NODE) for size in sizes)
+    if sizes and pods < nodes:
+        path: DataPath = ("vpcs", index, "pods")
+        remedy = _wider(environment, vpc, PrefixKind.PODS, wide_enough(POD_PREFIX_PER_NODE, nodes), more=more)
+        if vpc.has_own(name):
+            path = ("vpcs", index, "more_prefixes")
+            remedy = "make its pools smaller" + (f", or add one for pods with cluster: {name}" if more else "")
+        each = f"a /{POD_PREFIX_PER_NODE} each"
+        text = f"{_shown(sizes)} holds the pods of {pods} nodes ({each}), {name} has {nodes}; {remedy}"
+        yield problem(environment, placed.file, path, text)
+
+
+def _hosts(
+    environment: Environment, inside: list[PlacedCluster], index: int, vpc: VpcSpec, hosts: int
+) -> Iterator[Problem]:
+    border, sizes = BORDERS[vpc.isolation], vpc.sizes(PrefixKind.HOSTS)
+    each, reserved = _POINT_TO_POINT if border.link_per_host else _BRIDGED
+    room = max(0, sum(_subnets(size, each) for size in sizes) - reserved)
+    if room < hosts:
+        wide = wide_enough(each, hosts + reserved)
+        remedy = _wider(environment, vpc, PrefixKind.HOSTS, wide, more=border.link_per_host)
+        names = [placed.cluster.name for placed in inside]
+        whose = (
+            f"{names[0]} has {hosts} with its spares"
+            if len(names) == 1
+            else f"{listed(names)} have {hosts} with spares"
+        )
+        text = f"{_shown(sizes)} has room for {room} hosts (a /{each} each), {whose}; {remedy}"
+        yield problem(environment, inside[0].file, ("vpcs", index, "hosts"), text)
+
+
+def _shown(sizes: Iterable[int]) -> str:
+    return " with ".join(f"/{size}" for size in sizes)
+
+
+def _wider(environment: Environment, vpc: VpcSpec, key: PrefixKind, length: int, *, more: bool) -> str:
+    """Return what to write for prefixes of ``vpc``, which may have ``more`` of a kind, and keeps what is given."""
+    given = environment.allocations.vpcs.get(vpc.name)
+    if given is None:
+        return f"write /{length}"
+    has: Network = getattr(given, key)
+    if has.prefixlen <= length:
+        return f"write /{has.prefixlen}"
+    there = place(environment, ALLOCATIONS, ("vpcs", vpc.name))
+    if more:
+        return f"make its pools smaller, or add one for {key} to more_prefixes, since the VPC keeps {has} ({there})"
+    return f"make its pools smaller, or a cluster in a new VPC with /{length}, since this one keeps {has} ({there})"
+
+
+def pods_per_node(environment: Environment) -> Iterator[Problem]:
+    """Report nodes that would run more pods than their part of the pod prefix has addresses."""
+    rule = f"more than the {MAX_PODS} addresses for pods in a node's /{POD_PREFIX_PER_NODE}; write at most {MAX_PODS}"
+    for index, kind in enumerate(environment.instance_types.instance_types):
+        if kind.max_pods > MAX_PODS:
+            path = ("instance_types", index, "max_pods")
+            yield problem(environment, INSTANCE_TYPES, path, f"{kind.max_pods} pods are {rule}")
+    for placed in clusters(environment):
+        most = placed.cluster.max_pods
+        if most is not None and most > MAX_PODS:
+            yield problem(environment, placed.file, (*placed.path, "max_pods"), f"{most} pods are {rule}")
+
+
+def cluster_size(environment: Environment) -> Iterator[Problem]:
+    """Report clusters with more nodes than Kubernetes is tested with."""
+    for placed in clusters(environment):
+        nodes = most_nodes_of(environment, placed.cluster)
+        if nodes > MAX_NODES:
+            text = f"its pools come to {nodes} nodes, a cluster has at most {MAX_NODES}; make two clusters of it"
+            yield problem(environment, placed.file, (*placed.path, "pools"), text, placed.cluster.name)
+
+
+def data_store_capacity(environment: Environment) -> Iterator[Problem]:
+    """Report data stores with more clusters, or more nodes of them, than they may hold; DPUs are nodes of theirs."""
+    used, nodes = _taken(environment)
+    for index, store in enumerate(environment.region.control_planes.data_stores):
+        path = ("control_planes", "data_stores", index)
+        if used[store.name] > store.max_clusters:
+            text = (
+                f"'{store.name}' may hold {store.max_clusters}, but {used[store.name]} clusters are in it or name it;"
+                " add a data store and name it in new clusters"
+            )
+            yield problem(environment, REGION, (*path, "max_clusters"), text)
+        if nodes[store.name] > store.max_nodes:
+            text = (
+                f"'{store.name}' is sized for {store.max_nodes} nodes, and its {used[store.name]} clusters may come to"
+                f" {nodes[store.name]}; write {nodes[store.name]} or more, or add a data store and name it in new"
+                " clusters"
+            )
+            yield problem(environment, REGION, (*path, "max_nodes"), text)
+
+
+def _taken(environment: Environment) -> tuple[Counter[str], Counter[str]]:
+    """Return how many clusters, and nodes of clusters, take room in each data store."""
+    stores = taken_stores(environment)
+    used = Counter(name for names in stores.values() for name in names)
+    nodes = Counter[str]()
+    for placed in clusters(environment):
+        for name in stores[placed.cluster.name]:
+            nodes[name] += most_nodes_of(environment, placed.cluster)
+    if uses_dpf(environment):
+        used[DPU_STORE] += len(environment.region.dpus.every(environment.region.networks.dpu_loopbacks))
+        nodes[DPU_STORE] += len(environment.hosts)
+    return used, nodes
+
+
+def dedicated_data_stores(environment: Environment) -> Iterator[Problem]:
+    """Report large clusters that share a data store: one busy etcd would slow its neighbours."""
+    above = ("control_planes", "dedicated_above_nodes")
+    limit, pins = environment.region.control_planes.dedicated_above_nodes, standing_pins(environment)
+    for placed in clusters(environment):
+        nodes, store = most_nodes_of(environment, placed.cluster), placed.cluster.control_plane.data_store
+        if store == PLACED and placed.cluster.name in pins:
+            store = pins[placed.cluster.name].data_store
+        if nodes > limit and store not in {DEDICATED, PLACED}:
+            remedy = f"write {DEDICATED}"
+            if environment.region.control_planes.dedicated is None:
+                remedy = f"add control_planes.{DEDICATED} there, and {remedy} here"
+            text = (
+                f"'{store}' is shared, and a cluster of more than {limit} nodes"
+                f" (dedicated_above_nodes, {place(environment, REGION, above)}) has its own; {placed.cluster.name} has"
+                f" {nodes}, {remedy}"
+            )
+            path = (*placed.path, "control_plane", "data_store")
+            yield problem(environment, placed.file, path, text, placed.cluster.name)
+
+
+def control_planes(environment: Environment) -> Iterator[Problem]:
+    """Report more clusters than the management cluster can host."""
+    limit, count = environment.region.control_planes.max_clusters, sum(1 for _ in clusters(environment))
+    if count > limit:
+        text = f"{count} clusters are more than the management cluster hosts ({limit}); raise it as far as it has room"
+        yield problem(environment, REGION, ("control_planes", "max_clusters"), text)
+
+
+def controllers(environment: Environment) -> Iterator[Problem]:
+    """Report more hosts than the bare-metal controllers hold, and clusters larger than any of them.
+
+    Metal3 looks for hosts in the namespace of their cluster only, and a namespace belongs to one controller.
+    """
+    metal, count = environment.region.bare_metal, len(environment.hosts)
+    if not metal.controllers:
+        if count > metal.hosts_per_controller:
+            text = (
+                f"{count} hosts are more than one controller holds ({metal.hosts_per_controller});"
+                " raise it as far as your controller is proven"
+            )
+            yield problem(environment, REGION, ("bare_metal", "hosts_per_controller"), text)
+        return
+    path = ("bare_metal", "controllers")
+    total, largest = sum(one.max_hosts for one in metal.controllers), max(one.max_hosts for one in metal.controllers)
+    if count > total:
+        text = f"{count} hosts are more than {len(metal.controllers)} controllers hold ({total}); add a controller"
+        yield problem(environment, REGION, path, text)
+    most = most_hosts(environment)
+    for placed in clusters(environment):
+        hosts = most[placed.cluster.name]
+        if hosts > largest:
+            text = (
+                f"{placed.cluster.name} has {hosts} hosts with its spares, one controller has all hosts of a cluster,"
+                f" and the largest of {place(environment, REGION, path)} holds {largest}; make two clusters of it"
+            )
+            yield problem(environment, placed.file, (*placed.path, "pools"), text)
+
+
+def controller_load(environment: Environment) -> Iterator[Problem]:
+    """Report bare-metal controllers whose clusters grew beyond what one holds: a cluster keeps its controller."""
+    most = most_hosts(environment)
+    for index, controller in enumerate(environment.region.bare_metal.controllers):
+        mine = [name for name, given in environment.allocations.clusters.items() if given.controller == controller.name]
+        hosts = sum(most.get(name, 0) for name in mine)
+        if hosts > controller.max_hosts:
+            where = listed(f"{name} ({place(environment, ALLOCATIONS, ('clusters', name))})" for name in mine)
+            text = (
+                f"'{controller.name}' holds {controller.max_hosts}, but {where} have {hosts} hosts with their spares;"
+                " raise it as far as your controller is proven, or make pools of these clusters smaller"
+            )
+            yield problem(environment, REGION, ("bare_metal", "controllers", index, "max_hosts"), text)
+
+
+def failure_domains(environment: Environment) -> Iterator[Problem]:
+    """Report clusters in more failure domains than Cluster API lists; a Machine may only be in one of the list."""
+    if not BARE_METAL[environment.region.bare_metal.backend].lists_failure_domains:
+        return
+    found: dict[str, set[str]] = defaultdict(set)
+    for key in environment.allocations.groups:
+        found[cluster_of(key)].add(domain_of(key))
+    for placed in clusters(environment):
+        count = len(found[placed.cluster.name])
+        if count > MAX_FAILURE_DOMAINS:
+            text = (
+                f"{placed.cluster.name} is in {count} failure domains, Cluster API lists {MAX_FAILURE_DOMAINS} of a"
+                " cluster; make two clusters of it"
+            )
+            yield problem(environment, placed.file, (*placed.path, "pools"), text)
+
+
+def loopbacks(environment: Environment) -> Iterator[Problem]:
+    """Report a loopback network without room for all DPUs and those to come."""
+    network, count = environment.region.networks.dpu_loopbacks, len(environment.hosts)
+    needed = -(-count * (100 + HEADROOM_PERCENT) // 100)
+    if usable(network) < needed:
+        text = (
+            f"{network} has {usable(network)} addresses, {needed} are needed: {count} DPUs and {HEADROOM_PERCENT} %"
+            f" for those to come; write {network.supernet(new_prefix=wide_enough(32, needed + 2))} or wider"
+        )
+        yield problem(environment, REGION, ("networks", "dpu_loopbacks"), text)
+
+
+def wide_enough(longest: int, count: int) -> int:
+    """Return the prefix length that holds ``count`` prefixes of length ``longest``."""
+    return longest - (count - 1).bit_length()
+
+
+def _subnets(wide: int, narrow: int) -> int:
+    """Return how many prefixes of length ``narrow`` one of length ``wide`` holds."""
+    return 2 ** (narrow - wide) if wide <= narrow else 0

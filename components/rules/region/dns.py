@@ -1,0 +1,56 @@
+"""Names in the DNS: who has which part of the zone, and whether its name server can be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.pools import DataPath, clusters, place, problem
+from components.render.region.dns import domain_of
+from components.specs.environment import Environment
+from components.specs.reading.loader import REGION
+from components.specs.reading.problems import Problem
+
+_DOMAIN: DataPath = ("control_planes", "domain")
+_SERVER: DataPath = ("dns", "server")
+_KEPT_FROM = {
+    "bmc": "which only what commands hardware reaches",
+    "control_plane_vips": "of which each address is a control plane's",
+    "tenants": "where addresses are tenants' own",
+}
+
+
+def control_plane_names(environment: Environment) -> Iterator[Problem]:
+    """Report control planes without a domain of their own within the zone of names.
+
+    Whatever is below a cluster's name in the zone its tenant names: no control plane has its name there.
+    """
+    region = environment.region
+    dns, domain = region.dns, region.control_planes.domain
+    if dns is None:
+        return
+    there = f"dns.zone ({dns.zone}, {place(environment, REGION, ('dns', 'zone'))})"
+    if domain is None:
+        yield problem(environment, REGION, _DOMAIN, f"is required with dns; write api.{dns.zone}")
+        return
+    if not domain.endswith(f".{dns.zone}"):
+        yield problem(environment, REGION, _DOMAIN, f"'{domain}' is not below {there}; write api.{dns.zone}")
+        return
+    for placed in clusters(environment):
+        name = placed.cluster.name
+        if f".{domain}".endswith(f".{domain_of(name, dns)}"):
+            text = (
+                f"'{domain}' is where Services of cluster {name} have names"
+                f" ({place(environment, placed.file, placed.path)}); pick another label before {dns.zone}"
+            )
+            yield problem(environment, REGION, _DOMAIN, text)
+
+
+def name_server(environment: Environment) -> Iterator[Problem]:
+    """Report a name server where what writes names cannot reach it, or where its address is a tenant's."""
+    dns, networks = environment.region.dns, environment.region.networks
+    for name, why in _KEPT_FROM.items() if dns else ():
+        network = getattr(networks, name)
+        if dns and dns.server in network:
+            there = place(environment, REGION, ("networks", name))
+            text = f"{dns.server} is in networks.{name} ({network}, {there}), {why}; pick another address of the server"
+            yield problem(environment, REGION, _SERVER, text)

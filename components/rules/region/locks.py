@@ -1,0 +1,285 @@
+"""Lock files: the region's own, of one moment, written by a command, up to date, no number twice, sound pins."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from components.allocate.allocation import ACCEPT_EDITS, attempt
+from components.allocate.ledger import freed_numbers, numbers_of, shown
+from components.intents.images import choose_image, standing_objections
+from components.intents.nodes import pinned_image
+from components.lookups.intervals import Interval, overlaps
+from components.lookups.number_kinds import PUBLIC_IPS, Kind
+from components.lookups.numbers import as_block
+from components.lookups.pools import DataPath, PlacedPool, declared_spares, place, pools, problem
+from components.lookups.spares import spares_for
+from components.render.network.dpu_templates import NEWEST as DPUS_NEWEST
+from components.render.pools.template_revisions import NEWEST as NODES_NEWEST
+from components.rules.region.ranges import Given, left_out
+from components.rules.region.running import Entry, restored, running_nodes
+from components.specs.environment import Environment
+from components.specs.keys import pool_of
+from components.specs.locks import LockFile
+from components.specs.natural import naturally
+from components.specs.reading.loader import ALLOCATIONS, FIRMWARE, IMAGE_PINS, IMAGES
+from components.specs.reading.lock_text import digest_of, entries_digest, entry_text
+from components.specs.reading.problems import Problem, dotted, listed
+from components.specs.region.catalog import DpuImage, GoldenImage
+
+MAX_NAMES_SHOWN = 5
+DIGEST_SHOWN = len("sha256:") + 12
+_LOSS = {
+    ALLOCATIONS: "hosts would change clusters, and clusters their numbers",
+    IMAGE_PINS: "nodes that run would be made anew",
+}
+"""What comes of a lock file that is written anew while the region runs, by file."""
+
+
+def lost(environment: Environment) -> Iterator[Problem]:
+    """Report a lock file that is gone while the other is there: all it held would be given anew under what runs."""
+    locks = _locks(environment)
+    for (file, lock), (other, beside) in zip(locks, reversed(locks), strict=True):
+        if _is_new(lock) and not _is_new(beside):
+            path = f"environments/{environment.name}/{file}"
+            text = (
+                f"is lost or empty, and {other} is not: {_LOSS[file]}; restore it from the last commit that has it,"
+                f" which git log -1 --diff-filter=AM -- {path} finds: git checkout COMMIT -- {path}; in a region that"
+                " never ran remove both instead"
+            )
+            yield Problem(file, 0, "", text)
+
+
+def both_lost(environment: Environment) -> Iterator[Problem]:
+    """Report that neither lock file is there where not all fits: in a region that ran all did."""
+    if all(_is_new(lock) for _, lock in _locks(environment)) and attempt(environment).problems:
+        text = f"is not there, nor is {IMAGE_PINS}; if the region ran, restore both with git checkout before all else"
+        yield Problem(ALLOCATIONS, 0, "", text)
+
+
+def foreign(environment: Environment) -> Iterator[Problem]:
+    """Report a lock file of another region: its numbers, hosts and pins are those of other machines."""
+    for file, lock in _locks(environment):
+        if lock.region not in {None, environment.name}:
+            text = (
+                f"is of region '{lock.region}', and this is {environment.name}; restore this region's own with git"
+                " checkout, or if the region is new remove both lock files"
+            )
+            yield problem(environment, file, ("region",), text)
+
+
+def unpaired(environment: Environment) -> Iterator[Problem]:
+    """Report a lock file that is older than the other, such as one that was restored alone."""
+    locks = _locks(environment)
+    if any(_is_new(lock) or lock.digest != digest_of(lock) for _, lock in locks):
+        return  # which is told already
+    for (file, lock), (other, beside) in zip(locks, reversed(locks), strict=True):
+        fits = entries_digest(beside)
+        if lock.beside != fits:
+            told = f"{lock.beside[:DIGEST_SHOWN]}... is not" if lock.beside else "is missing, and should be"
+            text = (
+                f"{told} the digest of what {other} holds ({fits[:DIGEST_SHOWN]}...), so that one of the two is older;"
+                " take both files from one commit with git checkout, or after a merge both from one side; what is meant"
+                f" is taken by jacquard allocate {environment.name} {ACCEPT_EDITS}"
+            )
+            yield problem(environment, file, ("beside",), text)
+
+
+def _is_new(lock: LockFile) -> bool:
+    """Tell whether ``lock`` was never written, or lost what was."""
+    return lock.model_fields_set <= {"schema_version"}
+
+
+def hand_edits(environment: Environment) -> Iterator[Problem]:
+    """Report a lock file that somebody edited, or that a merge put together."""
+    for file, lock in _locks(environment):
+        fits = digest_of(lock)
+        if lock.digest == fits or _is_new(lock):
+            continue
+        what = "is missing"
+        if lock.digest is not None:
+            what = f"{lock.digest[:DIGEST_SHOWN]}... is not the digest of this file ({fits[:DIGEST_SHOWN]}...)"
+        text = (
+            f"{what}, it was edited or merged by hand; undo that with git checkout, or after a merge take one side of"
+            f" all of it, and {_remedy(environment)}; what is meant is taken by {ACCEPT_EDITS}"
+        )
+        yield problem(environment, file, ("digest",), text)
+
+
+def _locks(environment: Environment) -> tuple[tuple[str, LockFile], ...]:
+    return (ALLOCATIONS, environment.allocations), (IMAGE_PINS, environment.image_pins)
+
+
+def numbers(environment: Environment) -> Iterator[Problem]:
+    """Report numbers, addresses and prefixes in the lock file that are out of range, or given twice."""
+    given: dict[Kind, list[Interval[Given]]] = defaultdict(list)
+    running = running_nodes(environment)
+    for kind, path, block in _given(environment):
+        given[kind].append((block.first, block.last, (kind, path, block)))
+    yield from left_out(environment, _given(environment), lambda path: _redo(environment, path, running))
+    for (kind, other, first), (_, path, second) in (pair for one in given.values() for pair in overlaps(one)):
+        what = f"is also given to {other[1]}" if first == second else f"overlaps {dotted(other)} ({shown(kind, first)})"
+        text = f"{shown(kind, second)} {what}; {_redo(environment, path, running)}"
+        yield problem(environment, ALLOCATIONS, path, text)
+
+
+def allocations(environment: Environment) -> Iterator[Problem]:
+    """Report what cannot be allocated; when all can, what the lock files lack or have too much."""
+    wanted = attempt(environment)
+    if wanted.problems:
+        yield from wanted.problems
+        return
+    have, pins = environment.allocations, environment.image_pins
+    if _is_new(have) and not pins.groups:
+        yield Problem(ALLOCATIONS, 0, "", f"is not written yet; {_remedy(environment)}")
+        return
+    for section in ("vpcs", "clusters", "public_ips", "addresses", "groups"):
+        yield from _entries(environment, ALLOCATIONS, section, getattr(have, section), getattr(wanted.numbers, section))
+    yield from _hosts(environment, have.hosts, wanted.numbers.hosts)
+    for section in ("control_planes", "groups", "dpus", "charts", "rollouts", "waves", "previous"):
+        have_pins, wanted_pins = getattr(pins, section), getattr(wanted.pins, section)
+        yield from _entries(environment, IMAGE_PINS, section, have_pins, wanted_pins)
+
+
+def pins(environment: Environment) -> Iterator[Problem]:
+    """Report intents that may not stay where they are. One that is only behind its data is fine."""
+    by_key, lock = {placed.key: placed for placed in pools(environment)}, environment.image_pins
+    for group, name in lock.groups.items():
+        placed, intent = by_key.get(pool_of(group)), lock.intents[name]
+        if placed is None:
+            continue
+        image = pinned_image(environment, intent)
+        if image is None:
+            known = [entry.version for entry in environment.images.images]
+            text = f"image {intent.image} is not in {IMAGES} ({listed(known)}); add it there again"
+            text += f", or {_move(environment, placed)}"
+            yield problem(environment, IMAGE_PINS, ("groups", group), text)
+            continue
+        for objection, rule in standing_objections(environment, image, placed.cluster, placed.pool).items():
+            text = f"{objection}; {_move(environment, placed)}"
+            yield problem(environment, IMAGE_PINS, ("groups", group), text, rule=rule)
+
+
+def intents(environment: Environment) -> Iterator[Problem]:
+    """Report intents that an older library cannot write, and what never changes under its name but did."""
+    lock = environment.image_pins
+    for section, newest in (("intents", NODES_NEWEST), ("dpu_intents", DPUS_NEWEST)):
+        for name, intent in getattr(lock, section).items():
+            if intent.revision > newest:
+                text = f"revision {intent.revision} is newer than this library ({newest}); use the newer release"
+                yield problem(environment, IMAGE_PINS, (section, name, "revision"), text)
+    images = [(("images", index), image) for index, image in enumerate(environment.images.images)]
+    yield from _republished(environment, "intents", {image.version: (path, image) for path, image in images})
+    dpus = [(("dpu_images", index), image) for index, image in enumerate(environment.images.dpu_images)]
+    yield from _republished(environment, "dpu_intents", {image.version: (path, image) for path, image in dpus})
+    baselines = {item.name: (index, item) for index, item in enumerate(environment.firmware.firmware_baselines)}
+    for name, node in lock.intents.items():
+        index, baseline = baselines.get(node.firmware.name if node.firmware else "", (0, None))
+        if node.firmware and baseline and baseline.content != node.firmware:
+            there = place(environment, FIRMWARE, ("firmware_baselines", index))
+            text = (
+                f"{baseline.name} is not what {there} says; a baseline never changes under its name, restore it there"
+                " and add another one for what is new"
+            )
+            yield problem(environment, IMAGE_PINS, ("intents", name, "firmware"), text)
+
+
+def _republished(
+    environment: Environment, section: str, images: Mapping[str, tuple[DataPath, GoldenImage | DpuImage]]
+) -> Iterator[Problem]:
+    for name, intent in getattr(environment.image_pins, section).items():
+        if intent.image in images and intent.sha256 != images[intent.image][1].sha256:
+            path, image = images[intent.image]
+            line = environment.positions.line(IMAGES, (*path, "sha256"))
+            text = (
+                f"{intent.sha256[:12]}... is not the digest of {intent.image} ({image.sha256[:12]}...,"
+                f" {IMAGES}:{line}); an image never changes under its version, restore the digest that was published"
+            )
+            yield problem(environment, IMAGE_PINS, (section, name, "sha256"), text)
+
+
+def _move(environment: Environment, placed: PlacedPool) -> str:
+    better = choose_image(environment, placed.cluster, placed.pool)
+    if better is None:
+        return f"add an image that fits to {IMAGES}"
+    return f"run jacquard promote {environment.name} {placed.key} --to {better.version}"
+
+
+def _given(environment: Environment) -> Iterator[Given]:
+    """Yield all numbers of the lock file: those in use, then those in quarantine."""
+    lock = environment.allocations
+    for name, vpc in lock.vpcs.items():
+        yield from ((kind, ("vpcs", name, *key), block) for kind, key, block in numbers_of(vpc))
+    for name, cluster in lock.clusters.items():
+        yield from ((kind, ("clusters", name, *key), block) for kind, key, block in numbers_of(cluster))
+    for name, address in lock.public_ips.items():
+        yield PUBLIC_IPS, ("public_ips", name), as_block(address)
+    for name, freed in lock.quarantine.items():
+        yield from ((kind, ("quarantine", name, *key), block) for kind, key, block in freed_numbers(freed))
+
+
+def _entries(
+    environment: Environment, file: str, section: str, have: Mapping[str, object], wanted: Mapping[str, object]
+) -> Iterator[Problem]:
+    for name in naturally({*have, *wanted}):
+        if name not in have:
+            text = f"is missing; {_remedy(environment)}"
+        elif name not in wanted:
+            text = f"belongs to nothing in the data; {_remedy(environment)}"
+        elif have[name] != wanted[name]:
+            needed = entry_text(wanted[name])
+            text = f"is stale ({entry_text(have[name])}, the data needs {needed}); {_remedy(environment)}"
+        else:
+            continue
+        yield problem(environment, file, (section, name), text)
+
+
+def _hosts(environment: Environment, have: Mapping[str, str], wanted: Mapping[str, str]) -> Iterator[Problem]:
+    missing, superfluous = defaultdict(list), []
+    for host in naturally({*have, *wanted}):
+        if host in wanted and have.get(host) != wanted[host]:
+            missing[wanted[host]].append(host)
+        elif host not in wanted:
+            superfluous.append(host)
+    gone = defaultdict(list)
+    for name in set(superfluous) - {host.host for host in environment.hosts}:
+        gone[have[name]].append(name)
+    there = {placed.key: placed for placed in pools(environment)}
+    for key in there.keys() & gone.keys():
+        yield _lost_hosts(environment, there[key], naturally(gone[key]))
+        superfluous = [name for name in superfluous if have[name] != key or name not in gone[key]]
+        missing.pop(key, None)  # in place of those that are gone
+    for key, names in missing.items():
+        text = f"lacks {len(names)} of {key} ({listed(names, MAX_NAMES_SHOWN)}); {_remedy(environment)}"
+        yield problem(environment, ALLOCATIONS, ("hosts",), text)
+    if superfluous:
+        told = listed(superfluous, MAX_NAMES_SHOWN)
+        text = f"has {len(superfluous)} that no pool can have ({told}); {_remedy(environment)}"
+        line = environment.positions.line(ALLOCATIONS, ("hosts", superfluous[0]))
+        yield Problem(ALLOCATIONS, line, "hosts", text)
+
+
+def _lost_hosts(environment: Environment, placed: PlacedPool, names: list[str]) -> Problem:
+    """Return that rows of a pool's hosts are gone which its nodes can do without, and what is left of its spares."""
+    lock = environment.allocations
+    left = sum(lock.hosts.get(host.host) == placed.key for host in environment.hosts)
+    sizes = [group.most_nodes for key, group in lock.groups.items() if pool_of(key) == placed.key]
+    asked = sum(spares_for(size, declared_spares(environment, placed.pool)) for size in sizes)
+    text = (
+        f"{listed(names, MAX_NAMES_SHOWN)} of {placed.key} {'is' if len(names) == 1 else 'are'} in no"
+        f" inventory/hall-*.csv any more, and {sum(sizes)} nodes with {asked} spare{'s' * (asked != 1)} to keep have"
+        f" {left} hosts left; restore what is still there, rows or names (git diff shows them), else"
+        f" {_remedy(environment)}"
+    )
+    return problem(environment, ALLOCATIONS, ("hosts", names[0]), text)
+
+
+def _remedy(environment: Environment) -> str:
+    return f"run jacquard allocate {environment.name}"
+
+
+def _redo(environment: Environment, path: DataPath, running: Mapping[Entry, int]) -> str:
+    """Return how to have a number given anew, or back where nodes run by it, which another would cut off."""
+    if running[path[:2]]:
+        return restored(path[:2], running[path[:2]])
+    return f"remove {dotted(path[:2])} and {_remedy(environment)} {ACCEPT_EDITS}"

@@ -1,0 +1,89 @@
+"""Names that are compared with each other: where each stands, and which of them are one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from components.lookups.pools import DataPath, clusters, problem, tenant_file
+from components.render.control_planes.kamaji_etcd import EVENTS_STORE, MAIN_STORE
+from components.render.network.dpu_services import UNASSIGNED
+from components.specs.environment import Environment
+from components.specs.network.dpus import ONLY
+from components.specs.reading.loader import REGION
+from components.specs.reading.problems import Problem
+
+Entry = tuple[str, DataPath, str]
+"""File and path of a name, and the name."""
+Parts = tuple[str, DataPath, str, tuple[str, ...]]
+"""File and path of a joined name, what it is, and the names that are joined."""
+
+
+def items(file: str, path: DataPath, names: Iterable[str]) -> Iterator[Entry]:
+    """Yield the entries of a list of names at ``path``."""
+    for index, name in enumerate(names):
+        yield file, (*path, index), name
+
+
+def entries(file: str, path: DataPath, key: str, values: Iterable[object]) -> Iterator[Entry]:
+    """Yield the entries that items of a list at ``path`` have under ``key``."""
+    for index, value in enumerate(values):
+        yield file, (*path, index, key), getattr(value, key)
+
+
+def twice(environment: Environment, what: str, found: Iterable[Entry], remedy: str = "rename one") -> Iterator[Problem]:
+    """Yield each name that has stood before."""
+    first: dict[str, str] = {}
+    for file, path, name in found:
+        here = problem(environment, file, path, "")
+        if name in first:
+            text = f"{what} '{name}' stands twice, first in {first[name]}; {remedy}"
+            yield problem(environment, file, path, text)
+        first.setdefault(name, here.place)
+
+
+def joined(environment: Environment, found: Iterable[Parts]) -> Iterator[Problem]:
+    """Yield each joined name that others come to, joined of other parts."""
+    first: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {}
+    for file, path, what, parts in found:
+        name = "-".join(parts)
+        other, place = first.setdefault((what, name), (parts, problem(environment, file, path, "").place))
+        if other != parts:
+            text = f"{what} {'/'.join(parts)} is called {name}, and so is {'/'.join(other)} ({place}); rename one"
+            yield problem(environment, file, path, text)
+
+
+def keys_of_buckets(environment: Environment) -> Iterator[Parts]:
+    """Yield the parts of what Secrets with keys are called where a store's copies are pushed into a cluster from."""
+    for tenant in environment.tenants:
+        for index, bucket in enumerate(tenant.buckets):
+            for at, access in enumerate(bucket.access):
+                for place, name in enumerate(access.namespaces):
+                    path = ("buckets", index, "access", at, "namespaces", place)
+                    yield tenant_file(tenant), path, f"Secret for {access.cluster}", (name, bucket.found_as)
+
+
+def deployments(environment: Environment) -> Iterator[Parts]:
+    """Yield the parts of the name of each VPC's DPUDeployment in each DPU cluster."""
+    vpcs = [
+        (tenant_file(tenant), ("vpcs", index, "name"), vpc.name)
+        for tenant in environment.tenants
+        for index, vpc in enumerate(tenant.vpcs)
+    ]
+    for cluster in environment.region.dpus.clusters:
+        suffix = () if cluster.name == ONLY else (cluster.name,)
+        for file, path, vpc in ((REGION, ("dpus", "clusters"), UNASSIGNED), *vpcs):
+            yield file, path, "DPUDeployment", (vpc, *suffix)
+
+
+def data_stores(environment: Environment) -> Iterator[Parts]:
+    """Yield the parts of the names of data stores: those that clusters share, and those that clusters may come to own.
+
+    They are in no namespace. The shared ones come last, so that of two names it is theirs that is told: a cluster with
+    nodes cannot be renamed.
+    """
+    region = environment.region.control_planes
+    for placed in clusters(environment) if region.dedicated else ():
+        for suffix in (MAIN_STORE, EVENTS_STORE):
+            yield placed.file, (*placed.path, "name"), "data store", (placed.cluster.name, suffix)
+    for index, store in enumerate(region.data_stores):
+        yield REGION, ("control_planes", "data_stores", index, "name"), "data store", (store.name,)

@@ -1,0 +1,301 @@
+"""Names that stand twice, collide with a reserved one, or get too long once joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from components.lookups.peerings import other_side
+from components.lookups.pools import DataPath, clusters, pools, problem, tenant_file, vms_of
+from components.lookups.slices import slices
+from components.render.control_planes.kamaji_etcd import NAMESPACE as DATA_STORES
+from components.render.manifest import MANAGEMENT
+from components.render.namespaces import FREE_HOSTS
+from components.render.network.dpu_services import UNASSIGNED
+from components.render.region.cluster_api import providers
+from components.render.region.operators import NAMESPACE as OPERATORS
+from components.render.region.region import region_operators, storage_drivers
+from components.rules.region.name_entries import (
+    data_stores,
+    deployments,
+    entries,
+    items,
+    joined,
+    keys_of_buckets,
+    twice,
+)
+from components.specs.base import StackLayout
+from components.specs.environment import Environment
+from components.specs.keys import CHARTS, DPUS, parts_of, pool_of, vm_key
+from components.specs.reading.loader import (
+    ADD_ONS,
+    FIRMWARE,
+    IMAGES,
+    INSTANCE_TYPES,
+    POLICY,
+    REGION,
+    VERSIONS,
+    VM_OFFERINGS,
+)
+from components.specs.reading.problems import Problem
+from components.specs.region.tenant import TenantSpec
+from components.specs.vms.vm_offering import VmsSpec
+
+RESERVED_CLUSTERS = ("default", "flux-system", DATA_STORES, FREE_HOSTS, MANAGEMENT, OPERATORS)
+RESERVED_PREFIXES = (
+    "kube-",
+    "tenant-",
+    "capi-",
+    "capm3-",
+    "kamaji-",
+    "dpf-",
+    "metal3-",
+    "ironic-",
+    "baremetal-operator-",
+    "snapshot-",
+)
+_PROMOTED = {DPUS: "all DPUs of a region", CHARTS: "charts of all clusters"}
+RESERVED_VPCS = ("default", "lo", "mgmt", UNASSIGNED)
+"""VRFs, devices and DPUDeployments that each DPU has already."""
+MAX_GROUP_CHARACTERS = 52
+"""Most characters of a rollout group: a template is called after it and a hash of ten digits, and no name may exceed
+63."""
+MAX_RELEASE_CHARACTERS = 53
+"""Most characters of a Helm release, which keeps the other ten of a label for what a chart appends."""
+MAX_STACK_CHARACTERS = 100
+"""Most characters of a stack's name in Pulumi's backends."""
+
+
+def region_name(environment: Environment) -> Iterator[Problem]:
+    """Report a region that is not called like its folder."""
+    if environment.region.region != environment.name:
+        text = f"is '{environment.region.region}' in folder {environment.name}; write {environment.name}"
+        yield problem(environment, REGION, ("region",), text)
+
+
+def release_names(environment: Environment) -> Iterator[Problem]:
+    """Report charts whose name is too long for the Helm release that is called after it."""
+    for index, chart in enumerate(environment.versions.charts):
+        if len(chart.name) > MAX_RELEASE_CHARACTERS:
+            text = (
+                f"'{chart.name}' has {len(chart.name)} characters, a Helm release of that name may have"
+                f" {MAX_RELEASE_CHARACTERS}; shorten it"
+            )
+            yield problem(environment, VERSIONS, ("charts", index, "name"), text)
+
+
+def stack_names(environment: Environment) -> Iterator[Problem]:
+    """Report regions whose stacks would have names that Pulumi does not take."""
+    longest = max((f"{environment.name}.{piece.name}" for piece in slices(environment)), key=len)
+    if environment.region.stacks is StackLayout.SLICED and len(longest) > MAX_STACK_CHARACTERS:
+        text = (
+            f"its stack {longest} has {len(longest)} characters, {MAX_STACK_CHARACTERS} are allowed (region and slice"
+            " joined); shorten one of the names"
+        )
+        yield problem(environment, REGION, ("region",), text)
+
+
+def reserved_names(environment: Environment) -> Iterator[Problem]:
+    """Report clusters called like DPUs, charts or a namespace of the platform, and VPCs called like a part of a DPU."""
+    region = environment.region
+    taken = {one.namespace for one in (*region_operators(region), *storage_drivers(region))}
+    taken |= {one.namespace for one in providers(region)}
+    for placed in clusters(environment):
+        name = placed.cluster.name
+        if name in {*RESERVED_CLUSTERS, *taken} or name.startswith(RESERVED_PREFIXES):
+            text = f"'{name}' is a namespace of the platform, and a cluster lives in a namespace of its name; rename it"
+            yield problem(environment, placed.file, (*placed.path, "name"), text)
+        if name in _PROMOTED:
+            text = f"'{name}' is what jacquard promote and the lock files call {_PROMOTED[name]}; rename it"
+            yield problem(environment, placed.file, (*placed.path, "name"), text)
+    for tenant in environment.tenants:
+        for index, vpc in enumerate(tenant.vpcs):
+            if vpc.name in RESERVED_VPCS:
+                text = f"'{vpc.name}' is a name that every DPU has already; rename it"
+                yield problem(environment, tenant_file(tenant), ("vpcs", index, "name"), text)
+
+
+def region_duplicates(environment: Environment) -> Iterator[Problem]:
+    """Report names that stand twice among the tenants of a region."""
+    tenants = environment.tenants
+    yield from twice(
+        environment,
+        "cluster",
+        (((placed.file, (*placed.path, "name"), placed.cluster.name)) for placed in clusters(environment)),
+    )
+    yield from twice(
+        environment,
+        "VPC",
+        ((tenant_file(t), ("vpcs", index, "name"), vpc.name) for t in tenants for index, vpc in enumerate(t.vpcs)),
+    )
+    yield from twice(
+        environment, "pool", ((placed.file, (*placed.path, "name"), placed.key) for placed in pools(environment))
+    )
+    homes = [(t, t.vms.cluster) for t in tenants if t.vms]
+    vms = ((tenant_file(t), (*path, "name"), vm_key(home, vm.name)) for t, home in homes for path, vm in vms_of(t))
+    yield from twice(environment, "VM", vms)
+    yield from twice(environment, "storage class", entries(REGION, ("storage",), "name", environment.region.storage))
+    yield from twice(
+        environment, "store", entries(REGION, ("object_stores",), "name", environment.region.object_stores)
+    )
+    stores = environment.region.control_planes.data_stores
+    yield from twice(environment, "data store", entries(REGION, ("control_planes", "data_stores"), "name", stores))
+    controllers = entries(REGION, ("bare_metal", "controllers"), "name", environment.region.bare_metal.controllers)
+    yield from twice(environment, "controller", controllers)
+    dpu_clusters = entries(REGION, ("dpus", "clusters"), "name", environment.region.dpus.clusters)
+    yield from twice(environment, "DPU cluster", dpu_clusters)
+    yield from twice(environment, "fabric", entries(REGION, ("fabrics",), "name", environment.region.fabrics))
+    yield from twice(environment, "site", entries(REGION, ("sites",), "name", environment.region.sites))
+    for what, path, listed in _region_lists(environment):
+        yield from twice(environment, what, items(REGION, path, listed), "remove one")
+    yield from twice(environment, "freeze", entries(POLICY, ("freezes",), "name", environment.policy.freezes))
+    yield from twice(
+        environment,
+        "hall",
+        (
+            (REGION, ("sites", index, "halls", place), hall)
+            for index, site in enumerate(environment.region.sites)
+            for place, hall in enumerate(site.halls)
+        ),
+    )
+
+
+def _region_lists(environment: Environment) -> Iterator[tuple[str, DataPath, Iterable[str]]]:
+    """Yield the lists of ``region.yaml`` in which nothing stands twice: what is in them, where, and the entries."""
+    region = environment.region
+    yield "denied network", ("networks", "deny"), map(str, region.networks.deny)
+    for index, fabric in enumerate(region.fabrics):
+        yield "hall", ("fabrics", index, "halls"), fabric.halls
+    if told := region.nodes.addresses:
+        yield "name server", ("nodes", "addresses", "dns"), map(str, told.dns)
+        yield "clock", ("nodes", "addresses", "ntp"), map(str, told.ntp)
+
+
+def catalog_duplicates(environment: Environment) -> Iterator[Problem]:
+    """Report names that stand twice in the catalogue."""
+    images, vms = environment.images, environment.vm_catalog
+    yield from twice(environment, "image", entries(IMAGES, ("images",), "version", images.images))
+    digests = entries(IMAGES, ("images",), "sha256", images.images)
+    yield from twice(environment, "digest", digests, "write the digest of each image")
+    for key, what in (("url", "URL"), ("sha256", "digest")):
+        bundles = entries(IMAGES, ("dpu_images",), key, images.dpu_images)
+        disks = entries(IMAGES, ("images",), key, images.images) if key == "url" else ()
+        yield from twice(environment, what, (*disks, *bundles), f"write the {what} of each image")
+        systems = entries(VM_OFFERINGS, ("images",), key, vms.images)
+        yield from twice(environment, what, systems, f"write the {what} of each image")
+    yield from twice(environment, "DPU image", entries(IMAGES, ("dpu_images",), "version", images.dpu_images))
+    kinds = environment.instance_types.instance_types
+    yield from twice(environment, "instance type", entries(INSTANCE_TYPES, ("instance_types",), "name", kinds))
+    versions = items(VERSIONS, ("kubernetes",), environment.versions.kubernetes)
+    yield from twice(environment, "version", versions, "remove one")
+    rows = enumerate(environment.versions.charts)
+    releases = [(VERSIONS, ("charts", index, "version"), f"{one.name} {one.version}") for index, one in rows]
+    yield from twice(environment, "chart", releases, "write the version of each release")
+    artefacts = entries(VERSIONS, ("manifests",), "name", environment.versions.manifests)
+    yield from twice(environment, "artefact of manifests", artefacts)
+    baselines = environment.firmware.firmware_baselines
+    yield from twice(environment, "baseline", entries(FIRMWARE, ("firmware_baselines",), "name", baselines))
+    inside = environment.add_ons
+    yield from twice(environment, "add-on", entries(ADD_ONS, ("add_ons",), "name", inside.add_ons))
+    yield from twice(environment, "pod priority", entries(ADD_ONS, ("pod_priorities",), "name", inside.pod_priorities))
+    yield from twice(environment, "VM size", entries(VM_OFFERINGS, ("sizes",), "name", vms.sizes))
+    yield from twice(environment, "VM image", entries(VM_OFFERINGS, ("images",), "name", vms.images))
+    yield from twice(environment, "VM image", entries(VM_OFFERINGS, ("images",), "version", vms.images))
+
+
+def list_duplicates(environment: Environment) -> Iterator[Problem]:
+    """Report what a tenant orders twice in one list, and images of its own that are called like the catalogue's."""
+    for placed in clusters(environment):
+        for what, key in (("storage class", "storage"), ("pod priority", "pod_priorities"), ("add-on", "add_ons")):
+            listed = getattr(placed.cluster, key)
+            if isinstance(listed, tuple):
+                yield from twice(environment, what, items(placed.file, (*placed.path, key), listed), "remove one")
+        yield from twice(
+            environment,
+            "namespace",
+            entries(placed.file, (*placed.path, "namespaces"), "name", placed.cluster.namespaces),
+        )
+        for index, space in enumerate(placed.cluster.namespaces):
+            path = (*placed.path, "namespaces", index, "admits")
+            yield from twice(environment, "namespace", items(placed.file, path, space.admits), "remove one")
+    for pool in pools(environment):
+        path = (*pool.path, "taints")
+        taints = items(pool.file, path, (f"{taint.key}:{taint.effect}" for taint in pool.pool.taints))
+        yield from twice(environment, "taint", taints, "remove one")
+    for tenant in environment.tenants:
+        yield from _lists_of(environment, tenant)
+        if tenant.vms:
+            yield from _vm_lists_of(environment, tenant, tenant.vms)
+
+
+def _lists_of(environment: Environment, tenant: TenantSpec) -> Iterator[Problem]:
+    file = tenant_file(tenant)
+    yield from twice(environment, "security group", entries(file, ("security_groups",), "name", tenant.security_groups))
+    yield from twice(environment, "bucket", entries(file, ("buckets",), "name", tenant.buckets))
+    for index, bucket in enumerate(tenant.buckets):
+        granted = entries(file, ("buckets", index, "access"), "cluster", bucket.access)
+        yield from twice(environment, "access of", granted, "make one of them")
+        for at, access in enumerate(bucket.access):
+            places = items(file, ("buckets", index, "access", at, "namespaces"), access.namespaces)
+            yield from twice(environment, "namespace", places, "remove one")
+    contract = entries(file, ("contract",), "instance_type", tenant.contract)
+    yield from twice(environment, "contract for", contract, "make one of them")
+    for index, vpc in enumerate(tenant.vpcs):
+        yield from twice(environment, "fabric", items(file, ("vpcs", index, "fabrics"), vpc.fabrics), "remove one")
+        peers = items(file, ("vpcs", index, "peers"), ("/".join(other_side(tenant, one)) for one in vpc.peers))
+        yield from twice(environment, "peer", peers, "remove one")
+        deny = items(file, ("vpcs", index, "deny"), map(str, vpc.deny))
+        yield from twice(environment, "denied network", deny, "remove one")
+        more = entries(file, ("vpcs", index, "more_prefixes"), "name", vpc.more_prefixes)
+        yield from twice(environment, "prefix", more)
+
+
+def _vm_lists_of(environment: Environment, tenant: TenantSpec, vms: VmsSpec) -> Iterator[Problem]:
+    file = tenant_file(tenant)
+    yield from twice(environment, "VM size", items(file, ("vms", "offerings"), vms.offerings), "remove one")
+    yield from twice(environment, "VM image", items(file, ("vms", "images"), vms.images), "remove one")
+    for key in ("name", "version"):
+        offered = entries(VM_OFFERINGS, ("images",), key, environment.vm_catalog.images)
+        own = list(entries(file, ("vms", "own_images"), key, vms.own_images))
+        yield from twice(environment, "VM image", (*offered, *own) if own else ())
+    for path, vm in vms_of(tenant):
+        yield from twice(environment, "volume", entries(file, (*path, "volumes"), "name", vm.volumes))
+        yield from twice(environment, "user", entries(file, (*path, "users"), "name", vm.users))
+        for key in ("ports", "udp_ports"):
+            ports = items(file, (*path, key), map(str, getattr(vm, key)))
+            yield from twice(environment, "port", ports, "remove one")
+
+
+def joined_names(environment: Environment) -> Iterator[Problem]:
+    """Report names that differ and become the same once they are joined."""
+    entries = [
+        (placed.file, (*placed.path, "name"), "pool", (placed.cluster.name, placed.pool.name))
+        for placed in pools(environment)
+    ]
+    for tenant in environment.tenants:
+        for path, vm in vms_of(tenant):
+            what = f"{tenant.tenant}'s volume"
+            for place, volume in enumerate(vm.volumes):
+                entries.append((tenant_file(tenant), (*path, "volumes", place, "name"), what, (vm.name, volume.name)))
+    others = (*deployments(environment), *data_stores(environment), *keys_of_buckets(environment))
+    yield from joined(environment, [*entries, *others])
+
+
+def group_names(environment: Environment) -> Iterator[Problem]:
+    """Report rollout groups whose derived names would not fit an API object."""
+    by_key = {placed.key: placed for placed in pools(environment)}
+    known = [(group, by_key[pool_of(group)]) for group in environment.allocations.groups if pool_of(group) in by_key]
+    yield from joined(
+        environment,
+        [
+            (placed.file, (*placed.path, "name"), f"{placed.cluster.name}'s rollout group", parts_of(group))
+            for group, placed in known
+        ],
+    )
+    for group, placed in known:
+        name = "-".join(parts_of(group))
+        if len(name) > MAX_GROUP_CHARACTERS:
+            text = (
+                f"its rollout group {name} has {len(name)} characters, {MAX_GROUP_CHARACTERS} are allowed"
+                " (cluster, pool and failure domain joined); shorten one of the names"
+            )
+            yield problem(environment, placed.file, (*placed.path, "name"), text)

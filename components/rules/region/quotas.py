@@ -1,0 +1,114 @@
+"""Quotas: what tenants may have at most exists, and what they ordered stays within."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from components.intents.vm_room import ordered
+from components.lookups.intervals import usable
+from components.lookups.number_kinds import ADDRESS_BITS
+from components.lookups.pools import place, problem, tenant_file, vms_of
+from components.specs.base import bytes_of
+from components.specs.environment import Environment
+from components.specs.network.tenant_network import PrefixKind
+from components.specs.reading.loader import REGION
+from components.specs.reading.problems import Problem, listed, suggestion
+from components.specs.region.tenant import TenantSpec
+
+
+def quota_classes(environment: Environment) -> Iterator[Problem]:
+    """Report quotas of storage classes that no cluster of the tenant offers."""
+    for tenant in environment.tenants:
+        offered = list(dict.fromkeys(name for cluster in tenant.clusters for name in cluster.storage))
+        for name in tenant.quotas.storage:
+            if name not in offered:
+                text = (
+                    f"'{name}' is in storage of no cluster of this file (there: {listed(offered)}); add it there or"
+                    f" remove the quota{suggestion(name, offered)}"
+                )
+                yield problem(environment, tenant_file(tenant), ("quotas", "storage", name), text)
+
+
+def public_addresses(environment: Environment) -> Iterator[Problem]:
+    """Report public addresses promised to tenants beyond the ones there are, or ordered beyond a quota."""
+    networks = environment.region.networks.public
+    room, promised = sum(map(usable, networks)), 0
+    there = place(environment, REGION, ("networks", "public"))
+    for tenant in environment.tenants:
+        file, quota = tenant_file(tenant), tenant.quotas.public_ips
+        ordered = tenant.vms.public_ips if tenant.vms else 0
+        if quota is not None and ordered > quota:
+            text = f"{ordered} are more than the quota of {quota} ({place(environment, file, _QUOTA)}); raise it there"
+            yield problem(environment, file, _ORDER, text)
+        before, promised = promised, promised + max(ordered, quota or 0)
+        if before <= room < promised:
+            text = (
+                f"with these {promised - before} tenants may have {promised}, networks.public ({there}) has {room}"
+                " addresses; lower it, or add a network there"
+            )
+            yield problem(environment, file, _ORDER if ordered >= (quota or 0) else _QUOTA, text)
+
+
+_ORDER = ("vms", "public_ips")
+_QUOTA = ("quotas", "public_ips")
+
+
+def load_balancers(environment: Environment) -> Iterator[Problem]:
+    """Report more load balancers than the prefixes of a tenant's VPCs have addresses."""
+    for tenant in environment.tenants:
+        quota = tenant.quotas.load_balancers
+        sizes = (size for vpc in tenant.vpcs for size in vpc.sizes(PrefixKind.LOAD_BALANCERS))
+        room = sum(2 ** (ADDRESS_BITS - size) for size in sizes)
+        if quota is not None and quota > room:
+            there = place(environment, tenant_file(tenant), ("vpcs", 0, "load_balancers"))
+            text = (
+                f"{quota} are more than the addresses of load_balancers in the VPCs ({room}, {there}); lower it, or add"
+                " one to more_prefixes of a VPC"
+            )
+            yield problem(environment, tenant_file(tenant), ("quotas", "load_balancers"), text)
+
+
+def storage(environment: Environment) -> Iterator[Problem]:
+    """Report roots and volumes of VMs that come to more than the quota of their class."""
+    for tenant in environment.tenants:
+        used = _storage(tenant)
+        for name, quota in tenant.quotas.storage.items():
+            if used[name] > bytes_of(quota):
+                text = (
+                    f"volumes of VMs come to {_gibibytes(used[name])} of {name}, more than {quota}; write at least that"
+                )
+                yield problem(environment, tenant_file(tenant), ("quotas", "storage", name), text)
+
+
+def vms(environment: Environment) -> Iterator[Problem]:
+    """Report VMs that come to more machines, CPUs, memory or GPUs than a quota of them."""
+    for tenant in environment.tenants:
+        quota, used = tenant.quotas.vms, ordered(environment, tenant.vms) if tenant.vms else Counter[str]()
+        for key, what in _FIGURES.items():
+            most = getattr(quota, key)
+            if most is not None and used[key] > (bytes_of(most) if isinstance(most, str) else most):
+                there = _gibibytes(used[key]) if isinstance(most, str) else str(used[key])
+                text = f"VMs come to {there} {what}, more than {most}; write at least {there}"
+                yield problem(environment, tenant_file(tenant), ("quotas", "vms", key), text)
+
+
+_FIGURES = {"machines": "in number", "cpus": "CPUs", "memory": "of memory", "gpus": "GPUs"}
+"""What VMs are counted by, and how a text says it."""
+
+
+def _gibibytes(count: int) -> str:
+    return f"{-(-count >> 30)}Gi"
+
+
+def _storage(tenant: TenantSpec) -> Counter[str]:
+    """Return the bytes that VMs of a tenant have of each storage class."""
+    used = Counter[str]()
+    for _, vm in vms_of(tenant):
+        for volume in (*vm.volumes, *((vm.root,) if vm.root else ())):
+            used[volume.storage_class] += (vm.count or 1) * bytes_of(volume.size)
+    return used
+
+
+RULES = (quota_classes, public_addresses, load_balancers, storage, vms)
+"""Rules that compare what a tenant has with what it may have."""

@@ -1,0 +1,42 @@
+"""What nodes run by: numbers of a cluster or VPC that are gone from the lock file would be given anew under them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from components.lookups.pools import clusters, problem
+from components.specs.environment import Environment
+from components.specs.keys import cluster_of
+from components.specs.reading.loader import ALLOCATIONS
+from components.specs.reading.problems import Problem, dotted
+
+Entry = tuple[str | int, ...]
+"""Section and name of an entry of the lock file, such as ``("vpcs", "acme")``."""
+
+
+def numbers_gone(environment: Environment) -> Iterator[Problem]:
+    """Report clusters and VPCs without an entry in the lock file while nodes run in them, whatever edits are meant."""
+    lock = environment.allocations
+    for entry, nodes in running_nodes(environment).items():
+        section, name = entry
+        if nodes and name not in getattr(lock, str(section)):
+            yield problem(environment, ALLOCATIONS, entry, f"is missing; {restored(entry, nodes)}")
+
+
+def running_nodes(environment: Environment) -> Counter[Entry]:
+    """Return how many nodes run by each entry of the lock file, for the clusters that the data has."""
+    found, lock = Counter[Entry](), environment.allocations
+    vpcs = {placed.cluster.name: placed.cluster.vpc for placed in clusters(environment)}
+    for key, group in lock.groups.items():
+        cluster = cluster_of(key)
+        if cluster in vpcs:
+            given = lock.clusters.get(cluster)
+            found["clusters", cluster] += group.nodes
+            found["vpcs", (given and given.vpc) or vpcs[cluster]] += group.nodes
+    return found
+
+
+def restored(entry: Entry, nodes: int) -> str:
+    """Return the remedy for an entry by which ``nodes`` nodes run."""
+    return f"restore the file with git checkout, since {nodes} nodes run by what {dotted(entry)} says"

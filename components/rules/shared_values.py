@@ -1,0 +1,242 @@
+"""Values that many pools share: an edit of one is told where it stands, and all else is judged as it was before.
+
+What ran before an edit is in the lock file, which shows that the edit was made; what follows from it would be told at
+each tenant.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from components.allocate.allocation import attempt
+from components.lookups.pools import (
+    PlacedCluster,
+    PlacedPool,
+    clusters,
+    inventory_file,
+    most_nodes,
+    place,
+    pools,
+    problem,
+    wanted_nodes,
+)
+from components.lookups.spares import spares_for
+from components.rules.region.running import running_nodes
+from components.specs.environment import Environment
+from components.specs.hosts.instance_types import InstanceType, Scale
+from components.specs.hosts.inventory import HostSpec
+from components.specs.keys import group_key, pool_key, pool_of
+from components.specs.reading.loader import ALLOCATIONS, INSTANCE_TYPES, REGION
+from components.specs.reading.problems import Problem, dotted, listed
+
+AREA = "shared"
+"""First part of the names of these rules, as waivers and reports write them."""
+
+Judged = tuple[list[Problem], Environment]
+"""What was edited, and the environment as it was before."""
+_MAX_NAMES = 3
+
+
+def nodes_per_rack(environment: Environment) -> Judged:
+    """Report a size of racks that none of the racks has, of those that pools took whole."""
+    rows, found = {host.host: host for host in environment.hosts}, []
+    whole = {placed.key for placed in pools(environment) if placed.pool.racks is not None}
+    taken = [name for name, key in environment.allocations.hosts.items() if key in whole]
+    if not any(_is_astray(environment, rows.get(name), name) for name in taken):
+        sizes = Counter((host.instance_type, host.rack) for host in environment.hosts)
+        for index, kind in enumerate(environment.instance_types.instance_types):
+            racks = {rows[name].rack: rows[name] for name in taken if rows[name].instance_type == kind.name}
+            most = max((sizes[kind.name, rack] for rack in racks), default=kind.nodes_per_rack)
+            if most < kind.nodes_per_rack:
+                first = next(iter(racks.values()))
+                there = place(environment, inventory_file(first.hall), (first.host,))
+                text = (
+                    f"{kind.nodes_per_rack} in a rack, and of the {len(racks)} that pools have none has more than"
+                    f" {most} {kind.name} ({there}); write {most}"
+                )
+                found.append(_told(environment, index, "nodes_per_rack", text))
+                environment = _with(environment, kind, nodes_per_rack=most)
+    return found, environment
+
+
+def scale(environment: Environment) -> Judged:
+    """Report a scale that the racks and rollout groups of pools that run contradict."""
+    found = []
+    for index, kind in enumerate(environment.instance_types.instance_types):
+        other = Scale.NODE if kind.scale is Scale.RACK else Scale.RACK
+        before = _with(environment, kind, scale=other)
+        why = _of_another_domain(environment, before, kind) or _beside_others(environment, kind)
+        if why:
+            text = f"is {kind.scale}, and {why}; write scale: {other}"
+            found.append(_told(environment, index, "scale", text))
+            environment = before
+    return found, environment
+
+
+def infiniband_ports(environment: Environment) -> Judged:
+    """Report a number of ports by which clusters that run need more GUIDs than they have, or have some for nothing."""
+    found: list[Problem] = []
+    for index, kind in enumerate(environment.instance_types.instance_types):
+        fitting = _fitting_ports(environment, kind)
+        if fitting:
+            names = list(fitting)
+            need = "need more GUIDs than they have" if kind.infiniband_ports else "have GUIDs for nothing"
+            text = (
+                f"by {kind.infiniband_ports} ports with {kind.dpu.virtual_functions} virtual functions each"
+                f" {listed(names, _MAX_NAMES)} {need} ({place(environment, ALLOCATIONS, ('clusters', names[0]))});"
+                " restore both numbers (git diff shows them), or make another instance type for other hosts"
+            )
+            found.append(_told(environment, index, "infiniband_ports", text))
+            environment = _with(environment, kind, infiniband_ports=min(fitting.values()))
+    return found, environment
+
+
+def spares(environment: Environment) -> Judged:
+    """Report spares of the region that leave no room for nodes that run."""
+    short = _short(environment)
+    if not short:
+        return [], environment
+    none = environment.model_copy(update={"region": environment.region.model_copy(update={"spares": 0})})
+    at = {(found.file, found.path) for found in attempt(environment).problems}
+    at -= {(found.file, found.path) for found in attempt(none).problems}
+    names = [
+        one.key for one in short if any(one.file == file and path.startswith(dotted(one.path)) for file, path in at)
+    ]
+    if not names:
+        return [], environment
+    text = (
+        f"{environment.region.spares} in each failure domain leave no room for nodes that run in"
+        f" {listed(names, _MAX_NAMES)}; restore what stood here (git diff shows it), or make these pools smaller first"
+    )
+    return [problem(environment, REGION, ("spares",), text)], none
+
+
+RULES: tuple[Callable[[Environment], Judged], ...] = (nodes_per_rack, scale, infiniband_ports, spares)
+"""Rules about what was edited, each on what the ones before it leave."""
+
+
+def _told(environment: Environment, index: int, key: str, text: str) -> Problem:
+    return problem(environment, INSTANCE_TYPES, ("instance_types", index, key), text)
+
+
+def _with(environment: Environment, kind: InstanceType, **values: Any) -> Environment:
+    """Return ``environment`` with ``values`` for the instance type ``kind``."""
+    catalog = environment.instance_types
+    changed = kind.model_copy(update=values)
+    kinds = tuple(changed if one.name == kind.name else one for one in catalog.instance_types)
+    return environment.model_copy(update={"instance_types": catalog.model_copy(update={"instance_types": kinds})})
+
+
+def _in_groups(environment: Environment, kind: str) -> int:
+    """Return how many hosts of ``kind`` are in a failure domain where their pool has a rollout group."""
+    given, groups = environment.allocations.hosts, environment.allocations.groups
+    return sum(
+        host.instance_type == kind and group_key(given[host.host], environment.failure_domain(host)) in groups
+        for host in environment.hosts
+        if host.host in given
+    )
+
+
+def _is_astray(environment: Environment, row: HostSpec | None, name: str) -> bool:
+    """Tell whether the row of a pool's host is gone, or in a failure domain where its pool has no group."""
+    lock = environment.allocations
+    return row is None or group_key(lock.hosts[name], environment.failure_domain(row)) not in lock.groups
+
+
+def _of_another_domain(environment: Environment, before: Environment, kind: InstanceType) -> str:
+    """Return that nodes of ``kind`` would be made anew, if more of them are in the failure domains of ``before``.
+
+    Racks are what `node_pools.failure_domains` tells of, if no other type is in groups of the region's kind.
+    """
+    there, domain = _in_groups(before, kind.name), environment.failure_domain_kind(kind.name)
+    if domain is before.failure_domain_kind(kind.name) or there <= _in_groups(environment, kind.name):
+        return ""
+    others = [one.name for one in environment.instance_types.instance_types if one.scale is Scale.NODE]
+    if kind.scale is Scale.NODE and not any(_in_groups(environment, name) for name in others):
+        return ""
+    return (
+        f"{there} hosts of {kind.name} are in groups by {before.failure_domain_kind(kind.name)}"
+        f" ({place(environment, ALLOCATIONS, ('groups',))}), whose nodes would all be made anew"
+    )
+
+
+def _beside_others(environment: Environment, kind: InstanceType) -> str:
+    """Return that pools have hosts of ``kind`` beside hosts of another type in one rack, if its racks are its own."""
+    racks: dict[str, dict[str, HostSpec]] = defaultdict(dict)
+    for host in environment.hosts if kind.scale is Scale.RACK else ():
+        if host.host in environment.allocations.hosts:
+            racks[host.rack].setdefault(host.instance_type, host)
+    for rack, hosts in racks.items():
+        if kind.name in hosts and len(hosts) > 1:
+            other = next(host for name, host in hosts.items() if name != kind.name)
+            there = place(environment, inventory_file(other.hall), (other.host,))
+            return f"rack {rack} of {kind.name} has {other.instance_type} too ({there})"
+    return ""
+
+
+def _is_resized(environment: Environment, placed: PlacedCluster) -> bool:
+    """Tell whether a pool of a cluster wants more or fewer nodes than run."""
+    wanted = {
+        pool_key(placed.cluster.name, pool.name): wanted_nodes(environment, pool) for pool in placed.cluster.pools
+    }
+    return any(wanted[key] != count for key, count in _nodes(environment).items() if key in wanted)
+
+
+def _nodes(environment: Environment) -> Counter[str]:
+    """Return how many nodes run in each pool."""
+    found = Counter[str]()
+    for key, group in environment.allocations.groups.items():
+        found[pool_of(key)] += group.nodes
+    return found
+
+
+def _fitting_ports(environment: Environment, kind: InstanceType) -> dict[str, int]:
+    """Return how many ports the GUIDs of each cluster are enough for, of those that run and have others than they need.
+
+    Only a cluster whose nodes with InfiniBand, or else with GPUs, are all of ``kind``, and as many as run.
+    """
+    found, nodes = {}, running_nodes(environment)
+    for placed in clusters(environment):
+        name = placed.cluster.name
+        given = environment.allocations.clusters.get(name)
+        if given and given.guids and nodes["clusters", name] and not _is_resized(environment, placed):
+            functions = _functions(environment, placed)
+            has = min(numbers.last - numbers.first + 1 for numbers in given.guids.values())
+            each = functions[kind.name]
+            if [*functions] == [kind.name] and (not kind.infiniband_ports or each * kind.infiniband_ports > has):
+                found[name] = max(1, has // each)
+    return found
+
+
+def _functions(environment: Environment, placed: PlacedCluster) -> Counter[str]:
+    """Return how many virtual functions one port of each instance type comes to, of those that have InfiniBand.
+
+    Where none has any, those that may have lost it: with GPUs and adapters.
+    """
+    kinds = environment.instance_types.by_name
+    mine = [(pool, kinds[pool.instance_type]) for pool in placed.cluster.pools if pool.instance_type in kinds]
+    connected = [one for one in mine if one[1].infiniband_ports] or [one for one in mine if one[1].gpu and one[1].nics]
+    found = Counter[str]()
+    for pool, kind in connected:
+        found[kind.name] += most_nodes(environment, pool) * kind.dpu.virtual_functions
+    return found
+
+
+def _short(environment: Environment) -> list[PlacedPool]:
+    """Return the pools that run what they want on all hosts that they had, with fewer spares than the region asks."""
+    rows = {host.host: host for host in environment.hosts}
+    held, gone, needed = Counter[str](), set[str](), Counter[str]()
+    for name, key in environment.allocations.hosts.items():
+        held[key] += 1
+        gone |= {key} if _is_astray(environment, rows.get(name), name) else set()
+    for group, size in environment.allocations.groups.items():
+        needed[pool_of(group)] += size.most_nodes + spares_for(size.most_nodes, environment.region.spares)
+    runs = _nodes(environment)
+    return [
+        placed
+        for placed in pools(environment)
+        if placed.pool.spares is None and placed.key not in gone and held[placed.key] < needed[placed.key]
+        if runs[placed.key] == wanted_nodes(environment, placed.pool)
+    ]

@@ -1,0 +1,281 @@
+"""Storage classes: one default a cluster, reachable, and what they ask of nodes and images."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Container, Iterator
+
+from components.intents.images import find_image
+from components.lookups.add_ons import add_ons
+from components.lookups.pools import DataPath, PlacedCluster, clusters, place, problem, tenant_file, vms_of
+from components.render.backends import BORDERS
+from components.specs.base import Address, bytes_of
+from components.specs.environment import Environment
+from components.specs.hosts.instance_types import InstanceType
+from components.specs.keys import cluster_of, parts_of
+from components.specs.network.tenant_network import Egress
+from components.specs.reading.loader import IMAGES, INSTANCE_TYPES, REGION
+from components.specs.reading.problems import Problem, listed, one_of
+from components.specs.region.catalog import GoldenImage, ImageContents
+from components.specs.storage.mount_options import VAST_OPTIONS
+from components.specs.storage.storage import SPARE_GIB, StorageClassSpec, TopolvmClassSpec, VastClassSpec
+
+VAST_CLIENT = "vastnfs"
+MAX_CONNECTIONS = 16
+"""Highest ``nconnect`` of Linux' own NFS client (its NFS_MAX_CONNECTIONS)."""
+_RDMA = re.compile(r"(proto=)?rdma6?")
+_STATEFUL = {"slurm-operator"}
+"""Charts of add-ons whose software keeps state on claims that name no class, by upstream's defaults: Slurm's
+controller keeps its jobs and reservations there (SlinkyProject/slurm-operator:helm/slurm/values.yaml)."""
+
+
+def default_storage_class(environment: Environment) -> Iterator[Problem]:
+    """Report clusters that offer storage without exactly one default class."""
+    known = [entry.name for entry in environment.region.storage]
+    default = [entry.name for entry in environment.region.storage if entry.default]
+    for placed in clusters(environment):
+        found = {name for name in placed.cluster.storage if name in default}
+        if placed.cluster.storage and len(found) != 1 and set(placed.cluster.storage) <= set(known):
+            rule = f"{len(found)} default classes among {listed(placed.cluster.storage)}, a cluster has exactly one"
+            text = f"{rule}, and {REGION} has none; set default: true on one class there"
+            if default:
+                text = f"{rule}; list {one_of(default)}, default in {REGION}, or set default: true on one class there"
+            yield problem(environment, placed.file, (*placed.path, "storage"), text)
+
+
+def local_disks(environment: Environment) -> Iterator[Problem]:
+    """Report classes on local disks in clusters without such disks, and such that are said to be durable."""
+    kinds = environment.instance_types.by_name
+    for index, entry in enumerate(environment.region.storage):
+        if isinstance(entry, TopolvmClassSpec) and entry.durable:
+            text = f"volumes of {entry.name} are on one node and lost when it is replaced; write durable: false"
+            yield problem(environment, REGION, ("storage", index, "durable"), text)
+    for placed, at, entry in offered(environment):
+        types = [kinds[pool.instance_type] for pool in placed.cluster.pools if pool.instance_type in kinds]
+        if isinstance(entry, TopolvmClassSpec) and types and not any(kind.nvme_disks for kind in types):
+            names = listed(dict.fromkeys(kind.name for kind in types))
+            text = f"'{entry.name}' is on local disks, and no pool has any (nvme_disks of {names} is 0); remove it"
+            yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+
+
+def spare_room(environment: Environment) -> Iterator[Problem]:
+    """Report spare room that is all that the disks of a node hold, or another one of the same volume group."""
+    first: dict[str, tuple[int, TopolvmClassSpec]] = {}
+    for index, entry in enumerate(environment.region.storage):
+        if not isinstance(entry, TopolvmClassSpec):
+            continue
+        at, other = first.setdefault(entry.device_class, (index, entry))
+        spare, kept = _spare(entry), _spare(other)
+        if spare != kept:
+            said = f"is {spare}Gi" if entry.spare else f"is missing, which keeps {spare}Gi"
+            text = (
+                f"{said}, and {other.name} keeps {kept}Gi of the same volume group '{entry.device_class}'"
+                f" ({place(environment, REGION, ('storage', at))}); write {kept}Gi"
+            )
+            yield problem(environment, REGION, ("storage", index, "spare"), text)
+        for kind, size in _volume_groups(environment, entry):
+            if spare >= size:
+                text = (
+                    f"is {spare}Gi, and the {kind.nvme_disks} disks of {kind.name} are {size}Gi ({INSTANCE_TYPES}), so"
+                    f" that no volume gets any; write at most {size - 1}Gi"
+                )
+                yield problem(environment, REGION, ("storage", index, "spare"), text)
+                break
+
+
+def _spare(entry: TopolvmClassSpec) -> int:
+    return SPARE_GIB if entry.spare_gib is None else entry.spare_gib
+
+
+def _volume_groups(environment: Environment, entry: TopolvmClassSpec) -> Iterator[tuple[InstanceType, int]]:
+    """Yield the instance types of nodes with volumes of ``entry`` and the GiB of their disks, the smallest first."""
+    kinds, names = environment.instance_types.by_name, dict[str, int]()
+    for placed, _, one in offered(environment):
+        for pool in placed.cluster.pools if one is entry else ():
+            kind = kinds.get(pool.instance_type)
+            if kind and kind.nvme_disks and kind.nvme_disk_size:
+                names[kind.name] = kind.nvme_disks * (bytes_of(kind.nvme_disk_size) >> 30)
+    for name, size in sorted(names.items(), key=lambda item: item[1]):
+        yield kinds[name], size
+
+
+def encrypted_disks(environment: Environment) -> Iterator[Problem]:
+    """Report classes that are encrypted, on nodes whose images encrypt no disks."""
+    kinds = environment.instance_types.by_name
+    for placed, at, entry in offered(environment):
+        if not isinstance(entry, TopolvmClassSpec) or not entry.encrypted:
+            continue
+        cluster = placed.cluster
+        with_disks = {
+            one.name for one in cluster.pools if one.instance_type in kinds and kinds[one.instance_type].nvme_disks
+        }
+        images = _images(environment, cluster.name, with_disks)
+        plain = [f"{name} has none" for name, image in images.items() if not image.contents.encrypted_scratch]
+        if plain:
+            there = place(environment, REGION, ("storage", environment.region.storage.index(entry), "encrypted"))
+            text = (
+                f"'{entry.name}' is encrypted ({there}), which images with encrypted_scratch: true alone do"
+                f" ({listed(plain)}, {IMAGES}); promote to an image that has it, or offer another class"
+            )
+            yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+
+
+def kept_default(environment: Environment) -> Iterator[Problem]:
+    """Report defaults on local disks where another class is kept, or where state hangs on claims that name none.
+
+    A cluster with nothing but local classes may be meant so: for jobs that keep nothing.
+    """
+    classes = {entry.name: index for index, entry in enumerate(environment.region.storage)}
+    for placed, at, entry in offered(environment):
+        if not isinstance(entry, TopolvmClassSpec) or not entry.default:
+            continue
+        names = placed.cluster.storage
+        local = {one.name for one in environment.region.storage if isinstance(one, TopolvmClassSpec)}
+        kept = [name for name in names if name in classes and name not in local]
+        stateful = [one.name for one in add_ons(environment, placed) if one.chart in _STATEFUL]
+        there = place(environment, REGION, ("storage", classes[entry.name], "default"))
+        lost = f"claims that name no class get '{entry.name}' ({there}), whose volumes are lost with their node"
+        if kept:
+            text = f"{lost}; make {one_of(kept)}, which outlives nodes, the default there"
+        elif stateful:
+            text = (
+                f"{lost}, and {listed(stateful)} keeps its state on such claims; list a class that outlives nodes, and"
+                " make it the default there"
+            )
+        else:
+            continue
+        yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+
+
+def durable_volumes(environment: Environment) -> Iterator[Problem]:
+    """Report volumes that must outlive their node on classes that do not."""
+    lost = [entry.name for entry in environment.region.storage if isinstance(entry, TopolvmClassSpec)]
+    kept = [entry.name for entry in environment.region.storage if entry.name not in lost]
+    for tenant in environment.tenants:
+        if not tenant.vms:
+            continue
+        classes: list[tuple[DataPath, str]] = [(("vms", "image_storage_class"), tenant.vms.image_storage_class)]
+        for path, vm in vms_of(tenant):
+            if vm.root is not None:
+                classes.append(((*path, "root", "storage_class"), vm.root.storage_class))
+            classes += [
+                ((*path, "volumes", at, "storage_class"), volume.storage_class)
+                for at, volume in enumerate(vm.volumes)
+                if not volume.scratch
+            ]
+        for path, name in classes:
+            if name in lost:
+                remedy = f"pick {one_of(kept)}" if kept else f"add a class that does to storage of {REGION}"
+                text = f"'{name}' is on the disks of one node, and this outlives nodes; {remedy}"
+                text += ", or write scratch: true" if "volumes" in path else ""
+                yield problem(environment, tenant_file(tenant), path, text)
+
+
+def mount_options(environment: Environment) -> Iterator[Problem]:
+    """Report classes with mount options that an image of the cluster's nodes cannot serve."""
+    for placed, at, entry in offered(environment):
+        for options, needed, lacks in _demands(entry):
+            images = _images(environment, placed.cluster.name, [pool.name for pool in placed.cluster.pools])
+            wrong = [f"{name} has {lack}" for name, image in images.items() if (lack := lacks(image.contents))]
+            if wrong:
+                there = place(
+                    environment, REGION, ("storage", environment.region.storage.index(entry), "mount_options")
+                )
+                text = (
+                    f"'{entry.name}' is mounted with {listed(options)} ({there}), which {needed} alone can do"
+                    f" ({listed(wrong)}, {IMAGES}); promote to an image that has it, or offer another class"
+                )
+                yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+
+
+def _demands(entry: StorageClassSpec) -> Iterator[tuple[list[str], str, Callable[[ImageContents], str]]]:
+    """Yield mount options that ask something of images: what, and what an image has instead, empty when it has that."""
+    options = dict(option.partition("=")[::2] for option in entry.mount_options)
+    special = [name for name in VAST_OPTIONS if name in options]
+    connections = options.get("nconnect", "")
+    if connections.isdecimal() and int(connections) > MAX_CONNECTIONS:
+        special.append(f"nconnect={connections}")
+    if special:
+        client = f"nfs_client {VAST_CLIENT}-..."
+        yield special, client, lambda has: "" if has.nfs_client.startswith(VAST_CLIENT) else has.nfs_client
+    if over_rdma := [option for option in entry.mount_options if _RDMA.fullmatch(option)]:
+        yield over_rdma, "nfs_rdma: true", lambda has: "" if has.nfs_rdma else "none"
+
+
+def shared_secrets(environment: Environment) -> Iterator[Problem]:
+    """Report classes with another endpoint behind one secret: it holds one, and volumes would come from there."""
+    first: dict[str, tuple[int, str]] = {}
+    for index, entry in enumerate(environment.region.storage):
+        if not isinstance(entry, VastClassSpec):
+            continue
+        other, endpoint = first.setdefault(entry.secret, (index, entry.endpoint))
+        if endpoint != entry.endpoint:
+            there = place(environment, REGION, ("storage", other, "endpoint"))
+            text = (
+                f"'{entry.secret}' holds the endpoint of {environment.region.storage[other].name} ({endpoint},"
+                f" {there}), and this class is at {entry.endpoint}; name a secret of its own"
+            )
+            yield problem(environment, REGION, ("storage", index, "secret"), text)
+
+
+def reachable(environment: Environment) -> Iterator[Problem]:
+    """Report storage whose address hosts of a VPC cannot reach. A name instead of an address is taken as it is."""
+    for placed, at, entry in offered(environment):
+        if isinstance(entry, VastClassSpec):
+            there = place(environment, REGION, ("storage", environment.region.storage.index(entry), "endpoint"))
+            text = cut_off(environment, placed, entry.name, address_of(entry.endpoint), there)
+            if text:
+                yield problem(environment, placed.file, (*placed.path, "storage", at), text)
+
+
+def cut_off(
+    environment: Environment, placed: PlacedCluster, name: str, address: Address | None, there: str
+) -> str | None:
+    """Return why a cluster does not reach storage called ``name``, which ``there`` has ``address``; None if it does.
+
+    Where no DPU keeps hosts of the VPC from it, or a name stands for the address, nobody can tell.
+    """
+    networks, vpc = environment.region.networks, placed.vpc
+    if address is None or vpc is None or not BORDERS[vpc.isolation].link_per_host or address in networks.storage:
+        return None
+    closed = networks.closed(address)
+    if closed:
+        return f"'{name}' is at {address} ({there}) in networks.{closed}, which no VPC reaches; move it there"
+    if vpc.egress is Egress.NONE:
+        return (
+            f"'{name}' is at {address} ({there}) outside networks.storage ({networks.storage}), and VPC {vpc.name} has"
+            " egress none; move it there, or write egress: public"
+        )
+    return None
+
+
+def offered(environment: Environment) -> Iterator[tuple[PlacedCluster, int, StorageClassSpec]]:
+    """Yield all classes that clusters offer, with their place in the list of the cluster."""
+    classes = {entry.name: entry for entry in environment.region.storage}
+    for placed in clusters(environment):
+        for at, name in enumerate(placed.cluster.storage):
+            if name in classes:
+                yield placed, at, classes[name]
+
+
+def _images(environment: Environment, cluster: str, pools: Container[str]) -> dict[str, GoldenImage]:
+    """Return the images that nodes of ``pools`` of ``cluster`` are pinned to, by version with the pools that run it."""
+    pins, running = environment.image_pins, dict[str, dict[str, None]]()
+    for group, name in pins.groups.items():
+        if cluster_of(group) == cluster and parts_of(group)[1] in pools:
+            running.setdefault(pins.intents[name].image, {})[parts_of(group)[1]] = None
+    return {
+        f"{version} of {listed(pools)}": image
+        for version, pools in running.items()
+        if (image := find_image(environment, version))
+    }
+
+
+def address_of(text: str) -> Address | None:
+    """Return the address in ``text``, which may have a port behind it; None where a name stands there."""
+    found = re.fullmatch(r"([0-9.]+)(:[0-9]+)?", text)
+    try:
+        return ipaddress.IPv4Address(found[1]) if found else None
+    except ValueError:
+        return None

@@ -1,0 +1,64 @@
+"""Sizes of VMs that ask their nodes for more than memory: kubelets and images were told to have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.intents.vm_nodes import setups
+from components.intents.vm_room import vms_on
+from components.lookups.pools import place, problem, tenant_file, vm_pools
+from components.specs.environment import Environment
+from components.specs.hosts.instance_types import InstanceType
+from components.specs.pools.node_pool import NodePoolSpec
+from components.specs.reading.loader import IMAGES, REGION
+from components.specs.reading.problems import Problem, listed
+from components.specs.vms.vm_sizes import VmSizeSpec
+
+
+def needs(environment: Environment) -> Iterator[Problem]:
+    """Report sizes with CPUs of their own, NUMA nodes or huge pages that the nodes of no pool for VMs can give."""
+    sizes, kinds = environment.vm_catalog.sizes_by_name(), environment.instance_types.by_name
+    for tenant in environment.tenants:
+        for cluster in tenant.clusters:
+            if not tenant.vms or cluster.name != tenant.vms.cluster:
+                continue
+            chosen = vm_pools(environment, tenant.vms, cluster)
+            for index, name in enumerate(tenant.vms.offerings):
+                size = sizes.get(name)
+                able = [pool for pool in chosen if size and _holds(kinds.get(pool.instance_type), size)]
+                lacking = [_lacking(environment, cluster.name, pool, size) for pool in able if size]
+                if lacking and all(lacking):
+                    text = (
+                        f"'{name}' asks for more than nodes for VMs have: {'; '.join(lacking)}; remove the offering"
+                        f" until the pool is promoted to settings (kubelet of {cluster.name}) and an image ({IMAGES})"
+                        " that have it"
+                    )
+                    yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
+
+
+def emulated_gpus(environment: Environment) -> Iterator[Problem]:
+    """Report sizes with GPUs where VMs may be emulated, which is for trials of what needs no hardware."""
+    sizes = environment.vm_catalog.sizes_by_name()
+    for tenant in environment.tenants if environment.region.vm_emulation else ():
+        for index, name in enumerate(tenant.vms.offerings if tenant.vms else ()):
+            if name in sizes and sizes[name].gpu is not None:
+                there = place(environment, REGION, ("vm_emulation",))
+                text = (
+                    f"'{name}' has GPUs, which are for VMs that the hardware runs, and these may be emulated"
+                    f" (vm_emulation, {there}); remove the offering, or vm_emulation there"
+                )
+                yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
+
+
+def _holds(kind: InstanceType | None, size: VmSizeSpec) -> bool:
+    return kind is not None and vms_on(kind, size) > 0
+
+
+def _lacking(environment: Environment, cluster: str, pool: NodePoolSpec, size: VmSizeSpec) -> str:
+    """Return what the nodes of ``pool`` lack for ``size``; nothing when those of one group lack nothing."""
+    kind = environment.instance_types.by_name[pool.instance_type]
+    found = setups(environment, cluster, pool.name).values()
+    lacks = dict.fromkeys((setup.image, tuple(setup.lacks(kind, size))) for setup in found)
+    if not all(what for _, what in lacks):
+        return ""
+    return "; ".join(f"nodes of {pool.name} on {image} lack {listed(what)}" for image, what in lacks)

@@ -1,0 +1,285 @@
+"""Virtual machines: what is offered fits on the nodes, and what is ordered is offered."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from components.intents.images import find_image
+from components.intents.nodes import intents_of
+from components.intents.vm_room import given_by, ordered, vms_in, vms_on
+from components.lookups.pools import most_nodes, place, problem, system_of, tenant_file, vm_pools, vms_of
+from components.render.vms.virtual_machine import MOST_INLINE, user_data
+from components.specs.base import bytes_of
+from components.specs.control_planes.hosted_control_plane import ClusterSpec
+from components.specs.environment import Environment
+from components.specs.hosts.instance_types import InstanceType
+from components.specs.keys import pool_key
+from components.specs.pools.huge_pages import PageSize
+from components.specs.pools.node_pool import NodePoolSpec
+from components.specs.reading.loader import IMAGES, REGION, VM_OFFERINGS
+from components.specs.reading.problems import Problem, listed, one_of
+from components.specs.region.tenant import TenantSpec
+from components.specs.vms.guests import GuestSystem
+from components.specs.vms.vm_offering import VmsSpec
+from components.specs.vms.vm_sizes import EvictionStrategy, VmGpuSpec
+
+AREA = "vms"
+"""First part of the names of these rules, as waivers and reports write them."""
+
+MOST_NAMED = 5
+"""Most VMs that a text names."""
+_GI = 1 << 30
+_MEASURES = {
+    "memory": (_GI, "Gi of memory"),
+    **{str(pages): (_GI, f"Gi in huge pages of {pages}") for pages in PageSize},
+    "threads": (1, " CPUs of their own"),
+    "gpus": (1, " GPUs"),
+}
+"""What VMs share out on nodes, in which unit it is told."""
+
+
+def vm_public_ips(environment: Environment) -> Iterator[Problem]:
+    """Report more public addresses used than ordered."""
+    for tenant in environment.tenants:
+        if not tenant.vms:
+            continue
+        used = len(tenant.vms.public_names)
+        if used > tenant.vms.public_ips:
+            text = f"{tenant.vms.public_ips} ordered, but VMs use {used}; write at least {used}"
+            yield problem(environment, tenant_file(tenant), ("vms", "public_ips"), text)
+
+
+def vm_user_data(environment: Environment) -> Iterator[Problem]:
+    """Report users and volumes of a VM that are more than KubeVirt takes as user data in the VM itself."""
+    for tenant in environment.tenants:
+        for path, vm in vms_of(tenant):
+            size = len(user_data(vm).encode())
+            reads = system_of(environment, tenant, vm) is not GuestSystem.WINDOWS
+            if reads and vm.user_data_secret is None and size > MOST_INLINE:
+                text = (
+                    f"users and mounts of '{vm.name}' come to {size} bytes of user data, and KubeVirt takes"
+                    f" {MOST_INLINE} in the VM itself; remove some, or write user data into a Secret, name it as"
+                    " user_data_secret, and remove users"
+                )
+                yield problem(environment, tenant_file(tenant), path, text)
+
+
+def vm_migration(environment: Environment) -> Iterator[Problem]:
+    """Report volumes that hold VMs to their node although these may leave it by migration alone."""
+    sizes = environment.vm_catalog.sizes_by_name()
+    classes = {entry.name: entry for entry in environment.region.storage}
+    for tenant in environment.tenants:
+        for path, vm in vms_of(tenant):
+            if vm.size not in sizes or sizes[vm.size].eviction is not EvictionStrategy.LIVE_MIGRATE:
+                continue
+            for at, volume in enumerate(vm.volumes):
+                if volume.storage_class in classes and not classes[volume.storage_class].SHARED:
+                    shared = [name for name, entry in classes.items() if entry.SHARED]
+                    remedy = f"pick {one_of(shared)}" if shared else f"add a class on many nodes to storage of {REGION}"
+                    text = (
+                        f"'{volume.storage_class}' is on one node, and VMs of {vm.size} leave theirs by LiveMigrate"
+                        f" alone ({VM_OFFERINGS}), so that its drain would wait for ever; {remedy}, or a"
+                        " size with another eviction"
+                    )
+                    yield problem(environment, tenant_file(tenant), (*path, "volumes", at, "storage_class"), text)
+
+
+def vm_roots(environment: Environment) -> Iterator[Problem]:
+    """Report roots smaller than the golden volume that they are cloned from, which CDI refuses to clone."""
+    sizes = environment.vm_catalog.sizes_by_name()
+    for tenant in environment.tenants:
+        for path, vm in vms_of(tenant):
+            golden = sizes[vm.size].root_disk if vm.size in sizes else None
+            if vm.root and golden and bytes_of(vm.root.size) < bytes_of(golden):
+                text = (
+                    f"'{vm.root.size}' is less than the golden volume that it is cloned from ({golden}, root_disk of"
+                    f" {vm.size} in {VM_OFFERINGS}); write at least {golden}"
+                )
+                yield problem(environment, tenant_file(tenant), (*path, "root", "size"), text)
+
+
+def vm_placement(environment: Environment) -> Iterator[Problem]:
+    """Report VMs that fit on no node of the pool that they name."""
+    sizes = environment.vm_catalog.sizes_by_name()
+    for tenant, vms, cluster in _homes(environment):
+        chosen = {pool.name: pool for pool in vm_pools(environment, vms, cluster)}
+        for path, vm in vms_of(tenant):
+            if vm.pool not in chosen or vm.size not in sizes:
+                continue
+            holding = [name for name, pool in chosen.items() if vms_in(environment, cluster.name, pool, sizes[vm.size])]
+            if holding and vm.pool not in holding:  # a size that fits nowhere is told by itself
+                kind = chosen[vm.pool].instance_type
+                text = f"{vm.size} fits on no node of {vm.pool} ({kind}); remove it, or name {one_of(holding)}"
+                yield problem(environment, tenant_file(tenant), (*path, "pool"), text)
+
+
+def vm_room(environment: Environment) -> Iterator[Problem]:
+    """Report VMs that come to more memory, GPUs or CPUs of their own than the nodes for VMs have.
+
+    Other CPUs are shared out many times.
+    """
+    kinds = environment.instance_types.by_name
+    for tenant, vms, cluster in _homes(environment):
+        used, room = ordered(environment, vms), Counter[str]()
+        chosen = [pool for pool in vm_pools(environment, vms, cluster) if pool.instance_type in kinds]
+        for pool in chosen:
+            for what, amount in given_by(environment, cluster.name, pool, kinds[pool.instance_type]).items():
+                room[what] += most_nodes(environment, pool) * amount
+        used["memory"] -= sum(used[str(pages)] for pages in PageSize)
+        for what, (unit, measure) in _MEASURES.items():
+            if chosen and used[what] > room[what]:
+                names = listed(pool.name for pool in chosen)
+                text = (
+                    f"VMs come to {-(-used[what] // unit)}{measure}, and the nodes for them in {cluster.name} have"
+                    f" {room[what] // unit} (pools: {names}); lower count of a fleet, or give the pools more nodes"
+                )
+                yield problem(environment, tenant_file(tenant), ("vms",), text)
+
+
+def vm_fleets(environment: Environment) -> Iterator[Problem]:
+    """Report VMs that are called like one of a fleet, which then never comes to be."""
+    for tenant in environment.tenants:
+        fleets = {vm.name: (path, vm.count) for path, vm in vms_of(tenant) if vm.count is not None}
+        for path, vm in vms_of(tenant) if fleets else ():
+            name, _, number = vm.name.rpartition("-")
+            where, count = fleets.get(name, ((), 0))
+            if vm.count is None and number.isdecimal() and int(number) < count:
+                there = place(environment, tenant_file(tenant), where)
+                text = f"'{vm.name}' is one of the {count} VMs of {name}, too ({there}); rename it"
+                yield problem(environment, tenant_file(tenant), (*path, "name"), text)
+
+
+def vm_root_disks(environment: Environment) -> Iterator[Problem]:
+    """Report VM images that do not fit on the root disk of a size they are offered with."""
+    images = {image.name: image for image in environment.vm_catalog.images}
+    sizes = environment.vm_catalog.sizes_by_name()
+    for tenant in environment.tenants:
+        if not tenant.vms:
+            continue
+        offered = [sizes[name] for name in tenant.vms.offerings if name in sizes]
+        named = [(("vms", "images", at), images.get(name)) for at, name in enumerate(tenant.vms.images)]
+        own = [(("vms", "own_images", at, "size"), image) for at, image in enumerate(tenant.vms.own_images)]
+        for path, image in (*named, *own):
+            small = [size for size in offered if image and bytes_of(size.root_disk) < bytes_of(image.size)]
+            if image and small:
+                text = (
+                    f"'{image.name}' needs {image.size}, more than root_disk of {listed(size.name for size in small)};"
+                    " remove one or the other"
+                )
+                yield problem(environment, tenant_file(tenant), path, text)
+
+
+def vm_gpu_selectors(environment: Environment) -> Iterator[Problem]:
+    """Report VM sizes that mean different GPUs by one device name: KubeVirt permits one selector for each."""
+    first: dict[str, tuple[str, int]] = {}
+    for index, size in enumerate(environment.vm_catalog.sizes):
+        if size.gpu is None:
+            continue
+        path = ("sizes", index, "gpu", "pci_selector")
+        line = environment.positions.line(VM_OFFERINGS, path)
+        other, place = first.setdefault(size.gpu.device, (size.gpu.pci_selector, line))
+        if other != size.gpu.pci_selector:
+            text = (
+                f"'{size.gpu.pci_selector}' is not the selector of {size.gpu.device} elsewhere ('{other}',"
+                f" {VM_OFFERINGS}:{place}); correct one of the two, or the device"
+            )
+            yield problem(environment, VM_OFFERINGS, path, text)
+
+
+def vm_sizes(environment: Environment) -> Iterator[Problem]:
+    """Report VM sizes that no node for VMs of the cluster could hold, or that want another GPU."""
+    sizes = environment.vm_catalog.sizes_by_name()
+    for tenant, vms, cluster in _homes(environment):
+        if any(pool.instance_type not in environment.instance_types.by_name for pool in cluster.pools):
+            continue
+        if not {pool.name for pool in cluster.pools}.issuperset(vms.pools):
+            continue
+        chosen = vm_pools(environment, vms, cluster)
+        kinds = _kinds(environment, chosen)
+        there = listed(f"{pool.name} of {pool.instance_type}" for pool in chosen) or "none without GPUs"
+        for index, name in enumerate(vms.offerings):
+            if name in sizes and not any(vms_on(kind, sizes[name]) for kind in kinds):
+                text = (
+                    f"'{name}' fits on no node for VMs of {cluster.name} (pools: {there}); remove it, or name a pool of"
+                    " nodes that hold it in vms.pools"
+                )
+                yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
+
+
+def vm_gpus(environment: Environment) -> Iterator[Problem]:
+    """Report VM sizes with GPUs that no pool for VMs has to give: the image of its nodes keeps them for containers."""
+    sizes = environment.vm_catalog.sizes_by_name()
+    for tenant, vms, cluster in _homes(environment):
+        chosen = vm_pools(environment, vms, cluster)
+        for index, name in enumerate(vms.offerings):
+            gpu = sizes[name].gpu if name in sizes else None
+            if gpu is None:
+                continue
+            able = [pool for pool in chosen if any(vms_on(kind, sizes[name]) for kind in _kinds(environment, [pool]))]
+            lacking = [_kept_from_vms(environment, cluster.name, pool, gpu) for pool in able]
+            if lacking and all(lacking):
+                text = (
+                    f"'{name}' has {gpu.count} of {gpu.device}, and {'; '.join(lacking)}; give one of these pools an"
+                    f" image with {gpu.pci_selector} among contents.vfio_devices ({IMAGES}), or remove the offering"
+                )
+                yield problem(environment, tenant_file(tenant), ("vms", "offerings", index), text)
+
+
+def _kept_from_vms(environment: Environment, cluster: str, pool: NodePoolSpec, gpu: VmGpuSpec) -> str:
+    """Return which image of ``pool`` does not leave ``gpu`` to VMs, and why; nothing when all do."""
+    intents = intents_of(environment, pool_key(cluster, pool.name))
+    for name in dict.fromkeys(intent.image for intent in intents.values()):
+        image = find_image(environment, name)
+        if image and gpu.pci_selector.upper() not in {device.upper() for device in image.contents.vfio_devices}:
+            driver = image.contents.gpu_driver
+            other = f"has gpu_driver {driver} for containers" if driver else "binds no such device"
+            return f"image {name} of pool {pool.name} {other} instead of binding {gpu.pci_selector} to vfio-pci"
+    return ""
+
+
+def _homes(environment: Environment) -> Iterator[tuple[TenantSpec, VmsSpec, ClusterSpec]]:
+    """Yield each tenant with VMs, what it can order, and the cluster that runs them."""
+    for tenant in environment.tenants:
+        for cluster in tenant.clusters:
+            if tenant.vms and cluster.name == tenant.vms.cluster:
+                yield tenant, tenant.vms, cluster
+
+
+def vm_endings(environment: Environment) -> Iterator[Problem]:
+    """Report a cluster that retires with VMs in it, and a pool without which VMs would have no node."""
+    sizes = environment.vm_catalog.sizes_by_name()
+    for tenant in environment.tenants:
+        for index, cluster in enumerate(tenant.clusters):
+            if not tenant.vms or cluster.name != tenant.vms.cluster:
+                continue
+            file, path = tenant_file(tenant), ("clusters", index)
+            there = place(environment, file, ("vms",))
+            if cluster.retire:
+                own = listed((vm.name for vm in tenant.vms.machines), MOST_NAMED)
+                text = (
+                    f"VMs run in {cluster.name} ({there}; among them: {own}), and would end with its nodes; remove"
+                    " vms and apply that first, or write false"
+                )
+                yield problem(environment, file, (*path, "retire"), text)
+                continue
+            chosen = vm_pools(environment, tenant.vms, cluster)
+            stay = [pool for pool in chosen if not pool.retire]
+            for at, pool in enumerate(cluster.pools):
+                lost = [
+                    name
+                    for name in tenant.vms.offerings
+                    if name in sizes and vms_in(environment, cluster.name, pool, sizes[name])
+                    if not any(vms_in(environment, cluster.name, other, sizes[name]) for other in stay)
+                ]
+                if pool.retire and pool in chosen and lost:
+                    text = (
+                        f"VMs of {listed(lost)} fit on no other pool of {cluster.name} ({there}); remove these"
+                        " offerings and apply that first, or write false"
+                    )
+                    yield problem(environment, file, (*path, "pools", at, "retire"), text)
+
+
+def _kinds(environment: Environment, pools: Iterable[NodePoolSpec]) -> list[InstanceType]:
+    known = environment.instance_types.by_name
+    return [known[name] for name in dict.fromkeys(pool.instance_type for pool in pools) if name in known]

@@ -1,0 +1,54 @@
+"""Snapshots of virtual machines: of volumes that have some at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.pools import DataPath, problem, tenant_file, vms_of
+from components.render.workloads import KUBECTL
+from components.specs.environment import Environment
+from components.specs.reading.loader import VERSIONS
+from components.specs.reading.problems import Problem, listed, one_of
+from components.specs.region.tenant import TenantSpec
+from components.specs.storage.storage import NfsClassSpec, StorageClassSpec, VastClassSpec
+from components.specs.vms.vm_offering import VirtualMachineSpec
+
+
+def tools(environment: Environment) -> Iterator[Problem]:
+    """Report snapshots of VMs without the image that asks for them."""
+    known = [tool.name for tool in environment.versions.tools]
+    for tenant in environment.tenants if KUBECTL not in known else ():
+        if tenant.vms and tenant.vms.snapshots:
+            text = f"needs '{KUBECTL}', which is not among tools of {VERSIONS} ({listed(known)}); add it there"
+            yield problem(environment, tenant_file(tenant), ("vms", "snapshots"), text)
+
+
+def classes(environment: Environment) -> Iterator[Problem]:
+    """Report volumes of VMs with snapshots whose driver packs what is being written."""
+    for tenant in environment.tenants:
+        offered = _offered(environment, tenant)
+        vast = [entry for entry in offered.values() if isinstance(entry, VastClassSpec)]
+        for path, vm in vms_of(tenant):
+            for place, name in _volumes(path, vm) if vm.snapshots else ():
+                if not isinstance(offered.get(name), NfsClassSpec):
+                    continue
+                remedy = f"pick {one_of(one.name for one in vast)}" if vast else "list a class of VAST for the cluster"
+                text = (
+                    f"'{name}' has snapshots by tar alone, of a disk that is being written, and those of a VM are of"
+                    f" all its volumes; {remedy}, or remove snapshots"
+                )
+                yield problem(environment, tenant_file(tenant), place, text)
+
+
+def _offered(environment: Environment, tenant: TenantSpec) -> dict[str, StorageClassSpec]:
+    """Return the storage classes of the cluster that runs the VMs, by name."""
+    names = [name for one in tenant.clusters if tenant.vms and one.name == tenant.vms.cluster for name in one.storage]
+    return {entry.name: entry for entry in environment.region.storage if entry.name in names}
+
+
+def _volumes(path: DataPath, vm: VirtualMachineSpec) -> Iterator[tuple[DataPath, str]]:
+    """Yield the place and the storage class of each volume that is a claim."""
+    if vm.root is not None:
+        yield (*path, "root", "storage_class"), vm.root.storage_class
+    for at, volume in enumerate(vm.volumes):
+        yield (*path, "volumes", at, "storage_class"), volume.storage_class

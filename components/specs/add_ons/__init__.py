@@ -1,0 +1,1 @@
+"""Specs of add-ons of tenant clusters."""

@@ -1,0 +1,1 @@
+"""Specs of hosted control planes and what tenants set in them."""

@@ -1,0 +1,1 @@
+"""Specs of hosts, BMCs and bare-metal controllers."""

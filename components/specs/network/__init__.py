@@ -1,0 +1,1 @@
+"""Specs of tenant networks, DPUs and fabrics."""

@@ -1,0 +1,1 @@
+"""Specs of node pools, templates and rollouts."""

@@ -1,0 +1,113 @@
+"""Reads the text of data files, and refuses what no person wrote on purpose."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from pathlib import Path
+
+from components.specs.reading.problems import Problem
+
+MAX_BYTES = 5_000_000
+"""Largest data file that is read, in bytes; a file of 60,000 hosts stays below it."""
+MAX_LINES = 100_000
+MAX_LINE = 4_000
+"""Most characters in one line; the line of a host has 200."""
+
+_UNWANTED = {
+    "\0": ("a NUL character", "remove it"),
+    "\t": ("a tab", "write spaces, or a comma between values of a row"),
+    "\r": ("a carriage return", "save the file with plain line ends (LF)"),
+}
+_CONFLICT = re.compile(r"^(?:<<<<<<< |=======$|>>>>>>> )", re.MULTILINE)
+"""How git begins what it could not merge."""
+TAKE_ONE_SIDE = "take either side of the whole file, git checkout --ours or --theirs, and run jacquard allocate"
+"""What to do about a lock file that a merge put together."""
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+
+
+def read_text(path: Path, file: str, root: Path) -> tuple[str, Problem | None]:
+    """Return the text of ``path``, or an empty text and why it is refused.
+
+    ``file`` is its name in the problem. ``root`` is the folder it must lie in, also behind symbolic links; a file that
+    is too large, binary or not clean UTF-8 is refused unread or unparsed.
+    """
+    raw, problem = read_bytes(path, file, root)
+    return ("", problem) if problem else decoded(raw, file)
+
+
+def read_bytes(path: Path, file: str, root: Path) -> tuple[bytes, Problem | None]:
+    """Return what is in ``path``, or nothing and why it is refused unread."""
+    remedy = _misplaced(path, root)
+    if remedy:
+        return b"", Problem(file, 0, "", remedy)
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            text = f"has {size / 1e6:.1f} MB, the limit is {MAX_BYTES / 1e6:.0f} MB; split the file"
+            return b"", Problem(file, 0, "", text)
+        return path.read_bytes(), None
+    except OSError as error:
+        return b"", Problem(file, 0, "", f"cannot be read: {(error.strerror or str(error)).lower()}; correct its mode")
+
+
+def unreadable(folder: Path) -> str:
+    """Return why the files of ``folder`` cannot be listed; nothing when they can, or when there is no such folder."""
+    try:
+        os.listdir(folder)  # noqa: PTH208 - a Path's glob finds nothing where it may not look
+    except FileNotFoundError:
+        return "is a symbolic link to nothing; restore the folder (git checkout)" if folder.is_symlink() else ""
+    except NotADirectoryError:
+        return "is a file and must be a folder; restore the folder (git checkout)"
+    except OSError as error:
+        return f"cannot be read: {(error.strerror or str(error)).lower()}; correct its mode"
+    return ""
+
+
+def _misplaced(path: Path, root: Path) -> str | None:
+    try:
+        real = path.resolve(strict=True)
+    except FileNotFoundError:
+        return "is a symbolic link to nothing; remove it" if path.is_symlink() else "does not exist; write it"
+    except (OSError, RuntimeError):
+        return "is a symbolic link that leads back to itself; replace it by the file"
+    if not real.is_relative_to(root.resolve()):
+        return f"leads out of {root.name}/; replace the symbolic link by the file itself"
+    return None if real.is_file() else "is not a file; replace it by one"
+
+
+def decoded(raw: bytes, file: str) -> tuple[str, Problem | None]:
+    """Return the text of ``raw``, or an empty text and why it is none that a person wrote."""
+    if raw.startswith(_BYTE_ORDER_MARKS):
+        return "", Problem(file, 1, "", "starts with a byte order mark; save the file as UTF-8 without one")
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        number = raw.count(b"\n", 0, error.start) + 1
+        return "", Problem(file, number, "", f"is not UTF-8 (byte 0x{raw[error.start]:02x}); save the file as UTF-8")
+    count = text.count("\n")
+    if count > MAX_LINES:
+        return "", Problem(file, 0, "", f"has {count:,} lines, the limit is {MAX_LINES:,}; split the file")
+    for number, line in enumerate(text.split("\n"), start=1):
+        if len(line) > MAX_LINE:
+            remedy = f"has {len(line):,} characters in one line, the limit is {MAX_LINE:,}; break the line"
+            return "", Problem(file, number, "", remedy)
+        if not line.isprintable():
+            return "", Problem(file, number, "", _unwanted(line))
+    conflict = _CONFLICT.search(text)
+    return ("", _unmerged(file, text.count("\n", 0, conflict.start()) + 1)) if conflict else (text, None)
+
+
+def _unmerged(file: str, line: int) -> Problem:
+    remedy = TAKE_ONE_SIDE if file.endswith(".lock.yaml") else "write what is right and remove the marks"
+    return Problem(file, line, "", f"is in conflict after a merge; {remedy}")
+
+
+def _unwanted(line: str) -> str:
+    """Return what to do about the first character of ``line`` that shows nothing, or steers what shows it."""
+    column, character = next((at, c) for at, c in enumerate(line, start=1) if not c.isprintable())
+    name = unicodedata.name(character, "a control character").lower()
+    remedy = "write a plain space" if unicodedata.category(character) == "Zs" else "remove it"
+    what, remedy = _UNWANTED.get(character, (f"the invisible character U+{ord(character):04X} ({name})", remedy))
+    return f"has {what} in column {column}; {remedy}"

@@ -1,0 +1,173 @@
+"""Reads ``inventory/hall-<hall>.csv``: a strict header, one host a row, MAC addresses in quotes."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from components.specs.hosts.inventory import HostSpec
+from components.specs.mac_text import MAC
+from components.specs.reading.positions import Place
+from components.specs.reading.problems import MAX_PROBLEMS, Problem, listed, nearest, shown
+from components.specs.reading.remedy import Remedy
+from components.specs.reading.translate import mistakes
+
+OPTIONAL_COLUMNS = ("dpu_bmc", "port_guids")
+"""Columns that a file may leave out; they stand last, in this order, and an empty cell says nothing."""
+COLUMNS = tuple(name for name in HostSpec.model_fields if name not in {"hall", *OPTIONAL_COLUMNS})
+ALL_COLUMNS = (*COLUMNS, *OPTIONAL_COLUMNS)
+_HEADERS = {
+    ",".join(columns): columns
+    for count in range(len(OPTIONAL_COLUMNS) + 1)
+    for columns in ((*COLUMNS, *more) for more in combinations(OPTIONAL_COLUMNS, count))
+}
+_OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
+"""What spreadsheets write instead of commas, by the language that they speak."""
+_FORMULA = ("=", "+", "-", "@")
+"""What a spreadsheet takes for the beginning of a formula."""
+_FREE_TEXT = ("serial", "dpu_serial")
+"""Columns whose own rule lets a formula through."""
+_HOSTS = TypeAdapter(list[HostSpec])
+
+
+@lru_cache(maxsize=16)
+def read_inventory(file: str, text: str, hall: str) -> tuple[tuple[HostSpec, ...], Place, tuple[Problem, ...]]:
+    """Return the hosts of ``hall`` that ``text`` lists, where, and what is wrong with it.
+
+    Remembered, since who compares two states of a region mostly meets the same hosts twice.
+    """
+    reader = InventoryReader(file, hall)
+    return tuple(reader.read(text)), reader.place, tuple(reader.problems)
+
+
+class InventoryReader:
+    """Reads one file. Afterwards ``problems`` holds what is wrong with it and ``place`` the line of each host.
+
+    A host is found by its name; when two share one, the first. Rows are found by their number too.
+    """
+
+    def __init__(self, file: str, hall: str) -> None:
+        self.file = file
+        self.hall = hall
+        self.problems: list[Problem] = []
+        self.place = Place(1)
+        self._columns = COLUMNS
+
+    def read(self, text: str) -> list[HostSpec]:
+        """Return the hosts of ``text`` in its order; none when a value breaks a rule."""
+        header, *lines = text.removesuffix("\n").split("\n")
+        if header not in _HEADERS:
+            self._problem(1, "", _header_text(header))
+            return []
+        self._columns = _HEADERS[header]
+        rows: dict[int, dict[str, Any]] = {}
+        for number, (line, cells) in enumerate(zip(lines, _cells(lines), strict=True), start=2):
+            if len(self.problems) >= MAX_PROBLEMS:
+                self._problem(number, "", f"is not read after {MAX_PROBLEMS:,} problems; correct those above first")
+                break
+            row = self._row(number, line, cells)
+            if row:
+                rows[number] = row
+        return self._hosts(rows)
+
+    def _row(self, number: int, line: str, cells: list[str] | str) -> dict[str, Any] | None:
+        """Return one row as data for the model; None when there is nothing to judge."""
+        columns = self._columns
+        if isinstance(cells, str):
+            self._problem(number, "", cells)
+            return None
+        if not any(map(str.strip, cells)):
+            self._problem(number, "", "is empty; remove the line", Remedy((number,), None))
+            return None
+        if tuple(cells) == columns:
+            self._problem(number, "", "is the first line again; remove the line", Remedy((number,), None))
+            return None
+        if len(cells) != len(columns):
+            text = f"has {len(cells)} values, the header has {len(columns)} ({','.join(columns)}); write one for each"
+            self._problem(number, "", text)
+            return None
+        given = zip(columns, cells, strict=True)
+        row: dict[str, Any] = {column: cell for column, cell in given if cell or column not in OPTIONAL_COLUMNS}
+        row["hall"] = self.hall
+        for column in _FREE_TEXT:
+            if row[column].startswith(_FORMULA):
+                text = f"starts like a formula of a spreadsheet (got {shown(row[column])}); remove '{row[column][0]}'"
+                self._problem(number, column, text)
+        mac, slot = row["boot_mac"], row["slot"]
+        if f'"{mac}"' not in line and MAC.fullmatch(mac):  # another form is told with its quotes
+            remedy = Remedy((number, "boot_mac"), f'"{mac}"')
+            self._problem(number, "boot_mac", f'stands without quotes; write "{mac}"', remedy)
+        if not (slot.isascii() and slot.isdecimal()):
+            self._problem(number, "slot", f"must be a whole number (got {shown(slot)})")
+            return None
+        row["slot"] = int(slot)
+        return row
+
+    def _hosts(self, rows: dict[int, dict[str, Any]]) -> list[HostSpec]:
+        """Return the hosts of ``rows`` by line, judged all at once; one by one only to find what is wrong."""
+        try:
+            hosts = _HOSTS.validate_python(list(rows.values()))
+        except ValidationError:
+            for number, row in rows.items():
+                self._judge(number, row)
+            return []
+        for number, host in zip(rows, hosts, strict=True):
+            here = self.place.inner[number] = Place(number)
+            self.place.inner.setdefault(host.host, here)
+        return hosts
+
+    def _judge(self, number: int, row: dict[str, Any]) -> None:
+        if len(self.problems) >= MAX_PROBLEMS:
+            return
+        try:
+            HostSpec.model_validate(row)
+        except ValidationError as error:
+            for mistake in mistakes(error, HostSpec, row):
+                column = str(mistake.path[0])
+                remedy = mistake.remedy and Remedy((number, column), mistake.remedy.text)
+                self._problem(number, column, mistake.text, remedy)
+
+    def _problem(self, line: int, column: str, text: str, remedy: Remedy | None = None) -> None:
+        self.problems.append(Problem(self.file, line, column, text, remedy=remedy))
+
+
+def _cells(lines: list[str]) -> Iterator[list[str] | str]:
+    """Yield the cells of each line, or what is wrong with its quotes.
+
+    The reader joins lines at a quote that is not closed: as many rows as lines say that there is none.
+    """
+    try:
+        rows = list(csv.reader(lines, strict=True))
+    except csv.Error:
+        rows = []
+    if len(rows) == len(lines):
+        yield from rows
+        return
+    for line in lines:
+        try:
+            yield next(csv.reader([line], strict=True))
+        except csv.Error as error:
+            unclosed = "end of data" in str(error)
+            yield f"has a quote that {'is not closed; close it' if unclosed else 'ends too early; quote whole values'}"
+
+
+def _header_text(header: str) -> str:
+    for mark, name in _OTHER_SEPARATORS.items():
+        if header.replace(mark, ",") in _HEADERS:
+            return f"separates columns by {name}; save the file as CSV with commas"
+    got = header.split(",")
+    if not {name.strip().lower() for name in got} & {*COLUMNS}:
+        return f"the first line names the columns, and this one is something else; write {','.join(COLUMNS)} above it"
+    missing = [name for name in COLUMNS if name not in got]
+    unknown = [name for name in got if name not in ALL_COLUMNS]
+    twice = [name for name, count in Counter(got).items() if count > 1]
+    faults = {"missing": missing, "not a column": unknown, "twice": twice}
+    detail = "; ".join(f"{fault}: {listed(names)}" for fault, names in faults.items() if names) or "in another order"
+    more = () if missing else tuple(column for column in OPTIONAL_COLUMNS if column in got or nearest(column, unknown))
+    return f"the first line names the columns ({detail}); write {','.join((*COLUMNS, *more))}"

@@ -1,0 +1,89 @@
+"""The kinds of data files there are: where each lies, which model it follows, who writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from components.specs.add_ons.add_ons import AddOnCatalog
+from components.specs.base import DataFile
+from components.specs.hosts.firmware import FirmwareCatalog
+from components.specs.hosts.instance_types import InstanceTypeCatalog
+from components.specs.hosts.out_of_service import OutOfServiceFile
+from components.specs.locks import AllocationsLock, ImagesLock, LockFile
+from components.specs.reading.loader import (
+    ALLOCATIONS,
+    APPROVALS,
+    CATALOG,
+    IMAGE_PINS,
+    OUT_OF_SERVICE,
+    POLICY,
+    REGION,
+    WAIVERS,
+    environments,
+)
+from components.specs.region.approvals import ApprovalsFile
+from components.specs.region.catalog import ImageCatalog
+from components.specs.region.policy import PolicySpec, WaiversSpec
+from components.specs.region.region import RegionSpec
+from components.specs.region.tenant import TenantSpec
+from components.specs.region.versions import VersionVector
+from components.specs.vms.vm_offering import VmCatalog
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileKind:
+    """One kind of YAML file."""
+
+    name: str
+    """Name of the kind, which its schema and its page of the reference are called after."""
+    path: str
+    """Pattern of the files below the folder of an environment, or of all environments for the catalogue; ``*`` stands
+    for a name."""
+    model: type[DataFile]
+    """Model that each file of the kind must follow."""
+    shared: bool = False
+    """Whether all environments share the file."""
+    of_region: bool = True
+    """Whether the file says what a region is to be; what is said of its changes is part of none."""
+
+    @property
+    def locked(self) -> bool:
+        """Tell whether only ``jacquard allocate`` and ``promote`` write the file."""
+        return issubclass(self.model, LockFile)
+
+    def files(self, folder: Path, environment: str) -> list[Path]:
+        """Return the files of this kind that ``environment`` reads in ``folder`` (of all environments), sorted."""
+        home = folder if self.shared else folder / environment
+        return sorted(path for path in home.glob(self.path) if not path.name.startswith("."))
+
+
+KINDS = (
+    FileKind(name="region", path=REGION, model=RegionSpec),
+    FileKind(name="tenant", path="tenants/*.yaml", model=TenantSpec),
+    FileKind(name="out_of_service", path=OUT_OF_SERVICE, model=OutOfServiceFile),
+    FileKind(name="policy", path=POLICY, model=PolicySpec),
+    FileKind(name="waivers", path=WAIVERS, model=WaiversSpec),
+    FileKind(name="approvals", path=APPROVALS, model=ApprovalsFile, of_region=False),
+    FileKind(name="images", path=f"{CATALOG}/images.yaml", model=ImageCatalog, shared=True),
+    FileKind(name="instance_types", path=f"{CATALOG}/instance_types.yaml", model=InstanceTypeCatalog, shared=True),
+    FileKind(name="firmware", path=f"{CATALOG}/firmware.yaml", model=FirmwareCatalog, shared=True),
+    FileKind(name="versions", path=f"{CATALOG}/versions.yaml", model=VersionVector, shared=True),
+    FileKind(name="add_ons", path=f"{CATALOG}/add_ons.yaml", model=AddOnCatalog, shared=True),
+    FileKind(name="vm_offerings", path=f"{CATALOG}/vm_offerings.yaml", model=VmCatalog, shared=True),
+    FileKind(name="allocations.lock", path=ALLOCATIONS, model=AllocationsLock),
+    FileKind(name="images.lock", path=IMAGE_PINS, model=ImagesLock),
+)
+"""All kinds of data files, in the order people get to know them."""
+
+
+def data_files(folder: Path, names: list[str] | None = None) -> Iterator[tuple[Path, FileKind]]:
+    """Yield the YAML files of the environments ``names`` (all when None) in ``folder``, each with its kind, once."""
+    seen: set[Path] = set()
+    for name in environments(folder) if names is None else names:
+        for kind in KINDS:
+            for path in kind.files(folder, name):
+                if path not in seen:
+                    seen.add(path)
+                    yield path, kind

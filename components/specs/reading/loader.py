@@ -1,0 +1,292 @@
+"""The only reader of an environment: strict, complete (all problems of all files at once), with positions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from components.specs.add_ons.add_ons import AddOnCatalog
+from components.specs.base import SHORT_NAME, DataFile
+from components.specs.environment import Environment
+from components.specs.hosts.firmware import FirmwareCatalog
+from components.specs.hosts.instance_types import InstanceTypeCatalog
+from components.specs.hosts.inventory import HostSpec
+from components.specs.hosts.out_of_service import OutOfServiceFile
+from components.specs.locks import UNDO, AllocationsLock, ImagesLock, LockFile
+from components.specs.reading.cycle_collector import without_cycle_collector
+from components.specs.reading.files import read_text, unreadable
+from components.specs.reading.inventory_csv import read_inventory
+from components.specs.reading.positions import Place, Positions
+from components.specs.reading.problems import MAX_PROBLEMS, Problem, SpecError, dotted, listed, nearest, suggestion
+from components.specs.reading.strict_yaml import MAX_VALUES, StrictYamlReader
+from components.specs.reading.translate import Mistake, mistakes
+from components.specs.region.approvals import ApprovalsFile
+from components.specs.region.catalog import ImageCatalog
+from components.specs.region.policy import PolicySpec, WaiversSpec
+from components.specs.region.region import RegionSpec
+from components.specs.region.tenant import TenantSpec
+from components.specs.region.versions import VersionVector
+from components.specs.vms.vm_offering import VmCatalog
+
+CATALOG = "catalog"
+ADD_ONS = f"../{CATALOG}/add_ons.yaml"
+FIRMWARE = f"../{CATALOG}/firmware.yaml"
+IMAGES = f"../{CATALOG}/images.yaml"
+INSTANCE_TYPES = f"../{CATALOG}/instance_types.yaml"
+VERSIONS = f"../{CATALOG}/versions.yaml"
+VM_OFFERINGS = f"../{CATALOG}/vm_offerings.yaml"
+REGION = "region.yaml"
+ALLOCATIONS = "allocations.lock.yaml"
+IMAGE_PINS = "images.lock.yaml"
+_HALL_FILE = re.compile(r"hall-([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)\.csv")
+_COPY = re.compile(r"(hall-[a-z0-9-]*[a-z0-9])[^a-z0-9-]")
+"""A name that goes on after that of a hall's file, as desktops call a copy."""
+OUT_OF_SERVICE = "out_of_service.yaml"
+APPROVALS = "approvals.yaml"
+POLICY = "policy.yaml"
+WAIVERS = "waivers.yaml"
+_TOP_FILES = (REGION, OUT_OF_SERVICE, POLICY, WAIVERS, APPROVALS, ALLOCATIONS, IMAGE_PINS, "README.md")
+_FOLDERS = {"tenants": ".yaml", "inventory": ".csv"}
+_VERSION = "schema_version"
+MAX_LOCK_VALUES = 80_000
+"""Values in a lock file; that of 60,000 hosts has 70,000."""
+_Model = TypeVar("_Model", bound=DataFile)
+
+
+def environments(folder: Path) -> list[str]:
+    """Return the names of all environments in ``folder``, sorted."""
+    return sorted(path.parent.name for path in folder.glob(f"*/{REGION}"))
+
+
+def load_environment(name: str, folder: Path) -> Environment:
+    """Return the environment ``name`` of ``folder`` with the catalogue beside it.
+
+    Optional files and lock files that do not exist are empty. ``components.rules.checks`` checks cross-references.
+
+    Raises:
+        SpecError: with all problems of all files.
+    """
+    known = environments(folder)
+    if name not in known:
+        text = f"does not exist (environments: {listed(known)}){suggestion(name, known)}"
+        raise SpecError(name, [Problem(REGION, 0, "", text)])
+    with without_cycle_collector():
+        return _Loader(name, folder).load()
+
+
+def most_values(model: type[DataFile]) -> int:
+    """Return how many values a file of ``model`` may have."""
+    return MAX_LOCK_VALUES if issubclass(model, LockFile) else MAX_VALUES
+
+
+class _Loader:
+    def __init__(self, name: str, folder: Path) -> None:
+        self._name = name
+        self._root = folder
+        self._folder = folder / name
+        self._problems: list[Problem] = []
+        self._places: dict[str, Place] = {}
+        self._tenants: dict[str, str] = {}
+        """Tenant that each file of ``tenants/`` names, by the file's name without its end."""
+
+    def load(self) -> Environment:
+        self._refuse_unknown_files()
+        region = self._yaml(REGION, RegionSpec)
+        tenants = [self._tenant(path) for path in self._listing("tenants", "*.yaml")]
+        self._refuse_other_names()
+        hosts = [host for path in self._listing("inventory", "*.csv") for host in self._inventory(path)]
+        images = self._yaml(IMAGES, ImageCatalog)
+        instance_types = self._yaml(INSTANCE_TYPES, InstanceTypeCatalog)
+        versions = self._yaml(VERSIONS, VersionVector)
+        vm_catalog = self._yaml(VM_OFFERINGS, VmCatalog)
+        firmware = self._optional(FIRMWARE, FirmwareCatalog)
+        add_ons = self._optional(ADD_ONS, AddOnCatalog)
+        out_of_service = self._optional(OUT_OF_SERVICE, OutOfServiceFile)
+        policy = self._optional(POLICY, PolicySpec)
+        waivers = self._optional(WAIVERS, WaiversSpec)
+        approvals = self._optional(APPROVALS, ApprovalsFile)
+        allocations = self._optional(ALLOCATIONS, AllocationsLock)
+        image_pins = self._optional(IMAGE_PINS, ImagesLock)
+        if self._problems or not (region and images and instance_types and versions and vm_catalog):
+            raise SpecError(self._name, self._problems)
+        return Environment(
+            name=self._name,
+            region=region,
+            tenants=tuple(tenant for tenant in tenants if tenant),
+            hosts=tuple(hosts),
+            images=images,
+            instance_types=instance_types,
+            versions=versions,
+            vm_catalog=vm_catalog,
+            firmware=firmware,
+            add_ons=add_ons,
+            out_of_service=out_of_service.hosts,
+            policy=policy,
+            waivers=waivers,
+            approvals=approvals,
+            allocations=allocations,
+            image_pins=image_pins,
+            positions=Positions(self._places),
+        )
+
+    def _listing(self, folder: str, pattern: str) -> list[Path]:
+        return sorted(path for path in (self._folder / folder).glob(pattern) if not path.name.startswith("."))
+
+    def _refuse_unknown_files(self) -> None:
+        """A misspelt file would be skipped without a word."""
+        for path in self._listing("", "*"):
+            if path.name not in _TOP_FILES and path.name not in _FOLDERS:
+                text = f"is no file of an environment ({', '.join(_TOP_FILES)})"
+                near = nearest(path.name, _TOP_FILES)
+                if near and (self._folder / near).exists():
+                    text = f"is not read, and {near} is there; remove it"
+                elif near:
+                    text += f"; did you mean '{near}'?"
+                self._problem(path.name, 0, text)
+        for folder, suffix in _FOLDERS.items():
+            fault = unreadable(self._folder / folder)
+            if fault:
+                self._problem(folder, 0, fault)
+            for path in self._listing(folder, "*"):
+                if path.suffix != suffix:
+                    self._problem(f"{folder}/{path.name}", 0, f"is not read{_unread(path, suffix)}")
+
+    def _tenant(self, path: Path) -> TenantSpec | None:
+        file = f"tenants/{path.name}"
+        tenant = self._yaml(file, TenantSpec)
+        if tenant:
+            self._tenants[path.stem] = tenant.tenant
+        return tenant
+
+    def _refuse_other_names(self) -> None:
+        """A tenant's file is found by the tenant's name."""
+        for stem, name in self._tenants.items():
+            if name == stem:
+                continue
+            file, path = f"tenants/{stem}.yaml", self._folder / "tenants" / f"{stem}.yaml"
+            line = self._places[file].inner["tenant"].line
+            remedies = [f"write {stem}"] if re.fullmatch(SHORT_NAME, stem) else []
+            if not path.with_stem(name).exists():
+                remedies.append(f"rename the file to {name}.yaml")
+            told = ", or ".join(remedies) or (
+                f"give the tenant and its file a name that no other has, or remove a copy of {name}.yaml"
+            )
+            text = f"is '{name}' in {file}; {told}"
+            if self._tenants.get(name) == stem:
+                text = f"is '{name}' in {file}, and '{stem}' in tenants/{name}.yaml; rename both files"
+            self._problems.append(Problem(file, line, "tenant", text))
+
+    def _inventory(self, path: Path) -> tuple[HostSpec, ...]:
+        file = f"inventory/{path.name}"
+        hall = _HALL_FILE.fullmatch(path.name)
+        if not hall:
+            original = _COPY.match(path.name)
+            copied = f", or remove it if it is a copy of {original[1]}.csv" if original else ""
+            self._problem(file, 0, f"is not named after a hall; rename it to hall-<hall>.csv{copied}")
+            return ()
+        text = self._text(file)
+        if text is None:
+            return ()
+        hosts, self._places[file], problems = read_inventory(file, text, hall[1])
+        self._problems += problems
+        return hosts
+
+    def _optional(self, file: str, model: type[_Model]) -> _Model:
+        """Return what ``file`` says, or what a file with nothing in it would."""
+        path = self._folder / file
+        spec = self._yaml(file, model) if path.exists() or path.is_symlink() else None
+        return spec or model(schema_version=model.FORMAT)
+
+    def _yaml(self, file: str, model: type[_Model]) -> _Model | None:
+        text = self._text(file)
+        if text is None:
+            return None
+        spec, self._places[file], problems = parsed(file, text, model)
+        self._problems += problems
+        return spec if isinstance(spec, model) else None
+
+    def _text(self, file: str) -> str | None:
+        text, problem = read_text(self._folder / file, file, self._root)
+        if problem:
+            self._problems.append(problem)
+            return None
+        return text
+
+    def _problem(self, file: str, line: int, text: str) -> None:
+        self._problems.append(Problem(file, line, "", text))
+
+
+def _unread(path: Path, suffix: str) -> str:
+    """Return what to do with a file that is not read: a copy that an editor left, or a name that is not whole."""
+    name = path.name.strip("#~")
+    meant = name[: name.index(suffix)] if suffix in name else Path(name).stem
+    if path.with_name(f"{meant}{suffix}").exists():
+        return f", and {meant}{suffix} is there; remove it"
+    if re.fullmatch(SHORT_NAME, meant) or _HALL_FILE.fullmatch(f"{meant}{suffix}"):
+        return f"; rename it to {meant}{suffix} or remove it"
+    return "; move it to another folder or remove it"
+
+
+@lru_cache(maxsize=64)
+def parsed(file: str, text: str, model: type[DataFile]) -> tuple[DataFile | None, Place, tuple[Problem, ...]]:
+    """Return what ``text`` says, where, and what is wrong with it.
+
+    Remembered, since all environments share one catalogue and a program loads an environment more than once.
+    """
+    reader = StrictYamlReader(file, most_values(model))
+    data, place = reader.read(text)
+    refused = reader.problems
+    if data is None and not refused:
+        data = {}  # so that each key is told that an empty file lacks
+    if not isinstance(data, dict):
+        unread = tuple(replace(problem, remedy=None) for problem in refused.values())
+        return None, place, unread or (Problem(file, 0, "", "must be a mapping of keys"),)
+    other = _other_format(file, data, place, model)
+    if other:
+        return None, place, (other,)
+    try:
+        # JSON mode is strict where Python mode would guess: "4" is no number there, 4 no text, 1 no boolean.
+        spec = model.model_validate_json(json.dumps(data), strict=True)
+    except ValidationError as error:
+        if error.error_count() > MAX_PROBLEMS:
+            text = f"has {error.error_count():,} mistakes, which no edit makes; restore the file that belongs here"
+            return None, place, (Problem(file, place.line, "", text),)
+        positions, found = Positions({file: place}), []
+        for mistake in _mistakes(error, model, data):
+            at = mistake.path
+            trap = refused[at].text if at in refused else ""
+            if (trap and not mistake.wants_text) or trap.endswith("in quotes"):  # which alone do not make it right
+                refused[at] = Problem(file, refused[at].line, dotted(at), mistake.text, remedy=mistake.remedy)
+            elif trap:
+                refused[at] = replace(refused[at], remedy=None)
+            elif not any(at[:depth] in refused for depth in range(len(at) + 1)):
+                line = positions.line(file, at)
+                found.append(Problem(file, line, dotted(at), mistake.text, remedy=mistake.remedy))
+        return None, place, (*refused.values(), *found)
+    return spec, place, tuple(refused.values())
+
+
+def _mistakes(error: ValidationError, model: type[DataFile], data: Any) -> Iterator[Mistake]:
+    """Yield what is wrong with ``data``; nobody writes what is missing in a lock file."""
+    for mistake in mistakes(error, model, data):
+        if issubclass(model, LockFile):
+            yield replace(mistake, text=f"{mistake.text.partition('; ')[0]}; {UNDO}", remedy=None)
+        else:
+            yield mistake
+
+
+def _other_format(file: str, data: dict[str, Any], place: Place, model: type[DataFile]) -> Problem | None:
+    """Return that a file has another format than this library reads: what else is wrong with it says nothing."""
+    version = data.get(_VERSION)
+    if type(version) is not int or version < 1 or version == model.FORMAT:
+        return None
+    remedy = "run jacquard migrate" if version < model.FORMAT else "update jacquard"
+    text = f"is {version}, and this jacquard reads {model.FORMAT}; {remedy}"
+    return Problem(file, place.inner[_VERSION].line, _VERSION, text)

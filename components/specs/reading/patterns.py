@@ -1,0 +1,80 @@
+"""What the patterns of the models ask for, in words with an example."""
+
+from __future__ import annotations
+
+import re
+
+from components.specs import base, keys
+from components.specs.add_ons import add_on_values, flux
+from components.specs.control_planes import api_server
+from components.specs.hosts import root_device
+from components.specs.network import dpus
+from components.specs.pools import gpu_sharing, intents, kubelet, nodes
+from components.specs.region import cluster_api, region
+from components.specs.storage import buckets, snapshots, storage
+from components.specs.vms import vm_sizes
+
+_LABEL = "lower-case letters, digits and '-'"
+PATTERN_RULES = {
+    add_on_values.VALUE_PATH: "must be keys of a chart's values with '.' between them, such as speaker.logLevel",
+    base.DNS_LABEL: f"must be a name of {_LABEL} that starts with a letter, at most 63 characters",
+    base.SHORT_NAME: f"must be a name of {_LABEL} that starts with a letter, at most 15 characters",
+    base.CLUSTER_NAME: f"must be a name of {_LABEL} that starts with a letter, at most 30 characters",
+    base.LABEL: f"must be a name of {_LABEL}, at most 63 characters",
+    base.VERSION_NAME: "must be a name of lower-case letters, digits, '-' and '.', at most 63 characters",
+    base.KUBERNETES_VERSION: "must be a Kubernetes version like v1.35.2",
+    base.KUBERNETES_MINOR: "must be a minor version of Kubernetes like v1.36",
+    base.SHA256: "must be a SHA-256 digest, 64 lower-case hex digits",
+    base.QUANTITY: "must be a whole number with a binary unit like 500Gi",
+    base.HTTPS_URL: "must be a URL that starts with https://",
+    base.OCI_URL: "must be a chart's URL that starts with oci://, without a tag",
+    base.OCI_DIGEST: "must be a digest like sha256: and 64 lower-case hex digits",
+    base.BMC_ADDRESS: "must be a BMC address of Metal3 like redfish-virtualmedia+https://10.1.1.1/redfish/v1/Systems/1",
+    base.ABSOLUTE_PATH: "must be a path that starts with /",
+    base.RELATIVE_PATH: "must be a path that does not start with /, without parts that start with '.'",
+    base.LABEL_VALUE: "must be letters, digits, '-', '_' and '.', at most 63 characters",
+    base.NODE_LABEL_KEY: "must be a name of letters, digits, '-', '_' and '.', plain or in a domain that reaches nodes"
+    " (node.cluster.x-k8s.io, node-role.kubernetes.io, node-restriction.kubernetes.io)",
+    base.QUALIFIED_NAME: "must be a name of letters, digits, '-', '_' and '.', plain or after a domain and /",
+    base.ENDPOINT: "must be host and port, at most 65535, without a scheme like etcd-0.etcd.svc:2379",
+    base.DOMAIN: "must be a domain with a dot like cluster.local",
+    base.REGISTRY: "must be a host without a scheme like registry.cloud.example, its port at most 65535",
+    base.INTERFACE: "must be the name of a network interface, at most 15 characters without blanks, '/' and ':'",
+    snapshots.PERIOD: "must be hours or days like 6h or 3d",
+    base.CRON_SCHEDULE: 'must be a cron schedule of five fields like "15 3 * * *"',
+    region.STATE_BACKEND: "must be a URL as pulumi login takes it like s3://bucket/region",
+    buckets.STORE_URL: "must be https:// and a host, and nothing but a port behind it, like https://objects.cloud.example",
+    buckets.BUCKET_NAME: f"must be a name of {_LABEL} that starts and ends with a letter or digit, 3 to 63 characters",
+    storage.TENANT_LABEL: f"must be a name of {_LABEL} that starts with a letter, like vast-<tenant>",
+    storage.TENANT_HOST: "must be a DNS name without a scheme like <tenant>.vast.cloud.example",
+    dpus.DPU_CLUSTER_NAME: "must be a name of at most 4 lower-case letters and digits that starts with a letter",
+    api_server.FEATURE_GATE: "must be a feature gate like InPlacePodVerticalScaling",
+    api_server.CLAIM: "must be text without spaces, '=' and ','",
+    cluster_api.RELEASE: "must be a release like v1.13.5",
+    flux.GIT_URL: "must be a URL of a host by its name, without a password, like"
+    " https://git.acme.example/platform/train or ssh://git@git.acme.example/train.git",
+    gpu_sharing.MIG_PROFILE: "must be a MIG profile like 1g.10gb",
+    kubelet.CPU_AMOUNT: 'must be CPUs like "2" or 500m',
+    kubelet.SYSCTL: "must be a kernel parameter like net.core.somaxconn",
+    vm_sizes.DEVICE: "must be a resource in a domain like nvidia.com/AD102GL_L40S",
+    nodes.PINNED_IMAGE: "must be a container image by digest, registry/name@sha256: and 64 hex digits",
+    intents.INTENT_NAME: "must be the name of an intent like gpu-2026.11.1@8d2f0c6b1a4e9375",
+    keys.GROUP_KEY: "must be a rollout group like acme-train/train/a01",
+    keys.POOL_KEY: "must be a pool like acme-train/train",
+    keys.PROMOTED_KEY: "must be a pool like acme-train/train, or dpus",
+    keys.WAVE_KEY: "must be a pool, or dpus, and the number of a wave like acme-train/train/1",
+    keys.DPU_KEY: "must be a DPUDeployment like dpus/acme",
+    root_device.HCTL: "must be a SCSI address of four numbers like 0:2:0:0",
+    base.PCI_SELECTOR: 'must be a PCI vendor and product like "10DE:2330"',
+}
+
+_EXAMPLES = {
+    pattern: example
+    for pattern, rule in PATTERN_RULES.items()
+    if re.fullmatch(pattern, example := rule.rpartition(" like ")[2].partition(",")[0].strip('"'))
+}
+
+
+def example_of(pattern: str) -> str | None:
+    """Return text of the form ``pattern``; None where the form says nothing, as that of a name."""
+    return _EXAMPLES.get(pattern)

@@ -1,0 +1,170 @@
+"""JSON Schemas of the data files, for editors: made from the models, as strict as one file alone can be judged.
+
+Draft 7, which is what yaml-language-server understands.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+import textwrap
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core.core_schema import EnumSchema, ModelSchema
+
+from components.specs.base import Spec
+from components.specs.reading.kinds import FileKind
+
+FOLDER = "schemas"
+"""Folder beside that of all environments."""
+HEADER = "# yaml-language-server: $schema="
+MARK = "written by jacquard schema --write"
+"""Says in a file what wrote it."""
+_WRITTEN = f"{MARK} from the models in components/specs; do not edit"
+_WRITTEN_OF_OUTPUT = f"{MARK} from the model of the answer; do not edit"
+_DRAFT = "http://json-schema.org/draft-07/schema#"
+_NETWORKS = {
+    "ipv4network": {"pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/([0-9]|[12][0-9]|3[0-2])$", "examples": ["10.64.0.0/16"]},
+    "ipv6network": {"pattern": r"^[0-9a-f:]{2,39}/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8])$", "examples": ["fd42::/40"]},
+}
+"""What JSON Schema has no format for, by pydantic's name of it."""
+_ENTRIES = {"properties", "definitions", "patternProperties"}
+"""Keywords whose keys are names of the data."""
+
+
+def file_name(kind: FileKind) -> str:
+    """Return what the schema of ``kind`` is called."""
+    return f"{kind.name}.schema.json"
+
+
+def header(kind: FileKind, path: Path, folder: Path) -> str:
+    """Return the line that tells an editor the schema of the file ``path`` in ``folder`` (of all environments)."""
+    return f"{HEADER}{'../' * len(path.relative_to(folder).parts)}{FOLDER}/{file_name(kind)}\n"
+
+
+def with_header(text: str, line: str) -> str:
+    """Return the text of a file with ``line`` as its only header."""
+    rest = text.partition("\n")[2] if text.startswith(HEADER) else text
+    return line + rest
+
+
+def schema_text(kind: FileKind) -> str:
+    """Return the schema of ``kind`` as the text of its file."""
+    return json.dumps(schema(kind), indent=2, ensure_ascii=False) + "\n"
+
+
+def output_text(title: str, model: type[Spec]) -> str:
+    """Return the schema of what a command answers with, as the text of its file."""
+    return text_of(title, model_schema(model))
+
+
+def text_of(title: str, found: dict[str, Any]) -> str:
+    """Return a schema of what no data file has, as the text of its file."""
+    whole = {"$schema": _DRAFT, "$comment": _WRITTEN_OF_OUTPUT, "title": title, **found}
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def schema(kind: FileKind) -> dict[str, Any]:
+    """Return the schema of ``kind``: closed mappings, titles and descriptions from docstrings."""
+    return {"$schema": _DRAFT, "$comment": _WRITTEN, "title": kind.path, **model_schema(kind.model)}
+
+
+def model_schema(model: type[Spec]) -> dict[str, Any]:
+    """Return the schema of ``model`` with the models it is made of under ``definitions``."""
+    raw = model.model_json_schema(ref_template="#/definitions/{model}", schema_generator=_Generator)
+    definitions = raw.pop("$defs", {})
+    named = {name: {"title": _words(name), **_clean(found)} for name, found in sorted(definitions.items())}
+    return {**_clean(raw), "definitions": named}
+
+
+class _Generator(GenerateJsonSchema):
+    """Adds what each field of a model and each word of an enum means."""
+
+    def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
+        found = super().model_schema(schema)
+        texts = _field_texts(schema["cls"])
+        for name, field in schema["cls"].model_fields.items():
+            if texts.get(name):
+                found["properties"][field.alias or name]["description"] = texts[name]
+        return found
+
+    def enum_schema(self, schema: EnumSchema) -> JsonSchemaValue:
+        found = super().enum_schema(schema)
+        texts = meanings(schema["cls"])
+        return {**found, "enumDescriptions": list(texts.values())} if any(texts.values()) else found
+
+
+def _clean(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema of pydantic's in the words of draft 7, without what only repeats a key."""
+    found = {key: _cleaned(key, value) for key, value in raw.items() if key not in {"title", "discriminator"}}
+    if found.get("format") in _NETWORKS:
+        found |= _NETWORKS[found.pop("format")]
+    if "patternProperties" in found:
+        [(pattern, found["additionalProperties"])] = found.pop("patternProperties").items()
+        found["propertyNames"] = {"pattern": pattern}
+    if isinstance(found.get("default", {}), dict | None):
+        found.pop("default", None)  # absent, or told by the mapping itself
+    if "description" in found:
+        found["description"] = _prose(found["description"])
+    if "$ref" in found and len(found) > 1:
+        found = {"allOf": [{"$ref": found.pop("$ref")}], **found}
+    return found
+
+
+def _cleaned(key: str, value: Any) -> Any:
+    if key in _ENTRIES:
+        return {name: _clean(entry) for name, entry in value.items()}
+    if isinstance(value, dict) and key != "default":
+        return _clean(value)
+    if isinstance(value, list) and key in {"anyOf", "oneOf", "allOf"}:
+        return [_clean(entry) for entry in value]
+    return value
+
+
+def _prose(docstring: str) -> str:
+    """Return a docstring as Markdown, one line a paragraph."""
+    paragraphs = inspect.cleandoc(docstring).replace("``", "`").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+def _words(name: str) -> str:
+    """Return the name of a model as words, ``NodePoolSpec`` as ``node pool``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.removesuffix("Spec")).lower()
+
+
+@cache
+def meanings(enum: type[Enum]) -> dict[str, str]:
+    """Return what the docstrings below the members of ``enum`` say, by value; an empty text where there is none."""
+    texts = _attribute_texts(enum)
+    return {member.value: texts.get(member.name, "") for member in enum}
+
+
+def _field_texts(model: type[BaseModel]) -> dict[str, str]:
+    """Return what the docstrings below the fields of ``model`` say, those that it inherits too.
+
+    Pydantic would read them whenever a module is loaded, which takes a tenth of a second; they are needed here only.
+    """
+    bases = [base for base in reversed(model.__mro__) if issubclass(base, BaseModel) and base is not BaseModel]
+    return {name: text for base in bases for name, text in _attribute_texts(base).items()}
+
+
+@cache
+def _attribute_texts(definition: type) -> dict[str, str]:
+    """Return what the docstrings below the attributes of a class say, by name."""
+    [parsed] = ast.parse(textwrap.dedent(inspect.getsource(definition))).body
+    texts, last = dict[str, str](), ""
+    for statement in getattr(parsed, "body", []):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=last)]) | ast.AnnAssign(target=ast.Name(id=last)):
+                pass
+            case ast.Expr(value=ast.Constant(value=str(text))) if last:
+                texts[last] = _prose(text)
+                last = ""
+    return texts

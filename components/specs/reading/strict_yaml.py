@@ -1,0 +1,262 @@
+"""Strict YAML 1.2: values with their lines, and every trap of the format refused with the form to write.
+
+Older readers (YAML 1.1) take ``no`` for false, ``0755`` for 493, ``52:54:00:12:34:56`` for a number; newer ones take
+``1.30`` for 1.3. A value that two readers read differently is refused, whoever would be right.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NoReturn
+
+from yaml import MarkedYAMLError, YAMLError
+from yaml._yaml import CParser  # libyaml's own, which PyYAML exports only as part of its loaders
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+)
+
+from components.specs.reading.files import TAKE_ONE_SIDE
+from components.specs.reading.positions import Place
+from components.specs.reading.problems import MAX_PROBLEMS, Problem, dotted, shortened, shown
+from components.specs.reading.remedy import Remedy
+
+MAX_DEPTH = 50
+"""Levels of nesting; the data needs ten."""
+MAX_VALUES = 20_000
+"""Values in a file that people write; a list of a thousand hosts out of service has 6,000."""
+
+_NULL = re.compile(r"|~|null|Null|NULL")
+_BOOLEAN = re.compile(r"true|True|TRUE|false|False|FALSE")
+_OLD_BOOLEAN = re.compile(r"y|n|yes|no|on|off", re.IGNORECASE)
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}|0x[0-9a-fA-F]{1,15}")
+_OTHER_INTEGER = re.compile(r"[-+]_[0-9_]*|[-+]?([0-9][0-9_]*|0[oO][0-7_]+|0b[01_]+|0[xX][0-9a-fA-F_]+)")
+_FLOAT = re.compile(r"[-+]?(\.[0-9_]+|[0-9][0-9_]*(\.[0-9_]*|(?=[eE])))([eE][-+]?[0-9_]+)?|[-+]?\.(?i:inf|nan)")
+_MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?")
+_BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
+
+_ORDINARY = re.compile(r"[a-zA-Z][^:]{5,}")
+"""Text that no pattern above means, told at a glance: their words are shorter, their numbers begin otherwise."""
+
+_TRAPS = (
+    (_MAC, 'a MAC address stands in quotes; write "{1}"'),
+    (_OLD_BOOLEAN, '{0} is a boolean for older YAML readers; write "{0}" in quotes'),
+    (_OTHER_INTEGER, '{0} is a different number for different YAML readers; write "{0}" in quotes'),
+    (_FLOAT, '{0} is read as a number, which loses digits; write "{0}" in quotes'),
+    (_BASE_60, '{0} is a number of base 60 for older YAML readers; write "{0}" in quotes'),
+    (re.compile("<<|="), '{0} has a meaning of its own for older YAML readers; write "{0}" in quotes'),
+)
+_KEY_TRAPS = (
+    (re.compile("<<"), "merge keys (<<) are not used here; write the keys out"),
+    (_INTEGER, 'a key is text and {0} is a number; write "{0}" in quotes'),
+    (_BOOLEAN, 'a key is text and {0} is a boolean; write "{0}" in quotes'),
+    (_DATE, 'a key is text and {0} is a date; write "{0}" in quotes'),
+    (_NULL, "a key is text and this one is nothing; write its name"),
+    *_TRAPS,
+)
+
+_ONE_DOCUMENT = "has a second document or a % directive; keep one plain document a file"
+_NO_TAGS = "tags (!) are not used here; remove the tag, or put the text in quotes"
+_NO_ANCHORS = "anchors (&) and aliases (*) are not used here; write the value out"
+_CLOSE_DASH = re.compile(r"\s*-[^\s-].*: ")
+"""An entry of a list that lacks the blank after its dash, so that it is a key."""
+_SYNTAX = (
+    (
+        "mapping values are not allowed",
+        "a ':' stands where no key can be; align the key with its neighbours, or put the text in quotes",
+    ),
+    ("could not find expected ':'", "a key needs ': ' and a value after it"),
+    ("found unexpected end of stream", "a quote is not closed; close it"),
+    ("cannot start any token", "this character cannot begin a value; put the text in quotes"),
+    ("while scanning an a", _NO_ANCHORS),
+    ("tag", _NO_TAGS),
+    ("<document start>", _ONE_DOCUMENT),
+    ("directive", _ONE_DOCUMENT),
+    ("a block scalar", "| and > stand at the end of a line; put the text below them, indented, or in quotes"),
+    ("a quoted scalar", "\\ begins an escape that YAML does not know; put the text in single quotes"),
+    ("while parsing a flow", "a bracket or brace is not closed, or a comma is missing; close it, or add the comma"),
+    ("while parsing a block", "the indentation fits no line above; align the key with its neighbours"),
+)
+"""Parts of what the parser says; the first that fits counts."""
+_IN_FLOW = {
+    ":": "a ':' stands inside text; put the text in quotes, or add the comma before a key",
+    ",": "a comma stands where a value belongs; remove it, or write the value",
+}
+"""What stands where a bracket or brace should go on, if on the line where it begins; it says more than that."""
+_BEGINS_BEFORE = ("could not find expected ':'", "found unexpected end of stream", "while parsing a flow")
+"""What was begun on a line to correct, and is noticed further down."""
+
+
+class StrictYamlReader:
+    """Reads one file. Afterwards ``problems`` holds what was refused; values go on as text so that reading does too."""
+
+    def __init__(self, file: str, max_values: int = MAX_VALUES) -> None:
+        self.file = file
+        self.max_values = max_values
+        self.problems: dict[tuple[str | int, ...], Problem] = {}
+        """By path."""
+        self._twins: dict[tuple[str | int, ...], int] = {}
+        """How often a key stands beyond twice, by path."""
+        self._path: list[str | int] = []
+        self._values = 0
+
+    def read(self, text: str) -> tuple[Any, Place]:
+        """Return the value of the only document in ``text`` and the places of all values in it."""
+        self._next: Any = CParser(text).get_event
+        place = Place(1)
+        try:
+            return self._document(place), place
+        except MarkedYAMLError as error:
+            self._syntax(error, text)
+        except YAMLError:
+            self.problems[()] = Problem(self.file, 0, "", "has a control character; remove it")
+        except _GiveUpError:
+            pass
+        return None, place
+
+    def _document(self, place: Place) -> Any:
+        value, found = None, False
+        while (event := self._next()) is not None:
+            if isinstance(event, DocumentStartEvent):
+                if found or event.version or event.tags:
+                    self._give_up(event, _ONE_DOCUMENT)
+                value, found = self._value(self._next(), place), True
+        return value
+
+    def _value(self, event: Any, place: Place) -> Any:
+        kind = type(event)
+        self._values += 1
+        if self._values > self.max_values:
+            self._path.clear()
+            self._give_up(event, f"has more than {self.max_values:,} values; split the file")
+        self._refuse_references(event)
+        if kind is ScalarEvent:
+            return self._scalar(event)
+        if len(self._path) == MAX_DEPTH:
+            self._path.clear()
+            self._give_up(event, f"is nested more than {MAX_DEPTH} levels deep; no file here needs that")
+        self._path.append("")
+        value = self._mapping(place.inner) if kind is MappingStartEvent else self._sequence(place.inner)
+        self._path.pop()
+        return value
+
+    def _mapping(self, places: dict[str | int, Place]) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        while type(event := self._next()) is not MappingEndEvent:
+            inner = Place(event.start_mark.line + 1)
+            key = self._key(event)
+            value = self._value(self._next(), inner)
+            if key in result:
+                self._twin(event, places[key].line)
+                continue
+            result[key], places[key] = value, inner
+        return result
+
+    def _twin(self, event: Any, first: int) -> None:
+        path = tuple(self._path)
+        more = self._twins[path] = self._twins.get(path, -1) + 1
+        often, them = (f"{more + 2} times", "them") if more else ("twice", "the two")
+        remedy = TAKE_ONE_SIDE if self.file.endswith(".lock.yaml") else f"keep one of {them}"
+        if more:
+            self.problems.pop(path, None)  # told already, with fewer
+        self._problem(event, f"stands {often}, first on line {first}; {remedy}")
+
+    def _sequence(self, places: dict[str | int, Place]) -> list[Any]:
+        result: list[Any] = []
+        while type(event := self._next()) is not SequenceEndEvent:
+            index = self._path[-1] = len(result)
+            inner = places[index] = Place(event.start_mark.line + 1)
+            result.append(self._value(event, inner))
+        return result
+
+    def _key(self, event: Any) -> str:
+        if type(event) is not ScalarEvent:
+            self._path.pop()
+            self._give_up(event, _NO_ANCHORS if type(event) is AliasEvent else "a key must be plain text; write a name")
+        key: str = event.value
+        self._path[-1] = key
+        self._refuse_references(event)
+        if event.style:
+            self._refuse_escapes(event)
+        elif not _ORDINARY.fullmatch(key):
+            self._refuse_trap(event, _trap(key, _KEY_TRAPS), is_key=True)
+        return key
+
+    def _scalar(self, event: Any) -> Any:
+        text: str = event.value
+        if event.style:
+            if event.style == '"':
+                self._refuse_escapes(event)
+            return text
+        if _ORDINARY.fullmatch(text) or not self._path:
+            return text
+        if _NULL.fullmatch(text):
+            return None
+        if _BOOLEAN.fullmatch(text):
+            return text.lower() == "true"
+        if _INTEGER.fullmatch(text):
+            return int(text, 16 if text.startswith("0x") else 10)
+        self._refuse_trap(event, _trap(text, _TRAPS))
+        return text
+
+    def _refuse_references(self, event: Any) -> None:
+        if type(event) is AliasEvent or event.anchor is not None:
+            self._give_up(event, _NO_ANCHORS)
+        if event.tag is not None:
+            tag = shortened(event.tag.replace("tag:yaml.org,2002:", "!!"))
+            self._problem(event, f"tags are not used here; remove {tag}")
+
+    def _refuse_escapes(self, event: Any) -> None:
+        if not event.value.isprintable():
+            self._problem(event, f"holds an invisible character (got {shown(event.value)}); remove it")
+
+    def _refuse_trap(self, event: Any, trap: str | None, *, is_key: bool = False) -> None:
+        if trap:
+            text: str = event.value
+            quoted = f'"{text.lower() if _MAC.fullmatch(text) else text}"'
+            certain = 'write "' in trap and event.tag is None
+            remedy = Remedy(tuple(self._path), quoted, is_key=is_key, instead_of=text) if certain else None
+            self._problem(event, trap, remedy)
+
+    def _problem(self, event: Any, text: str, remedy: Remedy | None = None) -> None:
+        if len(self.problems) >= MAX_PROBLEMS:
+            raise _GiveUpError
+        path = tuple(self._path)
+        self.problems.setdefault(path, Problem(self.file, event.start_mark.line + 1, dotted(path), text, remedy=remedy))
+
+    def _give_up(self, event: Any, text: str) -> NoReturn:
+        self._problem(event, text)
+        raise _GiveUpError
+
+    def _syntax(self, error: MarkedYAMLError, text: str) -> None:
+        upstream = f"{error.context} {error.problem}"
+        remedy = next((text for part, text in _SYNTAX if part in upstream), None)
+        here, flow = error.problem_mark, error.context_mark
+        if here and flow and "while parsing a flow" in upstream and here.line == flow.line:
+            remedy = _IN_FLOW.get(text[here.index : here.index + 1], remedy)
+        remedy = remedy or f"is not valid YAML ({error.problem}); put the text in quotes, or correct the line"
+        begun = any(part in upstream for part in _BEGINS_BEFORE) and error.context_mark
+        mark = begun or error.problem_mark
+        last = text.rstrip("\n").count("\n") + 1
+        if mark and _CLOSE_DASH.match(text.split("\n")[min(mark.line, last - 1)]):
+            remedy = "a '-' begins an entry of a list only before a blank; write a plain space after it"
+        self.problems[()] = Problem(self.file, min(mark.line + 1, last) if mark else 0, "", remedy)
+
+
+class _GiveUpError(Exception):
+    """The rest of a file cannot be read sensibly; the problem is noted."""
+
+
+def is_plain(text: str) -> bool:
+    """Tell whether every reader takes ``text`` for text when it stands without quotes (special characters aside)."""
+    return _trap(text, _KEY_TRAPS) is None
+
+
+def _trap(text: str, traps: tuple[tuple[re.Pattern[str], str], ...]) -> str | None:
+    short = shortened(text)
+    return next((remedy.format(short, short.lower()) for pattern, remedy in traps if pattern.fullmatch(text)), None)

@@ -1,0 +1,271 @@
+"""Turns pydantic's errors into the house's words: path, rule, value got, remedy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from components.specs import base
+from components.specs.reading import model_walk
+from components.specs.reading.lock_text import entry_text
+from components.specs.reading.patterns import PATTERN_RULES
+from components.specs.reading.problems import listed, nearest, one_of, shown, suggestion
+from components.specs.reading.remedy import FormError, Remedy
+from components.specs.reading.shape import FORMATS, UNKNOWN, shapes, whole
+from components.specs.reading.violations import misfits
+
+Path = tuple[str | int, ...]
+
+_RULES = {
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "too_short": "needs at least {min_length} entry",
+    "too_long": "may have at most {max_length} entries",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_type": "must be text",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "bool_type": "must be true or false",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a mapping",
+    "model_type": "must be a mapping",
+    "model_attributes_type": "must be a mapping",
+}
+
+
+_MAX_DIGITS = 9
+"""Digits of a number that a text quotes; no count or port here has more."""
+_PAIR = re.compile(r"([\w./-]+)=([\w./-]*)")
+"""What other tools write for a key and its value."""
+_BETWEEN = re.compile(r"[,;\s]+")
+_NAME = re.compile(r"[\w./-]+")
+_BOOLEANS = dict.fromkeys(("yes", "on", "y", "true"), "true") | dict.fromkeys(("no", "off", "n", "false"), "false")
+
+
+_MISSING: ErrorDetails = {"type": "missing", "loc": (), "msg": "", "input": None}
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One mistake a model found."""
+
+    path: Path
+    """Keys from the model down to the value that breaks a rule."""
+    text: str
+    """Rule, value got and remedy, in lower case and without a full stop."""
+    wants_text: bool
+    """Whether text could be right here; false for a number, a mapping or one of a few words."""
+    remedy: Remedy | None = None
+    """What to write in place of the value, where that is certain."""
+
+
+def mistakes(error: ValidationError, model: type[BaseModel], data: Any) -> Iterator[Mistake]:
+    """Yield each mistake in ``data`` that ``error`` reports about ``model``, once."""
+    by_path: dict[Path, list[ErrorDetails]] = {}
+    for detail in error.errors(include_url=False):
+        if not _counts_wrong_entries(detail):
+            by_path.setdefault(_path_in(data, detail), []).append(detail)
+    misspelt = {
+        (*path[:-1], near)
+        for path, [detail, *_] in by_path.items()
+        if detail["type"] == "extra_forbidden"
+        and (near := nearest(str(path[-1]), model_walk.keys(model, path[:-1], data)))
+    }
+    for path in [path for path, [detail, *_] in by_path.items() if detail["type"] == "union_tag_not_found"]:
+        by_path |= {(*path[:-1], key): [_MISSING] for key in _also_missing(model, path[:-1], data)}
+    for path, misfit in list(misfits(model, data, {*by_path, *misspelt})):
+        by_path[path] = [{**_MISSING, "type": base.MISFIT, "input": misfit.got, "ctx": {"text": misfit.text}}]
+    for path, details in by_path.items():
+        kind = details[0]["type"]
+        if (kind == "missing" and path in misspelt) or _meant_otherwise(details, path, by_path):
+            continue
+        text = _text(details, model, path, data)
+        wants_text = kind.startswith("string") or kind in {"value_error", base.MISFIT}
+        yield Mistake(path, text, wants_text=wants_text, remedy=_remedy(details[0], path, text))
+
+
+def _counts_wrong_entries(detail: ErrorDetails) -> bool:
+    """Tell whether a list is called too short only because its entries are wrong."""
+    got = detail.get("input")
+    return detail["type"] == "too_short" and isinstance(got, list) and len(got) >= detail["ctx"]["min_length"]
+
+
+def _meant_otherwise(details: list[ErrorDetails], path: Path, paths: Iterable[Path]) -> bool:
+    """Tell whether a value is no word of a list only because it is the list that may stand there instead."""
+    words = all(detail["type"] == "literal_error" and isinstance(detail.get("input"), list) for detail in details)
+    return words and any(len(other) > len(path) and other[: len(path)] == path for other in paths)
+
+
+def _path_in(data: Any, detail: ErrorDetails) -> Path:
+    """Return where in ``data`` an error is: pydantic's own location also names members of unions."""
+    path: list[str | int] = []
+    for index, step in enumerate(detail["loc"]):
+        last = index == len(detail["loc"]) - 1
+        if (isinstance(data, dict) and step in data) or (isinstance(data, list) and isinstance(step, int)):
+            data = data[step]  # type: ignore[index]  # a list is indexed by the int just checked
+        elif not (last and detail["type"] in {"missing", base.MISFIT}):
+            continue
+        path.append(step)
+    if detail["type"].startswith("union_tag"):
+        path.append(detail["ctx"]["discriminator"].strip("'"))
+    return tuple(path)
+
+
+def _text(details: list[ErrorDetails], model: type[BaseModel], path: Path, data: Any) -> str:
+    kind, got, context = details[0]["type"], details[0].get("input"), details[0].get("ctx", {})
+    match kind:
+        case "missing" | "union_tag_not_found":
+            return f"is required; {_add(model, path, data)}"
+        case "extra_forbidden":
+            return _no_key(model, path, data)
+        case "union_tag_invalid":
+            tags = context["expected_tags"].replace("'", "").split(", ")
+            return f"must be {one_of(tags)} (got '{context['tag']}'){suggestion(context['tag'], tags)}"
+        case "value_error" if ";" in str(context["error"]):
+            return _with_got(str(context["error"]), got)
+        case base.MISFIT:
+            text = context["text"].replace("; add it", f"; {_add(model, path, data)}")
+            return text if got is None else _with_got(text, got)
+    rules = dict.fromkeys(_rule(detail["type"], detail.get("ctx", {})) for detail in details)
+    if kind == "int_type" and isinstance(got, str) and got.isascii() and got.isdecimal():
+        hint = _number(got, model_walk.annotation(model, path, data))
+    elif kind == "string_type" and isinstance(got, int) and (refused := _refused_in_quotes(got, model, path, data)):
+        rules, hint = dict.fromkeys(map(_rule_of, refused)), ""
+    else:
+        hint = _hint(kind, context, got) or _form_to_write(kind, model, path, data)
+    return f"{' or '.join(rules).replace('or must be', 'or')} (got {shown(got)}){hint}"
+
+
+def _no_key(model: type[BaseModel], path: Path, data: Any) -> str:
+    advice, keys = model_walk.advice(model, path, data), model_walk.keys(model, path[:-1], data)
+    if advice:
+        return _with_got(advice, model_walk.at(data, path))
+    return f"is not a key here (keys: {listed(keys)}){suggestion(str(path[-1]), keys)}"
+
+
+def _with_got(text: str, got: Any) -> str:
+    rule, remedy = text.split("; ", 1)
+    return f"{rule} (got {shown(got)}); {remedy}"
+
+
+def _rule(kind: str, context: dict[str, Any]) -> str:
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "string_pattern_mismatch":
+        return PATTERN_RULES.get(context["pattern"], f"must look like {context['pattern']}")
+    if kind in {"enum", "literal_error"}:
+        return f"must be {one_of(_expected(context))}"
+    if kind.startswith(("datetime", "timezone")):
+        return f"must be a moment with its offset from UTC like {FORMATS['date-time']}"
+    if kind.startswith("date"):
+        return f"must be a date like {FORMATS['date']}"
+    rule = _RULES.get(kind)
+    return rule.format_map(context) if rule else f"is not valid: {kind.replace('_', ' ')}"
+
+
+def _expected(context: dict[str, Any]) -> list[str]:
+    text: str = context["expected"]
+    return text.replace(" or ", ", ").replace("'", "").split(", ")
+
+
+def _number(got: str, kind: Any) -> str:
+    """Return the remedy for a number in quotes, which is quoted only where it could stand without them."""
+    if len(got) > _MAX_DIGITS:
+        return f"; write one without quotes, of at most {_MAX_DIGITS} digits"
+    refused = _refused(int(got), kind)
+    return f"; write one without quotes, which {_rule_of(refused[0])}" if refused else f"; write {int(got)}"
+
+
+def _refused(value: int | str, kind: Any) -> list[ErrorDetails]:
+    """Return why ``value``, in the form that is asked for, would be refused all the same."""
+    adapter: TypeAdapter[Any] = TypeAdapter(kind)
+    try:
+        adapter.validate_python(value)
+    except ValidationError as error:
+        return error.errors(include_url=False)
+    return []
+
+
+def _refused_in_quotes(got: int, model: type[BaseModel], path: Path, data: Any) -> list[ErrorDetails]:
+    return _refused(shown(got), model_walk.annotation(model, path, data))
+
+
+def _rule_of(detail: ErrorDetails) -> str:
+    return _rule(detail["type"], detail.get("ctx", {}))
+
+
+def _hint(kind: str, context: dict[str, Any], got: Any) -> str:
+    if kind == "string_type" and isinstance(got, int):
+        return f'; write "{shown(got)}" in quotes'
+    if kind == "bool_type" and isinstance(got, str) and got.lower() in _BOOLEANS:
+        return f"; write {_BOOLEANS[got.lower()]}"
+    if kind in {"enum", "literal_error"} and isinstance(got, str):
+        whole = [word for word in _expected(context) if got.lower().startswith(word)]
+        return f"; did you mean '{whole[0]}'?" if len(whole) == 1 else suggestion(got, _expected(context))
+    return ""
+
+
+def _remedy(detail: ErrorDetails, path: Path, text: str) -> Remedy | None:
+    """Return the remedy of a value that can mean only one thing."""
+    match detail["type"], detail.get("input"), detail.get("ctx", {}).get("error"):
+        case "value_error", _, FormError() as error:
+            return Remedy(path, error.write)
+        case "int_type", str(got), _ if text.endswith(f"; write {got}"):
+            return Remedy(path, got)
+        case "bool_type", str(got), _ if got.lower() in _BOOLEANS:
+            return Remedy(path, _BOOLEANS[got.lower()])
+        case "string_type", bool() | int() as got, _ if text.endswith(" in quotes"):
+            return Remedy(path, f'"{shown(got)}"', instead_of=shown(got))
+    return None
+
+
+def _form_to_write(kind: str, model: type[BaseModel], path: Path, data: Any) -> str:
+    """Return what the mapping or list looks like that is missing at ``path``, with the names that stand there."""
+    if kind not in {"tuple_type", "model_type", "model_attributes_type", "dict_type"}:
+        return ""
+    got, key = model_walk.at(data, path), path[-1]
+    found = model_walk.models(model_walk.annotation(model, path, data), got)
+    if found:
+        wanted = [shape for shape in map(whole, found) if shape != "{}"]
+        return f"; write {' or '.join(wanted)}" if wanted else ""
+    if not isinstance(key, str):
+        return ""
+    text = _add(model, path, data)
+    is_list = kind == "tuple_type" and f"[{UNKNOWN}]" in text
+    said = _said(got)
+    pairs = [_PAIR.fullmatch(one) for one in said] if kind == "dict_type" else []
+    if pairs and all(pairs):
+        return f"; write {key}: {{{', '.join(f'{pair[1]}: {entry_text(pair[2])}' for pair in pairs if pair)}}}"
+    names = [one for one in said if is_list or (_NAME.fullmatch(one) and f"{one}: " not in text)]
+    if not said or len(names) < len(said):  # one entry of the list, in the list's place
+        return f"; {text}"
+    return f"; {text.replace(UNKNOWN, ', '.join(map(entry_text, names if is_list else names[:1])), 1)}"
+
+
+def _said(got: Any) -> list[str]:
+    """Return the words that stand where a list or a mapping belongs."""
+    if isinstance(got, str):
+        return _BETWEEN.split(got)
+    return [one for one in got if isinstance(one, str)] if isinstance(got, list | dict) else []
+
+
+def _add(model: type[BaseModel], path: Path, data: Any) -> str:
+    """Return the remedy for a key that is missing at ``path``: what to write, as its model has it."""
+    key = str(path[-1])
+    models = model_walk.models(model_walk.annotation(model, path[:-1], data), model_walk.at(data, path[:-1]))
+    found = dict.fromkeys(shapes(member).get(key, UNKNOWN) for member in models)
+    return f"write {key}: {'|'.join(found)}" if found else "add it"
+
+
+def _also_missing(model: type[BaseModel], path: Path, data: Any) -> list[str]:
+    """Return what else is missing in a mapping of which nobody said what it is, if its keys say it."""
+    got = model_walk.at(data, path)
+    models = model_walk.models(model_walk.annotation(model, path, data), got)
+    wanted = model_walk.fields(models[0]) if len(models) == 1 else {}
+    return [key for key, field in wanted.items() if field.is_required() and key not in got]

@@ -1,0 +1,106 @@
+"""Finds what does not fit together in specs of which something else is wrong, where pydantic looks no further."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from functools import cache
+from typing import Annotated, Any, NoReturn, TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from components.specs.base import CheckedSpec, Misfit
+from components.specs.reading import model_walk
+
+Path = tuple[str | int, ...]
+_Kind = TypeVar("_Kind", bound=BaseModel)
+
+
+class _NotKnownError(TypeError):
+    """Somebody asks more of a value that is wrong than whether it is there."""
+
+
+class _NotKnown:
+    """A value that is there and wrong: it is not None, and nothing else can be said of it."""
+
+    def _ask(self, *_: object) -> NoReturn:
+        raise _NotKnownError
+
+    __getattr__ = __bool__ = __len__ = __iter__ = __contains__ = __getitem__ = __str__ = __format__ = _ask
+    __eq__ = __hash__ = __lt__ = __le__ = __gt__ = __ge__ = _ask
+
+
+_NOT_KNOWN = _NotKnown()
+
+
+def misfits(model: type[BaseModel], data: Any, wrong: Collection[Path]) -> Iterator[tuple[Path, Misfit]]:
+    """Yield what does not fit together in each spec of ``data`` that has a value of ``wrong`` in it, with its path.
+
+    Each spec is asked with what is known of it, until it asks for a value that is wrong.
+    """
+    half = _HalfRead(model, data, wrong)
+    for path, kind in half.specs():
+        try:
+            for misfit in half.spec(kind, path).misfits():
+                at = (*path, *misfit.path)
+                if at not in wrong and (at == path or at not in half.touched):
+                    yield at, misfit
+        except TypeError:  # of a value that is not known, also where a function of Python's own asked
+            continue
+
+
+class _HalfRead:
+    """A document as far as it is known."""
+
+    def __init__(self, model: type[BaseModel], data: Any, wrong: Collection[Path]) -> None:
+        self._model, self._data, self._wrong = model, data, wrong
+        self.touched = {path[:depth] for path in wrong for depth in range(len(path) + 1)}
+        """Paths of values that are wrong, or have something wrong in them."""
+
+    def specs(self) -> Iterator[tuple[Path, type[CheckedSpec]]]:
+        """Yield the specs that have something wrong in them."""
+        for path in sorted(self.touched - {*self._wrong}, key=len):
+            kinds = model_walk.models(model_walk.annotation(self._model, path, self._data), self._at(path))
+            if len(kinds) == 1 and issubclass(kinds[0], CheckedSpec) and isinstance(self._at(path), dict):
+                yield path, kinds[0]
+
+    def spec(self, kind: type[_Kind], path: Path) -> _Kind:
+        """Return the spec at ``path`` with what is known of it."""
+        given = self._at(path)
+        known: dict[str, Any] = {}
+        for name, field in kind.model_fields.items():
+            key = field.alias or name
+            at = (*path, key)
+            if at in self._wrong:
+                known[name] = _NOT_KNOWN
+            elif key in given:
+                known[name] = self._value(at) if at in self.touched else _read(kind, name, given[key])
+        return kind.model_construct(**known)
+
+    def _value(self, path: Path) -> Any:
+        """Return the list or the spec at ``path``, which has something wrong in it."""
+        got = self._at(path)
+        if path in self._wrong:
+            return _NOT_KNOWN
+        if isinstance(got, list):
+            return tuple(self._value((*path, index)) for index in range(len(got)))
+        kinds = model_walk.models(model_walk.annotation(self._model, path, self._data), got)
+        return self.spec(kinds[0], path) if isinstance(got, dict) and len(kinds) == 1 else _NOT_KNOWN
+
+    def _at(self, path: Path) -> Any:
+        return model_walk.at(self._data, path)
+
+
+def _read(kind: type[BaseModel], name: str, value: Any) -> Any:
+    """Return what ``value`` is as the field ``name`` of ``kind``."""
+    try:
+        return _reader(kind, name).validate_json(json.dumps(value), strict=True)
+    except ValidationError:
+        return _NOT_KNOWN
+
+
+@cache
+def _reader(kind: type[BaseModel], name: str) -> TypeAdapter[Any]:
+    field = kind.model_fields[name]
+    declared: Any = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
+    return TypeAdapter(declared)

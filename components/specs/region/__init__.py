@@ -1,0 +1,1 @@
+"""Specs of the region itself: management cluster, policies, versions, releases."""

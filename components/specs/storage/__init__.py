@@ -1,0 +1,1 @@
+"""Specs of storage classes and buckets."""

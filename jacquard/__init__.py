@@ -1,0 +1,1 @@
+"""Jacquard: a GPU cloud region as code."""

@@ -1,0 +1,123 @@
+"""Previews a change: compares base and head, asks the engine about stacks that differ, and judges both by policies."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from components.specs.environment import Environment
+from components.specs.reading.problems import SpecError
+from jacquard.cli import plan_checks
+from jacquard.cli.base_comparison import Compared
+from jacquard.cli.stack_runs import results, together
+from jacquard.cli.views.changes import sarif
+from jacquard.cli.views.progress import Screen, ended
+from jacquard.engine import events
+from jacquard.engine.driver import POLICY_PACK, Engine, Run
+from jacquard.engine.errors import EngineError
+from jacquard.engine.missing_stacks import previewing
+from jacquard.engine.recorded import state_digest
+from jacquard.machine import paths
+from jacquard.previews.engine_preview import ask
+from jacquard.previews.impacts.verdict import judged
+from jacquard.previews.preview import Preview, StackPreview
+from jacquard.previews.stacks import StackSides, asked, failed, not_asked, stack_sides
+from jacquard.previews.violations import offences
+from policies import Judgement, judge, levels
+
+_Answer: TypeAlias = tuple[StackPreview, Sequence[events.Violation]]
+"""What is said of a stack, and what policies told the engine."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Previewed:
+    """A preview of one environment, with what its lines in files are told from."""
+
+    preview: Preview
+    compared: Compared
+    base: Judgement
+    head: Judgement
+
+    def findings(self) -> Iterator[sarif.Finding]:
+        """Yield what is to be said at lines of files."""
+        home = f"{paths.environments().name}/{self.preview.environment}"
+        before = sarif.of_judgement(self.base, self.compared.base.environment, home)
+        yield from sarif.against(before, sarif.of_judgement(self.head, self.compared.head.environment, home))
+        yield from sarif.of_impact(self.preview.impact, home)
+        yield from sarif.of_offences(self.preview.offences, home)
+
+
+def preview(compared: Compared, now: dt.datetime) -> Previewed:
+    """Return what is known of a change of one environment at ``now``; whatever fails, the rest is told.
+
+    Raises:
+        SpecError: settings of its policies are wrong.
+    """
+    environment = compared.head.environment
+    if problems := levels.problems(environment, now):
+        raise SpecError(environment.name, problems)
+    stacks, told = _stacks(compared, environment)
+    base, head = judge(compared.base.environment, now), judge(environment, now)
+    found = offences(base, head, told, now.astimezone(dt.UTC).date())
+    return Previewed(preview=judged(compared.impact, stacks, found), compared=compared, base=base, head=head)
+
+
+def _stacks(compared: Compared, environment: Environment) -> tuple[list[StackPreview], list[events.Violation]]:
+    """Return what is said of each stack, and what policies told the engine."""
+    sides = {one.stack: one for one in stack_sides(compared.base, compared.head, undecided=compared.undecided)}
+    differing = [stack for stack, one in sides.items() if one.differs and not one.gone]
+    engine = _engine(environment) if differing else ""
+    answers: dict[str, _Answer]
+    if isinstance(engine, str):
+        answers = {stack: (failed(sides[stack], engine), ()) for stack in differing}
+    else:
+        answers = _answers(engine, environment, [sides[stack] for stack in differing])
+    found = [answers[stack][0] if stack in answers else not_asked(one) for stack, one in sides.items()]
+    return found, [violation for _, violations in answers.values() for violation in violations]
+
+
+def _answers(engine: Engine, environment: Environment, differing: Sequence[StackSides]) -> dict[str, _Answer]:
+    """Ask about stacks side by side; none needs another one, since nothing is applied.
+
+    Raises:
+        EngineStopped: somebody asked this command to end.
+    """
+    sides = {one.stack: one for one in differing}
+    outcomes = together(
+        dict.fromkeys(sides, ()), lambda stack, screen: _asked(engine, sides[stack], environment, screen)
+    )
+    answers = results(outcomes, tolerated=lambda one: not one.stopped)
+    return {one.stack: answers.get(one.stack) or (failed(sides[one.stack], str(one.failure)), ()) for one in outcomes}
+
+
+def _engine(environment: Environment) -> Engine | str:
+    """Return the engine, or why there is none."""
+    try:
+        return Engine(environment.name, environment.region.state, {})
+    except EngineError as error:
+        return str(error)
+
+
+def _asked(engine: Engine, sides: StackSides, environment: Environment, screen: Screen) -> _Answer:
+    stack, title = sides.stack, f"preview of {sides.stack}"
+
+    ready = engine.look(stack)
+    plan_checks.require_writers(engine, ready)
+    with previewing(engine, ready) as able:
+
+        def run(*options: str) -> Run:
+            with screen.phase(title) as shown:
+                command = ("preview", stack, "--policy-pack", POLICY_PACK, *options)
+                return able.run(*command, watch=lambda progress: shown.engine(progress, 0, "resources"))
+
+        answer = ask(run)
+    found, violations = asked(sides, answer, environment)
+    ended(screen.console, title, answer.seconds, found.outcome)
+    return found.model_copy(update={"state": state_digest(ready.resources)}), violations
+
+
+def all_findings(found: Iterable[Previewed]) -> list[sarif.Finding]:
+    """Return what is to be said at lines of files of all environments."""
+    return [finding for one in found for finding in one.findings()]

@@ -1,0 +1,71 @@
+"""The ``jacquard`` command: it knows its verbs by name, and loads the one that is called."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+
+from jacquard.cli.console import open_closed_streams
+from jacquard.cli.errors import Group
+from jacquard.cli.panels import PANELS, VERBS
+
+_EPILOG = (
+    "Exit codes: 0 ok, 1 failed, 2 wrong usage or data, 3 waiting, 4 refused by a policy, 5 held, 6 drift, 7 could not "
+    "look, 130 interrupted."
+)
+
+
+class _Verbs(Group):
+    """The group whose own commands only have names and helps: the one that is called is loaded."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return name, command and arguments of what is called."""
+        name, known, rest = super().resolve_command(ctx, args)
+        return name, VERBS[name].load() if name and known else known, rest
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 - Typer's callback
+    if wanted:
+        typer.echo(f"jacquard {version('jacquard')}")
+        raise typer.Exit
+
+
+_VersionOption = Annotated[
+    bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end.")
+]
+
+
+def _root(
+    *,
+    show_version: _VersionOption = False,
+) -> None:
+    """A GPU cloud region as code: data in, clusters, networks, storage and VMs out."""
+    del show_version
+
+
+def _not_loaded() -> None:
+    """Stand for a verb that is not loaded yet."""
+
+
+def build() -> typer.Typer:
+    """Return the command with all its verbs."""
+    app = typer.Typer(
+        cls=_Verbs,
+        no_args_is_help=True,
+        rich_markup_mode="markdown",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(epilog=_EPILOG)(_root)
+    for panel, verbs in PANELS.items():
+        for verb in verbs:
+            app.command(verb.name, help=verb.help, rich_help_panel=panel)(_not_loaded)
+    return app
+
+
+def run() -> None:
+    """Run the command line."""
+    open_closed_streams()
+    build()()

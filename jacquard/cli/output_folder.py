@@ -1,0 +1,109 @@
+"""A folder that a command keeps: an index names the files that were written, so that only those are ever replaced."""
+
+from __future__ import annotations
+
+import json
+import os
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from jacquard.cli.errors import ExitCode, Stop
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a command did to its folder; paths are relative and sorted."""
+
+    written: list[str]
+    removed: list[str]
+    unchanged: list[str]
+
+    def to_json(self) -> dict[str, list[str]]:
+        """Return the outcome as data."""
+        return {"written": self.written, "removed": self.removed, "unchanged": self.unchanged}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFolder:
+    """Folders that one command keeps."""
+
+    index: str
+    """Name of the index."""
+    command: str
+    """What people call the command."""
+
+    def write(self, folder: Path, environment: str, texts: Mapping[str, str]) -> Outcome:
+        """Make ``folder`` hold exactly ``texts``.
+
+        Files are opened by name: a Path for each of many thousand would take as long as writing them.
+
+        Raises:
+            Stop: the folder holds files of somebody else; nothing is touched then.
+        """
+        before = self.known(folder, environment)
+        contents = {path: text.encode() for path, text in texts.items()}
+        foreign = sorted(path for path in texts.keys() - before if os.path.lexists(f"{folder}/{path}"))
+        if foreign:
+            msg = (
+                f"{folder}: holds {', '.join(foreign)} that jacquard did not write; move them away or choose another"
+                " --out"
+            )
+            raise Stop(msg, ExitCode.BAD_DATA)
+        folder.mkdir(parents=True, exist_ok=True)
+        # The index first: after an interruption it names too many files, never too few.
+        self._write_index(folder, environment, sorted({*before, *texts}))
+        for parent in {posixpath.dirname(path) for path in texts}:
+            (folder / parent).mkdir(parents=True, exist_ok=True)
+        written = [
+            path for path in sorted(texts) if path not in before or not _holds(f"{folder}/{path}", contents[path])
+        ]
+        for path in written:
+            with open(f"{folder}/{path}", "wb") as file:  # noqa: PTH123
+                file.write(contents[path])
+        removed = sorted(before - texts.keys())
+        for path in removed:
+            _remove(folder, path)
+        if removed:
+            self._write_index(folder, environment, sorted(texts))
+        return Outcome(written=written, removed=removed, unchanged=sorted(texts.keys() - set(written)))
+
+    def known(self, folder: Path, environment: str) -> set[str]:
+        """Return the files that were written to ``folder`` before.
+
+        Raises:
+            Stop: it holds something, and the command did not write it for ``environment``.
+        """
+        if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+            return set()
+        try:
+            content = json.loads((folder / self.index).read_text(encoding="utf-8"))
+            owner, listed = content["environment"], content["files"]
+        except (OSError, ValueError, KeyError, TypeError):
+            msg = f"{folder}: is not empty and no '{self.command}' wrote it; choose an empty or a new folder for --out"
+            raise Stop(msg, ExitCode.BAD_DATA) from None
+        if owner != environment:
+            msg = f"{folder}: holds environment '{owner}', not '{environment}'; choose another folder for --out"
+            raise Stop(msg, ExitCode.BAD_DATA)
+        return {path for path in listed if ".." not in Path(path).parts and not Path(path).is_absolute()}
+
+    def _write_index(self, folder: Path, environment: str, names: list[str]) -> None:
+        content = json.dumps({"environment": environment, "files": names}, indent=1)
+        (folder / self.index).write_text(content + "\n", encoding="utf-8")
+
+
+def _holds(path: str, content: bytes) -> bool:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - see `KeptFolder.write`
+            return file.read() == content
+    except FileNotFoundError:
+        return False
+
+
+def _remove(folder: Path, path: str) -> None:
+    (folder / path).unlink(missing_ok=True)
+    for parent in (folder / path).parents:
+        if parent == folder or not parent.is_dir() or any(parent.iterdir()):
+            return
+        parent.rmdir()

@@ -1,0 +1,68 @@
+"""What policies keep from being applied: nothing of a refused environment, and no change of a frozen stack."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from functools import partial
+
+from components.specs.environment import Environment
+from components.specs.reading.problems import SpecError
+from jacquard.cli.console import plural
+from jacquard.cli.engine_runs import previewed
+from jacquard.cli.errors import ExitCode, Stop
+from jacquard.cli.stack_runs import results, together
+from jacquard.cli.views.progress import Screen
+from jacquard.engine.driver import Engine, Run
+from jacquard.engine.freezes import FrozenStack, frozen_stacks
+from jacquard.engine.missing_stacks import previewing
+from policies import Judgement, judge, levels
+
+
+def refuse(environment: Environment, now: dt.datetime) -> Judgement:
+    """Return what the policies say when they let ``environment`` pass.
+
+    Nothing of a refused one is applied, not even its sound parts.
+
+    Raises:
+        SpecError: the settings of the policies are wrong.
+        Stop: with REFUSED and all violations.
+    """
+    problems = levels.problems(environment, now)
+    if problems:
+        raise SpecError(environment.name, problems)
+    judgement = judge(environment, now)
+    if found := judgement.refused:
+        texts = "\n".join(str(item) for item in found)
+        msg = f"{environment.name}: {plural(len(found), 'policy violation')}, nothing was applied\n{texts}"
+        raise Stop(msg, ExitCode.REFUSED)
+    return judgement
+
+
+def unchanged(environment: Environment, engine: Engine, now: dt.datetime) -> frozenset[str]:
+    """Return the frozen stacks, which nothing would change and so need no apply.
+
+    Raises:
+        Stop: with REFUSED, when one would change; or its preview failed.
+    """
+    frozen = frozen_stacks(environment, now, partial(_previews, engine))
+    refused = [_refusal(item) for item in frozen if item.changes]
+    if refused:
+        msg = f"{environment.name}: {plural(len(refused), 'frozen stack')} would change, nothing was applied"
+        raise Stop("\n".join([msg, *refused]), ExitCode.REFUSED)
+    return frozenset(item.stack for item in frozen)
+
+
+def _previews(engine: Engine, stacks: Sequence[str]) -> dict[str, Run]:
+    """Return the preview of each stack; none needs another to be previewed."""
+
+    def preview(stack: str, screen: Screen) -> Run:
+        with previewing(engine, engine.look(stack)) as able:
+            return previewed(able, stack, title=f"preview of {stack}, which is frozen", resume="up", screen=screen)
+
+    return results(together(dict.fromkeys(stacks, ()), preview))
+
+
+def _refusal(item: FrozenStack) -> str:
+    texts = "\n".join(str(violation) for violation in item.violations)
+    return f"{item.stack}: {plural(item.changes, 'change')}\n{texts}"

@@ -1,0 +1,156 @@
+"""``jacquard check``: everything that can be said about data without an engine or a cluster."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from components.reports.caveats import caveats
+from components.reports.contracts import unmet_contracts
+from components.reports.images import all_behind
+from components.rules import checks
+from components.specs.reading.fixes import mended
+from components.specs.reading.problems import SpecError
+from jacquard.cli import arguments, data
+from jacquard.cli.console import plural, print_json, stderr, stdout
+from jacquard.cli.errors import ExitCode
+from jacquard.cli.views.changes import sarif
+from jacquard.cli.views.check_result import Result
+from jacquard.cli.views.fixes import diff_text, fix_lines
+from jacquard.machine import paths, settings
+from jacquard.machine.files import replace_text
+from policies import Judgement, judge, levels
+
+
+class CheckFormat(StrEnum):
+    """How ``check`` answers."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    """What code scanning reads: each problem at its line."""
+
+
+def check(
+    environments: arguments.Envs = None,
+    *,
+    output: Annotated[CheckFormat, typer.Option("--format", help="How to answer.")] = CheckFormat.TEXT,
+    today: arguments.TodayOption = None,
+    fix: Annotated[bool, typer.Option("--fix", help="First write what is certain, and say so line by line.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; show what --fix would, as a diff.")] = False,
+) -> None:
+    """Check data and policies; no engine, no cluster.
+
+    Prints one line for each environment, or the report of all its problems. Environments are also compared with each
+    other: regions must not share a host, nor numbers on one backbone. One that is checked alone is compared with the
+    inventories beside it. Ends with 2 when data is wrong, with 4 when only a policy refuses it.
+
+    With --fix, values that can mean only one thing are first written as they are read: bits beyond a prefix, MAC
+    addresses, line ends, quotes that are missing or too many. Comments and layout stay, and so do lock files. The exit
+    code is about what is left; with --diff, about the files as they are.
+    """
+    now = today.replace(tzinfo=dt.UTC) if today else settings.now()
+    names = data.chosen(environments)
+    if fix or diff:
+        mend(names, write=not diff)
+    results = [examine(name, now) for name in names]
+    results = compared(results) if len(names) == len(data.names()) else beside(compared(results))
+    match output:
+        case CheckFormat.JSON:
+            print_json([result.to_json() for result in results])
+        case CheckFormat.SARIF:
+            print_json(sarif.report(_findings(results)))
+        case CheckFormat.TEXT:
+            _report(results)
+    codes = {result.code for result in results}
+    for code in (ExitCode.BAD_DATA, ExitCode.REFUSED):
+        if code in codes:
+            raise typer.Exit(code)
+
+
+def mend(names: Sequence[str], *, write: bool) -> None:
+    """Do what is certain to the files of the environments ``names``, or show it; the catalogue is theirs too."""
+    folder = paths.environments()
+    files = {item.path: (name, item) for name in names for item in mended(folder, name)}
+    for name, item in files.values():
+        home = f"{folder.name}/{name}"
+        if write:
+            replace_text(item.path, item.after)
+            lines = list(fix_lines(item, home))
+        else:
+            lines = list(diff_text(item, home))
+        stderr().print(Text("\n".join(lines)), soft_wrap=True)
+    if write and files:
+        count = sum(len(item.fixes) for _, item in files.values())
+        stderr().print(f"{plural(count, 'place')} mended in {plural(len(files), 'file')}")
+
+
+def examine(name: str, now: dt.datetime) -> Result:
+    """Return what the environment ``name`` comes to by itself at ``now``."""
+    started = time.monotonic()
+    try:
+        spec = data.load(name)
+        problems = tuple(sorted((*checks.check(spec), *levels.problems(spec, now))))
+        judgement = Judgement() if problems else judge(spec, now)
+    except SpecError as error:
+        return Result(name=name, duration_seconds=time.monotonic() - started, problems=error.problems)
+    return Result(
+        name=name,
+        duration_seconds=time.monotonic() - started,
+        spec=spec,
+        problems=problems,
+        judgement=judgement,
+        behind=() if problems else all_behind(spec),
+        unmet=() if problems else tuple(unmet_contracts(spec)),
+        caveats=() if problems else tuple(caveats(spec)),
+    )
+
+
+def compared(results: Sequence[Result]) -> list[Result]:
+    """Return ``results`` with what is wrong between their environments."""
+    between = checks.check_regions([result.spec for result in results if result.spec])
+    return [replace(result, problems=(*result.problems, *between.get(result.name, ()))) for result in results]
+
+
+def beside(results: Sequence[Result]) -> list[Result]:
+    """Return ``results`` with the machines that stand in a region which nobody asked for, too."""
+    folder = paths.environments()
+    found = {result.name: checks.check_neighbours(result.spec, folder) for result in results if result.spec}
+    return [
+        replace(result, problems=tuple(dict.fromkeys((*result.problems, *found.get(result.name, ())))))
+        for result in results
+    ]
+
+
+def _report(results: Sequence[Result]) -> None:
+    for result in results:
+        console = stdout() if result.code is ExitCode.OK else stderr()
+        console.print(Text(str(result)), soft_wrap=True)
+    if len(results) > 1:
+        good = sum(result.code is ExitCode.OK for result in results)
+        problems = sum(len(result.problems) for result in results)
+        violations = sum(len(result.judgement.refused) for result in results)
+        waived = sum(result.judgement.waived_count for result in results)
+        parts = [f"{good} ok"]
+        parts += [plural(problems, "problem")] if problems else []
+        parts += [plural(violations, "policy violation")] if violations else []
+        parts += [f"{waived} waived"] if waived else []
+        stdout().print(Text(f"{plural(len(results), 'environment')}: {', '.join(parts)}"))
+
+
+def _findings(results: Sequence[Result]) -> list[sarif.Finding]:
+    folder = paths.environments().name
+    found = []
+    for result in results:
+        home = f"{folder}/{result.name}"
+        found += [sarif.of_problem(problem, home) for problem in result.problems]
+        if result.spec:
+            found += sarif.of_judgement(result.judgement, result.spec, home)
+    return found

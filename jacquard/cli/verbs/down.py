@@ -1,0 +1,175 @@
+"""``jacquard down``: take a region apart, and leave nothing running."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from components.render.manifest import MANAGEMENT
+from components.specs.base import Stage
+from components.specs.environment import Environment
+from components.specs.reading.problems import SpecError
+from jacquard.cli import arguments, data, local_region
+from jacquard.cli.console import stderr, stdout
+from jacquard.cli.engine_runs import watched
+from jacquard.cli.errors import ExitCode, Stop, show
+from jacquard.cli.stack_runs import Unfinished, require_done, together
+from jacquard.cli.views.changes import stacks as stacks_view
+from jacquard.cli.views.progress import Screen, ended
+from jacquard.cli.views.summary import counted
+from jacquard.engine import locks
+from jacquard.engine.driver import Engine, Ready
+from jacquard.engine.errors import EngineError
+from jacquard.engine.parallel import Needs, among, backwards
+from jacquard.machine import paths
+from jacquard.observe.observation import connect
+from jacquard.providers.errors import ProviderError
+from stacks.target import BOOTSTRAP, stack_needs
+
+
+def down(
+    environment: arguments.Env,
+    yes_destroy: Annotated[
+        str | None,
+        typer.Option(metavar="REGION", help="The region's name, typed out; needed unless it is a rehearsal."),
+    ] = None,
+) -> None:
+    """Destroy an environment, and leave nothing running.
+
+    What is in the clusters goes first, then, for a rehearsal, the clusters. A rehearsal is gone afterwards whatever
+    state it was in, with its clusters dead or its data broken. Any other environment is left alone unless its name
+    is typed out, and what is protected is never destroyed. The stacks of an environment in slices go side by side,
+    each after those that need it; one that cannot be destroyed keeps what it needs.
+    """
+    data.known(environment)
+    with locks.exclusively(environment, "down"):
+        spec = _readable(environment)
+        if spec is None:
+            local_region.remove(environment)
+        elif spec.region.stage is Stage.REHEARSAL:
+            _end_rehearsal(spec)
+        else:
+            _destroy_region(spec, yes_destroy)
+    stdout().print(Text.assemble((environment, "bold"), ": down, nothing of it runs"))
+
+
+def _readable(name: str) -> Environment | None:
+    """Return the environment; None when its data is broken but a local region of that name is on this machine."""
+    try:
+        return data.load(name)
+    except SpecError as error:
+        if not paths.region(name).exists():
+            raise
+        show(f"the data is broken, so only the local region is removed:\n{error}", "warning")
+        return None
+
+
+def _end_rehearsal(spec: Environment) -> None:
+    engine = Engine(spec.name, spec.region.state, {})
+    bootstrap = f"{spec.name}.{BOOTSTRAP}"
+    try:
+        there = engine.stacks()
+        needs = among(stack_needs(spec), there)
+        _together(spec, needs, partial(_empty, engine, spec), resume=f"jacquard down {spec.name}")
+        if bootstrap in there:
+            _try(Screen(stderr()), engine, bootstrap, "clusters")
+    finally:
+        # The last word, even over a state that cannot be read: it finds what no stack knows of.
+        local_region.remove(spec.name, engine.variables)
+
+
+def _together(environment: Environment, needs: Needs, work: Callable[[str, Screen], None], *, resume: str) -> None:
+    """Work on stacks, each after those that need it.
+
+    Raises:
+        Exception: the failure of the only stack.
+        Unfinished: some of several failed.
+    """
+    outcomes = together(backwards(needs), work, telling=True)
+    try:
+        require_done(environment.name, outcomes, done="gone", resume=resume)
+    except Unfinished as unfinished:
+        stacks_view.show(stdout(), unfinished.rows(lambda _: ""))
+        raise
+
+
+def _empty(engine: Engine, spec: Environment, stack: str, screen: Screen) -> None:
+    try:
+        connect(spec, MANAGEMENT).request("GET", "/version")
+    except (ProviderError, OSError) as error:
+        text = f"{stack}: its clusters do not answer ({error}); what was in them goes with them"
+        show(text, "note", screen.console)
+        engine.forget(stack)
+        return
+    _try(screen, engine, stack, _title(stack))
+
+
+def _try(screen: Screen, engine: Engine, stack: str, title: str) -> None:
+    """Destroy a stack of a rehearsal; if that fails say why and forget it, since its clusters end anyway."""
+    try:
+        # Protection guards what tenants would miss; in a rehearsal nobody does.
+        _destroy(screen, engine, _prepared(screen, engine, stack), title)
+    except (Stop, EngineError) as failure:
+        show(f"{failure}; its clusters are removed all the same", "warning", screen.console)
+        engine.forget(stack)
+
+
+def _destroy_region(spec: Environment, typed: str | None) -> None:
+    if typed != spec.name:
+        got = f"got '{typed}'" if typed else "it is missing"
+        msg = (
+            f"{spec.name}: is of stage {spec.region.stage}; --yes-destroy must name the region that is to be destroyed "
+            f"({got}); say --yes-destroy {spec.name} if you mean it"
+        )
+        raise Stop(msg, ExitCode.BAD_DATA)
+    engine = Engine(spec.name, spec.region.state, {})
+    there, screen = engine.stacks(), Screen(stderr())
+    needs = among(stack_needs(spec), there)
+    prepared = {stack: _prepared(screen, engine, stack) for stack in reversed(needs)}
+    _require_unprotected(spec, prepared.values())
+
+    def destroy(stack: str, screen: Screen) -> None:
+        _destroy(screen, engine, prepared[stack], _title(stack))
+
+    _together(spec, needs, destroy, resume=f"jacquard down {spec.name} --yes-destroy {spec.name}")
+
+
+def _title(stack: str) -> str:
+    return stack.partition(".")[2] or "region"
+
+
+def _prepared(screen: Screen, engine: Engine, stack: str) -> Ready:
+    ready = engine.prepare(stack)
+    for repair in ready.repairs:
+        show(repair, "note", screen.console)
+    return ready
+
+
+def _require_unprotected(spec: Environment, stacks: Iterable[Ready]) -> None:
+    """Pass when nothing is protected: the engine would take down what hangs on it before it refuses.
+
+    Raises:
+        Stop: something is; all is told.
+    """
+    lines = [f"{ready.stack}: {urn}" for ready in stacks for urn in ready.protected]
+    if lines:
+        are = "object is" if len(lines) == 1 else "objects are"
+        msg = (
+            f"{spec.name}: {len(lines)} {are} protected, nothing was destroyed; end what it stands for first "
+            "(for a cluster: retire: true and 'jacquard up'), or lift it by 'pulumi state unprotect'"
+        )
+        raise Stop("\n".join([msg, *lines]))
+
+
+def _destroy(screen: Screen, engine: Engine, ready: Ready, title: str) -> None:
+    if not ready.resources:
+        return
+    engine.unprotect(ready.stack)  # of the record of plug-ins, which keeps a plain `pulumi destroy` from it
+    total = sum(1 for item in ready.resources if item.get("custom") and not item["type"].startswith("pulumi:"))
+    options = ("--yes", "--skip-preview")
+    run = watched(engine, "destroy", ready.stack, *options, title=title, resume="down", total=total, screen=screen)
+    ended(screen.console, title, run.duration_seconds, counted(run.progress.changes))

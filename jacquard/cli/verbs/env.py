@@ -1,0 +1,30 @@
+"""``jacquard env``: variables for plain ``pulumi`` and ``kubectl`` in a user's own shell."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+
+from jacquard.cli import arguments, data
+from jacquard.cli.console import Format, print_json
+from jacquard.harness import environment as machine
+
+
+def env(environment: arguments.Env, output: arguments.FormatOption = Format.TEXT) -> None:
+    """Print variables for plain pulumi and kubectl.
+
+    Use it as `eval "$(jacquard env <environment>)"`. Nothing is set in your home: state, plugins and kubeconfigs are
+    this project's own.
+    """
+    state = data.load(environment).region.state
+    variables = machine.engine(environment, backend_url=state.backend if state else None)
+    if output is Format.JSON:
+        print_json(variables)
+    else:
+        sys.stdout.write(exports(variables))
+
+
+def exports(variables: Mapping[str, str]) -> str:
+    """Return shell commands that set ``variables``, safe whatever is in them."""
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in variables.items())

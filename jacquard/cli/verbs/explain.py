@@ -1,0 +1,49 @@
+"""``jacquard explain``: what a rule is about, by the name that reports give."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from components.specs.reading.problems import suggestion
+from jacquard.cli import arguments
+from jacquard.cli.console import Format, print_json, stdout
+from jacquard.cli.errors import ExitCode, Stop
+from jacquard.cli.views.rules import rules
+from policies import extensions
+
+
+def _complete(incomplete: str) -> list[str]:
+    return [name for name in rules() if name.startswith(incomplete)]
+
+
+def explain(
+    rule: Annotated[
+        str | None,
+        typer.Argument(metavar="[RULE]", help="Name of a rule; none lists them all.", autocompletion=_complete),
+    ] = None,
+    *,
+    output: arguments.FormatOption = Format.TEXT,
+) -> None:
+    """Tell what a rule is about: what it reports, why, how strict it is, whether it can be waived."""
+    if wrong := extensions.told():
+        raise Stop("\n".join(wrong), ExitCode.BAD_DATA)
+    known = rules()
+    if rule is not None and rule not in known:
+        msg = f"rule '{rule}' is unknown{suggestion(rule, known) or '; jacquard explain lists all'}"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    chosen = list(known.values()) if rule is None else [known[rule]]
+    if output is Format.JSON:
+        print_json([asdict(one) for one in chosen])
+    elif rule is None:
+        table = Table.grid(padding=(0, 2))
+        for one in chosen:
+            table.add_row(Text(one.name), Text(one.summary))
+        stdout().print(table)
+    else:
+        for line in chosen[0].lines():
+            stdout().print(Text(line), soft_wrap=True)

@@ -1,0 +1,66 @@
+"""``jacquard gc``: removes templates of earlier rollouts that nothing refers to any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+
+from components.render.manifest import MANAGEMENT
+from components.reports.garbage import USERS, Template, judged, template_kinds
+from jacquard.cli import arguments, data
+from jacquard.cli.console import Format, plural, print_json
+from jacquard.cli.errors import Stop
+from jacquard.cli.views.changes import templates as templates_view
+from jacquard.engine import locks
+from jacquard.observe.objects import Kind, Object
+from jacquard.observe.observation import connect
+from jacquard.providers.kube import ApiError, ApiServer, ObjectRef
+
+_DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Delete nothing; show what would go.")]
+
+
+def gc(
+    environment: arguments.Env, *, dry_run: _DryRunOption = False, output: arguments.FormatOption = Format.TEXT
+) -> None:
+    """Delete templates of earlier rollouts that nothing refers to any more.
+
+    A rollout leaves its old node templates in the management cluster, since MachineSets may still make machines from
+    them. Those that are Jacquard's own and that no MachineDeployment, no MachineSet and no data names are deleted.
+    Ends with 1 when one of them could not be.
+    """
+    spec = data.checked(environment)
+    with locks.exclusively(environment, "gc"):
+        api = connect(spec, MANAGEMENT)
+        templates = judged(spec, *_read(api, template_kinds(spec)))
+        unused = [template for template in templates if not template.used_by]
+        failed = {} if dry_run else collect(api, unused)
+    if output is Format.JSON:
+        print_json(templates_view.to_json(environment, templates, failed, dry_run=dry_run))
+    else:
+        templates_view.show(environment, templates, failed, dry_run=dry_run)
+    if failed:
+        msg = f"{environment}: {plural(len(failed), 'template')} could not be deleted; run this again"
+        raise Stop(msg)
+
+
+def collect(api: ApiServer, templates: Iterable[Template]) -> dict[Template, str]:
+    """Delete ``templates`` as they were read and return those that are still there, each with the reason.
+
+    One that changed meanwhile, or is another of the same name, is left alone.
+    """
+    failed = {}
+    for template in templates:
+        ref = ObjectRef(template.api_version, template.kind, template.name, template.namespace)
+        try:
+            api.delete(ref, uid=template.uid, resource_version=template.resource_version)
+        except ApiError as error:
+            failed[template] = str(error)
+    return failed
+
+
+def _read(api: ApiServer, kinds: Iterable[Kind]) -> tuple[list[Object], list[Object]]:
+    """Return the templates, then what may refer to them: what is made in between refers to none that is not in use."""
+    templates = [body for version, kind in kinds for body in api.list(version, kind)]
+    return templates, [body for version, kind in USERS for body in api.list(version, kind)]

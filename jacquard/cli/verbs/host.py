@@ -1,0 +1,99 @@
+"""``jacquard host``: a host goes out of service, or comes back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from components.allocate.faults import Exchange, exchange, with_fault, with_faults_of, without_fault
+from components.specs.hosts.out_of_service import HostState
+from components.specs.reading.loader import OUT_OF_SERVICE
+from components.specs.reading.problems import suggestion
+from components.specs.reading.store import write_locks
+from jacquard.cli import arguments, data
+from jacquard.cli.console import Format, print_json, stdout
+from jacquard.cli.errors import ExitCode, Stop, show
+from jacquard.cli.views.changes.lock_changes import changes, file_changes, show_diff
+from jacquard.machine import paths, settings
+from jacquard.machine.files import replace_text
+
+_Host = Annotated[str, typer.Argument(metavar="HOST", help="Name of a host of the inventory.")]
+_Out = Annotated[
+    HostState | None,
+    typer.Option("--out", metavar="STATE", help=f"Why it takes no work: {', '.join(HostState)}."),
+]
+_Reason = Annotated[
+    str | None, typer.Option("--reason", metavar="TEXT", help="With --out: what happened or is planned.")
+]
+_Ticket = Annotated[str | None, typer.Option("--ticket", metavar="TEXT", help="With --out: number or URL of a ticket.")]
+_Back = Annotated[bool, typer.Option("--back", help="It works again.")]
+
+
+def host(
+    environment: arguments.Env,
+    name: _Host,
+    *,
+    out: _Out = None,
+    reason: _Reason = None,
+    ticket: _Ticket = None,
+    back: _Back = False,
+    output: arguments.FormatOption = Format.TEXT,
+) -> None:
+    """Record that a host is out of service, or works again.
+
+    Edits out_of_service.yaml. The pool that has the host gets free ones of the same failure domain for what it misses;
+    where there is none, its spares stand in, or nodes are missing: it is said which. The host stays the pool's, and is
+    surplus there once it is back. Review the change like any other; 'up' applies it.
+    """
+    _refuse(out, reason, ticket, back=back)
+    spec = data.load(environment)
+    known = [one.host for one in spec.hosts]
+    if name not in known:
+        hint = suggestion(name, known) or f"; the inventory of {environment} names its hosts"
+        msg = f"host '{name}' is unknown{hint}"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    if back and name not in spec.out_of_service:
+        msg = f"host {name} is in service; nothing says otherwise"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    path = paths.environments() / environment / OUT_OF_SERVICE
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    entry = {"state": out or "", "since": f"{settings.now():%Y-%m-%d}", "reason": reason or "", "ticket": ticket or ""}
+    fields = {key: value for key, value in entry.items() if value}
+    after = without_fault(before, name) if back else with_fault(before, name, fields)
+    done = exchange(with_faults_of(spec, after), name)
+    diff = file_changes(f"{environment}/{OUT_OF_SERVICE}", before, after)
+    diff += changes(spec, *done.locks) if done.locks else []
+    replace_text(path, after)
+    if done.locks:
+        write_locks(spec, paths.environments(), *done.locks)
+    if output is Format.JSON:
+        told = {"environment": environment, "host": name, "out": out, "pool": done.pool, "stand_ins": done.stand_ins}
+        print_json(told | {"why_none": done.why_none, "diff": diff})
+        return
+    show_diff(stdout(), diff, [f"{name} {_sentence(environment, done, back=back)}"])
+    if done.why_none:
+        show(done.why_none, "note")
+
+
+def _sentence(environment: str, done: Exchange, *, back: bool) -> str:
+    if done.pool is None:
+        return "is nobody's and may be given to a pool again" if back else "is nobody's: no pool misses it"
+    if back:
+        surplus = f"what is too much there goes by: jacquard allocate {environment} --release-hosts {done.pool}"
+        return f"is a host of {done.pool} again; {surplus}"
+    if done.stand_ins:
+        return f"is out of {done.pool}, which gets {', '.join(done.stand_ins)}"
+    return f"is out of {done.pool}, which gets no other host"
+
+
+def _refuse(out: HostState | None, reason: str | None, ticket: str | None, *, back: bool) -> None:
+    wrong = []
+    if back == (out is not None):
+        wrong.append("write --out STATE with --reason TEXT, or --back: the one or the other")
+    if out is not None and not reason:
+        wrong.append("--reason is required with --out; write what happened, for people")
+    if back and (reason or ticket):
+        wrong.append("--reason and --ticket belong to --out; leave them out with --back")
+    if wrong:
+        raise Stop("\n".join(wrong), ExitCode.BAD_DATA)

@@ -1,0 +1,222 @@
+"""``jacquard inventory``: hosts from the files of other systems, and hosts for them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from components.specs.reading.problems import Problem, SpecError
+from jacquard.cli import arguments, data, outputs
+from jacquard.cli.console import Format, plural, print_json, stdout
+from jacquard.cli.errors import ExitCode, Stop, show
+from jacquard.cli.views.region import inventory as inventory_view
+from jacquard.exchange.addresses import DRIVER, SYSTEM_PATH
+from jacquard.exchange.choices import Choices
+from jacquard.exchange.exporting import export_hosts
+from jacquard.exchange.formats import SOURCES, TARGETS, SourceFormat, TargetFormat
+from jacquard.exchange.importing import import_hosts
+from jacquard.machine import paths
+from jacquard.machine.files import replace_text
+
+MAX_BYTES = 100_000_000
+"""Most bytes of a foreign file; BareMetalHosts of 6,000 inspected machines stay below this."""
+STDIN = "-"
+
+_Source = Annotated[SourceFormat, typer.Argument(metavar="FORMAT", help=f"One of: {', '.join(SOURCES)}.")]
+_Target = Annotated[TargetFormat, typer.Argument(metavar="FORMAT", help=f"One of: {', '.join(TARGETS)}.")]
+_File = Annotated[str, typer.Argument(metavar="FILE", help="File to read; - for standard input.")]
+_Env = Annotated[
+    str, typer.Option("--env", metavar="ENV", help="Environment to write to: a folder under environments/.")
+]
+_Hall = Annotated[
+    str, typer.Option("--hall", metavar="HALL", help="Hall to write to; rows that name another are left out.")
+]
+_OneHall = Annotated[str | None, typer.Option("--hall", metavar="HALL", help="Hosts of one hall. Default: all.")]
+_Map = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="KEY=COLUMN",
+        help="Where the file says a column: device_type=instance_type, labels.type=instance_type. Repeat it.",
+    ),
+]
+_Type = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type", metavar="NAME=INSTANCE_TYPE", help="Which instance type a name of the file means. Repeat it."
+    ),
+]
+_Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="COLUMN=VALUE",
+        help="What neither file nor inventory says, for all hosts: leaf=leaf-a01, bmc_secret=bmc-{rack}. Repeat it.",
+    ),
+]
+_Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="KEY=VALUE", help="Read these rows only: role=gpu-node. Repeat it; all must hold."),
+]
+_Driver = Annotated[
+    str | None,
+    typer.Option(
+        "--bmc-driver",
+        metavar="DRIVER",
+        help=f"Of BMCs that are given by address. Default: what a known host has there, else {DRIVER}.",
+        show_default=False,
+    ),
+]
+_Path = Annotated[
+    str, typer.Option("--bmc-path", metavar="PATH", help="Of the system behind such a BMC; not for ipmi.")
+]
+_Prune = Annotated[bool, typer.Option("--prune", help="Remove hosts of the hall that the file does not have.")]
+_DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change; write nothing.")]
+_Own = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="COLUMN=VALUE", help="A column of FORMAT for all hosts: disk=/dev/sda. Repeat it."),
+]
+_With = Annotated[
+    Path | None,
+    typer.Option("--with", metavar="FILE", help="CSV with a column host and columns of FORMAT that differ by host."),
+]
+_Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="File to write. Default: standard output.")]
+
+
+def import_(
+    source: _Source,
+    file: _File,
+    environment: _Env,
+    hall: _Hall,
+    *,
+    maps: _Map = None,
+    types: _Type = None,
+    fixed: _Set = None,
+    only: _Only = None,
+    driver: _Driver = None,
+    system_path: _Path = SYSTEM_PATH,
+    prune: _Prune = False,
+    dry_run: _DryRun = False,
+    output: arguments.FormatOption = Format.TEXT,
+) -> None:
+    """Take hosts from another system's file into inventory/hall-HALL.csv.
+
+    eks-a-csv is the hardware CSV of EKS Anywhere; netbox the devices as CSV or as JSON of /api/dcim/devices/; nico the
+    expected machines of NVIDIA Infra Controller; bare-metal-hosts what kubectl get baremetalhosts -A -o json prints.
+
+    A host is found again by its name. Rows keep their order, new hosts follow, and what the file does not say of a
+    host stays. Nothing is written unless every row is right and fits the region.
+
+    Passwords and user names are never read, stored or shown: bmc_secret names the Secret that holds them. A BMC given
+    as an address becomes DRIVER://ADDRESS/PATH, with --bmc-driver and --bmc-path.
+    """
+    choices = Choices(
+        maps=_pairs("--map", maps),
+        types=_pairs("--type", types),
+        fixed=_pairs("--set", fixed),
+        only=_pairs("--only", only),
+        driver=driver,
+        system_path=system_path,
+    )
+    region = data.load(environment)
+    name = "standard input" if file == STDIN else file
+    done = import_hosts(region, hall, name, _text(environment, file), SOURCES[source], choices, prune=prune)
+    changes = bool(done.added or done.changed or done.removed)
+    path = paths.environments() / environment / done.file
+    if changes and not dry_run:
+        path.parent.mkdir(exist_ok=True)
+        replace_text(path, done.text)
+    for note in done.notes:
+        show(note, "note")
+    if output is Format.JSON:
+        print_json({"environment": environment, "written": changes and not dry_run, **inventory_view.to_json(done)})
+        return
+    for line in inventory_view.lines(f"environments/{environment}/{done.file}", name, done):
+        stdout().print(line, soft_wrap=True)
+    if changes:
+        follow = "nothing was written" if dry_run else f"next: jacquard allocate {environment}, and review the change"
+        stdout().print(Text(follow), soft_wrap=True)
+
+
+def export(
+    target: _Target,
+    environment: arguments.Env,
+    *,
+    hall: _OneHall = None,
+    fixed: _Own = None,
+    with_: _With = None,
+    out: _Out = None,
+) -> None:
+    """Write hosts in another system's format.
+
+    eks-a-csv, netbox (CSV for its bulk import of devices) and nico (expected machines) can be imported again and give
+    the same hosts. What the other system needs and an inventory does not know comes from --set and --with.
+
+    A file that is there already stays, unless it is empty: these formats have no room to say who wrote it.
+
+    The file holds no secret: columns of user names and passwords stay empty, and bmc_secret names the Secret that
+    holds them.
+    """
+    region = data.load(environment)
+    table = None if with_ is None else (str(with_), _text(environment, str(with_)))
+    done = export_hosts(region, hall, TARGETS[target], _pairs("--set", fixed), table)
+    if out is not None:
+        outputs.write("--out", out, done.text)
+    for note in done.notes:
+        show(note, "note")
+    if out is None:
+        sys.stdout.write(done.text)
+        return
+    stdout().print(Text(f"{environment}: {plural(done.hosts, 'host')} in {out}"), soft_wrap=True)
+
+
+def _pairs(option: str, given: list[str] | None) -> Mapping[str, str]:
+    """Return what was given as ``left=right`` by what stands left of the last ``=``, or for values of the first."""
+    found: dict[str, str] = {}
+    for text in given or ():
+        left, mark, right = text.partition("=") if option in {"--set", "--only"} else text.rpartition("=")
+        if not (left and mark and right):
+            msg = f"{option} {text}: both sides of = are needed; write {option} LEFT=RIGHT, in quotes if it has spaces"
+            raise Stop(msg, ExitCode.BAD_DATA)
+        if found.setdefault(left, right) != right:
+            msg = f"{option} {text}: '{left}' is '{found[left]}' already; give it once"
+            raise Stop(msg, ExitCode.BAD_DATA)
+    return found
+
+
+def _text(environment: str, file: str) -> str:
+    """Return the text of a foreign file, with or without a byte order mark.
+
+    Raises:
+        SpecError: it cannot be read.
+    """
+    try:
+        raw = sys.stdin.buffer.read(MAX_BYTES + 1) if file == STDIN else _bytes(Path(file))
+        if len(raw) <= MAX_BYTES:
+            return raw.decode("utf-8-sig")
+        rule = f"has more than {MAX_BYTES // 1_000_000} MB; export one hall at a time"
+    except UnicodeDecodeError as error:
+        rule = f"is not UTF-8 (byte 0x{raw[error.start]:02x}); save the file as UTF-8"
+    except OSError as error:
+        rule = f"cannot be read: {(error.strerror or str(error)).lower()}; name another file"
+    raise SpecError(environment, [Problem(file, 0, "", rule)])
+
+
+def _bytes(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(MAX_BYTES + 1)
+
+
+app = typer.Typer(
+    help="Exchange hosts with other systems.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+)
+app.command("import")(import_)
+app.command("export")(export)

@@ -1,0 +1,72 @@
+"""``jacquard migrate``: data files of an older format, moved on to this one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.text import Text
+
+from components.allocate.migrations import MIGRATIONS
+from components.specs.reading.migrations import Move, moves
+from components.specs.reading.problems import SpecError
+from jacquard.cli import arguments, data
+from jacquard.cli.console import Format, plural, print_json, stderr, stdout
+from jacquard.cli.errors import ExitCode, Stop
+from jacquard.machine import paths
+from jacquard.machine.files import replace_text
+
+
+def migrate(
+    environments: arguments.Envs = None,
+    *,
+    check: arguments.CheckOption = False,
+    output: arguments.FormatOption = Format.TEXT,
+) -> None:
+    """Move data files on to this format.
+
+    Changes files whose schema_version is older, and in them only what the format changed: comments, order and line
+    breaks stay. The catalogue is moved with the first environment that reads it. Nothing is written when one file
+    cannot be moved. Review the change like any other.
+    """
+    found: dict[str, Move] = {}
+    errors = []
+    for name in data.chosen(environments):
+        moved, problems = moves(paths.environments(), name, MIGRATIONS)
+        found |= {_shown(move): move for move in moved}
+        errors += [SpecError(name, problems)] if problems else []
+    for error in errors:
+        stderr().print(Text(str(error)), soft_wrap=True)
+    if errors:
+        msg = "nothing was moved"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    stale = {shown: move for shown, move in found.items() if move.before != move.after}
+    if not check:
+        for move in stale.values():
+            replace_text(move.path, move.text)
+    if output is Format.JSON:
+        print_json([_to_json(shown, move, written=not check) for shown, move in found.items()])
+    else:
+        _report(stale, len(found))
+    if stale and check:
+        msg = f"{plural(len(stale), 'file')} of an older format; run 'jacquard migrate' and review it"
+        raise Stop(msg)
+
+
+def _report(stale: dict[str, Move], total: int) -> None:
+    for shown, move in stale.items():
+        stdout().print(Text(f"{shown}: version {move.before} -> {move.after}"), soft_wrap=True)
+    stdout().print(Text(f"{plural(total - len(stale), 'file')} current"), soft_wrap=True)
+
+
+def _shown(move: Move) -> str:
+    """Return the path of a file as people know it."""
+    return f"environments/{move.path.relative_to(paths.environments()).as_posix()}"
+
+
+def _to_json(shown: str, move: Move, *, written: bool) -> dict[str, Any]:
+    return {
+        "file": shown,
+        "before": move.before,
+        "after": move.after,
+        "written": written and move.before != move.after,
+    }

@@ -1,0 +1,208 @@
+"""``jacquard promote``: moves what nodes, DPUs, control planes and charts in clusters are; nothing else does."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from components.intents.charts import clusters_of_charts
+from components.intents.differences import changes as changes_of
+from components.lookups.pools import clusters, pools
+from components.reports.lock_changes import sentences
+from components.rollout.promotion import Promotion
+from components.rollout.subject import DATA
+from components.rollout.waves import PlannedWave
+from components.rules.checks import check_promotable
+from components.specs.environment import Environment
+from components.specs.keys import DPUS, charts_key, domain_of, is_about_charts
+from components.specs.locks import ImagesLock
+from components.specs.reading.problems import SpecError
+from components.specs.reading.store import write_locks
+from components.specs.region.evidence import Evidence, EvidenceError, read_evidence
+from jacquard.cli import arguments, data
+from jacquard.cli.cluster_promotion import promote_cluster
+from jacquard.cli.console import Format, plural, print_json, stdout
+from jacquard.cli.errors import ExitCode, Stop
+from jacquard.cli.tables import plain_table
+from jacquard.cli.views.changes.lock_changes import changes, show_diff
+from jacquard.machine import paths, settings
+from jacquard.machine.errors import explained
+
+_VersionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--to",
+        metavar="VERSION|data",
+        help="Image, the rest as the data say; version of a chart or a control plane. Default of the former two: data.",
+    ),
+]
+_RollbackOption = Annotated[bool, typer.Option("--rollback", help="Go back to what the pool ran before.")]
+_WaveOption = Annotated[
+    int | None, typer.Option("--wave", min=1, metavar="N", help="Move wave N only. Default: all groups at once.")
+]
+_EvidenceOption = Annotated[
+    Path | None,
+    typer.Option("--evidence", metavar="FILE", help="What 'status --format json' said when wave N-1 was settled."),
+]
+_PlanOption = Annotated[bool, typer.Option("--plan", help="Write nothing; show the waves that are left.")]
+_DataStoreOption = Annotated[
+    str | None,
+    typer.Option("--data-store", metavar="NAME", help="Data store that a control plane's state is moved to."),
+]
+
+
+def _complete(context: typer.Context, incomplete: str) -> list[str]:
+    """Return what may be promoted in the environment that was typed before; nothing while its data are wrong."""
+    try:
+        spec = data.load(context.params["environment"])
+    except (Stop, SpecError):
+        return []
+    names = [cluster.cluster.name for cluster in clusters(spec)] + [pool.key for pool in pools(spec)] + [DPUS]
+    names += [charts_key(chart) for chart in clusters_of_charts(spec)]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def promote(
+    environment: arguments.Env,
+    pool: Annotated[
+        str,
+        typer.Argument(
+            metavar="CLUSTER[/POOL]|charts/CHART|dpus",
+            help="A pool, such as acme-train/train, a control plane, a chart in all clusters, or all DPUs.",
+            autocompletion=_complete,
+        ),
+    ],
+    version: _VersionOption = None,
+    *,
+    rollback: _RollbackOption = False,
+    wave: _WaveOption = None,
+    evidence: _EvidenceOption = None,
+    plan: _PlanOption = False,
+    data_store: _DataStoreOption = None,
+    today: arguments.TodayOption = None,
+    output: arguments.FormatOption = Format.TEXT,
+) -> None:
+    """Pin other nodes for a pool, other DPUs, another release of a chart, or another control plane.
+
+    A pool goes where the data are: a golden image, taints, the kubelet's settings, a mirror, a restart. This edits a
+    lock file, to be reviewed like any change; 'up' then rolls the nodes, and no other change of the data does. A pool
+    moves at once where its canary and the limits of the region allow it, else wave by wave: the canary first, and each
+    wave only with evidence that the one before is settled. Until the last wave, or a rollback, the rollout is open in
+    the lock file. --plan tells what moves, and why.
+    """
+    spec = data.load(environment)
+    problems = check_promotable(spec)
+    if problems:
+        raise SpecError(environment, problems)
+    if "/" not in pool and pool != DPUS:
+        _refuse_pool_options(pool, rollback=rollback, plan=plan, wave=wave, evidence=evidence, today=today)
+        promote_cluster(spec, pool, version=version, data_store=data_store, output=output)
+        return
+    _refuse_contradictions(pool, version, rollback=rollback, wave=wave, evidence=evidence, data_store=data_store)
+    target = None if rollback else version or DATA
+    promotion = Promotion(spec, pool, target, (today or settings.now()).date())
+    if plan:
+        _show_plan(promotion, output)
+    elif wave is None:
+        _write(spec, promotion, promotion.all_at_once(), output)
+    else:
+        _write(spec, promotion, promotion.next_wave(wave, None if evidence is None else _evidence(evidence)), output)
+
+
+def _refuse_contradictions(
+    pool: str, version: str | None, *, rollback: bool, wave: int | None, evidence: Path | None, data_store: str | None
+) -> None:
+    if data_store is not None:
+        msg = f"--to VERSION says which image {pool} gets; --data-store is for control planes, such as acme-train"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    if version is not None and rollback:
+        msg = f"say where {pool} goes: --to VERSION or --rollback, one of the two"
+        raise Stop(msg, ExitCode.BAD_DATA)
+    if evidence is not None and (wave or 1) == 1:
+        msg = "--evidence shows that the wave before is settled; add --wave N, from 2 on"
+        raise Stop(msg, ExitCode.BAD_DATA)
+
+
+def _refuse_pool_options(cluster: str, **options: object) -> None:
+    wrong = [f"--{name}" for name, value in options.items() if value]
+    if wrong:
+        verb = "is" if len(wrong) == 1 else "are"
+        msg = f"{cluster} is a control plane, {', '.join(wrong)} {verb} for pools, such as {cluster}/POOL"
+        raise Stop(msg, ExitCode.BAD_DATA)
+
+
+def _evidence(path: Path) -> Evidence:
+    try:
+        return read_evidence(str(path), path.read_bytes())
+    except EvidenceError as error:
+        raise Stop(str(error), ExitCode.BAD_DATA) from None
+    except OSError as error:
+        msg = f"--evidence {explained(error)}; name a file with what 'jacquard status ENV --format json' said"
+        raise Stop(msg, ExitCode.BAD_DATA) from None
+
+
+def _write(spec: Environment, promotion: Promotion, lock: ImagesLock, output: Format) -> None:
+    pool, image = promotion.pool, promotion.image
+    groups = sorted(key for key, name in lock.moved.items() if name != spec.image_pins.moved.get(key))
+    diff, is_open = changes(spec, spec.allocations, lock), pool in lock.rollouts
+    told = sentences(spec, spec.model_copy(update={"image_pins": lock}))
+    write_locks(spec, paths.environments(), spec.allocations, lock)
+    if output is Format.JSON:
+        answer = {"environment": spec.name, "pool": pool, "version": image, "intent": promotion.target.name}
+        print_json({**answer, "groups": groups, "open": is_open, "summary": told, "diff": diff})
+        return
+    if not groups:
+        said = "that wave has moved already" if is_open else f"every {_group(pool)} is what {image} and the data say"
+        stdout().print(Text(f"{pool}: {said}, nothing to change"))
+        return
+    show_diff(stdout(), diff, told)
+    moved = f"{plural(len(groups), _group(pool))} moved to {image}"
+    rest = f", {len(promotion.left) - len(groups)} to go" if is_open else ""
+    stdout().print(Text(f"{pool}: {moved}{rest}; next: jacquard preview {spec.name}"), soft_wrap=True)
+
+
+def _show_plan(promotion: Promotion, output: Format) -> None:
+    plan = promotion.plan()
+    if output is Format.JSON:
+        waves = [asdict(wave) for wave in plan]
+        answer = {"pool": promotion.pool, "version": promotion.image, "intent": promotion.target.name}
+        why = {before.name: list(map(asdict, changes_of(before, promotion.target))) for before in promotion.leaving}
+        print_json({**answer, "needs_waves": promotion.needs_waves, "changes": why, "waves": waves})
+        return
+    if not plan:
+        every = f"every {_group(promotion.pool)}"
+        text = f"{promotion.pool}: {every} is what {promotion.image} and the data say, nothing to change"
+        stdout().print(Text(text), soft_wrap=True)
+        return
+    for before in promotion.leaving:
+        stdout().print(Text(f"{before.name} -> {promotion.target.name}", "bold"), soft_wrap=True)
+        for change in changes_of(before, promotion.target):
+            stdout().print(Text(f"  {change}"), soft_wrap=True)
+    stdout().print(_table(plan))
+    groups = [group for wave in plan for group in wave.groups]
+    how = "in waves only" if promotion.needs_waves else "or all at once, without --wave"
+    what = plural(sum(group.nodes for group in groups), "DPU" if promotion.pool == DPUS else "node")
+    if is_about_charts(promotion.pool):
+        what = plural(len(groups), _group(promotion.pool))
+    text = f"{promotion.pool}: {what} to {promotion.image} in {plural(len(plan), 'wave')}, {how}"
+    stdout().print(Text(text), soft_wrap=True)
+
+
+def _group(promoted: str) -> str:
+    """Return what the groups are called that a promotion moves."""
+    return "cluster" if is_about_charts(promoted) else "rollout group"
+
+
+def _table(plan: list[PlannedWave]) -> Table:
+    rows = plain_table("wave", "rollout group", "nodes", "spares", "replaced", numbers={"wave", "nodes", "spares"})
+    for wave in plan:
+        for index, group in enumerate(wave.groups):
+            number = "" if index else str(wave.number)
+            row = (number, domain_of(group.key), str(group.nodes), str(group.spares), group.replacement)
+            rows.add_row(*row)
+    return rows

@@ -1,0 +1,1 @@
+"""Views of changes: previews, impact, destructive changes, drift."""

@@ -1,0 +1,47 @@
+"""What a preview says as JUnit XML, which most CI systems show beside a pull request: a suite for each environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from xml.etree import ElementTree as ET
+
+from components.specs.reading.problems import visible
+from jacquard.cli.views.changes import change as view
+from jacquard.previews.preview import Outcome, Preview, StackPreview
+
+_FAILURES = frozenset({Outcome.FAILED, Outcome.REFUSED})
+_SKIPPED = frozenset({Outcome.SAME_OBJECTS, Outcome.WAITING})
+
+
+def report(previews: Iterable[Preview]) -> str:
+    """Return the whole report: a case for each stack, one for each policy that says something, one for approvals."""
+    root = ET.Element("testsuites", name="jacquard preview")
+    for preview in previews:
+        suite = ET.SubElement(root, "testsuite", name=preview.environment)
+        for stack in preview.stacks:
+            _stack(suite, stack)
+        for rule in dict.fromkeys(one.rule for one in preview.offences):
+            refusing = [one for one in preview.offences if one.rule == rule and one.refuses]
+            texts = [f"{one.subject}: {one.found}; {one.fix}" for one in refusing]
+            _case(suite, "policies", rule, texts)
+        _case(suite, "approvals", "approvals", [f"{one} has not agreed" for one in preview.approvals_missing])
+        suite.set("tests", str(len(suite)))
+        suite.set("failures", str(len(suite.findall("testcase/failure"))))
+        suite.set("skipped", str(len(suite.findall("testcase/skipped"))))
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _stack(suite: ET.Element, stack: StackPreview) -> None:
+    failed = stack.outcome in _FAILURES or stack.held
+    case = _case(suite, "stacks", stack.stack, [stack.reason or "", *stack.held] if failed else [])
+    if stack.outcome in _SKIPPED:
+        ET.SubElement(case, "skipped", message=visible(stack.reason or view.summed_up(stack)))
+
+
+def _case(suite: ET.Element, group: str, name: str, failures: Sequence[str]) -> ET.Element:
+    case = ET.SubElement(suite, "testcase", classname=visible(f"{suite.get('name')}.{group}"), name=visible(name))
+    if failures:
+        shown = [visible(line) for text in failures for line in text.splitlines()]
+        ET.SubElement(case, "failure", message=shown[0] if shown else "").text = "\n".join(shown)
+    return case

@@ -1,0 +1,130 @@
+"""What ``jacquard check`` found about one environment, for people and for programs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from components.reports.caveats import Caveat
+from components.reports.contracts import Unmet
+from components.reports.images import Behind
+from components.specs.environment import Environment
+from components.specs.reading.loader import WAIVERS
+from components.specs.reading.problems import FORM, Problem, SpecError
+from jacquard.cli.console import plural, seconds
+from jacquard.cli.errors import ExitCode
+from policies import Judgement, Violation
+from policies.extensions import rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What one environment came to."""
+
+    name: str
+    duration_seconds: float
+    spec: Environment | None = None
+    """Environment as loaded; None when a file is wrong, so that nothing can be said about the whole."""
+    problems: tuple[Problem, ...] = ()
+    judgement: Judgement = field(default_factory=Judgement)
+    behind: tuple[Behind, ...] = ()
+    """Pools, and the DPUs, that are not what the data say. That is no problem: a promotion brings them there."""
+    unmet: tuple[Unmet, ...] = ()
+    """Contracts that hosts out of service leave unmet. That is no problem of the data: a fault must be recorded."""
+    caveats: tuple[Caveat, ...] = ()
+    """What has to be known of the backends that isolate VPCs."""
+
+    @property
+    def code(self) -> ExitCode:
+        """Return the exit code that this result alone would give."""
+        if self.problems:
+            return ExitCode.BAD_DATA
+        return ExitCode.REFUSED if self.judgement.refused else ExitCode.OK
+
+    def __str__(self) -> str:
+        if self.problems:
+            return "\n".join([str(SpecError(self.name, self.problems)), *self._rules()])
+        refused = self.judgement.refused
+        lines = [f"  {line}" for item in refused for line in str(item).splitlines()] + list(self._told())
+        return "\n".join([f"{self.name}: {', '.join(self._summary())}", *lines])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as data."""
+        judgement = self.judgement
+        return {
+            "environment": self.name,
+            "ok": self.code is ExitCode.OK,
+            "objects": judgement.objects,
+            "policies": len(rules()),
+            "seconds": round(self.duration_seconds, 3),
+            "problems": SpecError(self.name, self.problems).to_json()["problems"],
+            "violations": [_violation(item) for item in judgement.refused],
+            "advice": [_violation(item) for item in judgement.advised],
+            "waived": [_violation(item) for item in judgement.waived],
+            "waived_checks": [
+                problem.to_json() | {"waiver": waiver.model_dump(mode="json")}
+                for problem, waiver in judgement.waived_checks
+            ],
+            "idle_waivers": [item.model_dump(mode="json") for item in judgement.idle_waivers],
+            "behind": [
+                {"pool": item.pool, "differences": [asdict(one) for one in item.differences], "open_to": item.open_to}
+                for item in self.behind
+            ],
+            "unmet_contracts": [asdict(item) for item in self.unmet],
+            "caveats": [asdict(item) for item in self.caveats],
+        }
+
+    def _rules(self) -> Iterator[str]:
+        """Yield which cross-checks report the problems; of a file's own form there is no more to say."""
+        names = sorted({problem.rule for problem in self.problems} - {FORM})
+        if names:
+            yield f"  by {', '.join(names)}; what a rule is about: jacquard explain {names[0]}"
+
+    def _summary(self) -> Iterator[str]:
+        judgement = self.judgement
+        if judgement.refused:
+            yield plural(len(judgement.refused), "policy violation")
+        else:
+            yield from ("ok", plural(judgement.objects, "object"), plural(len(rules()), "policy", "policies"))
+        if judgement.waived_count:
+            yield f"{judgement.waived_count} waived"
+        yield seconds(self.duration_seconds)
+
+    def _told(self) -> Iterator[str]:
+        """Yield what stops nothing, alike things once: a pool has as many templates as failure domains."""
+        alike: dict[str, list[Violation]] = defaultdict(list)
+        for item in self.judgement.advised:
+            alike[f"advice: {item.rule.name}: {item.finding.found}; {item.finding.fix}"].append(item)
+        for item in self.judgement.waived:
+            alike[f"waived: {item.rule.name}: {item.finding.found}; {item.waiver_text}"].append(item)
+        for text, items in alike.items():
+            yield f"  {text} ({plural(len(items), 'object')}, such as {items[0].fact.title})"
+        for problem, waiver in self.judgement.waived_checks:
+            yield f"  waived: {problem.rule}: {problem.place} {problem.path}: {problem.text}; {waiver}"
+        for waiver in self.judgement.idle_waivers:
+            yield f"  advice: {idle(waiver.rule, waiver.subject)}; remove it from environments/{self.name}/{WAIVERS}"
+        yield from (f"  isolation: {item}" for item in self.caveats)
+        yield from (f"  unmet: {item}" for item in self.unmet)
+        yield from self._behind()
+
+    def _behind(self) -> Iterator[str]:
+        """Yield in what nodes and DPUs are behind the data, alike things once: an image is behind in many pools."""
+        alike: dict[str, list[str]] = defaultdict(list)
+        for item in self.behind:
+            if item.differences:
+                alike["; ".join(map(str, item.differences))].append(item.pool)
+        for text, pools in alike.items():
+            others = f" and {len(pools) - 1} more" if len(pools) > 1 else ""
+            yield f"  behind: {pools[0]}{others}: {text}; what brings it there: jacquard promote {self.name} {pools[0]}"
+
+
+def idle(rule: str, subject: str) -> str:
+    """Return what is said of a waiver that nothing needs."""
+    return f"the waiver of {rule} for {subject} matches nothing that offends"
+
+
+def _violation(item: Violation) -> dict[str, Any]:
+    found = {"policy": item.rule.name, "object": item.fact.title, "text": str(item)}
+    return found | ({"waiver": item.waiver.model_dump(mode="json")} if item.waiver else {})

@@ -1,0 +1,29 @@
+"""What ``jacquard check --fix`` writes: place by place, and as a diff."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator
+
+from components.specs.reading.fixes import Mended
+from components.specs.reading.problems import visible
+
+
+def fix_lines(item: Mended, home: str) -> Iterator[str]:
+    """Yield a line for each place of one file of ``home`` that is written otherwise."""
+    for fix in item.fixes:
+        place = _name(item, home) + (f":{fix.line}" if fix.line else "")
+        yield visible(f"{place}  {fix.before} -> {fix.after}")
+
+
+def diff_text(item: Mended, home: str) -> Iterator[str]:
+    """Yield the lines of a unified diff of one file of ``home``; what is invisible is written as an escape."""
+    name = _name(item, home)
+    before, after = item.before.split("\n"), item.after.split("\n")
+    for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}", lineterm=""):
+        yield visible(line)
+
+
+def _name(item: Mended, home: str) -> str:
+    return os.path.normpath(f"{home}/{item.file}")

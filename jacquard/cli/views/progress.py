@@ -1,0 +1,155 @@
+"""Progress while something runs: a picture that moves on a terminal, a line now and then in a log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from typing import TypeAlias
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from components.specs.keys import pool_key
+from jacquard.cli.console import seconds
+from jacquard.engine.events import Progress
+from jacquard.observe.region_status import RegionStatus
+
+_AWAITED_SHOWN = 5
+_LOG_EVERY_SECONDS = 10.0
+_FRAMES_PER_SECOND = 5
+_STILL_SECONDS = 60.0
+
+
+Draw: TypeAlias = Callable[[RenderableType], None]
+"""Puts the picture of a phase on the terminal."""
+
+
+class Phase:
+    """One phase on the screen; call `engine` or `region` as often as there is news."""
+
+    def __init__(
+        self, console: Console, title: str, advice: str, *, draw: Draw | None, awaited_shown: int = _AWAITED_SHOWN
+    ) -> None:
+        self._console = console
+        self._title = title
+        self._draw_picture = draw
+        self._advice = advice
+        self._awaited_shown = awaited_shown
+        self._started = time.monotonic()
+        self._drawn = self._started
+        self._moved = self._warned = self._started
+        self._seen: object = None
+
+    @property
+    def duration_seconds(self) -> float:
+        """Return the time since the phase began."""
+        return time.monotonic() - self._started
+
+    def engine(self, progress: Progress, total: int, what: str) -> None:
+        """Show a run of the engine that has ``total`` things to see to, called ``what``; 0 when nobody knows."""
+        now = time.monotonic()
+        awaited = [
+            (str(item.urn), f"{item.operation}, {seconds(now - item.since)}")
+            for item in progress.awaited()[: self._awaited_shown]
+        ]
+        self._draw(progress.settled, max(total, progress.settled) if total else 0, what, awaited)
+
+    def region(self, status: RegionStatus) -> None:
+        """Show node pools that settle."""
+        groups = [group for pool in status.pools for group in pool.groups]
+        awaited = [
+            (f"{pool_key(pool.cluster, pool.name)} {group.failure_domain}", group.why[0])
+            for pool in status.pools
+            for group in pool.groups
+            if group.why
+        ]
+        awaited += [("", reason) for reason in status.why] if not awaited else []
+        ready, total = sum(group.ready for group in groups), sum(group.total for group in groups)
+        self._draw(ready, total, "nodes ready", awaited[: self._awaited_shown])
+
+    def _draw(self, done: int, total: int, what: str, awaited: list[tuple[str, str]]) -> None:
+        now = time.monotonic()
+        self._mind_standstill(now, (done, total, [name for name, _ in awaited]))
+        interval = 1 / _FRAMES_PER_SECOND if self._draw_picture else _LOG_EVERY_SECONDS
+        if now - self._drawn < interval:
+            return
+        self._drawn = now
+        if self._draw_picture:
+            self._draw_picture(_picture(self._title, self.duration_seconds, done, total, what, awaited))
+            return
+        waits = "; ".join(f"{name} ({state})" if name else state for name, state in awaited)
+        line = f"{self._title}: {_share(done, total)} {what}, {seconds(self.duration_seconds)}"
+        self._console.print(f"{line}, awaited: {waits}" if waits else line, soft_wrap=True, markup=False)
+
+    def _mind_standstill(self, now: float, seen: object) -> None:
+        """Say, once a minute, that nothing moves and what to do: who waits should know that it may be in vain."""
+        if seen != self._seen:
+            self._seen, self._moved = seen, now
+        still = now - max(self._moved, self._warned)
+        if self._advice and still >= _STILL_SECONDS:
+            self._warned = now
+            line = f"{self._title}: nothing has moved for {seconds(now - self._moved)}; {self._advice}"
+            self._console.print(Text(line, "yellow"), soft_wrap=True)
+
+
+@contextmanager
+def phase(console: Console, title: str, advice: str = "") -> Iterator[Phase]:
+    """Show a phase from its begin to its end, and leave one line that says how long it took.
+
+    ``advice`` is given when nothing moves for a minute.
+    """
+    if not console.is_terminal:
+        console.print(f"{title}: begins", soft_wrap=True, markup=False)
+        yield Phase(console, title, advice, draw=None)
+        return
+    with Live(Text(title, "bold"), console=console, auto_refresh=False, transient=True) as live:
+        yield Phase(console, title, advice, draw=partial(live.update, refresh=True))
+
+
+class Screen:
+    """Where runs of the engine are shown, one after the other."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+
+    def phase(self, title: str, advice: str = "") -> AbstractContextManager[Phase]:
+        """Show a phase; see `phase`."""
+        return phase(self.console, title, advice)
+
+    def tell(self, stack: str, lines: Sequence[Text]) -> None:
+        """Print what a run on ``stack`` has to say."""
+        del stack  # nothing else runs
+        for line in lines:
+            self.console.print(line, soft_wrap=True)
+
+    def ended(self, failure: Exception | None) -> None:
+        """Take note of the end of the work on a stack; its failure is told by whoever asked for it."""
+
+
+def ended(console: Console, title: str, duration_seconds: float, outcome: str) -> None:
+    """Print the one line that stays of a phase."""
+    line = Text.assemble(("done ", "green"), (title, "bold"), f": {outcome}, {seconds(duration_seconds)}")
+    console.print(line, soft_wrap=True)
+
+
+def _share(done: int, total: int) -> str:
+    return f"{done} of {total}" if total else str(done)
+
+
+def _picture(
+    title: str, duration: float, done: int, total: int, what: str, awaited: list[tuple[str, str]]
+) -> RenderableType:
+    head = Table.grid(padding=(0, 2, 0, 0))
+    bar = ProgressBar(total=total or None, completed=done, width=30)
+    head.add_row(Text(title, "bold"), bar, f"{_share(done, total)} {what}", Text(seconds(duration), "dim"))
+    if not awaited:
+        return head
+    rows = Table.grid(padding=(0, 2, 0, 2))
+    for name, state in awaited:
+        rows.add_row(Text(name, no_wrap=True, overflow="ellipsis"), Text(state, "dim", overflow="ellipsis"))
+    return Group(head, rows)

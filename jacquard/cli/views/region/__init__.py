@@ -1,0 +1,1 @@
+"""Views of a region: capacity, images, networks, offerings, status."""

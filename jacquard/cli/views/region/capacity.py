@@ -1,0 +1,64 @@
+"""The capacity of a region as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from rich.table import Table
+from rich.text import Text
+
+from components.allocate.controllers import Budget
+from components.reports.capacity import COLUMNS, Capacity, Figures, TypeCapacity
+from jacquard.cli.console import plural
+from jacquard.cli.tables import plain_table
+
+_MANY = {"leaf": "leaves"}
+_MAX_ROWS = 40
+"""Most rows of one instance type; more of them are joined where neighbours have the same figures."""
+
+
+def table(capacity: Capacity) -> Table:
+    """Return one row a failure domain, one for each instance type, and the sums in nodes and GPUs."""
+    numbers = [name.replace("_", " ") for name in COLUMNS]
+    found = plain_table("instance type", "failure domain", *numbers, numbers=numbers, wrap=False)
+    for kind in capacity.types:
+        count = sum(1 for name in kind.domains if name)
+        domains = plural(count, kind.failure_domain, _MANY.get(kind.failure_domain))
+        found.add_row(kind.instance_type, domains, *_cells(kind.total), style="bold")
+        for label, figures in _rows(kind):
+            found.add_row("", label, *_cells(figures))
+    found.add_row("nodes", "", *_cells(capacity.nodes), style="bold")
+    found.add_row("GPUs", "", *_cells(capacity.gpus), style="bold")
+    return found
+
+
+def budget_table(budgets: Iterable[Budget]) -> Table:
+    """Return one row a bare-metal controller: its hosts against what it may hold."""
+    numbers = ("clusters", "assigned", "free", "hosts", "limit")
+    found = plain_table("bare-metal controller", "boot", *numbers, numbers=numbers, wrap=False)
+    for budget in budgets:
+        counts = (budget.clusters, budget.assigned, budget.free)
+        hosts = Text(f"{budget.hosts:,}", "yellow" if budget.hosts > budget.limit else "")
+        found.add_row(budget.name, budget.boot or "", *(f"{count:,}" for count in counts), hosts, f"{budget.limit:,}")
+    return found
+
+
+def _rows(kind: TypeCapacity) -> list[tuple[str, Figures]]:
+    rows = [(name or "not allocated", figures) for name, figures in kind.domains.items()]
+    if len(rows) <= _MAX_ROWS:
+        return rows
+    joined = []
+    for figures, alike in groupby(rows, key=lambda row: row[1]):
+        names = [name for name, _ in alike]
+        label = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}, each of {len(names)}"
+        joined.append((label, figures))
+    return joined
+
+
+def _cells(figures: Figures) -> list[Text]:
+    cells = []
+    for name, count in figures.to_json().items():
+        text = "-" if count is None else f"{count:,}"
+        cells.append(Text(text, "yellow" if name == "short" and count else ""))
+    return cells

@@ -1,0 +1,68 @@
+"""Golden images of a region as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from components.reports.images import ImageReport, Match
+from components.specs.reading.problems import listed
+from components.specs.region.catalog import Lifecycle
+from jacquard.cli.console import plural
+from jacquard.cli.tables import plain_table
+
+_STYLES = {Lifecycle.PREVIEW: "cyan", Lifecycle.DEPRECATED: "yellow", Lifecycle.EXPIRED: "red"}
+_POOLS_NAMED = 3
+
+
+def tables(report: ImageReport) -> Iterator[RenderableType]:
+    """Yield the versions and where they run, what is behind, and what fits what."""
+    yield _images(report)
+    yield ""
+    if report.behind:
+        yield _behind(report)
+    else:
+        yield Text(f"every pool is what its data say (channel {report.channel})")
+    yield ""
+    yield _matrix(report)
+
+
+def _images(report: ImageReport) -> Table:
+    table = plain_table("image", "lifecycle", "channels", "expires", "nodes", "runs in", numbers={"nodes"})
+    for state in report.images:
+        pools = [f"{run.pool} ({plural(run.groups, 'group')})" for run in state.runs]
+        expires = f"{state.expires} ({state.days_left} days)" if state.days_left > 0 else f"{state.expires}"
+        lifecycle = Text(state.lifecycle.value, _STYLES.get(state.lifecycle, ""))
+        nodes = str(state.nodes) if state.runs else "-"
+        table.add_row(state.version, lifecycle, ", ".join(state.channels), expires, nodes, _some(pools))
+    return table
+
+
+def _behind(report: ImageReport) -> Table:
+    table = plain_table("pool", "runs", "what differs: pinned -> data", "first expires", "rollout")
+    for item in report.behind:
+        rollout = f"open, to {item.open_to}" if item.open_to else "-"
+        differs = [f"{one.field} {one.pinned} -> {one.data} ({one.where})" for one in item.differences]
+        expires = str(item.expires) if item.expires else "-"
+        table.add_row(item.pool, ", ".join(item.images), "\n".join(differs) or "-", expires, rollout)
+    return table
+
+
+def _matrix(report: ImageReport) -> Table:
+    table = plain_table("image", "instance type", "kubelet", "DPU image", "may run in", "refused by")
+    for match in report.matrix:
+        dpu = Text(match.dpu_image, "" if match.dpu_fits else "red")
+        row = (match.image, match.instance_type, match.kubelet, dpu, _some(list(match.pools)), _refused(match))
+        table.add_row(*row)
+    return table
+
+
+def _refused(match: Match) -> str:
+    return _some([f"{pool}: {reasons[0]}" for pool, reasons in match.refused.items()])
+
+
+def _some(items: list[str]) -> str:
+    return listed(items, _POOLS_NAMED) if items else "-"

@@ -1,0 +1,109 @@
+"""The page of what tenants can order in a region: its tables, and where there is room, as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rich.table import Table
+from rich.text import Text
+
+from components.reports.offers import Offerings
+from components.specs.reading.problems import listed
+from jacquard.cli.console import plural
+from jacquard.cli.views.region import offerings as view
+from jacquard.cli.views.report.filled import filled, source
+
+MARK = "written by jacquard for what is offered"
+"""Says in a page what wrote it."""
+WIDTH = 600
+"""Units of the longest bar."""
+_ALL = 1_000_000
+_WARNING = "yellow"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table."""
+
+    lines: tuple[tuple[str, bool], ...]
+    """Lines of the cell, each with whether it warns."""
+    number: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Room for one thing, in parts by failure domain."""
+
+    name: str
+    told: str
+    parts: tuple[tuple[float, float, str], ...]
+    """Beginning, width and words of each failure domain."""
+
+
+def html(found: Offerings) -> str:
+    """Return the page of ``found``: the same text for the same offerings."""
+    nodes = {kind.instance_type: kind.failure_domains for kind in found.nodes if kind.free}
+    vms: dict[str, dict[str, int]] = {}
+    for size in found.vm_sizes:
+        for room in size.room:
+            vms.setdefault(size.size, {}).update(
+                {f"{room.cluster} {key}": n for key, n in room.failure_domains.items()}
+            )
+    return filled(
+        "offerings.html",
+        source("report.css") + source("offerings.css"),
+        mark=MARK,
+        environment=found.environment,
+        figures=_figures(found),
+        width=WIDTH,
+        rooms=[
+            ("Hosts that belong to no pool, by failure domain.", list(_bars(nodes, "host"))),
+            ("VMs that nodes in service hold, with nothing else on them.", list(_bars(vms, "VM"))),
+        ],
+        sections=[(one.title, _heads(one.table), _rows(one.table), one.hint) for one in view.sections(found, _ALL)],
+        example=view.example(found),
+        no_vms="" if found.vm_sizes else view.NO_VMS,
+    )
+
+
+def _figures(found: Offerings) -> list[tuple[str, str]]:
+    """Return the numbers that stand first."""
+    gpus = sum(kind.free * kind.gpu.count for kind in found.nodes if kind.gpu)
+    return [
+        (f"{sum(kind.free for kind in found.nodes):,}", "hosts free"),
+        (f"{gpus:,}", "GPUs in them"),
+        (str(len(found.nodes)), "instance types"),
+        (str(len(found.vm_sizes)), "sizes of VMs"),
+        (str(len(found.vm_images)), "systems of VMs"),
+        (str(len(found.storage)), "storage classes"),
+    ]
+
+
+def _bars(rooms: Mapping[str, Mapping[str, int]], what: str) -> Iterator[Bar]:
+    longest = max((sum(domains.values()) for domains in rooms.values()), default=0)
+    for name, domains in rooms.items():
+        total, at, parts = sum(domains.values()), 0.0, []
+        for domain, count in domains.items():
+            width = WIDTH * count / longest if longest else 0.0
+            parts.append((round(at, 1), round(width, 1), f"{domain}: {plural(count, what)}"))
+            at += width
+        told = plural(total, what) if total else "none"
+        yield Bar(
+            name, f"{told} in {listed(list(domains))}" if total and len(domains) <= view.NAMED else told, tuple(parts)
+        )
+
+
+def _heads(table: Table) -> list[tuple[str, bool]]:
+    return [(str(column.header), column.justify == "right") for column in table.columns]
+
+
+def _rows(table: Table) -> list[list[Cell]]:
+    numbers = [column.justify == "right" for column in table.columns]
+    rows = zip(*(column.cells for column in table.columns), strict=True)
+    return [[Cell(tuple(_lines(cell)), number) for cell, number in zip(row, numbers, strict=True)] for row in rows]
+
+
+def _lines(cell: object) -> Iterator[tuple[str, bool]]:
+    for line in (cell if isinstance(cell, Text) else Text(str(cell))).split("\n"):
+        yield line.plain, _WARNING in {str(line.style), *(str(span.style) for span in line.spans)}

@@ -1,0 +1,89 @@
+"""What a change touches, as lines of a table, with the fields that force it and the edits that did it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from components.lookups.effects.effect import Effect
+from jacquard.cli.views.changes import impact as view
+from jacquard.cli.views.report.signs import Sign, of_effect
+from jacquard.previews.impacts.hosts import Move
+from jacquard.previews.impacts.impact import Cause, Forced, Impact, Row
+
+MOST_CAUSES = 200
+"""Edits of one part that are told; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """What changes in objects in the same way."""
+
+    effect: Effect
+    kind: str
+    path: str
+    objects: int
+    first: str
+    why: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Rows with the same to be said of them together."""
+
+    sign: Sign
+    name: str
+    tenant: str | None
+    cells: tuple[str, ...]
+    """What stands below `view.COLUMNS`."""
+    reasons: tuple[Reason, ...]
+    causes: tuple[Cause, ...]
+    more_causes: int
+    """Edits that are not told."""
+
+
+def parts(impact: Impact) -> tuple[tuple[Part, ...], dict[int, int]]:
+    """Return the parts of an impact, the worst first, and by index of each row that of its part."""
+    index = {id(row): number for number, row in enumerate(impact.rows)}
+    found, part_of = list[Part](), dict[int, int]()
+    for number, rows in enumerate(view.parts(impact.rows)):
+        part_of |= {index[id(row)]: number for row in rows}
+        found.append(_part(rows))
+    return tuple(found), part_of
+
+
+def _part(rows: Sequence[Row]) -> Part:
+    cells = view.cells(rows)
+    causes = list(dict.fromkeys(cause for row in rows for cause in row.causes))
+    return Part(
+        sign=of_effect(rows[0].effect, _move(rows)),
+        name=cells[view.COLUMNS.index("part")],
+        tenant=rows[0].tenant,
+        cells=cells,
+        reasons=tuple(_reasons(rows)),
+        causes=tuple(causes[:MOST_CAUSES]),
+        more_causes=max(0, len(causes) - MOST_CAUSES),
+    )
+
+
+def _move(rows: Sequence[Row]) -> Move | None:
+    change = sum(row.change or 0 for row in rows)
+    return (Move.COMES if change > 0 else Move.GOES) if change else None
+
+
+def _reasons(rows: Sequence[Row]) -> Iterator[Reason]:
+    alike: dict[tuple[Effect, str, str, str, str | None], list[Forced]] = defaultdict(list)
+    for one in (one for row in rows for one in row.forced_by):
+        alike[one.effect, one.kind, one.path, one.why, one.source].append(one)
+    for (effect, kind, path, why, source), same in alike.items():
+        yield Reason(
+            effect=effect,
+            kind=kind,
+            path=path,
+            objects=sum(one.objects for one in same),
+            first=same[0].first,
+            why=why,
+            source=source or "nobody has decided it",
+        )

@@ -1,0 +1,297 @@
+"""Runs ``pulumi`` on the stacks of an environment, and tells what its events say while it runs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from components.specs.region.region import StateSpec
+from jacquard.engine import locks, parent_death
+from jacquard.engine.errors import EngineError
+from jacquard.engine.events import Progress
+from jacquard.engine.shutdown import asked
+from jacquard.engine.urns import STACK, Urn
+from jacquard.harness import PlugIn, serving
+from jacquard.harness import environment as machine
+from jacquard.machine import paths
+from stacks.provider_migration import RECORD, PlugIns, writers
+
+POLICY_PACK = "policies"
+_POLL_SECONDS = 0.1
+_TAIL_LINES = 20
+_MISSING = "no stack named"
+"""What the engine says of a stack that is not there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One finished run of the engine."""
+
+    stack: str
+    code: int
+    progress: Progress
+    duration_seconds: float
+    log: Path
+    """What the engine printed."""
+
+    @property
+    def tail(self) -> str:
+        """Return the end of what the engine printed, for failures that no event tells of."""
+        lines = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        return "\n".join([line for line in lines if line.strip()][-_TAIL_LINES:])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """A stack that an operation may begin on."""
+
+    stack: str
+    made: bool = True
+    """Whether it is there; a look makes none."""
+    repairs: list[str] = field(default_factory=list)
+    """What had to be done to that end, in words."""
+    resources: list[dict[str, Any]]
+    """What its state has."""
+
+    @property
+    def protected(self) -> list[Urn]:
+        """Return what the engine refuses to delete, but the record of its plug-ins, in the order it was made."""
+        urns = [Urn(item["urn"]) for item in self.resources if item.get("protect")]
+        return [urn for urn in urns if urn.type not in (STACK, RECORD)]
+
+    @property
+    def writers(self) -> PlugIns:
+        """Return which plug-ins wrote it last."""
+        return writers((item["type"], item.get("outputs") or {}) for item in self.resources)
+
+
+class Engine:
+    """The ``pulumi`` of this project, set up for one environment.
+
+    Raises:
+        EngineError: no ``pulumi`` was made ready.
+    """
+
+    def __init__(self, environment: str, state: StateSpec | None, variables: Mapping[str, str]) -> None:
+        _require_python()
+        self.secrets_provider = state.secrets_provider if state else None
+        self.variables = machine.process(environment, backend_url=state.backend if state else None) | dict(variables)
+        program = shutil.which("pulumi", path=self.variables["PATH"])
+        if program is None:
+            msg = f"no 'pulumi' is made ready for this project; run '{paths.set_up()}'"
+            raise EngineError(msg)
+        self.program = program
+        self.options: tuple[str, ...] = ()
+        """What each run is given besides."""
+
+    @property
+    def file_state(self) -> Path | None:
+        """Return the folder of the file backend; None for any other backend."""
+        url = self.variables["PULUMI_BACKEND_URL"]
+        return Path(url.removeprefix("file://").partition("?")[0]) if url.startswith("file://") else None
+
+    @property
+    def serving(self) -> dict[str, PlugIn]:
+        """Return the plug-ins that it would start."""
+        return serving(self.variables)
+
+    def prepare(self, stack: str) -> Ready:
+        """Make ``stack`` ready for an operation and return what is recorded of it, and what had to be repaired.
+
+        Creates a missing stack, removes the lock of a dead engine, and forgets operations that an engine killed
+        half-way left open: what it created without recording is adopted by the next ``up``, which finds its mark on it.
+
+        Raises:
+            EngineError: the stack is locked by somebody else, or cannot be read.
+        """
+        repairs = []
+        if self.file_state is not None:
+            repairs += [
+                f"{stack}: removed the lock of an engine that was killed ({holder})"
+                for holder in locks.free(self.file_state, stack)
+            ]
+        self.select(stack)
+        state = self.export(stack)
+        pending = state.get("deployment", {}).get("pending_operations") or []
+        if pending:
+            self._call(["stack", "import", "--stack", stack], f"{stack}: cannot be repaired", stdin=json.dumps(state))
+            repairs.append(
+                f"{stack}: an earlier run was killed with {len(pending)} operation(s) open; they are taken up again"
+            )
+        return Ready(stack=stack, repairs=repairs, resources=_resources(state))
+
+    def look(self, stack: str) -> Ready:
+        """Return what is recorded of ``stack``, nothing of one that is not there; nothing is created or repaired.
+
+        Raises:
+            EngineError: it cannot be read.
+        """
+        try:
+            return Ready(stack=stack, resources=_resources(self.export(stack)))
+        except EngineError as error:
+            if _MISSING not in str(error):
+                raise
+            return Ready(stack=stack, made=False, resources=[])
+
+    def select(self, stack: str) -> None:
+        """Create ``stack`` if it is missing.
+
+        Raises:
+            EngineError: it cannot be created.
+        """
+        create = ["stack", "select", "--create", stack]
+        if self.secrets_provider:
+            create += ["--secrets-provider", self.secrets_provider]
+        self._call(create, f"{stack}: cannot be selected or created")
+
+    def stacks(self) -> frozenset[str]:
+        """Return the stacks that were ever created, of all environments."""
+        listed = json.loads(self._call(["stack", "ls", "--json"], "the stacks cannot be listed"))
+        return frozenset(item["name"].rsplit("/", 1)[-1] for item in listed)
+
+    def export(self, stack: str) -> dict[str, Any]:
+        """Return the recorded state of ``stack``."""
+        return dict(json.loads(self._call(["stack", "export", "--stack", stack], f"{stack}: its state cannot be read")))
+
+    @cached_property
+    def version(self) -> str:
+        """Return the version of the engine."""
+        return self._call(["version"], "the engine does not tell its version").strip()
+
+    def forget(self, stack: str) -> None:
+        """Drop the record of ``stack`` with all that is in it; nothing in any cluster is touched."""
+        self._call(
+            ["stack", "rm", "--yes", "--force", "--preserve-config", "--stack", stack], f"{stack}: cannot be removed"
+        )
+
+    def unprotect(self, stack: str) -> None:
+        """Lift the protection of everything in ``stack``, so that it can be destroyed."""
+        self._call(["state", "unprotect", "--all", "--yes", "--stack", stack], f"{stack}: cannot be unprotected")
+
+    def run(
+        self,
+        verb: str,
+        stack: str,
+        *options: str,
+        watch: Callable[[Progress], None] = lambda _: None,
+        stopping: Callable[[], None] = lambda: None,
+    ) -> Run:
+        """Run ``pulumi VERB``, call ``watch`` several times a second, and ``stopping`` once it is asked to end.
+
+        Raises:
+            EngineStopped: after Ctrl-C; the engine has ended cleanly by then.
+        """
+        folder = log_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        log, event_log = folder / f"{stack}.log", folder / f"{stack}.events"
+        event_log.write_bytes(b"")
+        command = [verb, "--stack", stack, "--event-log", str(event_log), *self.options, *options]
+        started = time.monotonic()
+        progress = Progress()
+        with log.open("wb") as output, event_log.open("rb") as events, asked.listened(stopping):
+            asked.pass_by(f"{verb} of {stack}")
+            process = self._start(command, output)
+            _follow(process, _lines(events), progress, watch)
+            asked.pass_by(f"{verb} of {stack}")
+        return Run(
+            stack=stack,
+            code=process.returncode,
+            progress=progress,
+            duration_seconds=time.monotonic() - started,
+            log=log,
+        )
+
+    def _start(self, command: list[str], output: Any) -> subprocess.Popen[bytes]:
+        pulumi = [self.program, *command, "--non-interactive", "--color", "never"]
+        return subprocess.Popen(
+            [sys.executable, "-S", parent_death.__file__, *pulumi],
+            cwd=paths.project(),
+            env=self.variables | {"PULUMI_DEBUG_COMMANDS": "true"},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+    def _call(self, arguments: list[str], failure: str, *, stdin: str = "") -> str:
+        words = " ".join(arguments[:2])
+        asked.pass_by(words)
+        done = subprocess.run(
+            [self.program, *arguments, "--non-interactive", "--color", "never"],
+            cwd=paths.project(),
+            env=self.variables,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            asked.pass_by(words)  # the terminal's Ctrl-C has ended it
+            reason = (done.stderr or done.stdout).strip().removeprefix("error: ")
+            msg = f"{failure}: {reason}"
+            raise EngineError(msg)
+        return done.stdout
+
+
+def _require_python() -> None:
+    """Pass when the Python is there by which ``Pulumi.yaml`` and the commands in the graph run ours.
+
+    Raises:
+        EngineError: a repository of regions has none.
+    """
+    folder = paths.own()
+    if folder and not (folder / ".venv" / "bin" / "python").exists():
+        msg = (
+            f"{folder / '.venv'}: has no bin/python, by which {paths.PROJECT_FILE} runs the program; make it in "
+            f"{folder}: python3 -m venv .venv && .venv/bin/pip install -r requirements.txt"
+        )
+        raise EngineError(msg)
+
+
+def log_folder() -> Path:
+    """Return where the engine's output and events are kept, beside the region: they outlive it."""
+    return paths.home() / "pulumi" / "logs"
+
+
+def _resources(state: dict[str, Any]) -> list[dict[str, Any]]:
+    return state.get("deployment", {}).get("resources") or []
+
+
+def _lines(file: Any) -> Iterator[str | None]:
+    """Yield whole lines of a file that grows; None when there is none for now."""
+    rest = b""
+    while True:
+        rest += file.read()
+        *whole, rest = rest.split(b"\n")
+        for line in whole:
+            yield line.decode(errors="replace")
+        yield None
+
+
+def _follow(
+    process: subprocess.Popen[bytes],
+    lines: Iterator[str | None],
+    progress: Progress,
+    watch: Callable[[Progress], None],
+) -> None:
+    """See all events of an engine until it has ended, and tell it when this command is asked to end."""
+    told = 0
+    while True:
+        ended = process.poll() is not None
+        for line in iter(lines.__next__, None):
+            progress.see(line, time.monotonic())
+        watch(progress)
+        if ended:
+            return
+        for _ in range(told, asked.to_pass_on):
+            process.send_signal(signal.SIGINT)
+        told = asked.to_pass_on
+        time.sleep(_POLL_SECONDS)

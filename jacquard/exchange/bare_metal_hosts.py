@@ -1,0 +1,77 @@
+"""BareMetalHosts of a cluster, as ``kubectl get baremetalhosts -A -o json`` or ``-o yaml`` prints them; read only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from components.render import labels
+from components.specs.reading.problems import Problem, shown
+from jacquard.exchange.documents import read_json, read_yaml
+from jacquard.exchange.records import Record, record
+from jacquard.providers.kube.objects import dig
+
+SOURCES: Mapping[str, tuple[str, ...]] = {
+    "host": ("metadata.name",),
+    "serial": ("hardware.systemVendor.serialNumber",),
+    "bmc": ("spec.bmc.address",),
+    "bmc_secret": ("spec.bmc.credentialsName",),
+    "boot_mac": ("spec.bootMACAddress",),
+    "hall": (f"labels.{labels.HALL}",),
+    "rack": (f"labels.{labels.RACK}",),
+    "leaf": (f"labels.{labels.LEAF}",),
+    "instance_type": (f"labels.{labels.INSTANCE_TYPE}",),
+}
+_PATHS = (
+    ("metadata", "name"),
+    ("metadata", "namespace"),
+    ("spec", "bmc", "address"),
+    ("spec", "bmc", "credentialsName"),
+    ("spec", "bootMACAddress"),
+)
+_HARDWARE = ("status", "hardware")
+
+
+def read_bare_metal_hosts(file: str, text: str) -> tuple[list[Record], list[Problem]]:
+    """Return the hosts of ``text``, JSON or YAML by its first character, and what is wrong with it.
+
+    A host has its ``metadata`` and ``spec`` as far as they say who it is, its ``labels``, and what inspection found of
+    its chassis under ``hardware``.
+    """
+    read = read_json if text.lstrip()[:1] in {"{", "["} else read_yaml
+    entries, problems = read(file, text, "items")
+    records = []
+    for line, body in entries:
+        kind = dig(body, "kind")
+        if kind == "BareMetalHost":
+            records.append(record(line, _fields(body)))
+        else:
+            rule = f"is no BareMetalHost (got {'kind ' + shown(kind) if isinstance(kind, str) else 'no kind'})"
+            problems.append(Problem(file, line, "", f"{rule}; export BareMetalHosts only"))
+    if not records and not problems:
+        problems.append(
+            Problem(file, 0, "", "has no BareMetalHost; export them by kubectl get baremetalhosts -A -o json")
+        )
+    return records, problems
+
+
+def _fields(body: Any) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for *path, last in _PATHS:
+        inner = fields
+        for step in path:
+            inner = inner.setdefault(step, {})
+        inner[last] = dig(body, *path, last)
+    named = dig(body, "metadata", "labels")
+    vendor = dig(body, *_HARDWARE, "systemVendor")
+    return {
+        **fields,
+        "labels": _texts(named),
+        "hardware": {"hostname": dig(body, *_HARDWARE, "hostname"), "systemVendor": _texts(vendor)},
+    }
+
+
+def _texts(value: Any) -> dict[str, str]:
+    """Return the entries of a mapping that are text: nothing else is said there."""
+    entries = value.items() if isinstance(value, dict) else ()
+    return {key: entry for key, entry in entries if isinstance(key, str) and isinstance(entry, str)}

@@ -1,0 +1,136 @@
+"""Turns records of a foreign file into rows of an inventory, with every problem of every row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from components.specs.hosts.bmc import parse_bmc
+from components.specs.reading.inventory_csv import ALL_COLUMNS, OPTIONAL_COLUMNS
+from components.specs.reading.problems import Problem, listed, nearest, shown
+from jacquard.exchange.addresses import host_of, mac
+from jacquard.exchange.choices import HALL, MAX_LISTED, Choices, filled
+from jacquard.exchange.formats import Source
+from jacquard.exchange.records import Record, whole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One row to be, and where its values come from."""
+
+    file: str
+    line: int
+    cells: Mapping[str, str]
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """Key of the foreign file to edit, by column."""
+
+
+class Converter:
+    """Turns records of one file into rows. Afterwards ``problems`` holds what is wrong with them."""
+
+    def __init__(
+        self, file: str, source: Source, choices: Choices, known: Mapping[str, Mapping[str, str]], types: Sequence[str]
+    ) -> None:
+        self.file = file
+        self.problems: list[Problem] = []
+        self._source = source
+        self._choices = choices
+        self._known = known
+        self._types = types
+        self._keys = {column: tuple(source.keys.get(column, ())) for column in (*ALL_COLUMNS, HALL)}
+        for key, column in choices.maps.items():
+            self._keys[column] = (key,)
+
+    def hall(self, item: Record) -> str | None:
+        """Return the hall that ``item`` names; None when it names none, or rows are chosen by their hall otherwise."""
+        keys = self._keys[HALL]
+        return None if any(key in self._choices.only for key in keys) else self._first(item, keys)[1]
+
+    def row(self, item: Record) -> Row:
+        """Return ``item`` as a row; what the file does not say of a host that is known stays as it is."""
+        found = {column: self._first(item, self._keys[column]) for column in ALL_COLUMNS}
+        cells = {column: self._cleaned(column, value) for column, (_, value) in found.items() if value}
+        origins = {column: key for column, (key, value) in found.items() if value}
+        known = self._known.get(cells.get("host", ""), {})
+        self._set_bmc(item, cells, origins, known.get("bmc", ""))
+        if "instance_type" in cells:
+            cells["instance_type"] = self._instance_type(item, origins["instance_type"], cells["instance_type"])
+        cells = {**known, **cells}
+        unsaid = {column: text for column, text in self._choices.fixed.items() if not cells.get(column)}
+        cells |= {column: filled(text, {**unsaid, **cells}) for column, text in unsaid.items()}
+        for column in ALL_COLUMNS:
+            if not cells.get(column) and column not in OPTIONAL_COLUMNS:
+                self._problem(item, column, self._missing(item, column))
+        return Row(
+            file=self.file,
+            line=item.line,
+            cells={column: cells.get(column, "") for column in ALL_COLUMNS},
+            origins=origins,
+        )
+
+    def _first(self, item: Record, keys: Sequence[str]) -> tuple[str, str | None]:
+        return next(((key, value) for key in keys if (value := item.value(key))), ("", None))
+
+    def _cleaned(self, column: str, value: str) -> str:
+        match column:
+            case "boot_mac":
+                return mac(value)
+            case "slot":
+                return whole(value)
+            case "dpu_bmc":
+                return host_of(value)
+        return value
+
+    def _set_bmc(self, item: Record, cells: dict[str, str], origins: dict[str, str], known: str) -> None:
+        """Write the BMC in Metal3's form, from its address where that is all there is."""
+        key, address = self._first(item, self._source.addresses)
+        if "bmc" not in cells and address:
+            cells["bmc"], origins["bmc"] = address, key
+        elif address and host_of(address) != host_of(cells["bmc"]):
+            there, here = shown(host_of(address)), shown(host_of(cells["bmc"]))
+            text = f"is {there} in {key} and {here} in {origins['bmc']}; write the same address in both, or remove one"
+            self._problem(item, "bmc", text)
+        bmc = cells.get("bmc", "")
+        if parse_bmc(bmc).has_login:
+            text = (
+                f"{origins['bmc']} carries a login, not shown here; remove it and keep it in the Secret of bmc_secret"
+            )
+            self._problem(item, "bmc", text)
+            bmc = parse_bmc(bmc).without_login
+        if bmc and "://" not in bmc:
+            same = self._choices.driver is None and host_of(known) == host_of(bmc)
+            bmc = known if same else self._choices.url(bmc)
+        if bmc:
+            cells["bmc"] = bmc
+
+    def _instance_type(self, item: Record, key: str, name: str) -> str:
+        kind = self._choices.types.get(name, name)
+        if kind not in self._types:
+            near = nearest(kind, self._types)
+            remedy = f"did you mean '{near}'? then" if near else "say which it is by"
+            option = shown(f"{name}={near or 'INSTANCE_TYPE'}")
+            rule = f"{shown(name)} in {key} is no instance type of the catalogue ({listed(self._types)})"
+            self._problem(item, "instance_type", f"{rule}; {remedy} --type {option}")
+        return kind
+
+    def _missing(self, item: Record, column: str) -> str:
+        sources = listed(self._keys[column] or ("this format",)) if column != "bmc" else self._bmc_keys()
+        keys = list(item.keys())
+        has = listed(keys[:MAX_LISTED]) + (" and more" if len(keys) > MAX_LISTED else "")
+        rule = f"has no value in {sources} (the row has {has})"
+        return f"{rule}; write it there, name where it stands by --map KEY={column}, or set it by --set {column}=VALUE"
+
+    def _bmc_keys(self) -> str:
+        return listed(dict.fromkeys((*self._keys["bmc"], *self._source.addresses)))
+
+    def _problem(self, item: Record, column: str, text: str) -> None:
+        self.problems.append(Problem(self.file, item.line, column, text))
+
+
+def unprintable(rows: Sequence[Row]) -> Iterator[Problem]:
+    """Report values that no line of an inventory can hold."""
+    for row in rows:
+        for column, value in row.cells.items():
+            if not value.isprintable():
+                text = f"holds a line break or another character that shows nothing (got {shown(value)}); remove it"
+                yield Problem(row.file, row.line, row.origins.get(column, column), text)

@@ -1,0 +1,120 @@
+"""Documents of other systems: the entries of a list in JSON or YAML, each with the line it begins in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from yaml import MappingNode, MarkedYAMLError, Node, ScalarNode, SequenceNode, YAMLError, parse
+from yaml.cyaml import CBaseLoader
+from yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
+
+from components.specs.reading.problems import Problem
+
+Entry = tuple[int, Any]
+"""The line an entry begins in, and the entry."""
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\r\n]*")
+_MAX_DEPTH = 100
+"""Levels of nesting in YAML; an object of Kubernetes has twenty."""
+_AGAIN = "export it anew"
+
+
+def read_json(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem]]:
+    """Return the entries of the list that ``text`` is or has at ``key``; a document without it is one entry.
+
+    No problem shows any text of the file: it may be a password.
+    """
+    try:
+        whole = json.loads(text)
+    except json.JSONDecodeError as error:
+        rule = f"is not JSON ({error.msg[:1].lower()}{error.msg[1:]} in column {error.colno})"
+        return [], [Problem(file, error.lineno, "", f"{rule}; {_AGAIN}")]
+    except (RecursionError, ValueError):
+        return [], [Problem(file, 0, "", f"is nested too deeply or has a number too long; {_AGAIN}")]
+    entries, line, last = [], 1, 0
+    for at, value in _entries(text, whole, key):
+        line += text.count("\n", last, at)
+        last = at
+        entries.append((line, value))
+    return entries, []
+
+
+def read_yaml(file: str, text: str, key: str) -> tuple[list[Entry], list[Problem]]:
+    """Return what `read_json` does, of one or more YAML documents. All values are text, as they stand in the file."""
+    loader = CBaseLoader(text)
+    entries: list[Entry] = []
+    try:
+        if not _is_plain(text):
+            return [], [Problem(file, 0, "", f"is nested too deeply or has aliases (*); {_AGAIN}")]
+        while loader.check_node():
+            nodes = _items(loader.get_node(), key)
+            entries += [(node.start_mark.line + 1, loader.construct_object(node, deep=True)) for node in nodes]
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 0
+        return [], [Problem(file, line, "", f"is not YAML; {_AGAIN}")]
+    except YAMLError:
+        return [], [Problem(file, 0, "", f"is not YAML; {_AGAIN}")]
+    finally:
+        loader.dispose()
+    return entries, []
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether nodes may be made of ``text``: the C library recurses for each level until the process dies."""
+    depth = 0
+    for event in parse(text, Loader=CBaseLoader):
+        depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if depth > _MAX_DEPTH or isinstance(event, AliasEvent):
+            return False
+    return True
+
+
+def _items(node: Node | None, key: str) -> list[Node]:
+    if isinstance(node, SequenceNode):
+        return list(node.value)
+    if isinstance(node, MappingNode):
+        for name, value in node.value:
+            if name.value == key and isinstance(value, SequenceNode):
+                return list(value.value)
+    return [] if node is None or (isinstance(node, ScalarNode) and not node.value) else [node]
+
+
+def _entries(text: str, whole: Any, key: str) -> Iterator[tuple[int, Any]]:
+    """Yield each entry of ``text``, which is ``whole``, and where it begins; the decoder itself keeps no positions."""
+    at = _skip(text, 0)
+    if isinstance(whole, list):
+        yield from _list(text, at)
+        return
+    if not (isinstance(whole, dict) and isinstance(whole.get(key), list)):
+        yield at, whole
+        return
+    at = _skip(text, at + 1)
+    while text[at] != "}":
+        name, at = _DECODER.raw_decode(text, at)
+        at = _skip(text, _skip(text, at) + 1)
+        if name == key and text[at] == "[":
+            yield from _list(text, at)
+            return
+        at = _next(text, _DECODER.raw_decode(text, at)[1])
+
+
+def _list(text: str, at: int) -> Iterator[tuple[int, Any]]:
+    at = _skip(text, at + 1)
+    while text[at] != "]":
+        value, end = _DECODER.raw_decode(text, at)
+        yield at, value
+        at = _next(text, end)
+
+
+def _next(text: str, at: int) -> int:
+    """Return where the next member begins, or the bracket that closes the last one."""
+    at = _skip(text, at)
+    return _skip(text, at + 1) if text[at] == "," else at
+
+
+def _skip(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return space.end() if space else at

@@ -1,0 +1,127 @@
+"""Hosts in the format of another system, with what that system wants to know beside."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from components.rules.hosts.inventory import bmc_logins
+from components.specs.environment import Environment
+from components.specs.hosts.bmc import parse_bmc
+from components.specs.hosts.inventory import HostSpec
+from components.specs.reading.problems import Problem, SpecError, listed, suggestion
+from jacquard.exchange.formats import Target
+from jacquard.exchange.records import is_credential
+from jacquard.exchange.tables import read_table
+
+HOST = "host"
+"""Column of a table of further values that names the host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export:
+    """A file for another system."""
+
+    text: str
+    hosts: int
+    notes: tuple[str, ...]
+    """Why the other system may refuse it."""
+
+
+def export_hosts(
+    environment: Environment,
+    hall: str | None,
+    target: Target,
+    fixed: Mapping[str, str],
+    table: tuple[str, str] | None,
+) -> Export:
+    """Return the hosts of ``environment``, or of one hall, for ``target``.
+
+    ``fixed`` has values of the target's own columns for all hosts, ``table`` name and text of a CSV file with values
+    for each; no credential is among them.
+
+    Raises:
+        SpecError: with all problems of these and of the hosts.
+    """
+    halls = list(dict.fromkeys(host.hall for host in environment.hosts))
+    hosts = [host for host in environment.hosts if hall in {None, host.hall}]
+    problems = [*bmc_logins(environment)]
+    if hall is not None and hall not in halls:
+        near = suggestion(hall, halls) or "; name one of them"
+        problems.append(Problem(f"--hall {hall}", 0, "", f"has no hosts in {environment.name} ({listed(halls)}){near}"))
+    problems += [item for key, value in fixed.items() for item in _unknown(f"--set {key}={value}", 0, key, target)]
+    rows: dict[str, Mapping[str, str]] = {}
+    if table is not None:
+        rows, found = _rows(*table, target, {host.host for host in environment.hosts})
+        problems += found
+    if problems:
+        raise SpecError(environment.name, problems)
+    own = {host.host: {**_site(environment, host, target), **fixed, **rows.get(host.host, {})} for host in hosts}
+    return Export(text=target.write(hosts, own), hosts=len(hosts), notes=tuple(_notes(target, hosts, own)))
+
+
+def _site(environment: Environment, host: HostSpec, target: Target) -> dict[str, str]:
+    """Return the site of ``host`` where the other system asks for it."""
+    site = next((site.name for site in environment.region.sites if host.hall in site.halls), None)
+    return {"site": site} if site and "site" in target.own else {}
+
+
+def _rows(
+    file: str, text: str, target: Target, hosts: Collection[str]
+) -> tuple[dict[str, Mapping[str, str]], list[Problem]]:
+    rows, problems = read_table(file, text)
+    names = list(rows[0][1]) if rows else []
+    if rows and HOST not in names:
+        problems.append(
+            Problem(file, 1, "", f"has no column '{HOST}' ({listed(names)}); write the host of each row there")
+        )
+    for name in names:
+        problems += [] if name == HOST else _unknown(file, 1, name, target)
+    found: dict[str, Mapping[str, str]] = {}
+    for line, row in rows:
+        host = row.pop(HOST, None)
+        if host is not None and host not in hosts:
+            near = suggestion(host, hosts) or "; remove the row"
+            problems.append(Problem(file, line, HOST, f"'{host}' is in no inventory/hall-*.csv{near}"))
+        elif host is not None and host in found:
+            problems.append(Problem(file, line, HOST, f"'{host}' stands twice; remove one of the rows"))
+        elif host is not None:
+            found[host] = {column: value for column, value in row.items() if value}
+    return found, problems
+
+
+def _unknown(file: str, line: int, column: str, target: Target) -> list[Problem]:
+    if column in target.own:
+        return []
+    if is_credential(column):
+        text = f"'{column}' is a credential, which is never exported; tell {target.title} itself"
+    else:
+        near = suggestion(column, target.own) or "; write one of them"
+        text = f"'{column}' is no column that may be given for {target.title} ({listed(target.own)}){near}"
+    return [Problem(file, line, "", text)]
+
+
+def _notes(target: Target, hosts: Sequence[HostSpec], own: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    missing = {
+        column: sum(not own[host.host].get(column) for host in hosts)
+        for column in target.required
+        if column not in target.defaults
+    }
+    empty = [f"{column} of {count}" for column, count in missing.items() if count]
+    if empty:
+        yield f"{target.title} refuses empty values, and the inventory does not know {listed(empty)}: --set or --with"
+    if not target.drives_bmcs:
+        return
+    names = [host.host for host in hosts if not _is_address(parse_bmc(host.bmc).host)]
+    if names:
+        yield f"{target.title} takes addresses of BMCs only; a name stands in the row of {listed(names)}"
+    yield "user names and passwords of BMCs are empty: the inventory has only the Secrets that hold them (bmc_secret)"
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True

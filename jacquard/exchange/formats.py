@@ -1,0 +1,85 @@
+"""The formats there are, by the name a person gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from components.specs.hosts.inventory import HostSpec
+from components.specs.reading.problems import Problem
+from jacquard.exchange import bare_metal_hosts, eks_a_csv, netbox, nico
+from jacquard.exchange.records import Record
+
+
+class TargetFormat(StrEnum):
+    """Formats that are written; all of them are read too."""
+
+    EKS_A_CSV = "eks-a-csv"
+    NETBOX = "netbox"
+    NICO = "nico"
+
+
+class SourceFormat(StrEnum):
+    """Formats that are read."""
+
+    EKS_A_CSV = "eks-a-csv"
+    NETBOX = "netbox"
+    NICO = "nico"
+    BARE_METAL_HOSTS = "bare-metal-hosts"
+
+
+Values = Mapping[str, Mapping[str, str]]
+"""Values by host, then by column of a format."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """How a format is read."""
+
+    read: Callable[[str, str], tuple[list[Record], list[Problem]]]
+    """Function that makes records and problems of a file's name and its text."""
+    keys: Mapping[str, tuple[str, ...]]
+    """Keys of a record that may say a column of ours, by column; the first that does counts."""
+    addresses: tuple[str, ...] = ()
+    """Keys of a record that may say the address of a BMC without its driver."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """How a format is written."""
+
+    title: str
+    write: Callable[[Iterable[HostSpec], Values], str]
+    own: tuple[str, ...]
+    """Columns that say what an inventory here does not know."""
+    required: tuple[str, ...]
+    """Columns of ``own`` that the other system refuses when they are empty."""
+    defaults: tuple[str, ...] = ()
+    """Columns of ``own`` that are written all the same."""
+    drives_bmcs: bool = True
+    """Whether the other system logs in to BMCs itself, for which it wants their addresses, user names and passwords."""
+
+
+SOURCES: Mapping[SourceFormat, Source] = {
+    SourceFormat.EKS_A_CSV: Source(
+        read=eks_a_csv.read_eks_a_csv, keys=eks_a_csv.SOURCES, addresses=eks_a_csv.ADDRESSES
+    ),
+    SourceFormat.NETBOX: Source(read=netbox.read_netbox, keys=netbox.SOURCES, addresses=netbox.ADDRESSES),
+    SourceFormat.NICO: Source(read=nico.read_nico, keys=nico.SOURCES, addresses=nico.ADDRESSES),
+    SourceFormat.BARE_METAL_HOSTS: Source(read=bare_metal_hosts.read_bare_metal_hosts, keys=bare_metal_hosts.SOURCES),
+}
+TARGETS: Mapping[TargetFormat, Target] = {
+    TargetFormat.EKS_A_CSV: Target(
+        title="EKS Anywhere", write=eks_a_csv.write_eks_a_csv, own=eks_a_csv.OWN, required=eks_a_csv.REQUIRED
+    ),
+    TargetFormat.NETBOX: Target(
+        title="NetBox",
+        write=netbox.write_netbox,
+        own=netbox.OWN,
+        required=netbox.REQUIRED,
+        defaults=netbox.DEFAULTS,
+        drives_bmcs=False,
+    ),
+    TargetFormat.NICO: Target(title="NICo", write=nico.write_nico, own=nico.OWN, required=nico.REQUIRED),
+}

@@ -1,0 +1,202 @@
+"""An inventory of one hall with the hosts of a foreign file in it: what it would come to, or all that is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from components.lookups.pools import inventory_file
+from components.rules.hosts import inventory as rules
+from components.rules.network import port_guids
+from components.specs.environment import Environment
+from components.specs.hosts.inventory import HostSpec
+from components.specs.reading.inventory_csv import ALL_COLUMNS, InventoryReader
+from components.specs.reading.inventory_text import cells, inventory_text
+from components.specs.reading.problems import Problem, SpecError, listed, suggestion
+from jacquard.exchange.choices import Choices, wrong_choices
+from jacquard.exchange.conversion import Converter, Row, unprintable
+from jacquard.exchange.formats import Source
+from jacquard.exchange.records import Record
+
+Cells = Mapping[str, str]
+_RULES = (
+    rules.host_duplicates,
+    rules.halls,
+    rules.racks,
+    rules.rack_sizes,
+    rules.bmc_addresses,
+    rules.bmc_logins,
+    rules.mac_addresses,
+    port_guids.all_ports,
+    port_guids.one_port,
+    port_guids.no_function,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One host whose row would change: by column, what it says now and what it would say."""
+
+    host: str
+    columns: Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """What an import comes to."""
+
+    file: str
+    """Inventory of the hall, relative to the environment."""
+    text: str
+    """All of that file, old rows in their order, new ones after them."""
+    added: tuple[HostSpec, ...]
+    changed: tuple[Change, ...]
+    removed: tuple[str, ...]
+    kept: tuple[str, ...]
+    """Hosts that the foreign file does not have and that stay."""
+    unchanged: int
+    notes: tuple[str, ...]
+    """What was left out on purpose."""
+
+
+def import_hosts(
+    environment: Environment, hall: str, file: str, content: str, source: Source, choices: Choices, *, prune: bool
+) -> Import:
+    """Return what ``content`` of the foreign ``file`` makes of the inventory of ``hall``.
+
+    Hosts are found again by name. One that the file does not have stays, unless ``prune``.
+
+    Raises:
+        SpecError: with all problems of the file, or of the region as it would be.
+    """
+    records, problems = source.read(file, content)
+    kinds = [kind.name for kind in environment.instance_types.instance_types]
+    problems += [*_unknown_hall(environment, hall), *wrong_choices(choices, records, kinds)]
+    if problems:
+        raise SpecError(environment.name, problems)
+    old = {host.host: cells(host) for host in environment.hosts if host.hall == hall}
+    converter = Converter(file, source, choices, old, kinds)
+    wanted = [item for item in records if choices.counts(item)]
+    halls = [converter.hall(item) for item in wanted]
+    here = [item for item, its in zip(wanted, halls, strict=True) if its in {None, hall}]
+    if not here:
+        text = _nobody(hall, converter, wanted) if records else "has no entries; export it anew"
+        raise SpecError(environment.name, [Problem(file, 0, "", text)])
+    new = [converter.row(item) for item in here]
+    problems = converter.problems
+    draft = _Draft(environment, hall, new, old, prune=prune)
+    problems += [*unprintable(new)] or draft.problems({(problem.line, problem.path) for problem in converter.problems})
+    if problems:
+        raise SpecError(environment.name, problems)
+    notes = (*_withheld(here), *_left_out(len(records) - len(wanted), "that --only leaves out"))
+    others = Counter(its for its in halls if its not in {None, hall})
+    notes += _left_out(others.total(), f"of {'halls' if len(others) > 1 else 'hall'} {listed(others)}")
+    return draft.outcome(notes)
+
+
+class _Draft:
+    """The inventory as it would be."""
+
+    def __init__(
+        self, environment: Environment, hall: str, new: Sequence[Row], old: Mapping[str, Cells], *, prune: bool
+    ) -> None:
+        self._environment = environment
+        self._hall = hall
+        self._old = old
+        self.file = inventory_file(hall)
+        by_host: dict[str, Row] = {}
+        twice = [row for row in new if by_host.setdefault(row.cells["host"], row) is not row]
+        gone = [host for host in old if host not in by_host]
+        self._removed, self._kept = (gone, []) if prune else ([], gone)
+        stay = [by_host[host] if host in by_host else self._known(host) for host in old if host in by_host or not prune]
+        self._rows = [*stay, *(row for host, row in by_host.items() if host not in old), *twice]
+        # a row without a slot is told by the converter; its other columns are judged all the same
+        self.text = inventory_text([{**row.cells, "slot": row.cells["slot"] or "1"} for row in self._rows])
+        self._reader = InventoryReader(self.file, hall)
+        self._hosts = self._reader.read(self.text)
+
+    def problems(self, told: set[tuple[int, str]]) -> list[Problem]:
+        """Return what is wrong, told about the file a person edits, save what was ``told`` (line and column)."""
+        if told or self._reader.problems:
+            found = [self._told(problem) for problem in self._reader.problems]
+            return [problem for place, problem in found if place not in told]
+        return [self._told(problem)[1] for problem in self._cross_checked()]
+
+    def outcome(self, notes: tuple[str, ...]) -> Import:
+        """Return what changes."""
+        now = {host.host: cells(host) for host in self._hosts}
+        changes = {host: _columns(before, now[host]) for host, before in self._old.items() if host in now}
+        return Import(
+            file=self.file,
+            text=self.text,
+            added=tuple(host for host in self._hosts if host.host not in self._old),
+            changed=tuple(Change(host=host, columns=columns) for host, columns in changes.items() if columns),
+            removed=tuple(self._removed),
+            kept=tuple(self._kept),
+            unchanged=sum(not columns for columns in changes.values()) - len(self._kept),
+            notes=notes,
+        )
+
+    def _known(self, host: str) -> Row:
+        return Row(
+            file=self.file, line=self._environment.positions.line(self.file, (host,)), cells=self._old[host], origins={}
+        )
+
+    def _cross_checked(self) -> Iterator[Problem]:
+        before = self._environment
+        hosts = [host for host in before.hosts if host.hall != self._hall]
+        positions = before.positions.replaced(self.file, self._reader.place)
+        after = before.model_copy(update={"hosts": (*hosts, *self._hosts), "positions": positions})
+        for rule in _RULES:
+            yield from rule(after)
+
+    def _told(self, problem: Problem) -> tuple[tuple[int, str], Problem]:
+        """Return ``problem`` of the draft as one of the file that its row comes from, and that line and column."""
+        row = self._row(problem.line) if problem.file == self.file else None
+        text = re.sub(rf"{re.escape(self.file)}:([0-9]+)", self._place, problem.text)
+        if row is None:
+            return (0, ""), Problem(problem.file, problem.line, problem.path, text, problem.rule)
+        path = row.origins.get(problem.path, problem.path)
+        return (row.line, problem.path), Problem(row.file, row.line, path, text, problem.rule)
+
+    def _place(self, found: re.Match[str]) -> str:
+        row = self._row(int(found[1]))
+        return f"{row.file}:{row.line}" if row else found[0]
+
+    def _row(self, line: int) -> Row | None:
+        index = line - 2  # the header is line 1
+        return self._rows[index] if 0 <= index < len(self._rows) else None
+
+
+def _columns(before: Cells, after: Cells) -> dict[str, tuple[str, str]]:
+    return {column: (before[column], after[column]) for column in ALL_COLUMNS if before[column] != after[column]}
+
+
+def _unknown_hall(environment: Environment, hall: str) -> Iterator[Problem]:
+    halls = [name for site in environment.region.sites for name in site.halls]
+    if hall not in halls:
+        near = suggestion(hall, halls) or "; add it to sites in region.yaml first"
+        yield Problem(f"--hall {hall}", 0, "", f"is no hall of {environment.name} ({listed(halls)}){near}")
+
+
+def _nobody(hall: str, converter: Converter, wanted: Sequence[Record]) -> str:
+    halls = dict.fromkeys(str(converter.hall(item)) for item in wanted)
+    if not wanted:
+        return "has no row that --only asks for; name another value"
+    rule = f"has no host of hall {hall} (its halls are {listed(halls)})"
+    return f"{rule}; name another --hall, or the rows that are meant by --only KEY=VALUE with the key of the hall"
+
+
+def _withheld(records: Sequence[Record]) -> tuple[str, ...]:
+    names = dict.fromkeys(name for item in records for name in item.withheld)
+    count = sum(bool(item.withheld) for item in records)
+    if not names:
+        return ()
+    where = f"{listed(names)} of {count} {'row' if count == 1 else 'rows'}"
+    return (f"{where} not read: credentials are references; put them into the Secrets that bmc_secret names",)
+
+
+def _left_out(count: int, which: str) -> tuple[str, ...]:
+    return (f"{count} {'row' if count == 1 else 'rows'} {which}: not read",) if count else ()

@@ -1,0 +1,84 @@
+"""Devices of NetBox: CSV as its bulk import reads it and its tables export it, or JSON of ``/api/dcim/devices/``.
+
+What NetBox has no field for stands in custom fields: ``cf_<name>`` in CSV for import, under ``custom_fields`` in JSON,
+under its bare label in an exported table. A slot here is no rack unit, so ``position`` is read only when it is mapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from components.specs.hosts.inventory import HostSpec
+from components.specs.reading.inventory_text import PORT_GUIDS, cells, told
+from components.specs.reading.problems import Problem
+from jacquard.exchange.documents import read_json
+from jacquard.exchange.records import Record, record
+from jacquard.exchange.tables import read_table, write_table
+
+OWN = ("role", "manufacturer", "device_type", "status", "site", "platform", "tenant", "asset_tag", "position", "face")
+"""Columns that NetBox has and an inventory here has not."""
+REQUIRED = ("role", "manufacturer", "device_type", "status", "site")
+DEFAULTS = ("device_type", "status")
+"""Written as the instance type and as ``active`` unless told otherwise."""
+_CUSTOM = ("slot", "instance_type", "bmc", "bmc_secret", "boot_mac", "dpu_serial", "leaf", "dpu_bmc")
+SOURCES: Mapping[str, tuple[str, ...]] = {
+    "host": ("name",),
+    "serial": ("serial", "serial_number"),
+    "rack": ("rack",),
+    "hall": ("location",),
+    **{column: (f"cf_{column}", column) for column in (*_CUSTOM, PORT_GUIDS)},
+}
+ADDRESSES = ("oob_ip",)
+_COLUMNS = ("name", *OWN[:5], "location", "rack", "serial", *OWN[5:])
+_NAMES = ("name", "model", "value", "address", "display")
+"""What says most of an object that another one refers to, in this order."""
+
+
+def read_netbox(file: str, text: str) -> tuple[list[Record], list[Problem]]:
+    """Return the devices of ``text``, CSV or JSON by its first character, and what is wrong with it."""
+    if text.lstrip()[:1] in {"{", "["}:
+        return _read_devices(file, text)
+    rows, problems = read_table(file, text)
+    return [record(line, {_column(name): value for name, value in row.items()}) for line, row in rows], problems
+
+
+def write_netbox(hosts: Iterable[HostSpec], own: Mapping[str, Mapping[str, str]]) -> str:
+    """Return ``hosts`` for NetBox's bulk import of devices, with what ``own`` says of each by column."""
+    listed = tuple(hosts)
+    custom = (*_CUSTOM, *told(PORT_GUIDS, listed))
+    columns = (*_COLUMNS, *(f"cf_{column}" for column in custom))
+    rows = []
+    for host in listed:
+        values = cells(host)
+        row = {**dict.fromkeys(columns, ""), "status": "active", "device_type": host.instance_type, **own[host.host]}
+        row |= {"name": host.host, "location": host.hall, "rack": host.rack, "serial": host.serial}
+        row |= {f"cf_{column}": values[column] for column in custom}
+        rows.append([row[column] for column in columns])
+    return write_table(columns, rows)
+
+
+def _column(name: str) -> str:
+    """Return the name of a column from its heading in an exported table, such as ``Serial number``."""
+    return name.lower().replace(" ", "_")
+
+
+def _read_devices(file: str, text: str) -> tuple[list[Record], list[Problem]]:
+    entries, problems = read_json(file, text, "results")
+    records = []
+    for line, device in entries:
+        if isinstance(device, dict):
+            custom = device.get("custom_fields")
+            fields = {f"cf_{name}": _said(value) for name, value in custom.items()} if isinstance(custom, dict) else {}
+            fields |= {name: _said(value) for name, value in device.items() if name != "custom_fields"}
+            records.append(record(line, fields))
+        else:
+            problems.append(Problem(file, line, "", "is no device; write what /api/dcim/devices/ answers"))
+    return records, problems
+
+
+def _said(value: Any) -> Any:
+    """Return what ``value`` is called in CSV: objects by their name."""
+    if not isinstance(value, dict):
+        return value
+    return next((value[name] for name in _NAMES if isinstance(value.get(name), str)), value)

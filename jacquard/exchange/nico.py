@@ -1,0 +1,87 @@
+"""Expected machines of NVIDIA Infra Controller (NICo), as ``nico-admin-cli expected-machine replace-all`` reads them.
+
+What it has no field for stands in ``metadata.labels``, of which it allows ten an object.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from components.specs.hosts.bmc import parse_bmc
+from components.specs.hosts.inventory import HostSpec
+from components.specs.reading.inventory_text import cells
+from components.specs.reading.problems import Problem
+from jacquard.exchange.documents import read_json
+from jacquard.exchange.records import Record, record
+
+_KEY = "expected_machines"
+OWN = ("bmc_mac_address", "sku_id")
+"""Fields that NICo has and an inventory here has not."""
+REQUIRED = ("bmc_mac_address",)
+_LABELS = ("hall", "slot", "instance_type", "bmc", "bmc_secret", "leaf", "dpu_bmc", "port_guids")
+SOURCES: Mapping[str, tuple[str, ...]] = {
+    "host": ("metadata.name",),
+    "serial": ("chassis_serial_number", "serial_number"),
+    "rack": ("rack_id",),
+    "boot_mac": ("boot_nic.mac_address",),
+    "dpu_serial": ("fallback_dpu_serial_numbers",),
+    **{column: (f"labels.{column}",) for column in _LABELS},
+}
+ADDRESSES = ("bmc_ip_address",)
+
+
+def read_nico(file: str, text: str) -> tuple[list[Record], list[Problem]]:
+    """Return the expected machines of ``text`` and what is wrong with it.
+
+    Beside its fields a machine has ``labels`` by key, and as ``boot_nic`` its primary interface or its only one.
+    """
+    entries, problems = read_json(file, text, _KEY)
+    records = []
+    for line, machine in entries:
+        if isinstance(machine, dict) and _KEY not in machine:
+            records.append(record(line, {**machine, "labels": _labels(machine), "boot_nic": _boot_nic(machine)}))
+        else:
+            rule = f'is no expected machine; write {{"{_KEY}": [...]}} with an object for each'
+            problems.append(Problem(file, line, "", rule))
+    return records, problems
+
+
+def write_nico(hosts: Iterable[HostSpec], own: Mapping[str, Mapping[str, str]]) -> str:
+    """Return ``hosts`` with what ``own`` says of each by field. Credentials stay empty."""
+    return json.dumps({_KEY: [_machine(host, own[host.host]) for host in hosts]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _machine(host: HostSpec, own: Mapping[str, str]) -> dict[str, Any]:
+    values = cells(host) | {"hall": host.hall}
+    labels = [{"key": label, "value": values[label]} for label in _LABELS if values[label]]
+    return {
+        "bmc_mac_address": own.get("bmc_mac_address", ""),
+        "bmc_username": "",
+        "bmc_password": "",
+        "bmc_ip_address": parse_bmc(host.bmc).host,
+        "chassis_serial_number": host.serial,
+        "fallback_dpu_serial_numbers": [host.dpu_serial],
+        "host_nics": [{"mac_address": host.boot_mac, "primary": True}],
+        "rack_id": host.rack,
+        **({"sku_id": own["sku_id"]} if own.get("sku_id") else {}),
+        "metadata": {"name": host.host, "description": "", "labels": labels},
+    }
+
+
+def _labels(machine: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = machine.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    if isinstance(labels, dict):
+        return labels
+    entries = labels if isinstance(labels, list) else []
+    return {str(entry.get("key")): entry.get("value") for entry in entries if isinstance(entry, dict)}
+
+
+def _boot_nic(machine: Mapping[str, Any]) -> Any:
+    """Return the interface a machine boots from; newer versions call the list ``interfaces``."""
+    found = machine.get("interfaces") or machine.get("host_nics")
+    nics = [nic for nic in found if isinstance(nic, dict)] if isinstance(found, list) else []
+    primary = [nic for nic in nics if nic.get("primary") is True]
+    return next(iter(primary or nics), None) if len(primary or nics) == 1 else None

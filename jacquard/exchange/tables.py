@@ -1,0 +1,54 @@
+"""Tables of other systems as CSV: a header in any order, any further columns, any line ends, cells of many lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from components.specs.reading.problems import Problem, listed
+
+Row = tuple[int, dict[str, str]]
+"""The line a row begins in, and its cells by column."""
+
+
+def read_table(file: str, text: str) -> tuple[list[Row], list[Problem]]:
+    """Return the rows of ``text`` and what is wrong with it; empty lines are skipped.
+
+    No problem shows a row: a cell may be a password.
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    lines: list[tuple[int, list[str]]] = []
+    begin = 1
+    try:
+        for cells in reader:
+            lines += [(begin, cells)] if any(cells) else []
+            begin = reader.line_num + 1
+    except csv.Error:
+        return [], [Problem(file, begin, "", "is no row of CSV; close the quotes of this row, and double those inside")]
+    if not lines:
+        return [], [Problem(file, 0, "", "is empty; write a header and one row for each host")]
+    (line, header), *rows = lines
+    names = [name.strip() for name in header]
+    twice = [name for name, count in Counter(names).items() if count > 1 and name]
+    if twice:
+        return [], [Problem(file, line, "", f"has columns twice: {listed(twice)}; name each column once")]
+    problems = [
+        Problem(file, number, "", f"has {len(cells)} values, the header has {len(names)}; write one for each column")
+        for number, cells in rows
+        if len(cells) != len(names)
+    ]
+    good = [(number, dict(zip(names, cells, strict=True))) for number, cells in rows if len(cells) == len(names)]
+    if not rows:
+        problems.append(Problem(file, line, "", "has a header and no rows; write one row for each host"))
+    return good, problems
+
+
+def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table with ``columns`` as CSV."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return out.getvalue()

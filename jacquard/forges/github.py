@@ -1,0 +1,57 @@
+"""A pull request at GitHub, or at a GitHub Enterprise Server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jacquard.forges.connection import Connection
+from jacquard.forges.forge import Comment, ForgeError
+
+
+class GitHub:
+    """One pull request, whose comments GitHub keeps as those of an issue.
+
+    Args:
+        api: address of its REST API.
+        graphql: address of its GraphQL API.
+        repository: ``OWNER/NAME``.
+        pull_request: its number.
+        token: of whom the comment is going to be.
+    """
+
+    def __init__(self, *, api: str, graphql: str, repository: str, pull_request: int, token: str) -> None:
+        self._connection = Connection("GitHub", api, token, header="Authorization", scheme="Bearer ")
+        self._graphql = graphql
+        self._issues = f"/repos/{repository}/issues"
+        self._comments = f"{self._issues}/{pull_request}/comments"
+        self._author: str | None = None
+
+    def own_comments(self) -> Iterator[Comment]:
+        """Return the comments that the owner of the token wrote."""
+        author = self._own_name()
+        for entry in self._connection.pages(self._comments):
+            if (entry.get("user") or {}).get("login") == author:  # a deleted account is null
+                yield Comment(number=entry["id"], body=entry.get("body") or "")
+
+    def create(self, body: str) -> None:
+        """Write a new comment."""
+        self._connection.ask("POST", self._comments, body={"body": body})
+
+    def update(self, number: int, body: str) -> None:
+        """Write another text into a comment."""
+        self._connection.ask("PATCH", f"{self._issues}/comments/{number}", body={"body": body})
+
+    def delete(self, number: int) -> None:
+        """Remove a comment."""
+        self._connection.ask("DELETE", f"{self._issues}/comments/{number}")
+
+    def _own_name(self) -> str:
+        """Return whose token it is; REST does not tell a workflow's own token that, GraphQL does."""
+        if self._author is None:
+            answer = self._connection.ask("POST", self._graphql, body={"query": "query { viewer { login } }"})
+            login = ((answer.get("data") or {}).get("viewer") or {}).get("login")
+            if not login:
+                msg = "GitHub does not say whose token this is, so that no comment can be known as its own"
+                raise ForgeError(msg)
+            self._author = str(login)
+        return self._author

@@ -1,0 +1,1 @@
+"""The harness: local region, provider stand-ins and toolchain; imported through `jacquard.harness` only."""

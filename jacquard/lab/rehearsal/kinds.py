@@ -1,0 +1,120 @@
+"""The kinds that the region's operators would bring, for which a permissive stand-in is generated.
+
+One row a group and version. ``!`` after a kind: cluster-scoped; ``-``: no status subresource. Kinds whose published
+schemas come with the Go modules (Cluster API core and kubeadm bootstrap, the Kamaji control-plane provider, the
+bare-metal operator) are not here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jacquard.lab.rehearsal.region import MANAGEMENT
+
+CONTRACT = "cluster.x-k8s.io/v1beta2"
+"""Label by which Cluster API finds the version of a provider's kind; its value is that version."""
+FORMER_CONTRACT = "cluster.x-k8s.io/v1beta1"
+"""Label of kinds whose providers write what the contract before that asks for: ``status.ready``."""
+FORMER_KINDS = frozenset({"IroncoreMetalCluster", "IroncoreMetalMachine", "IroncoreMetalMachineTemplate"})
+"""Kinds of the former contract: IronCore's provider (0.2.0) has no other status, though its release says otherwise."""
+CONTRACT_GROUPS = ("infrastructure.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io", "controlplane.cluster.x-k8s.io")
+
+_FLUX = {
+    "source.toolkit.fluxcd.io/v1": "Bucket ExternalArtifact GitRepository HelmChart HelmRepository OCIRepository",
+    "helm.toolkit.fluxcd.io/v2": "HelmRelease",
+    "kustomize.toolkit.fluxcd.io/v1": "Kustomization",
+}
+_METALLB = {
+    "metallb.io/v1beta1": "BFDProfile BGPAdvertisement Community ConfigurationState IPAddressPool L2Advertisement"
+    " ServiceBGPStatus ServiceL2Status",
+    "metallb.io/v1beta2": "BGPPeer",
+}
+_EVERYWHERE = {
+    "cert-manager.io/v1": "Certificate CertificateRequest ClusterIssuer! Issuer",
+    "monitoring.coreos.com/v1": "PodMonitor PrometheusRule ServiceMonitor",
+    "nfd.k8s-sigs.io/v1alpha1": "NodeFeature- NodeFeatureGroup NodeFeatureRule!-",
+    "k8s.cni.cncf.io/v1": "NetworkAttachmentDefinition-",
+    **_METALLB,
+}
+_MANAGEMENT = {
+    "infrastructure.cluster.x-k8s.io/v1beta2": "Metal3Cluster Metal3ClusterTemplate- Metal3Data Metal3DataClaim"
+    " Metal3DataTemplate Metal3Machine Metal3MachineTemplate- Metal3Remediation Metal3RemediationTemplate",
+    "ipam.metal3.io/v1alpha1": "IPAddress- IPClaim IPPool",
+    "kamaji.clastix.io/v1alpha1": "DataStore! KubeconfigGenerator! TenantControlPlane",
+    "operator.dpu.nvidia.com/v1alpha1": "DPFOperatorConfig",
+    "provisioning.dpu.nvidia.com/v1alpha1": "BFB BlueFieldSoftware DPU DPUCluster DPUDevice DPUDiscovery DPUFlavor-"
+    " DPUNode DPUNodeMaintenance DPUSet",
+    "svc.dpu.nvidia.com/v1alpha1": "DPUDeployment DPUService DPUServiceChain DPUServiceConfiguration"
+    " DPUServiceCredentialRequest DPUServiceIPAM DPUServiceInterface DPUServiceNAD DPUServiceTemplate ServiceChain"
+    " ServiceChainSet ServiceInterface ServiceInterfaceSet",
+    "vpc.dpu.nvidia.com/v1alpha1": "DPUVPC DPUVirtualNetwork IsolationClass!",
+    "operator.cluster.x-k8s.io/v1alpha2": "BootstrapProvider ControlPlaneProvider CoreProvider InfrastructureProvider"
+    " IPAMProvider",
+    "ironic.metal3.io/v1alpha1": "Ironic",
+    "controlplane.cluster.x-k8s.io/v1beta2": "K0smotronControlPlane",
+    "bootstrap.cluster.x-k8s.io/v1beta2": "K0sWorkerConfig K0sWorkerConfigTemplate",
+    "infrastructure.cluster.x-k8s.io/v1alpha1": "IroncoreMetalCluster IroncoreMetalMachine"
+    " IroncoreMetalMachineTemplate-",
+    "metal.ironcore.dev/v1alpha1": "BMC! BMCSecret! Server! ServerBootConfiguration ServerClaim",
+    "external-secrets.io/v1": "ClusterExternalSecret! ClusterSecretStore! ExternalSecret SecretStore",
+    "external-secrets.io/v1alpha1": "ClusterPushSecret! PushSecret",
+    **_FLUX,
+    **_EVERYWHERE,
+}
+_HOSTED = {
+    "kubevirt.io/v1": "KubeVirt VirtualMachine VirtualMachineInstance- VirtualMachineInstanceMigration"
+    " VirtualMachineInstanceReplicaSet",
+    "instancetype.kubevirt.io/v1beta1": "VirtualMachineClusterInstancetype!- VirtualMachineClusterPreference!-"
+    " VirtualMachineInstancetype- VirtualMachinePreference-",
+    "pool.kubevirt.io/v1beta1": "VirtualMachinePool",
+    "snapshot.kubevirt.io/v1beta1": "VirtualMachineRestore VirtualMachineSnapshot",
+    "migrations.kubevirt.io/v1alpha1": "MigrationPolicy!",
+    "cdi.kubevirt.io/v1beta1": "CDI!- CDIConfig!- DataImportCron- DataSource- DataVolume StorageProfile!",
+    "snapshot.storage.k8s.io/v1": "VolumeSnapshot VolumeSnapshotClass!- VolumeSnapshotContent!",
+    "nvidia.com/v1": "ClusterPolicy!",
+    "nvidia.com/v1alpha1": "GPUCluster! NVIDIADriver!",
+    "mellanox.com/v1alpha1": "HostDeviceNetwork! IPoIBNetwork! MacvlanNetwork! NicClusterPolicy! NicNodePolicy!",
+    "nv-ipam.nvidia.com/v1alpha1": "IPPool",
+    "sriovnetwork.openshift.io/v1": "SriovIBNetwork SriovNetworkNodePolicy SriovOperatorConfig",
+    "remediation.medik8s.io/v1alpha1": "NodeHealthCheck!",
+    "nodemaintenance.medik8s.io/v1beta1": "NodeMaintenance!",
+    "kubeovn.io/v1": "IPPool! Subnet! Vpc!",
+    "source.toolkit.fluxcd.io/v1": "GitRepository",
+    "kustomize.toolkit.fluxcd.io/v1": "Kustomization",
+    **_EVERYWHERE,
+}
+_PLURALS = {"NetworkAttachmentDefinition": "network-attachment-definitions"}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Kind:
+    """A custom kind as the API server has to know it."""
+
+    group: str
+    version: str
+    kind: str
+    cluster_scoped: bool = False
+    status: bool = True
+
+    @property
+    def plural(self) -> str:
+        """Return the kind's name in paths."""
+        lower = self.kind.lower()
+        if self.kind in _PLURALS:
+            return _PLURALS[self.kind]
+        if lower.endswith(("s", "x", "ch")):
+            return f"{lower}es"
+        if lower.endswith("y") and lower[-2] not in "aeiou":
+            return f"{lower[:-1]}ies"
+        return f"{lower}s"
+
+
+def stand_ins(cluster: str) -> list[Kind]:
+    """Return the kinds of one cluster's table: the management cluster's or a hosted one's."""
+    table = _MANAGEMENT if cluster == MANAGEMENT else _HOSTED
+    return [_kind(group_version, word) for group_version, words in table.items() for word in words.split()]
+
+
+def _kind(group_version: str, word: str) -> Kind:
+    group, _, version = group_version.partition("/")
+    return Kind(group, version, word.rstrip("!-"), cluster_scoped="!" in word, status="-" not in word)

@@ -1,0 +1,203 @@
+"""The process with all simulated joins of a region: ``python -m jacquard.lab.rehearsal.operators FOLDER``."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from jacquard.lab.rehearsal.charts import Charts
+from jacquard.lab.rehearsal.kubeconfigs import embedded
+from jacquard.lab.rehearsal.operators import (
+    certificates,
+    control_planes,
+    cron_jobs,
+    data_stores,
+    external_secrets,
+    manual_steps,
+    mirror,
+    platform,
+    programs,
+    references,
+)
+from jacquard.lab.rehearsal.operators.hosts import (
+    agents,
+    bare_metal,
+    claims,
+    ironcore,
+    management_nodes,
+    node_features,
+    nodes,
+    power,
+)
+from jacquard.lab.rehearsal.operators.network import (
+    address_pools,
+    attachments,
+    dns,
+    dpu_ends,
+    dpu_flashes,
+    dpus,
+    fabric_manager,
+    ib_kubernetes,
+    load_balancers,
+    name_server,
+)
+from jacquard.lab.rehearsal.operators.releases import chart_updates, helm, kustomizations, tenant_flux
+from jacquard.lab.rehearsal.operators.view import LOG, SIMULATED, View
+from jacquard.lab.rehearsal.operators.vms import snapshots, virtual_machines, vm_fleets, volumes
+from jacquard.lab.rehearsal.region import MANAGEMENT, Region
+from jacquard.providers.kube import ApiError, ApiServer, KubeconfigError
+
+_IN_TENANTS = (
+    volumes.reconcile,
+    vm_fleets.reconcile,
+    virtual_machines.reconcile,
+    snapshots.reconcile,
+    load_balancers.reconcile,
+    node_features.reconcile,
+)
+"""What is joined in each tenant's cluster."""
+_USER_AGENT = "rehearsal-operators"
+_PAUSE_SECONDS = 0.5
+_QUIET_PAUSE_SECONDS = 1.0
+_QUIET_ROUNDS = 10
+"""After so many rounds in which nothing had to be done, the longer pause: what comes up has shorter breaks."""
+_STILL_SECONDS = 3.0
+"""How much longer that pause is while nobody changes anything: what no watch tells of is seen that much later."""
+
+
+class Servers:
+    """The API servers of a region that answer, and a view of each for one round."""
+
+    def __init__(self, region: Region) -> None:
+        self.folder = region.folder
+        self._region = region
+        self._open: dict[str, tuple[float, ApiServer, mirror.Mirror]] = {}
+        self.views: dict[str, View] = {}
+        self.told = threading.Event()
+        """Whether anything has changed since the last round began."""
+
+    def look(self) -> None:
+        """Begin a round."""
+        self.told.clear()
+        self.views = {}
+        for cluster in {*self._region.clusters(), MANAGEMENT}:
+            try:
+                api, objects = self._server(cluster)
+                api.request("GET", "/readyz")
+            except (ApiError, KubeconfigError, OSError):
+                continue
+            self.views[cluster] = View(api, objects)
+
+    def kubeconfig(self, cluster: str) -> str | None:
+        """Return the self-contained kubeconfig of a hosted cluster that answers."""
+        if cluster not in self.views or cluster == MANAGEMENT:
+            return None
+        return embedded(self._region.kubeconfig(cluster), cluster)
+
+    def _server(self, cluster: str) -> tuple[ApiServer, mirror.Mirror]:
+        path = self._region.kubeconfig(cluster)
+        changed = path.stat().st_mtime
+        if cluster not in self._open or self._open[cluster][0] != changed:
+            api = ApiServer.from_kubeconfig(path, user_agent=_USER_AGENT, connections=2, timeout_seconds=10)
+            patient = mirror.WATCH_SECONDS + 30
+            watching = ApiServer.from_kubeconfig(
+                path, user_agent=_USER_AGENT, connections=mirror.CONNECTIONS, timeout_seconds=patient
+            )
+            self._open[cluster] = (changed, api, mirror.Mirror(api, watching, self.told))
+        return self._open[cluster][1:]
+
+
+class Parts:
+    """What a region's simulation knows from one round to the next."""
+
+    def __init__(self, region: Region) -> None:
+        self.servers = Servers(region)
+        self.helm = helm.Controller(Charts.found(region.folder / "charts"))
+        names = name_server.NameServer(region.folder, {SIMULATED: SIMULATED})
+        self.programs = programs.Programs(region, names)
+        self.cron_jobs = cron_jobs.CronJobs(region)
+        self.fabric = ib_kubernetes.Daemons(fabric_manager.FabricManager(region.folder, SIMULATED, SIMULATED))
+        self.blocks = address_pools.Blocks()
+        self.sandboxes = attachments.Sandboxes(partial(platform.is_exclusive, region.folder))
+
+
+def round_of(parts: Parts) -> int:
+    """Move everything one step on; return how many changes were made."""
+    servers = parts.servers
+    servers.look()
+    management = servers.views.get(MANAGEMENT)
+    if management is not None:
+
+        def hosted(cluster: str) -> View | None:
+            secret = management.find("v1", "Secret", f"{cluster}-kubeconfig", cluster)
+            return servers.views.get(cluster) if secret and cluster != MANAGEMENT else None
+
+        _try(MANAGEMENT, lambda: management_nodes.reconcile(management))
+        _try(MANAGEMENT, lambda: platform.reconcile(servers.folder, servers.views))
+        _try(MANAGEMENT, lambda: external_secrets.reconcile(management, hosted))
+        _try(MANAGEMENT, lambda: certificates.reconcile(management))
+        _try(MANAGEMENT, lambda: data_stores.reconcile(management))
+        _try(MANAGEMENT, lambda: control_planes.reconcile(management, servers.kubeconfig))
+        _try(MANAGEMENT, lambda: load_balancers.give(management))
+        _try(MANAGEMENT, lambda: bare_metal.reconcile(management))
+        _try(MANAGEMENT, lambda: power.reconcile(management))
+        _try(MANAGEMENT, lambda: claims.reconcile(management))
+        _try(MANAGEMENT, lambda: ironcore.reconcile(management))
+        _try(MANAGEMENT, lambda: nodes.reconcile(management, hosted))
+        _try(MANAGEMENT, lambda: dpus.reconcile(management))
+        _try(MANAGEMENT, lambda: dpu_flashes.reconcile(management))
+        _try(MANAGEMENT, lambda: dpu_ends.reconcile(management))
+        _try(MANAGEMENT, lambda: manual_steps.reconcile(management))
+        _try(MANAGEMENT, lambda: parts.cron_jobs.reconcile(management))
+        _try(MANAGEMENT, lambda: parts.helm.reconcile(management, hosted))
+        _try(MANAGEMENT, lambda: parts.fabric.reconcile(management, hosted))
+        _try(MANAGEMENT, lambda: dns.reconcile(servers.folder, management, hosted))
+        _try(MANAGEMENT, lambda: kustomizations.reconcile(management))
+        _try(MANAGEMENT, lambda: references.report(management, hosted))
+        _try(MANAGEMENT, lambda: chart_updates.reconcile(management))
+    for cluster, view in servers.views.items():
+        _try(cluster, lambda cluster=cluster, view=view: parts.programs.reconcile(cluster, view))  # type: ignore[misc]  # mypy cannot infer it
+        if cluster != MANAGEMENT:
+            if management is not None:
+                _try(cluster, lambda cluster=cluster, view=view: agents.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
+                _try(cluster, lambda cluster=cluster, view=view: parts.blocks.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
+                _try(cluster, lambda cluster=cluster, view=view: tenant_flux.reconcile(management, cluster, view))  # type: ignore[misc]  # mypy cannot infer it
+            _try(cluster, lambda view=view: parts.sandboxes.reconcile(view))  # type: ignore[misc]  # mypy cannot infer it
+            for join in _IN_TENANTS:
+                _try(cluster, lambda join=join, view=view: join(view))  # type: ignore[misc]  # mypy cannot infer it
+    return sum(view.changes for view in servers.views.values())
+
+
+def _try(cluster: str, join: Callable[[], None]) -> None:
+    """Run one join. An object that nobody expected must not stop the others."""
+    try:
+        join()
+    except ApiError as error:
+        LOG.warning("%s: %s", cluster, error)
+    except Exception:  # noqa: BLE001 - logged with its traceback; the other joins go on
+        LOG.exception("%s: a join failed", cluster)
+
+
+def main() -> None:
+    """Run until the region's folder is gone."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr)
+    folder = Path(sys.argv[-1])
+    parts = Parts(Region(folder.name, folder))
+    quiet = 0
+    while folder.is_dir():
+        began = time.process_time()
+        quiet = 0 if round_of(parts) else quiet + 1
+        # Half a processor at most. A round that waits, as for an API server whose kinds are new, does not work.
+        worked = time.process_time() - began
+        time.sleep(max(_QUIET_PAUSE_SECONDS if quiet > _QUIET_ROUNDS else _PAUSE_SECONDS, worked))
+        if quiet > _QUIET_ROUNDS:
+            parts.servers.told.wait(_STILL_SECONDS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Simulated controllers of hosts and nodes."""

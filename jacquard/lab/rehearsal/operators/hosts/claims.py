@@ -1,0 +1,192 @@
+"""What CAPM3 does: a Metal3Machine claims a free host that matches, and gives it back when it is deleted.
+
+And one thing that the bare-metal operator does: for each host it makes the objects that others fill with firmware.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from jacquard.lab.rehearsal.operators.hosts import node_data
+from jacquard.lab.rehearsal.operators.hosts.bare_metal import HOST
+from jacquard.lab.rehearsal.operators.references import Reference, missing
+from jacquard.lab.rehearsal.operators.view import Object, View, conditions, deleting, let_go, owned_by, owner, reported
+from jacquard.providers.kube.objects import dig
+
+API = "infrastructure.cluster.x-k8s.io/v1beta2"
+FIRMWARE: dict[str, Object] = {"HostFirmwareSettings": {"settings": {}}, "HostFirmwareComponents": {"updates": []}}
+"""What is made for each host, by kind, as it is made."""
+MACHINE = ("cluster.x-k8s.io/v1beta2", "Machine")
+CLUSTER = ("cluster.x-k8s.io/v1beta2", "Cluster")
+CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
+_ANNOTATION = "metal3.io/BareMetalHost"
+_FINALIZER = "metal3machine.infrastructure.cluster.x-k8s.io"
+_FAILURE_DOMAIN = "infrastructure.cluster.x-k8s.io/failure-domain"
+_UNHEALTHY = ("capm3.metal3.io/unhealthy", "capi.metal3.io/unhealthy")
+_PAUSED = "baremetalhost.metal3.io/paused"
+_DATA_TEMPLATE = (Reference("spec.dataTemplate", API, "Metal3DataTemplate"),)
+_OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
+    "in": lambda value, wanted: value in wanted,
+    "notin": lambda value, wanted: value not in wanted,
+    "exists": lambda value, _: value is not None,
+    "!": lambda value, _: value is None,
+    "doesnotexist": lambda value, _: value is None,
+    "=": lambda value, wanted: [value] == wanted,
+    "==": lambda value, wanted: [value] == wanted,
+    "!=": lambda value, wanted: [value] != wanted,
+}
+"""Selection operators, in the spelling of hostSelector and that of a label selector."""
+
+
+def reconcile(view: View) -> None:
+    """Move every Metal3Machine one step on, after each host has got what holds its firmware."""
+    hosts = list(view.all(*HOST))
+    for one in hosts:
+        _make_firmware(view, one)
+    claimed = {key: host for host in hosts if (key := _consumer(host))}
+    for machine in view.all(API, "Metal3Machine"):
+        key = (machine["metadata"].get("namespace", ""), machine["metadata"]["name"])
+        if deleting(machine):
+            _release(view, machine, claimed.get(key))
+        elif key in claimed:
+            _follow(view, machine, claimed[key])
+        else:
+            # Upstream picks by chance and comes back when its claim is refused: in the end one is claimed that may be.
+            claim = (host for host in _choices(view, machine, hosts) if _claim(view, machine, host))
+            if (host := next(claim, None)) is not None:
+                hosts.remove(host)
+
+
+def selects(selector: Object, labels: dict[str, str]) -> bool:
+    """Return whether a hostSelector matches the labels of a host."""
+    if not selector.get("matchLabels", {}).items() <= labels.items():
+        return False
+    return all(
+        _OPERATORS[entry["operator"].lower()](labels.get(entry["key"]), entry.get("values") or [])
+        for entry in selector.get("matchExpressions") or ()
+    )
+
+
+def _make_firmware(view: View, host: Object) -> None:
+    """Make the firmware objects of a host whose BMC has answered; they go with the host."""
+    name, namespace = host["metadata"]["name"], host["metadata"].get("namespace")
+    if deleting(host) or dig(host, "status", "provisioning", "state") in {None, "", "registering", "unmanaged"}:
+        return
+    for kind, spec in FIRMWARE.items():
+        if view.find(HOST[0], kind, name, namespace) is None:
+            metadata = {"name": name, "namespace": namespace, "ownerReferences": owned_by(host)}
+            view.create({"apiVersion": HOST[0], "kind": kind, "metadata": metadata, "spec": spec})
+
+
+def _consumer(host: Object) -> tuple[str, str] | None:
+    consumer = dig(host, "spec", "consumerRef") or {}
+    if consumer.get("kind") != "Metal3Machine":
+        return None
+    return consumer.get("namespace") or host["metadata"].get("namespace", ""), consumer["name"]
+
+
+def _choices(view: View, machine: Object, hosts: list[Object]) -> list[Object]:
+    """Return the hosts to choose from: none when there is none, or when something has to happen first."""
+    namespace = machine["metadata"].get("namespace", "")
+    capi = view.find(*MACHINE, owner(machine, "Machine"), namespace)
+    if capi is None or not dig(capi, "spec", "bootstrap", "dataSecretName"):
+        return []
+    cluster = view.find(*CLUSTER, capi["spec"]["clusterName"], namespace)
+    if not dig(cluster, "status", "initialization", "infrastructureProvisioned"):
+        return []
+    lacking = missing(view, machine, _DATA_TEMPLATE)
+    selector = dig(machine, "spec", "hostSelector") or {}
+    free = [
+        host
+        for host in hosts
+        if host["metadata"].get("namespace") == namespace
+        and _is_free(host)
+        and selects(selector, host["metadata"].get("labels") or {})
+    ]
+    if lacking or not free:
+        why = "; ".join(lacking) or "no available host matches the host selector"
+        patch = conditions(machine, AssociateBareMetalHost=("False", "AssociateBareMetalHostFailed", why))
+        if patch:
+            view.status(machine, patch)
+        return []
+    domain = dig(machine, "spec", "failureDomain") or dig(capi, "spec", "failureDomain")
+    near = [host for host in free if (host["metadata"].get("labels") or {}).get(_FAILURE_DOMAIN) == domain]
+    choices = near or free
+    why = node_data.lacking(view, machine, choices[0])
+    if why and (patch := conditions(machine, Metal3DataReady=("False", "WaitingForMetal3Data", why))):
+        view.status(machine, patch)
+    return [] if why else choices
+
+
+def _is_free(host: Object) -> bool:
+    annotations = host["metadata"].get("annotations") or {}
+    return (
+        not deleting(host)
+        and not dig(host, "spec", "consumerRef")
+        and dig(host, "status", "provisioning", "state") in {"available", "ready"}
+        and not dig(host, "status", "errorMessage")
+        and annotations.keys().isdisjoint(_UNHEALTHY)
+        and _PAUSED not in annotations
+    )
+
+
+def _claim(view: View, machine: Object, host: Object) -> bool:
+    """Claim a host, and return whether the API server lets it be claimed."""
+    metadata = machine["metadata"]
+    image = dict(dig(machine, "spec", "image") or {})
+    if "diskFormat" in image:
+        image["format"] = image.pop("diskFormat")
+    capi = view.find(*MACHINE, owner(machine, "Machine"), metadata.get("namespace")) or {}
+    spec: dict[str, Any] = {
+        "consumerRef": {
+            "apiVersion": API,
+            "kind": "Metal3Machine",
+            "name": metadata["name"],
+            "namespace": metadata.get("namespace"),
+        },
+        "image": image or None,
+        "userData": {"name": dig(capi, "spec", "bootstrap", "dataSecretName"), "namespace": metadata.get("namespace")},
+        "online": True,
+    }
+    if mode := dig(machine, "spec", "automatedCleaningMode"):
+        spec["automatedCleaningMode"] = mode
+    labels = {CLUSTER_LABEL: (metadata.get("labels") or {}).get(CLUSTER_LABEL)}
+    return view.patch(host, {"metadata": {"labels": labels}, "spec": spec})
+
+
+def _follow(view: View, machine: Object, host: Object) -> None:
+    """Report on a machine what has become of its host."""
+    metadata = machine["metadata"]
+    place = f"{host['metadata'].get('namespace', '')}/{host['metadata']['name']}"
+    finalizers = metadata.get("finalizers") or []
+    annotations = metadata.get("annotations") or {}
+    patch: Object = {}
+    if _FINALIZER not in finalizers or annotations.get(_ANNOTATION) != place:
+        patch["metadata"] = {
+            "finalizers": [*(name for name in finalizers if name != _FINALIZER), _FINALIZER],
+            "annotations": {_ANNOTATION: place},
+        }
+    provisioned = dig(host, "status", "provisioning", "state") == "provisioned"
+    if provisioned and not dig(machine, "spec", "providerID"):
+        patch["spec"] = {"providerID": f"metal3://{place}/{metadata['name']}"}
+    if patch:
+        view.patch(machine, patch)
+        return
+    if provisioned and not reported(machine, "Ready"):
+        done = {name: ("True", name, "") for name in ("Ready", "AssociateBareMetalHost", "Metal3DataReady")}
+        addresses = [{"type": "Hostname", "address": host["metadata"]["name"]}]
+        status = {"initialization": {"provisioned": True}, "addresses": addresses, **conditions(machine, **done)}
+        view.status(machine, status)
+
+
+def _release(view: View, machine: Object, host: Object | None) -> None:
+    """Give the host back: it is wiped first, and free only then."""
+    if host is not None and dig(host, "spec", "image"):
+        view.patch(host, {"spec": dict.fromkeys(("image", "userData", "metaData", "networkData"))})
+    elif host is not None and dig(host, "status", "provisioning", "state") not in {"available", "ready", None}:
+        return
+    elif host is not None:
+        view.patch(host, {"metadata": {"labels": {CLUSTER_LABEL: None}}, "spec": {"consumerRef": None}})
+    else:
+        let_go(view, machine, _FINALIZER)

@@ -1,0 +1,238 @@
+"""What a booted host does: it joins its cluster as a Node, by kubeadm or as a worker of k0s."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import urlparse
+
+from jacquard.lab.rehearsal.operators.hosts import ironcore, node_data
+from jacquard.lab.rehearsal.operators.hosts.bare_metal import HOST
+from jacquard.lab.rehearsal.operators.hosts.claims import API, CLUSTER_LABEL, MACHINE
+from jacquard.lab.rehearsal.operators.view import Object, View, deleting, owner
+from jacquard.providers.kube.objects import dig
+
+KUBEADM = ("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig")
+K0S_WORKER = ("bootstrap.cluster.x-k8s.io/v1beta2", "K0sWorkerConfig")
+_UUID = "metal3.io/uuid"
+_METADATA = re.compile(r"\{\{ *ds\.meta_data\.(\w+) *\}\}")
+"""What cloud-init replaces by a value of the node's metadata."""
+_METAL_HOSTNAME = "$${METAL_HOSTNAME}"
+"""What IronCore's provider replaces by the machine's name in all that a node is given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Booted:
+    """An infrastructure machine whose hardware runs an image."""
+
+    machine: Object
+    name: str
+    """Name of the node, as the metadata has it that the node is given."""
+    uid: str
+    image: str
+    cores: int
+    memory: str
+    provider_id: str
+    """What the infrastructure provider writes on a Node; empty: it writes nothing there."""
+    labels: dict[str, str] = field(default_factory=dict)
+    metadata: dict[str, str] = field(default_factory=dict)
+    """Addresses in the metadata that the node is given, by key."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joining:
+    """Identity and settings that a node registers itself with."""
+
+    name: str
+    labels: dict[str, str]
+    taints: list[dict[str, Any]]
+    kubelet: str
+    provider_id: str
+    address: str | None = None
+    """Address that the kubelet is told to register with, empty where cloud-init found none; None where it chooses."""
+
+
+def reconcile(view: View, hosted: Callable[[str], View | None]) -> None:
+    """Register a Node for every booted host whose machine belongs to a cluster that answers.
+
+    Args:
+        view: The management cluster.
+        hosted: Returns the API server that the Secret ``<cluster>-kubeconfig`` leads to.
+    """
+    for booted in (*_hosts(view), *_servers(view)):
+        cluster = hosted((booted.machine["metadata"].get("labels") or {}).get(CLUSTER_LABEL, ""))
+        if cluster is None:
+            continue
+        node = _node(view, booted)
+        if node is None:
+            continue
+        known = cluster.find("v1", "Node", node["metadata"]["name"])
+        if known is None:
+            cluster.create(node)
+        elif dig(known, "spec", "providerID") != node["spec"]["providerID"]:
+            # The same host came back as another machine before the old Node was cleaned up.
+            cluster.delete(known)
+
+
+def _hosts(view: View) -> Iterator[Booted]:
+    for host in view.all(*HOST):
+        if dig(host, "status", "provisioning", "state") != "provisioned" or deleting(host):
+            continue
+        consumer = dig(host, "spec", "consumerRef") or {}
+        machine = view.find(API, "Metal3Machine", consumer.get("name"), consumer.get("namespace"))
+        if machine is None or deleting(machine) or not dig(machine, "spec", "providerID"):
+            continue
+        uid = host["metadata"]["uid"]
+        yield Booted(
+            machine=machine,
+            name=_name(view, host, machine),
+            uid=uid,
+            image=PurePosixPath(urlparse(dig(host, "spec", "image", "url") or "").path).stem,
+            cores=dig(host, "status", "hardware", "cpu", "count") or 1,
+            memory=f"{dig(host, 'status', 'hardware', 'ramMebibytes') or 1024}Mi",
+            provider_id=machine["spec"]["providerID"],
+            labels={_UUID: uid},
+            metadata=node_data.told(view, machine, host),
+        )
+
+
+def _servers(view: View) -> Iterator[Booted]:
+    for server in view.all(ironcore.API, "Server"):
+        status, boot = server.get("status") or {}, server["spec"].get("bootConfigurationRef") or {}
+        on = (status.get("state"), status.get("powerState")) == (ironcore.RESERVED, ironcore.ON)
+        found = view.find(ironcore.API, "ServerBootConfiguration", boot.get("name"), boot.get("namespace"))
+        # Claim, boot configuration and machine have one name.
+        machine = view.find(ironcore.PROVIDER, "IroncoreMetalMachine", boot.get("name"), boot.get("namespace"))
+        if not on or machine is None or deleting(machine) or dig(found, "status", "state") != "Ready":
+            continue
+        repository, _, _ = str(dig(found, "spec", "image")).partition("@")
+        yield Booted(
+            machine=machine,
+            name=machine["metadata"]["name"],
+            uid=server["spec"]["systemUUID"],
+            image=PurePosixPath(repository).name,
+            cores=sum(processor.get("totalCores", 0) for processor in status.get("processors") or ()) or 1,
+            memory=str(status.get("totalSystemMemory") or "1Gi"),
+            provider_id="",
+        )
+
+
+def _node(view: View, booted: Booted) -> Object | None:
+    """Return what registers itself; None where a kubelet does not start, since its ``node-ip`` is no address."""
+    namespace = booted.machine["metadata"].get("namespace")
+    capi = view.find(*MACHINE, owner(booted.machine, "Machine"), namespace) or {}
+    reference = dig(capi, "spec", "bootstrap", "configRef") or {}
+    join, kind = (_k0s, K0S_WORKER) if reference.get("kind") == K0S_WORKER[1] else (_kubeadm, KUBEADM)
+    joining = join(booted, capi, view.find(*kind, reference.get("name"), namespace) or {})
+    if joining.address == "":
+        return None
+    resources = {"cpu": str(booted.cores), "memory": booted.memory, "pods": "250", "ephemeral-storage": "1Ti"}
+    node = registered(joining.name, joining.labels, resources, joining.kubelet, booted.uid)
+    node["spec"] = {"providerID": joining.provider_id, "taints": joining.taints}
+    node["status"]["nodeInfo"]["osImage"] = booted.image
+    if joining.address:
+        node["status"]["addresses"].insert(0, {"type": "InternalIP", "address": joining.address})
+    return node
+
+
+def registered(name: str, labels: dict[str, str], resources: dict[str, str], kubelet: str, uid: str) -> Object:
+    """Return the Node that a kubelet of a version makes of its machine, kept alive by kwok."""
+    known = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": name,
+            "labels": {**known, **labels},
+            "annotations": {"kwok.x-k8s.io/node": "fake"},
+        },
+        "status": {
+            "capacity": resources,
+            "allocatable": resources,
+            "addresses": [{"type": "Hostname", "address": name}],
+            "nodeInfo": {
+                "architecture": "amd64",
+                "operatingSystem": "linux",
+                "osImage": "",
+                "kubeletVersion": kubelet,
+                # No image was booted: what would be read off one is left open.
+                "kubeProxyVersion": "",
+                "containerRuntimeVersion": "",
+                "kernelVersion": "",
+                "machineID": uid,
+                "systemUUID": uid,
+                "bootID": uid,
+            },
+        },
+    }
+
+
+def _kubeadm(booted: Booted, capi: Object, config: Object) -> Joining:
+    registration = dig(config, "spec", "joinConfiguration", "nodeRegistration") or {}
+    arguments = {entry["name"]: entry.get("value", "") for entry in registration.get("kubeletExtraArgs") or ()}
+    # The one template that node labels use: the host's identity, from the machine's metadata.
+    extra = {
+        key: booted.uid if "ds.meta_data.uuid" in value else value
+        for key, value in _pairs([arguments.get("node-labels", "")]).items()
+    }
+    own = arguments.get("provider-id", "").replace(_METAL_HOSTNAME, booted.name)
+    return Joining(
+        name=booted.name,
+        labels={**booted.labels, **extra},
+        taints=registration.get("taints") or [],
+        kubelet=dig(capi, "spec", "version") or "",
+        provider_id=booted.provider_id or own,
+        address=_filled(arguments.get("node-ip"), booted.metadata),
+    )
+
+
+def _filled(value: str | None, metadata: dict[str, str]) -> str | None:
+    """Return ``value`` as cloud-init fills it in: what the metadata does not have becomes nothing."""
+    return None if value is None else _METADATA.sub(lambda key: metadata.get(key[1], ""), value)
+
+
+def _k0s(booted: Booted, capi: Object, config: Object) -> Joining:
+    """Return what k0smotron makes of a worker: it is called like its Machine, whose provider ID it gets."""
+    arguments = [argument.partition("=") for argument in dig(config, "spec", "args") or ()]
+
+    def given(flag: str) -> list[str]:
+        return [value for name, _, value in arguments if name == flag]
+
+    name = capi["metadata"]["name"]
+    return Joining(
+        name=name,
+        labels={"k0smotron.io/machine-name": name, **_pairs(given("--labels"))},
+        taints=[_taint(taint) for flag in given("--taints") for taint in flag.split(",")],
+        kubelet=f"{dig(capi, 'spec', 'version') or ''}+k0s",
+        provider_id=dig(booted.machine, "spec", "providerID") or "",
+    )
+
+
+def _name(view: View, host: Object, machine: Object) -> str:
+    """Return what the metadata's ``name`` says, as the machine's data template has it, else the host's name."""
+    template = dig(machine, "spec", "dataTemplate", "name")
+    found = view.find(API, "Metal3DataTemplate", template, machine["metadata"].get("namespace")) or {}
+    names = {
+        "baremetalhost": host["metadata"]["name"],
+        "metal3machine": machine["metadata"]["name"],
+        "machine": owner(machine, "Machine"),
+    }
+    for entry in dig(found, "spec", "metaData", "objectNames") or ():
+        if entry["key"] == "name":
+            return str(names[entry["object"]])
+    return str(names["baremetalhost"])
+
+
+def _pairs(flags: Iterable[str]) -> dict[str, str]:
+    """Return the labels of a flag that is given once or several times, ``a=b,c=d``."""
+    labels = [label.partition("=") for flag in flags for label in flag.split(",") if label]
+    return {key: value for key, _, value in labels}
+
+
+def _taint(text: str) -> dict[str, str]:
+    head, _, effect = text.rpartition(":")
+    key, _, value = head.partition("=")
+    return {"key": key, **({"value": value} if value else {}), "effect": effect}

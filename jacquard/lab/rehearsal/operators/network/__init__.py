@@ -1,0 +1,1 @@
+"""Simulated controllers of networks, DPUs and DNS."""

@@ -1,0 +1,63 @@
+"""What DPF does around a flash: it holds a DPU until somebody lets it go, and waits until its host was power-cycled.
+
+Read in NVIDIA/doca-platform: ``internal/provisioning/controllers/dpunodemaintenance`` and ``.../dpunode``.
+"""
+
+from __future__ import annotations
+
+from jacquard.lab.rehearsal.operators.network.dpus import API
+from jacquard.lab.rehearsal.operators.view import Object, View, conditions, deleting
+from jacquard.providers.kube.objects import dig
+
+HOLD = "provisioning.dpu.nvidia.com/wait-for-external-nodeeffect"
+REBOOT = "provisioning.dpu.nvidia.com/dpunode-external-reboot-required"
+WAITING = "WaitingForManualPowerCycleOrReboot"
+_HELD, _REBOOTING, _REBOOTED = "Node Effect", "Rebooting", "DPU Cluster Config"
+_AT_WORK = {_HELD, "OS Installing", _REBOOTING, _REBOOTED}
+
+
+def reconcile(view: View) -> None:
+    """Move every DPU one step on that waits for somebody, and end the maintenance of hosts where none is flashed."""
+    at_work = set()
+    for dpu in view.all(API, "DPU"):
+        node = view.find(API, "DPUNode", dpu["spec"]["dpuNodeName"], dpu["metadata"]["namespace"])
+        phase = dig(dpu, "status", "phase")
+        if deleting(dpu) or node is None or phase not in _AT_WORK:
+            continue
+        at_work.add((dpu["metadata"]["namespace"], f"{node['metadata']['name']}-hold"))
+        if phase == _HELD and dig(dpu, "spec", "nodeEffect", "hold"):
+            _hold(view, dpu, node)
+        elif phase == _REBOOTING:
+            _reboot(view, dpu, node)
+    for maintenance in view.all(API, "DPUNodeMaintenance"):
+        if (maintenance["metadata"]["namespace"], maintenance["metadata"]["name"]) not in at_work:
+            view.delete(maintenance)
+
+
+def _hold(view: View, dpu: Object, node: Object) -> None:
+    name, namespace = f"{node['metadata']['name']}-hold", dpu["metadata"]["namespace"]
+    maintenance = view.find(API, "DPUNodeMaintenance", name, namespace)
+    if maintenance is None:
+        spec = {
+            "dpuNodeName": node["metadata"]["name"],
+            "nodeEffect": dpu["spec"]["nodeEffect"],
+            "requestor": [dpu["metadata"]["name"]],
+        }
+        metadata = {"name": name, "namespace": namespace, "annotations": {HOLD: "true"}}
+        view.create({"apiVersion": API, "kind": "DPUNodeMaintenance", "metadata": metadata, "spec": spec})
+    elif dig(maintenance, "metadata", "annotations", HOLD) == "false":
+        view.status(dpu, {"phase": "OS Installing"})
+
+
+def _reboot(view: View, dpu: Object, node: Object) -> None:
+    """Ask for a power cycle first, then wait, then take it as done when the question was taken away."""
+    said: Object = next((one for one in dig(dpu, "status", "conditions") or () if one["type"] == "Rebooted"), {})
+    if dig(node, "spec", "nodeRebootMethod", "external") is None:
+        view.status(dpu, {"phase": _REBOOTED})
+    elif REBOOT in (node["metadata"].get("annotations") or {}):
+        if patch := conditions(dpu, Rebooted=("False", WAITING, "waiting for manual power cycle or reboot")):
+            view.status(dpu, patch)
+    elif said.get("reason") == WAITING:
+        view.status(dpu, {"phase": _REBOOTED})
+    else:
+        view.patch(node, {"metadata": {"annotations": {REBOOT: "true"}}})

@@ -1,0 +1,1 @@
+"""Simulated controllers of Helm releases and Kustomizations."""

@@ -1,0 +1,26 @@
+"""What Flux' helm-controller writes of a simulated release whose source has another chart than the one it installed.
+
+Nothing is rendered; of releases that helm renders `helm` writes it. Read in fluxcd/helm-controller: a release is
+reconciled when the revision of its source changes (``SetupWithManager``), and its history begins with the chart that
+was installed last (``status.history``).
+"""
+
+from __future__ import annotations
+
+from jacquard.lab.rehearsal.operators.releases.helm import RELEASE, is_real
+from jacquard.lab.rehearsal.operators.releases.helm_records import history
+from jacquard.lab.rehearsal.operators.releases.installed import fetched
+from jacquard.lab.rehearsal.operators.view import View, deleting, reported
+from jacquard.providers.kube.objects import dig
+
+
+def reconcile(view: View) -> None:
+    """Write of each simulated release that is ready which chart it has, once its source has another one."""
+    for release in view.all(*RELEASE):
+        chart = fetched(view, release)
+        if chart is None or is_real(release) or deleting(release) or not reported(release, "Ready"):
+            continue
+        former = dig(release, "status", "history") or [{}]
+        if former[0].get("ociDigest") != chart.digest:
+            attempted = {"lastAttemptedRevision": chart.revision, "lastAttemptedRevisionDigest": chart.digest}
+            view.status(release, {"history": history(release, chart, chart.digest), **attempted})

@@ -1,0 +1,142 @@
+"""Helm's records of releases, a Secret of the cluster for each revision that ``helm history`` reads, and Flux' own."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from jacquard.lab.rehearsal import crds
+from jacquard.lab.rehearsal.operators.releases.installed import Chart
+from jacquard.lab.rehearsal.operators.view import Object, View, now
+from jacquard.providers.kube.objects import dig
+
+TYPE = "helm.sh/release.v1"
+"""Type of the Secret."""
+KEPT = 5
+"""Revisions of a release that Flux keeps, as records in the cluster and as entries of its history."""
+_SUPERSEDED = {"status": "superseded"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a release goes in its cluster; what it does not say is as in Flux."""
+
+    name: str
+    namespace: str
+    """Where its objects go that name no namespace."""
+    storage: str
+    """Where Helm keeps its record."""
+
+    @classmethod
+    def of(cls, release: Object) -> Place:
+        """Return the place of a HelmRelease."""
+        spec, own = release["spec"], release["metadata"]
+        target = spec.get("targetNamespace")
+        name = spec.get("releaseName") or "-".join(filter(None, (target, own["name"])))
+        return cls(name, target or own["namespace"], spec.get("storageNamespace") or own["namespace"])
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What Helm keeps of one revision of a release, in a Secret of the cluster."""
+
+    revision: int
+    secret: Object
+
+    @property
+    def objects(self) -> list[Object]:
+        """Return what the revision installed, but for kinds."""
+        return [body for body in yaml.load_all(_unpacked(self.secret)["manifest"], crds.Loader) if body]
+
+    def superseded(self) -> Object:
+        """Return the Secret as it is once there is a newer revision."""
+        content = _unpacked(self.secret)
+        return _secret(self.secret["metadata"]["namespace"], {**content, "info": {**content["info"], **_SUPERSEDED}})
+
+
+def records(there: View, place: Place) -> list[Record]:
+    """Return the records of a release, the newest first; none when it never was installed."""
+    found = []
+    for secret in there.all("v1", "Secret"):
+        labels = secret["metadata"].get("labels") or {}
+        is_of = secret.get("type") == TYPE and secret["metadata"]["namespace"] == place.storage
+        if is_of and labels.get("name") == place.name:
+            found.append(Record(int(labels["version"]), secret))
+    return sorted(found, key=lambda one: one.revision, reverse=True)
+
+
+def record(place: Place, chart: Chart, revision: int, values: Object, bodies: list[Object]) -> Object:
+    """Return the Secret with Helm's own record of a revision, which ``helm list`` reads."""
+    content = {
+        "name": place.name,
+        "namespace": place.namespace,
+        "version": revision,
+        "info": {"status": "deployed", "last_deployed": now()},
+        "chart": {"metadata": {"name": chart.name, "version": chart.revision}},
+        "config": values,
+        "manifest": "---\n".join(yaml.dump(body, Dumper=yaml.CSafeDumper) for body in bodies),
+    }
+    return _secret(place.storage, content)
+
+
+def _secret(namespace: str, content: Object) -> Object:
+    packed = base64.b64encode(gzip.compress(json.dumps(content).encode(), mtime=0))
+    name, revision, status = content["name"], content["version"], content["info"]["status"]
+    labels = {"name": name, "owner": "helm", "status": status, "version": str(revision)}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": TYPE,
+        "metadata": {"name": f"sh.helm.release.v1.{name}.v{revision}", "namespace": namespace, "labels": labels},
+        # Helm packs in text what Kubernetes packs again.
+        "data": {"release": base64.b64encode(packed).decode()},
+    }
+
+
+def _unpacked(secret: Object) -> Object:
+    packed = base64.b64decode(base64.b64decode(secret["data"]["release"]))
+    return dict(json.loads(gzip.decompress(packed)))
+
+
+def history(release: Object, chart: Chart, content: Any, revision: int | None = None) -> list[Object]:
+    """Return a release's ``status.history`` with what is installed now before what was there until now.
+
+    Args:
+        release: The HelmRelease.
+        chart: What is installed.
+        content: What its digest is of.
+        revision: Helm's number of it, or None for the one after that of the newest entry.
+    """
+    former = dig(release, "status", "history") or []
+    before = former[0] if former else None
+    entry = _snapshot(release, chart, content, before)
+    if revision is not None:
+        entry["version"] = revision
+    return [entry, *({**one, **_SUPERSEDED} for one in former)][:KEPT]
+
+
+def _snapshot(release: Object, chart: Chart, content: Any, before: Object | None) -> Object:
+    place = Place.of(release)
+    return {
+        "name": place.name,
+        "namespace": place.namespace,
+        "version": before["version"] + 1 if before else 1,
+        "status": "deployed",
+        "chartName": chart.name,
+        "chartVersion": chart.revision,
+        "ociDigest": chart.digest,
+        "configDigest": _digest(release["spec"].get("values") or {}),
+        "digest": _digest(content),
+        "firstDeployed": before["firstDeployed"] if before else now(),
+        "lastDeployed": now(),
+    }
+
+
+def _digest(content: Any) -> str:
+    return f"sha256:{hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()}"

@@ -1,0 +1,1 @@
+"""Simulated controllers of virtual machines and volumes."""

@@ -1,0 +1,77 @@
+"""What KubeVirt's controller of pools does: so many VirtualMachines of a template, with numbers, and volumes of theirs.
+
+It makes and deletes, as that of KubeVirt does with an opportunistic update; a changed template is written into machines
+that are there, which follow it when they are started anew.
+"""
+
+from __future__ import annotations
+
+import copy
+
+from jacquard.lab.rehearsal.operators.view import Object, View, deleting, owned_by
+from jacquard.lab.rehearsal.operators.vms.virtual_machines import API
+from jacquard.providers.kube.objects import dig
+
+POOLS = "pool.kubevirt.io/v1beta1"
+_REVISION = "kubevirt.io/vm-pool-revision-name"
+"""Label of a machine that says which template it was written from."""
+
+
+def reconcile(view: View) -> None:
+    """Move every fleet of virtual machines one step on."""
+    for pool in view.all(POOLS, "VirtualMachinePool"):
+        if not deleting(pool):
+            _fleet(view, pool)
+
+
+def _fleet(view: View, pool: Object) -> None:
+    metadata, wanted = pool["metadata"], dig(pool, "spec", "replicas")
+    own = {
+        machine["metadata"]["name"]: machine
+        for machine in view.all(API, "VirtualMachine")
+        if any(owner["uid"] == metadata["uid"] for owner in machine["metadata"].get("ownerReferences") or ())
+    }
+    for number in range(wanted):
+        machine = _machine(pool, number)
+        there = own.pop(machine["metadata"]["name"], None)
+        if there is None:
+            view.create(machine)
+        elif dig(there, "metadata", "labels", _REVISION) != machine["metadata"]["labels"][_REVISION]:
+            view.patch(there, {"metadata": {"labels": machine["metadata"]["labels"]}, "spec": machine["spec"]})
+    for surplus in own.values():
+        view.delete(surplus)
+    machines = [
+        view.find(API, "VirtualMachine", f"{metadata['name']}-{n}", metadata["namespace"]) for n in range(wanted)
+    ]
+    status = {
+        "replicas": sum(machine is not None for machine in machines),
+        "readyReplicas": sum(dig(machine, "status", "ready") is True for machine in machines),
+    }
+    if {key: dig(pool, "status", key) for key in status} != status:
+        view.status(pool, status)
+
+
+def _machine(pool: Object, number: int) -> Object:
+    """Return a machine of ``pool``: the names of its own volumes end in its number."""
+    metadata, template = pool["metadata"], dig(pool, "spec", "virtualMachineTemplate")
+    spec = copy.deepcopy(template["spec"])
+    named = {}
+    revision = f"{metadata['name']}-{metadata['generation']}"
+    for volume in spec.get("dataVolumeTemplates") or ():
+        name = volume["metadata"]["name"]
+        volume["metadata"]["name"] = named[name] = f"{name}-{number}"
+    for volume in dig(spec, "template", "spec", "volumes") or ():
+        own = dig(volume, "dataVolume", "name")
+        if own in named:
+            volume["dataVolume"]["name"] = named[own]
+    return {
+        "apiVersion": API,
+        "kind": "VirtualMachine",
+        "metadata": {
+            "labels": {**dig(template, "metadata", "labels"), _REVISION: revision},
+            "name": f"{metadata['name']}-{number}",
+            "namespace": metadata["namespace"],
+            "ownerReferences": owned_by(pool),
+        },
+        "spec": spec,
+    }

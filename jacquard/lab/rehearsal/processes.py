@@ -1,0 +1,160 @@
+"""Processes of a region, recognised by how they were started and not by pid files.
+
+Each program of a region is run through a path inside the region's folder, so the operating system's own process table
+says which part runs as which process. A file with a pid can be lost in a crash, and then the process is an orphan; or
+the pid can be given to another program, and then that is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jacquard.lab.rehearsal.errors import RehearsalError
+
+PROC = Path("/proc")
+OPERATORS = "jacquard.lab.rehearsal.operators"
+"""Module of the one part that is a Python program, and so is known by its arguments."""
+_GONE_SECONDS = 10.0
+_EXEC_SECONDS = 1.0
+_KERNEL_THREAD = 0x00200000
+_FLAGS, _START_TIME = 6, 19
+"""Where /proc/PID/stat has these, counted after the command's closing bracket."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A running process. ``started`` tells it from a later one with the same pid."""
+
+    part: str
+    pid: int
+    started: str
+    arguments: tuple[str, ...]
+
+    def alive(self) -> bool:
+        """Return whether this very process still runs."""
+        return _started(self.pid) == self.started
+
+    def since(self) -> float | None:
+        """Return when it was started, in seconds of the epoch, where the operating system tells."""
+        if not self.started.isdigit():
+            return None
+        boot = next(line for line in (PROC / "stat").read_text().splitlines() if line.startswith("btime "))
+        return int(boot.split()[1]) + int(self.started) / os.sysconf("SC_CLK_TCK")
+
+
+def running(folder: Path) -> list[Process]:
+    """Return the processes of the region in ``folder``, of all its clusters, sorted by part."""
+    found = []
+    for pid, arguments in _table():
+        part = part_of(arguments, folder)
+        if part and (started := _started(pid)):
+            found.append(Process(part, pid, started, tuple(arguments)))
+    return sorted(found, key=lambda process: (process.part, process.pid))
+
+
+def part_of(arguments: Sequence[str], folder: Path) -> str | None:
+    """Return which part of the region in ``folder`` a command line runs, or None.
+
+    ``FOLDER/kwok/clusters/CLUSTER/bin/PROGRAM`` is ``CLUSTER/PROGRAM`` and ``FOLDER/bin/PROGRAM`` is ``PROGRAM``.
+    """
+    if not arguments:
+        return None
+    if OPERATORS in arguments and arguments[-1] == str(folder):
+        return "operators"
+    program = Path(arguments[0])
+    if program.parent.name != "bin" or not program.is_relative_to(folder):
+        return None
+    cluster = program.parent.parent
+    return program.name if cluster == folder else f"{cluster.name}/{program.name}"
+
+
+def launch(arguments: Sequence[str], *, log: Path, environment: Mapping[str, str], folder: Path) -> None:
+    """Start a program that outlives this one, with its output appended to ``log``."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        child = subprocess.Popen(
+            list(arguments),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=dict(environment),
+            cwd=folder,
+            start_new_session=True,
+        )
+    # Left running on purpose, which Popen would warn about when it is thrown away.
+    child.returncode = 0
+
+
+def kill(processes: Iterable[Process]) -> None:
+    """End processes at once and wait until they are gone.
+
+    What they would save on a polite end is either thrown away or safe in etcd's log.
+
+    Raises:
+        RehearsalError: One of them is still there after a while.
+    """
+    waiting = list(processes)
+    for process in waiting:
+        if process.alive():
+            with contextlib.suppress(ProcessLookupError):  # it ended by itself meanwhile
+                os.kill(process.pid, signal.SIGKILL)
+    end = time.monotonic() + _GONE_SECONDS
+    while waiting := [process for process in waiting if process.alive()]:
+        if time.monotonic() > end:
+            names = ", ".join(f"{process.part} (process {process.pid})" for process in waiting)
+            msg = (
+                f"{names}: still running {_GONE_SECONDS:g} s after it was killed; look for a stuck disk, then try again"
+            )
+            raise RehearsalError(msg)
+        time.sleep(0.02)
+
+
+def _table() -> Iterator[tuple[int, list[str]]]:
+    if not PROC.joinpath("self").exists():
+        listing = subprocess.run(["ps", "-axwwo", "pid=,args="], capture_output=True, text=True, check=True).stdout
+        for line in listing.splitlines():
+            pid, _, command = line.strip().partition(" ")
+            yield int(pid), command.split()
+        return
+    for entry in PROC.iterdir():
+        if entry.name.isdigit():
+            yield int(entry.name), _command_line(entry)
+
+
+def _command_line(entry: Path) -> list[str]:
+    """Return the arguments of a process; empty for one that has ended or is the kernel's own.
+
+    A program that is just being started has none for a moment, and must not be taken for a dead one.
+    """
+    end = time.monotonic() + _EXEC_SECONDS
+    try:
+        while not (words := (entry / "cmdline").read_bytes()) and time.monotonic() < end:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            if fields[0] in "ZX" or int(fields[_FLAGS]) & _KERNEL_THREAD:
+                break
+            time.sleep(0.001)
+    except OSError:
+        return []
+    return os.fsdecode(words).rstrip("\0").split("\0")
+
+
+def _started(pid: int) -> str | None:
+    """Return when a process was started, None when it is gone or only waits for its parent to notice its end."""
+    if not PROC.joinpath("self").exists():
+        answer = subprocess.run(
+            ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+        )
+        state, _, started = answer.stdout.strip().partition(" ")
+        return started.strip() if state and not state.startswith("Z") else None
+    try:
+        fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else fields[_START_TIME]

@@ -1,0 +1,1 @@
+"""Kubernetes objects as plain data: names, order, rules of replacement, spelling."""

@@ -1,0 +1,161 @@
+"""What has to be true of an object before its dependents may be touched."""
+
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from jacquard.lab.standins.kubernetes.objects.bodies import annotation
+from jacquard.lab.standins.kubernetes.objects.counts import CHECKS
+from jacquard.providers.kube import ApiServer, KindNotFound, ObjectRef
+from jacquard.providers.kube.objects import dig
+from jacquard.providers.kube.wait import (
+    POLL_SECONDS,
+    WaitCancelled,
+    WaitCondition,
+    WaitTimeout,
+    parse_wait_for,
+    unmet,
+    wait_for,
+)
+
+WAIT_FOR = "pulumi.com/waitFor"
+SKIP_AWAIT = "pulumi.com/skipAwait"
+TIMEOUT = "pulumi.com/timeoutSeconds"
+DEFAULT_SECONDS = 600.0
+
+_ROLLED_OUT = 'jsonpath={.status.conditions[?(@.type=="Progressing")].reason}=NewReplicaSetAvailable'
+
+_ADDRESS = "jsonpath={.status.loadBalancer.ingress[0]}"
+_BOUND = "jsonpath={.status.phase}=Bound"
+
+_READY: dict[tuple[str, str], tuple[str, ...]] = {
+    ("v1", "Namespace"): ("jsonpath={.status.phase}=Active",),
+    ("v1", "Pod"): ("condition=Ready",),
+    ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): ("condition=Established",),
+    ("apps/v1", "Deployment"): ("condition=Available", _ROLLED_OUT),
+    ("batch/v1", "Job"): ("condition=Complete",),
+    ("networking.k8s.io/v1", "Ingress"): (_ADDRESS,),
+}
+"""Conditions by which kinds are awaited without an annotation; custom kinds never are, as with the vendor's
+provider."""
+
+_SKIP_ON_DELETE = ("Namespace", "Pod", "ReplicationController", "DaemonSet", "Deployment", "StatefulSet", "Job")
+
+
+_Targets: TypeAlias = tuple[tuple[ObjectRef, tuple[WaitCondition, ...]], ...]
+
+
+class Wait:
+    """Everything awaited of one object, in its own status or in that of an object beside it."""
+
+    def __init__(self, body: Mapping[str, Any], ref: ObjectRef, custom_seconds: float = 0.0) -> None:
+        """Read the object's annotations.
+
+        Args:
+            body: the inputs.
+            ref: the object.
+            custom_seconds: the resource option ``custom_timeouts``; 0 when not given.
+        """
+        self.seconds = custom_seconds or float(annotation(body, TIMEOUT) or DEFAULT_SECONDS)
+        self.ref = ref
+        self._body = body
+        self._targets = _targets(body, ref)
+
+    def __str__(self) -> str:
+        """Return what is awaited, in the words of the annotation; empty for nothing."""
+        return ", ".join(condition.text for _, conditions in self._targets for condition in conditions)
+
+    def until_ready(self, api: ApiServer, live: dict[str, Any], cancelled: threading.Event) -> dict[str, Any]:
+        """Wait and return the object as it is then.
+
+        Raises:
+            WaitTimeout: naming what is missing.
+            WaitCancelled: ``cancelled`` was set.
+        """
+        deadline = time.monotonic() + self.seconds
+        for ref, conditions in (*self._targets, *self._of_claim(api, live)):
+            left = max(deadline - time.monotonic(), 0.0)
+            seen = wait_for(api, ref, conditions, timeout_seconds=left, cancelled=cancelled)
+            live = seen if ref == self.ref else live
+        for api_version, kind in _served(self._body):
+            self._until_served(api, api_version, kind, deadline, cancelled)
+        return live
+
+    def missing(self, api: ApiServer, live: dict[str, Any]) -> list[str]:
+        """Return in words what is not true at this moment."""
+        found: list[str] = []
+        for ref, conditions in (*self._targets, *self._of_claim(api, live)):
+            obj = live if ref == self.ref else api.get(ref)
+            found += [f"{ref} is not there"] if obj is None else unmet(obj, conditions)
+        return found
+
+    def _of_claim(self, api: ApiServer, live: Mapping[str, Any]) -> _Targets:
+        """Return that a claim is bound, unless its class waits for the first pod that uses it."""
+        chosen = annotation(self._body, SKIP_AWAIT) == "true" or annotation(self._body, WAIT_FOR)
+        if (self.ref.api_version, self.ref.kind) != ("v1", "PersistentVolumeClaim") or chosen:
+            return ()
+        name = dig(live, "spec", "storageClassName")
+        storage = api.get(ObjectRef("storage.k8s.io/v1", "StorageClass", name)) if name else None
+        late = (storage or {}).get("volumeBindingMode") == "WaitForFirstConsumer"
+        return () if late else ((self.ref, parse_wait_for(_BOUND)),)
+
+    def _until_served(
+        self, api: ApiServer, api_version: str, kind: str, deadline: float, cancelled: threading.Event
+    ) -> None:
+        """Wait for a new kind to be found by clients, which comes a moment after the CRD is established."""
+        while True:
+            try:
+                api.resource(api_version, kind)
+            except KindNotFound:
+                if time.monotonic() > deadline:
+                    raise WaitTimeout(
+                        self.ref, self.seconds, [f"{api_version} {kind} is not served yet"], None
+                    ) from None
+                if cancelled.wait(POLL_SECONDS / 8):
+                    message = f"{self.ref}: gave up waiting because the run was cancelled"
+                    raise WaitCancelled(message) from None
+            else:
+                return
+
+
+def skips_wait_on_delete(body: Mapping[str, Any]) -> bool:
+    """Return whether ``pulumi.com/skipAwait`` also holds for the deletion, which it does for the old kinds only."""
+    return annotation(body, SKIP_AWAIT) == "true" and body.get("kind") in _SKIP_ON_DELETE
+
+
+def _targets(body: Mapping[str, Any], ref: ObjectRef) -> _Targets:
+    if annotation(body, SKIP_AWAIT) == "true":
+        return ()
+    own = annotation(body, WAIT_FOR)
+    if own:
+        return ((ref, parse_wait_for(own)),)
+    if (ref.api_version, ref.kind) == ("v1", "Service"):
+        return _of_service(body.get("spec") or {}, ref)
+    check = CHECKS.get((ref.api_version, ref.kind))
+    if check:
+        return ((ref, (WaitCondition("every pod", check=check),)),)
+    expressions = _READY.get((ref.api_version, ref.kind), ())
+    conditions = tuple(condition for text in expressions for condition in parse_wait_for(text))
+    return ((ref, conditions),) if conditions else ()
+
+
+def _of_service(spec: Mapping[str, Any], ref: ObjectRef) -> _Targets:
+    """Return what the vendor's provider awaits of a Service: pods behind it, and an address in front of it."""
+    found: list[tuple[ObjectRef, tuple[WaitCondition, ...]]] = []
+    kind = spec.get("type", "ClusterIP")
+    if kind != "ExternalName" and spec.get("selector") and spec.get("clusterIP") != "None":
+        endpoints = ObjectRef("v1", "Endpoints", ref.name, ref.namespace)
+        found.append((endpoints, parse_wait_for("jsonpath={.subsets[0].addresses[0].ip}")))
+    if kind == "LoadBalancer":
+        found.append((ref, parse_wait_for(_ADDRESS)))
+    return tuple(found)
+
+
+def _served(body: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the versions and kind that a CustomResourceDefinition brings; nothing for other objects."""
+    if body.get("kind") != "CustomResourceDefinition" or annotation(body, SKIP_AWAIT) == "true":
+        return []
+    spec = body["spec"]
+    versions = [version["name"] for version in spec["versions"] if version.get("served")]
+    return [(f"{spec['group']}/{name}", spec["names"]["kind"]) for name in versions]

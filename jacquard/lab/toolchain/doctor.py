@@ -1,0 +1,179 @@
+"""What is used, from where, and what is missing: the facts behind ``jacquard doctor``."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from jacquard.lab.toolchain import binaries, checks, engine, families, tools, versions, virtualenv
+from jacquard.lab.toolchain.engine import Engine
+from jacquard.lab.toolchain.families import Family
+from jacquard.lab.toolchain.tools import Tool
+from jacquard.machine import paths, settings
+from jacquard.machine.errors import ToolchainError
+
+
+class State(StrEnum):
+    """Whether something can be used."""
+
+    OK = "ok"
+    MISSING = "missing"
+    OLD = "old"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One thing that Jacquard uses."""
+
+    name: str
+    state: State
+    used: str
+    """Version or kind of what is used."""
+    where: str
+    remedy: str = ""
+
+
+def _set_up() -> str:
+    return f"run `{paths.set_up()}`"
+
+
+def report() -> list[Item]:
+    """Return everything that is used, in the order it is needed; changes nothing."""
+    go = tools.find("go")
+    try:
+        chosen: Engine | None = engine.choose(fetch=False)
+        complaint = ""
+    except ToolchainError as error:
+        chosen, complaint = None, str(error)
+    # What a wrong setting needs nobody knows; the default is shown beside the complaint.
+    cluster = "kwok" if settings.CLUSTER in settings.problems() else settings.cluster()
+    needed = families.needed(engine=chosen is not None and chosen.vendor is None, cluster=cluster)
+    missing = binaries.missing(needed, checks.usable(go))
+    items = [*_settings(), _python(), _go(go, missing), *map(_tool, tools.wanted()), _disk(missing), _venv()]
+    items += [item for family in needed for item in _family(family)]
+    items += (
+        _engine(chosen) if chosen else [Item(name="engine", state=State.MISSING, used="", where="", remedy=complaint)]
+    )
+    return [*items, _own_provider(), _cache()]
+
+
+def _settings() -> Iterator[Item]:
+    problems = settings.problems()
+    for name, value in sorted(os.environ.items()):
+        if name.startswith("JACQUARD_") and value:
+            problem = problems.get(name, "")
+            state = State.WRONG if problem else State.OK
+            yield Item(name=name, state=state, used=value, where="environment", remedy=problem)
+
+
+def _python() -> Item:
+    return Item(name="python", state=State.OK, used=platform.python_version(), where=sys.executable)
+
+
+def _go(go: Tool | None, missing: Sequence[Family]) -> Item:
+    problem = checks.go_problem(go)
+    where = str(go.path) if go else ""
+    if problem and missing:
+        return Item(
+            name="go",
+            state=State.OLD if go else State.MISSING,
+            used=go.known_version if go else "",
+            where=where,
+            remedy=problem,
+        )
+    return Item(
+        name="go",
+        state=State.OK,
+        used=go.known_version if go and not problem else "not needed, everything is built",
+        where=where,
+    )
+
+
+def _tool(name: str) -> Item:
+    tool = tools.find(name)
+    if not tool:
+        return Item(name=name, state=State.MISSING, used="", where="", remedy=checks.missing_tool(name))
+    return Item(name=name, state=State.OK, used=tool.known_version, where=str(tool.path))
+
+
+def _disk(missing: Sequence[Family]) -> Item:
+    folder = checks.existing(paths.cache())
+    problem = checks.space_problem(missing)
+    return Item(
+        name="disk",
+        state=State.MISSING if problem else State.OK,
+        used=f"{checks.size(shutil.disk_usage(folder).free)} free",
+        where=str(folder),
+        remedy=problem,
+    )
+
+
+def _venv() -> Item:
+    done = virtualenv.current() if paths.IS_CLONE else virtualenv.python().exists()
+    state = State.OK if done else State.OLD if virtualenv.python().exists() else State.MISSING
+    used = f"Python {platform.python_version()}" if state is State.OK else ""
+    remedy = "" if state is State.OK else _set_up()
+    return Item(name=".venv", state=state, used=used, where=str(paths.VENV), remedy=remedy)
+
+
+def _family(family: Family) -> Iterator[Item]:
+    for binary in family.binaries:
+        try:
+            where = binaries.path(binary.name)
+        except ToolchainError:
+            yield Item(name=binary.name, state=State.MISSING, used="", where="", remedy=_set_up())
+            continue
+        used = f"{binaries.OVERRIDE}, version unchecked" if binaries.overridden(binary.name) else family.version
+        yield Item(name=binary.name, state=State.OK, used=used, where=str(where))
+    for data in family.data:
+        try:
+            folder = binaries.data(data.name)
+        except ToolchainError:
+            yield Item(name=f"{data.name} files", state=State.MISSING, used="", where="", remedy=_set_up())
+            continue
+        version = versions.of_module(family.folder / "go.mod", data.module)
+        yield Item(name=f"{data.name} files", state=State.OK, used=version, where=str(folder))
+
+
+def _engine(chosen: Engine) -> Iterator[Item]:
+    if chosen.vendor:
+        used = f"vendor's {chosen.version}"
+        yield Item(name="engine", state=State.OK, used=used, where=str(chosen.vendor))
+        yield Item(name="language host", state=State.OK, used="vendor's", where=str(chosen.vendor.resolve().parent))
+        for provider, folder in chosen.plugins.items():
+            used = f"vendor's {versions.of_package(f'pulumi-{provider}')}"
+            yield Item(name=f"provider {provider}", state=State.OK, used=used, where=str(folder))
+        return
+    pulumi = paths.pulumi_bin() / "pulumi"
+    yield _laid_out("engine", f"built here {chosen.version} ({chosen.why})", pulumi)
+    yield _laid_out("language host", "stand-in of Jacquard", paths.pulumi_bin() / "pulumi-language-python")
+    for provider in engine.PROVIDERS:
+        executable = paths.pulumi_home() / "plugins" / engine.plugin(provider) / f"pulumi-resource-{provider}"
+        yield _laid_out(f"provider {provider}", "stand-in of Jacquard", executable)
+
+
+def _own_provider() -> Item:
+    return _laid_out("provider jacquard", "part of Jacquard", paths.VENV / "bin" / "pulumi-resource-jacquard")
+
+
+def _laid_out(name: str, used: str, where: Path) -> Item:
+    if where.exists():
+        return Item(name=name, state=State.OK, used=used, where=str(where))
+    return Item(name=name, state=State.MISSING, used="", where=str(where), remedy=_set_up())
+
+
+def _cache() -> Item:
+    folder = paths.cache()
+    nearest = checks.existing(folder)
+    problem = ""
+    if not (nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)):
+        problem = f"cache: cannot write to {folder}; {checks.OTHER_FOLDER} JACQUARD_CACHE"
+    used = checks.size(checks.folder_bytes(folder))
+    return Item(name="cache", state=State.WRONG if problem else State.OK, used=used, where=str(folder), remedy=problem)

@@ -1,0 +1,277 @@
+"""The table of what is built: one row a Go module folder, in the order it is built.
+
+Expected times are those of two cores from an empty cache, in this order (later rows find much already compiled); disk
+is what a row adds to the build's own caches at its peak. Both only inform; neither is part of a row's key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from jacquard.lab.toolchain import versions
+from jacquard.machine import paths
+
+_KUBERNETES_STAMPS = tuple(
+    f"{package}.{field}={value}"
+    for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
+    for field, value in (
+        ("gitVersion", "{version}"),
+        ("gitMajor", "{major}"),
+        ("gitMinor", "{minor}"),
+        ("gitTreeState", "clean"),
+    )
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binary:
+    """An executable and the Go package it is built from."""
+
+    name: str
+    package: str
+    expected_seconds: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """Files of a Go module that are not Go: custom resource definitions, webhook manifests, scripts."""
+
+    name: str
+    module: str
+    contents: tuple[str, ...]
+    """Files and folders that are kept, relative to the module's folder."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """Everything that one go.mod pins and one module cache serves."""
+
+    name: str
+    """Name of the family, and of its folder under ``jacquard/lab/toolchain/modules``."""
+    module: str
+    """The module whose version is the family's."""
+    binaries: tuple[Binary, ...] = ()
+    data: tuple[Data, ...] = ()
+    tags: str = ""
+    stamps: tuple[str, ...] = ()
+    """Values linked into the binaries, as ``package.variable=value``; {version}, {major} and {minor} are filled in."""
+    disk_bytes: int
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder with go.mod and go.sum."""
+        return paths.ROOT / "jacquard" / "lab" / "toolchain" / "modules" / self.name
+
+    @property
+    def version(self) -> str:
+        """Return the pinned version with its leading v."""
+        return versions.of_module(self.folder / "go.mod", self.module)
+
+    def flags(self) -> list[str]:
+        """Return the arguments of ``go build`` that decide what comes out."""
+        major, minor, _ = versions.parse(self.version) or (0, 0, 0)
+        stamps = [f"-X {stamp.format(version=self.version, major=major, minor=minor)}" for stamp in self.stamps]
+        tags = ["-tags", self.tags] if self.tags else []
+        return ["-trimpath", "-buildvcs=false", *tags, "-ldflags", " ".join(["-s", "-w", *stamps])]
+
+    def digest(self) -> str:
+        """Return a hash of all that decides the content: both module files, this row, this kind of machine."""
+        row = {
+            "flags": self.flags(),
+            "packages": [(binary.name, binary.package) for binary in self.binaries],
+            "data": [(data.name, data.module, data.contents) for data in self.data],
+            "machine": [sys.platform, platform.machine()],
+        }
+        total = hashlib.sha256(json.dumps(row, sort_keys=True).encode())
+        for name in ("go.mod", "go.sum"):
+            total.update(hashlib.sha256((self.folder / name).read_bytes()).digest())
+        return total.hexdigest()[:16]
+
+
+FAMILIES = (
+    Family(
+        name="crds",
+        module="github.com/metal3-io/baremetal-operator",
+        data=(
+            Data(
+                name="kamaji-control-plane",
+                module="github.com/clastix/cluster-api-control-plane-provider-kamaji",
+                contents=("config/crd/bases",),
+            ),
+            Data(
+                name="baremetal-operator",
+                module="github.com/metal3-io/baremetal-operator",
+                contents=("config/base/crds/bases",),
+            ),
+        ),
+        disk_bytes=20 << 20,
+    ),
+    Family(
+        name="etcd",
+        module="go.etcd.io/etcd/server/v3",
+        binaries=(Binary(name="etcd", package="go.etcd.io/etcd/server/v3", expected_seconds=45),),
+        disk_bytes=700 << 20,
+    ),
+    Family(
+        name="kwok",
+        module="sigs.k8s.io/kwok",
+        binaries=(
+            Binary(name="kwok", package="sigs.k8s.io/kwok/cmd/kwok", expected_seconds=80),
+            Binary(name="kwokctl", package="sigs.k8s.io/kwok/cmd/kwokctl", expected_seconds=10),
+        ),
+        disk_bytes=1300 << 20,
+    ),
+    Family(
+        name="pulumi",
+        module="github.com/pulumi/pulumi/pkg/v3",
+        binaries=(Binary(name="pulumi", package="github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", expected_seconds=200),),
+        data=(
+            Data(
+                name="pulumi-sdk",
+                module="github.com/pulumi/pulumi/sdk/v3",
+                contents=("python/cmd/pulumi-language-python-exec",),
+            ),
+        ),
+        tags="osusergo,grpcnotrace",
+        stamps=("github.com/pulumi/pulumi/sdk/v3/go/common/version.Version={version}",),
+        disk_bytes=3100 << 20,
+    ),
+    Family(
+        name="kubernetes",
+        module="k8s.io/kubernetes",
+        binaries=(
+            Binary(name="kube-apiserver", package="k8s.io/kubernetes/cmd/kube-apiserver", expected_seconds=190),
+            Binary(
+                name="kube-controller-manager",
+                package="k8s.io/kubernetes/cmd/kube-controller-manager",
+                expected_seconds=55,
+            ),
+            Binary(name="kube-scheduler", package="k8s.io/kubernetes/cmd/kube-scheduler", expected_seconds=5),
+            Binary(name="kubectl", package="k8s.io/kubernetes/cmd/kubectl", expected_seconds=20),
+        ),
+        stamps=_KUBERNETES_STAMPS,
+        disk_bytes=3300 << 20,
+    ),
+    Family(
+        name="cluster-api",
+        module="sigs.k8s.io/cluster-api",
+        binaries=(Binary(name="cluster-api-manager", package="sigs.k8s.io/cluster-api", expected_seconds=120),),
+        data=(
+            Data(
+                name="cluster-api",
+                module="sigs.k8s.io/cluster-api",
+                contents=(
+                    "config/crd/bases",
+                    "bootstrap/kubeadm/config/crd/bases",
+                    "config/webhook/manifests.yaml",
+                ),
+            ),
+        ),
+        stamps=(
+            "sigs.k8s.io/cluster-api/version.gitVersion={version}",
+            "sigs.k8s.io/cluster-api/version.gitMajor={major}",
+            "sigs.k8s.io/cluster-api/version.gitMinor={minor}",
+        ),
+        disk_bytes=2500 << 20,
+    ),
+    Family(
+        name="actionlint",
+        module="github.com/rhysd/actionlint",
+        binaries=(
+            Binary(name="actionlint", package="github.com/rhysd/actionlint/cmd/actionlint", expected_seconds=25),
+        ),
+        disk_bytes=150 << 20,
+    ),
+    Family(
+        name="helm",  # of the release that Flux' helm-controller 1.6.3 has inside
+        module="helm.sh/helm/v4",
+        binaries=(Binary(name="helm", package="helm.sh/helm/v4/cmd/helm", expected_seconds=95),),
+        disk_bytes=1200 << 20,
+    ),
+    Family(
+        name="metallb",
+        module="go.universe.tf/metallb",
+        binaries=(Binary(name="metallb-controller", package="go.universe.tf/metallb/controller", expected_seconds=75),),
+        data=(Data(name="metallb", module="go.universe.tf/metallb", contents=("charts/metallb",)),),
+        disk_bytes=900 << 20,
+    ),
+    Family(
+        name="external-dns",  # the image of the chart that is pinned; the chart itself travels in the module after it
+        module="sigs.k8s.io/external-dns",
+        binaries=(Binary(name="external-dns", package="sigs.k8s.io/external-dns", expected_seconds=230),),
+        disk_bytes=3000 << 20,
+    ),
+    Family(
+        name="node-feature-discovery",
+        module="sigs.k8s.io/node-feature-discovery",
+        binaries=(
+            Binary(
+                name="nfd-master", package="sigs.k8s.io/node-feature-discovery/cmd/nfd-master", expected_seconds=100
+            ),
+        ),
+        stamps=("sigs.k8s.io/node-feature-discovery/pkg/version.version={version}",),
+        disk_bytes=1400 << 20,
+    ),
+    Family(
+        name="charts",
+        module="sigs.k8s.io/node-feature-discovery",
+        data=tuple(
+            Data(name=name, module=module, contents=tuple(contents))
+            for name, module, *contents in (
+                ("cert-manager", "github.com/cert-manager/cert-manager", "deploy/charts/cert-manager"),
+                ("cluster-api-operator", "sigs.k8s.io/cluster-api-operator", "hack/charts/cluster-api-operator"),
+                ("external-dns-chart", "sigs.k8s.io/external-dns", "charts/external-dns"),
+                ("kueue", "sigs.k8s.io/kueue", "charts/kueue"),
+                (
+                    "node-feature-discovery",
+                    "sigs.k8s.io/node-feature-discovery",
+                    "deployment/helm/node-feature-discovery",
+                ),
+                (
+                    "slurm-operator",
+                    "github.com/SlinkyProject/slurm-operator",
+                    "helm/slurm-operator",
+                    "helm/slurm-operator-crds",
+                ),
+                ("topolvm", "github.com/topolvm/topolvm", "charts/topolvm"),
+            )
+        ),
+        disk_bytes=200 << 20,
+    ),
+    Family(
+        name="former-charts",  # a second release of a chart, so that a promotion has one to come from and to go back to
+        module="sigs.k8s.io/node-feature-discovery",
+        data=(
+            Data(
+                name="node-feature-discovery-former",
+                module="sigs.k8s.io/node-feature-discovery",
+                contents=("deployment/helm/node-feature-discovery",),
+            ),
+        ),
+        disk_bytes=20 << 20,
+    ),
+)
+
+_LINTERS = {"actionlint"}
+"""What only people need who work on this repository."""
+
+
+def linters() -> tuple[Family, ...]:
+    """Return the families that `make lint` builds."""
+    return tuple(family for family in FAMILIES if family.name in _LINTERS)
+
+
+def needed(*, engine: bool, cluster: str) -> tuple[Family, ...]:
+    """Return the families that this machine needs.
+
+    Args:
+        engine: whether the engine is built here rather than the vendor's.
+        cluster: JACQUARD_CLUSTER; kind brings its own Kubernetes, a named context only the management cluster's.
+    """
+    skipped = {*_LINTERS, *(() if engine else ("pulumi",)), *(("kubernetes", "etcd") if cluster == "kind" else ())}
+    return tuple(family for family in FAMILIES if family.name not in skipped)

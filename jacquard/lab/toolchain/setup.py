@@ -1,0 +1,105 @@
+"""The set-up: checks, ``.venv``, engine, binaries, plugins; each step finds out by itself whether it has work."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+from jacquard.lab.toolchain import binaries, build, checks, engine, families, plugins, tools, virtualenv
+from jacquard.lab.toolchain.engine import Engine
+from jacquard.lab.toolchain.progress import Progress, duration
+from jacquard.machine import paths, settings
+from jacquard.machine.errors import ToolchainError
+from jacquard.machine.lock import held
+
+
+def set_up(progress: Progress) -> None:
+    """Make this project able to run everything.
+
+    Raises:
+        SettingError: an environment variable has a value that nothing can be done with.
+        ToolchainError: something is missing that the user must bring, or a step fails.
+    """
+    start = time.monotonic()
+    settings.check()
+    go = tools.find("go")
+    problems = []
+    try:
+        chosen = engine.choose(fetch=True)
+    except ToolchainError as error:
+        problems.append(str(error))
+        chosen = Engine(version="", why="")
+    needed = families.needed(engine=chosen.vendor is None, cluster=settings.cluster())
+    missing = binaries.missing(needed, checks.usable(go))
+    problems += checks.problems(missing, go=go, venv=paths.IS_CLONE and not virtualenv.fresh())
+    if problems:
+        raise ToolchainError("\n".join(problems))
+    progress.say("engine", _described(chosen))
+    with held(paths.home() / "setup.lock", "setting up", lambda text: progress.say("set-up", text)):
+        if paths.IS_CLONE:
+            virtualenv.ensure(progress)
+        if missing and go:
+            build.build(missing, go, progress)
+        progress.say("binaries", f"{paths.cache() / 'binaries'}")
+        plugins.lay_out(chosen)
+    progress.say("ready", f"in {duration(time.monotonic() - start)}")
+
+
+def set_up_python(progress: Progress) -> None:
+    """Make ``.venv`` alone: what reads and writes data, and asks no engine and no cluster, needs nothing else.
+
+    Raises:
+        ToolchainError: something is missing that the user must bring, or a step fails.
+    """
+    start = time.monotonic()
+    if problems := checks.problems([], go=None, venv=not virtualenv.fresh()):
+        raise ToolchainError("\n".join(problems))
+    with held(paths.home() / "setup.lock", "setting up", lambda text: progress.say("set-up", text)):
+        virtualenv.ensure(progress)
+    progress.say("ready", f"in {duration(time.monotonic() - start)}, for what needs no engine and no cluster")
+
+
+def set_up_linters(progress: Progress) -> None:
+    """Build the linters that no package index has.
+
+    Raises:
+        ToolchainError: something is missing that the user must bring, or a build fails.
+    """
+    go = tools.find("go")
+    missing = binaries.missing(families.linters(), checks.usable(go))
+    if problems := checks.problems(missing, go=go, venv=False):
+        raise ToolchainError("\n".join(problems))
+    if missing and go:
+        build.build(missing, go, progress)
+
+
+def clean(progress: Progress, *, shared: bool) -> None:
+    """Remove what set-up made in this clone; local regions and the state of stacks stay (``jacquard down``).
+
+    Args:
+        progress: is told what is removed.
+        shared: also remove the binaries and fetched plugins that all clones share.
+    """
+    made: list[Path] = []
+    if paths.IS_CLONE:  # whoever made another virtual environment removes it
+        made += [paths.VENV, *paths.ROOT.glob("*.egg-info"), *(paths.ROOT / name for name in _TOOL_CACHES)]
+    with (
+        held(paths.home() / "setup.lock", "cleaning", lambda text: progress.say("clean", text)),
+        held(paths.cache() / "build.lock", "cleaning", lambda text: progress.say("clean", text)),
+    ):
+        made.append(binaries.workspace())
+        made += [paths.cache() / name for name in ("binaries", "plugins", "logs")] if shared else []
+        for folder in made:
+            if folder.exists():
+                progress.say("remove", str(folder))
+                shutil.rmtree(folder)
+
+
+_TOOL_CACHES = (".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".import_linter_cache")
+
+
+def _described(chosen: Engine) -> str:
+    if chosen.vendor:
+        return f"{chosen.vendor} {chosen.version}, {chosen.why}"
+    return f"pulumi {chosen.version} built here, providers by stand-ins ({chosen.why})"

@@ -1,0 +1,109 @@
+"""How far charts are that are pinned for clusters of tenants, as Flux' objects say it.
+
+Read in fluxcd/helm-controller: ``status.history`` has the releases that Helm stores, the newest first, each with the
+digest of its chart (``ociDigest``) and the moment of its last installation or upgrade. Helm waits for no pods in
+clusters of tenants, so that the nodes of the cluster count too: they are not ready without the agents that they need.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from components.lookups.charts import charts_inside
+from components.lookups.pools import clusters
+from components.specs.environment import Environment
+from jacquard.observe.objects import Object, condition, holds
+from jacquard.observe.observation import Observation
+from jacquard.observe.pool_status import Pool
+from jacquard.providers.kube.objects import dig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartStatus:
+    """A chart that is pinned for a cluster; the field names are the keys of the JSON, and of evidence."""
+
+    chart: str
+    cluster: str
+    version: str
+    """Version that is pinned."""
+    applied: str | None
+    """Digest that its source was applied with; None when there is none yet."""
+    installed: str | None
+    """Digest that Flux installed last; None when it installed none, or releases of the chart differ."""
+    settled: bool
+    settled_since: str | None
+    why: list[str]
+    """What is missing, the nearest cause only; empty when settled."""
+
+
+def chart_status(environment: Environment, seen: Observation, pools: Iterable[Pool]) -> list[ChartStatus]:
+    """Return the charts that are pinned for clusters of ``environment``, in the order of its data."""
+    every = list(pools)
+    return [
+        _status(
+            environment,
+            seen,
+            placed.cluster.name,
+            chart,
+            [pool for pool in every if pool.cluster == placed.cluster.name],
+        )
+        for placed in clusters(environment)
+        for chart in charts_inside(environment, placed)
+        if chart in environment.image_pins.charts_of(placed.cluster.name)
+    ]
+
+
+def _status(environment: Environment, seen: Observation, cluster: str, chart: str, pools: list[Pool]) -> ChartStatus:
+    pin = environment.image_pins.charts_of(cluster)[chart]
+    source = seen.one("OCIRepository", cluster, chart)
+    named = {"kind": "OCIRepository", "name": chart, "namespace": cluster}
+    releases = [
+        body
+        for body in seen.of("HelmRelease")
+        if body["metadata"].get("namespace") == cluster and dig(body, "spec", "chartRef") == named
+    ]
+    digests = {_last(body).get("ociDigest") for body in releases}
+    why = list(islice(_causes(source, releases, pin.digest, pools), 1))
+    return ChartStatus(
+        chart=chart,
+        cluster=cluster,
+        version=pin.version,
+        applied=dig(source or {}, "spec", "ref", "digest"),
+        installed=digests.pop() if len(digests) == 1 else None,
+        settled=not why,
+        settled_since=None if why else _since(releases, pools),
+        why=why,
+    )
+
+
+def _causes(source: Object | None, releases: list[Object], digest: str, pools: list[Pool]) -> Iterator[str]:
+    """Yield why the chart is not settled in its cluster, the nearest cause first."""
+    if source is None or not releases:
+        yield f"{'its OCIRepository' if source is None else 'its HelmRelease'} does not exist there"
+        return
+    for body in (source, *releases):
+        if condition(body, "Ready").get("observedGeneration") != body["metadata"].get("generation"):
+            yield f"Flux has not seen the last change of its {body['kind']} yet"
+        elif not holds(body, "Ready"):
+            said = condition(body, "Ready")
+            yield f"its {body['kind']} is not ready: {said.get('message') or said.get('reason') or 'nothing says why'}"
+    if any(_last(body).get("ociDigest") != digest for body in releases):
+        yield "Flux has not installed what is pinned yet"
+    for pool in pools:
+        for group in pool.groups:
+            yield from (f"{pool.name} {group.failure_domain}: {reason}" for reason in group.why)
+
+
+def _since(releases: list[Object], pools: list[Pool]) -> str | None:
+    """Return when the last of releases was installed, and of nodes became ready."""
+    said = [_last(body).get("lastDeployed") for body in releases]
+    said += [group.settled_since for pool in pools for group in pool.groups]
+    moments = [dt.datetime.fromisoformat(text) for text in said if text]
+    return max(moments).isoformat() if moments else None
+
+
+def _last(body: Object) -> Object:
+    return next(iter(dig(body, "status", "history") or ()), {})

@@ -1,0 +1,223 @@
+"""Compares an object as it is declared with the one that is there, field by field, and tells who owns what differs.
+
+What a server writes otherwise than it was given, such as ``1`` for ``1000m``, is no difference, and the server itself
+says so: an object that does not look as it was declared is put to it as a dry-run, which keeps nothing.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from components.lookups.effects.table import Steps, spelt
+from components.render import labels
+from jacquard.observe.drift import By, FieldDrift
+from jacquard.observe.objects import Object
+from jacquard.providers.kube import ApiError
+from jacquard.providers.kube.field_sets import ITSELF, covers, of_body, union, without
+from jacquard.providers.kube.overlay import seen
+from jacquard.providers.objectset.applyset import FIELD_MANAGER as SET_MANAGER
+from jacquard.providers.objectset.applyset import MEMBER, PART_OF
+from jacquard.providers.ownership import MADE_BY
+
+_HANDS = ("kubectl", "before-first-apply")
+_OURS = (labels.FIELD_MANAGER, SET_MANAGER)
+_PULUMI = ("pulumi-kubernetes", "pulumi-resource-kubernetes")
+_MARKS = {"labels": (PART_OF,), "annotations": (MADE_BY, MEMBER, "pulumi.com/")}
+"""What objects get when they are applied, beside what is rendered; a prefix stands for all that begins with it."""
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_SERVERS_OWN = ("status", "apiVersion", "kind")
+_SECRET = re.compile("passw|token|secret|credential|private", re.IGNORECASE)
+_SHOWN = 100
+"""Characters of a value that are told; of a longer one how many it has."""
+_HIDDEN = "(secret)"
+_ABSENT = object()
+
+Try = Callable[[Object], Object]
+"""Returns what an object would be if this were applied to it, whoever owns its fields."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What came of a comparison."""
+
+    fields: tuple[FieldDrift, ...]
+    unsure: str | None = None
+    """Why the server could not say what applying would do, so that spellings of its own may be among them."""
+
+
+def manager_of(*, in_set: bool) -> str:
+    """Return the field manager that applies an object: alone, or as one of a set."""
+    return SET_MANAGER if in_set else labels.FIELD_MANAGER
+
+
+def is_ours(live: Object) -> bool:
+    """Tell whether we applied an object, by its managers and by the mark of who made it."""
+    noted = live["metadata"].get("annotations") or {}
+    return (MADE_BY in noted or MEMBER in noted) and any(_by(entry["manager"]) is By.OURS for entry in _entries(live))
+
+
+def compared(declared: Object, live: Object, manager: str, attempt: Try) -> Compared:
+    """Return in which fields ``live`` is not as ``declared``, with their owners."""
+    body = _as_applied(declared, live)
+    found = list(_by_hand(body, live))
+    ours = _owned(live, manager)
+    if seen(body, live) == body and not without(ours, of_body(ours, body)):
+        return Compared(fields=tuple(found))
+    try:
+        after, unsure = attempt(body), None
+    except ApiError as error:
+        after, unsure = (
+            _laid(body, live),
+            f"the API server does not say what applying would do: {_told(error, declared)}",
+        )
+    secret = declared["kind"] == "Secret"
+    for path, wanted, there in _differences(after, live):
+        if path[0] not in _SERVERS_OWN and (_declares(body, path) or covers(ours, live, path)):
+            found.append(_field(live, path, wanted, there, secret=secret))
+    return Compared(fields=tuple(found), unsure=unsure)
+
+
+def _as_applied(declared: Object, live: Object) -> Object:
+    """Return what is declared with the marks that ``live`` has of who applied it."""
+    metadata = dict(declared["metadata"])
+    for part, marks in _MARKS.items():
+        there = (live["metadata"].get(part) or {}).items()
+        kept = {name: value for name, value in there if name.startswith(marks)}
+        if kept:
+            metadata[part] = {**kept, **(metadata.get(part) or {})}
+    return {**declared, "metadata": metadata}
+
+
+def _laid(body: Any, live: Any) -> Any:
+    """Return ``live`` with ``body`` laid over it, but for what is empty; lists of another length are taken whole."""
+    if isinstance(body, Mapping) and isinstance(live, Mapping):
+        given = {key: value for key, value in body.items() if key in live or value not in (None, {}, [])}
+        return {**live, **{key: _laid(value, live.get(key)) for key, value in given.items()}}
+    if isinstance(body, list) and isinstance(live, list) and len(body) == len(live):
+        return [_laid(*pair) for pair in zip(body, live, strict=True)]
+    return body
+
+
+def _differences(after: Any, live: Any, path: Steps = ()) -> Iterator[tuple[Steps, Any, Any]]:
+    if isinstance(after, Mapping) and isinstance(live, Mapping):
+        for key in sorted(after.keys() | live.keys()):
+            yield from _differences(after.get(key, _ABSENT), live.get(key, _ABSENT), (*path, key))
+    elif isinstance(after, list) and isinstance(live, list) and len(after) == len(live):
+        for index, pair in enumerate(zip(after, live, strict=True)):
+            yield from _differences(*pair, (*path, index))
+    elif after != live:
+        yield path, after, live
+
+
+def _declares(body: Any, path: Steps) -> bool:
+    for step in path:
+        if not isinstance(body, Mapping):
+            return True  # within a list, whose items are ours as the whole list is
+        if step not in body:
+            return False
+        body = body[step]
+    return True
+
+
+def _entries(live: Object) -> list[Object]:
+    return [entry for entry in live["metadata"].get("managedFields") or () if not entry.get("subresource")]
+
+
+def _owned(live: Object, manager: str) -> Mapping[str, Any]:
+    """Return the fields that ``manager`` applied."""
+    found: Mapping[str, Any] = {}
+    for entry in _entries(live):
+        if entry["manager"] == manager and entry.get("operation") == "Apply":
+            found = union(found, entry.get("fieldsV1") or {})
+    return found
+
+
+def _by(manager: str) -> By:
+    if manager in _OURS or manager.startswith(_PULUMI):
+        return By.OURS
+    return By.HAND if manager.startswith(_HANDS) else By.OTHER
+
+
+def _field(live: Object, path: Steps, wanted: Any, there: Any, *, secret: bool) -> FieldDrift:
+    """Return a field with its owner: whoever else owns it beside us wrote what we did not declare."""
+    owners = [entry for entry in _entries(live) if covers(entry.get("fieldsV1") or {}, live, path)]
+    owners.sort(key=lambda entry: (_by(entry["manager"]) is By.OURS, -_moment(entry).timestamp(), entry["manager"]))
+    first = owners[0] if owners and there is not _ABSENT else None
+    return FieldDrift(
+        path=spelt(path),
+        declared=_shown(wanted, path, secret=secret),
+        live=_shown(there, path, secret=secret),
+        by=_by(first["manager"]) if first else By.NOBODY,
+        manager=first["manager"] if first else None,
+        since=_moment(first) if first and first.get("time") else None,
+    )
+
+
+def _moment(entry: Object) -> dt.datetime:
+    return dt.datetime.fromisoformat(str(entry.get("time") or "1970-01-01T00:00:00Z"))
+
+
+def _by_hand(body: Object, live: Object) -> Iterator[FieldDrift]:
+    """Yield fields that a person set and nobody declared; applying leaves them as they are."""
+    for entry in _entries(live):
+        fields = entry.get("fieldsV1") or {}
+        if _by(entry["manager"]) is By.HAND:
+            for path in _leaves(without(fields, of_body(fields, body)), live):
+                if path[0] not in _SERVERS_OWN and _LAST_APPLIED not in path and not _declares(body, path):
+                    there = _value(live, path)
+                    yield _field(live, path, _ABSENT, there, secret=live["kind"] == "Secret")
+
+
+def _leaves(fields: Mapping[str, Any], value: Any, path: Steps = ()) -> Iterator[Steps]:
+    """Yield the paths of a set of fields within an object; a list is told as a whole."""
+    for key, inner in fields.items():
+        if key == ITSELF:
+            continue
+        form, _, name = key.partition(":")
+        if form != "f":
+            yield path
+            return
+        if isinstance(value, Mapping) and name in value:
+            if inner and inner.keys() != {ITSELF}:
+                yield from dict.fromkeys(_leaves(inner, value[name], (*path, name)))
+            else:
+                yield (*path, name)
+
+
+def _value(value: Any, path: Steps) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def _shown(value: Any, path: Steps, *, secret: bool) -> str | None:
+    """Return a value as JSON, short; of what is secret only that it is there."""
+    if value is _ABSENT:
+        return None
+    if (secret and path[0] != "metadata") or any(_SECRET.search(str(step)) for step in path):
+        return _HIDDEN
+    text = json.dumps(_masked(value), ensure_ascii=False, sort_keys=True)
+    return text if len(text) <= _SHOWN else f"({len(text)} characters)"
+
+
+def _masked(value: Any) -> Any:
+    """Return a value without what is secret in it, by its key or by the name beside it."""
+    if isinstance(value, list):
+        return [_masked(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    named = _SECRET.search(str(value.get("name", "")))
+    return {
+        key: _HIDDEN if _SECRET.search(key) or (named and key == "value") else _masked(item)
+        for key, item in value.items()
+    }
+
+
+def _told(error: ApiError, declared: Object) -> str:
+    """Return why a server refused, which may quote values."""
+    return f"{error.status} {error.reason}" if declared["kind"] == "Secret" or error.status else str(error)

@@ -1,0 +1,67 @@
+"""What IronCore metal says of hosts and images.
+
+A host is its BMC, which has the name of the inventory; its Server is there once the BMC was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jacquard.observe.objects import UNKNOWN, Object, Objects, Place, Report, key
+from jacquard.providers.kube.objects import dig
+
+_API = "metal.ironcore.dev/v1alpha1"
+_BMC, _SERVER, _BOOT = "BMC", "Server", "ServerBootConfiguration"
+HOSTS = ((_API, _BMC), (_API, _SERVER))
+REPORTS = (*HOSTS, (_API, _BOOT))
+_DIGEST = "@sha256:"
+
+
+def image(template: Object) -> str | None:
+    """Return the SHA-256 of the manifest that an IroncoreMetalMachineTemplate pins; None for an image by tag."""
+    return _sha256(dig(template, "spec", "template", "spec", "image"))
+
+
+def states(of: Objects) -> Iterator[tuple[str, str]]:
+    """Yield each host with the state of its Server: ``Available`` is free, ``Reserved`` is claimed and runs a node.
+
+    A host without one says how far its BMC is: ``BMC Pending`` does not answer.
+    """
+    servers = {_bmc(server): str(dig(server, "status", "state") or UNKNOWN) for server in of(_SERVER)}
+    for body in of(_BMC):
+        yield key(body)[1], servers.get(key(body)[1]) or f"BMC {dig(body, 'status', 'state') or UNKNOWN}"
+
+
+def report(of: Objects) -> Report:
+    """Return what looks up a host by namespace and name of the ServerClaim, which are in the ID of a node."""
+    servers = {_reference(server, "serverClaimRef"): server for server in of(_SERVER)}
+    bmcs = {key(body)[1]: body for body in of(_BMC)}
+    boots = {key(body): body for body in of(_BOOT)}
+
+    def values(place: Place) -> tuple[str | None, dict[str, str]]:
+        server = servers.get(place)
+        if server is None:
+            return None, {}
+        host = _bmc(server)
+        found = {
+            "image_sha256": _sha256(dig(boots.get(_reference(server, "bootConfigurationRef")), "spec", "image")),
+            "firmware.bios": dig(server, "status", "biosVersion"),
+            "firmware.bmc": dig(bmcs.get(host or ""), "status", "firmwareVersion"),
+        }
+        return host, {name: value for name, value in found.items() if value}
+
+    return values
+
+
+def _bmc(server: Object) -> str | None:
+    name: str | None = dig(server, "spec", "bmcRef", "name")
+    return name
+
+
+def _reference(server: Object, field: str) -> Place:
+    return str(dig(server, "spec", field, "namespace")), str(dig(server, "spec", field, "name"))
+
+
+def _sha256(reference: str | None) -> str | None:
+    """Return the digest of an OCI image, written ``registry/name@sha256:<hex>``; None when there is none."""
+    return (reference or "").partition(_DIGEST)[2] or None

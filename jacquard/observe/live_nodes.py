@@ -1,0 +1,77 @@
+"""Reads what the nodes of a region are, from Nodes and their hosts, in the words of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from components.render.labels import NODE_IMAGE
+from components.reports.uniformity import LiveNode
+from components.specs.environment import Environment
+from jacquard.observe.backends import bare_metal, control_planes
+from jacquard.observe.objects import Kind, Object, Place, key
+from jacquard.observe.observation import Observation
+from jacquard.providers.kube.objects import dig
+
+TENANT_KINDS = (("v1", "Node"),)
+_POOL = "node-restriction.kubernetes.io/pool"
+_FAILURE_DOMAIN = "node-restriction.kubernetes.io/failure-domain"
+_DRIVER = "nvidia.com/cuda.driver-version.full"
+"""Label that GPU feature discovery sets."""
+_FLAVOUR = "-generic"
+"""How the version of Ubuntu's kernel ends; data leave it out."""
+
+
+def management_kinds(environment: Environment) -> tuple[Kind, ...]:
+    """Return what `live_nodes` reads in the management cluster."""
+    return bare_metal(environment).reports
+
+
+def live_nodes(environment: Environment, seen: Observation) -> list[LiveNode]:
+    """Return the nodes of all pools, each with what it and its host report."""
+    metal = bare_metal(environment)
+    report = metal.report(seen.of)
+    nodes = (
+        (cluster.name, node)
+        for tenant in environment.tenants
+        for cluster in tenant.clusters
+        for node in seen.of("Node", cluster.name)
+    )
+    found = []
+    for cluster, node in nodes:
+        labels = dig(node, "metadata", "labels") or {}
+        if not labels.get(_POOL):
+            continue
+        place = _place(node, metal.provider)
+        host, said = report(place) if place else (None, {})
+        found.append(
+            LiveNode(
+                cluster=cluster,
+                name=key(node)[1],
+                pool=labels[_POOL],
+                failure_domain=labels.get(_FAILURE_DOMAIN, ""),
+                host=host,
+                values={**dict(_of_node(node, control_planes(environment).kubernetes)), **said},
+            )
+        )
+    return found
+
+
+def _place(node: Object, provider: str) -> Place | None:
+    """Return the two segments by which the provider of ``node`` calls its host or its claim; None without them."""
+    text = str(dig(node, "spec", "providerID") or "")
+    parts = text.removeprefix(provider).split("/")
+    return (parts[0], parts[1]) if text.startswith(provider) and len(parts) > 1 else None
+
+
+def _of_node(node: Object, kubernetes: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    labels, info = dig(node, "metadata", "labels") or {}, dig(node, "status", "nodeInfo") or {}
+    if NODE_IMAGE in labels:
+        yield "image", labels[NODE_IMAGE]
+    if info.get("kernelVersion"):
+        yield "kernel", info["kernelVersion"].removesuffix(_FLAVOUR)
+    if info.get("kubeletVersion"):
+        yield "kubelet", kubernetes(info["kubeletVersion"])
+    if info.get("containerRuntimeVersion"):
+        yield "containerd", info["containerRuntimeVersion"].removeprefix("containerd://")
+    if _DRIVER in labels:
+        yield "gpu_driver", labels[_DRIVER]

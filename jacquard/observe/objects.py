@@ -1,0 +1,39 @@
+"""Small ways into Kubernetes objects as they come from an API server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from jacquard.providers.kube.objects import dig
+
+Object: TypeAlias = dict[str, Any]
+Objects: TypeAlias = Callable[[str], list[Object]]
+"""Returns all objects of a kind in one cluster."""
+Kind: TypeAlias = tuple[str, str]
+"""Version and kind."""
+Place: TypeAlias = tuple[str, str]
+"""Namespace and name."""
+Report: TypeAlias = Callable[[Place], tuple[str | None, Mapping[str, str]]]
+"""Returns which host something runs on, if that is known, and what the host says of itself, by property."""
+UNKNOWN = "unknown"
+"""What is said of a state that no controller has written yet."""
+
+
+def condition(body: Object, kind: str) -> Object:
+    """Return the condition ``kind`` of an object, or an empty one."""
+    for item in dig(body, "status", "conditions") or []:
+        if item.get("type") == kind:
+            return dict(item)
+    return {}
+
+
+def holds(body: Object, kind: str, status: str = "True") -> bool:
+    """Tell whether the condition ``kind`` of an object has ``status``; one that is not set has none."""
+    return condition(body, kind).get("status") == status
+
+
+def key(body: Object) -> tuple[str, str]:
+    """Return namespace and name; the namespace of a cluster-scoped object is empty."""
+    metadata = body["metadata"]
+    return str(metadata.get("namespace", "")), str(metadata["name"])

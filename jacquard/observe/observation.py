@@ -1,0 +1,119 @@
+"""Reads the clusters of a region, once: which objects are there, and which cluster did not answer."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from components.render.manifest import MANAGEMENT
+from components.specs.environment import Environment
+from jacquard.machine import paths
+from jacquard.observe.backends import bare_metal, control_planes
+from jacquard.observe.objects import Kind, Object
+from jacquard.providers.errors import ProviderError
+from jacquard.providers.kube import ApiError, ApiServer
+
+_ANSWER_SECONDS = 10.0
+_NEUTRAL_KINDS = (
+    ("cluster.x-k8s.io/v1beta2", "Cluster"),
+    ("cluster.x-k8s.io/v1beta2", "MachineDeployment"),
+    ("cluster.x-k8s.io/v1beta2", "MachineSet"),
+    ("cluster.x-k8s.io/v1beta2", "Machine"),
+    ("provisioning.dpu.nvidia.com/v1alpha1", "DPU"),
+    ("svc.dpu.nvidia.com/v1alpha1", "DPUDeployment"),
+)
+"""Kinds of the management cluster that all regions have."""
+CHART_KINDS = (("helm.toolkit.fluxcd.io/v2", "HelmRelease"), ("source.toolkit.fluxcd.io/v1", "OCIRepository"))
+"""Kinds that say how far charts are; nobody asks for them where none is pinned."""
+_TENANT_KINDS = (("storage.k8s.io/v1", "StorageClass"), ("kubevirt.io/v1", "VirtualMachine"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What the API servers of a region answered."""
+
+    objects: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
+    """Objects by cluster and kind."""
+    unreachable: dict[str, str] = field(default_factory=dict)
+    at: dt.datetime | None = None
+    """Moment of the look by the clock of this machine, not later than any of the answers."""
+
+    def of(self, kind: str, cluster: str = MANAGEMENT) -> list[dict[str, Any]]:
+        """Return all objects of a kind in a cluster; none when it did not answer."""
+        return self.objects.get((cluster, kind), [])
+
+    def one(self, kind: str, namespace: str, name: str) -> dict[str, Any] | None:
+        """Return one object of the management cluster, or None."""
+        for body in self.of(kind):
+            if body["metadata"]["name"] == name and body["metadata"].get("namespace") == namespace:
+                return body
+        return None
+
+
+def connect(environment: Environment, cluster: str) -> ApiServer:
+    """Return a client of one cluster of a region, by its stable kubeconfig path and the context that the region names.
+
+    Raises:
+        KubeconfigError: the cluster was not made yet, or its kubeconfig cannot be used.
+    """
+    path = paths.kubeconfig(environment.name, cluster)
+    context = environment.region.context if cluster == MANAGEMENT else None
+    return ApiServer.from_kubeconfig(path, context, timeout_seconds=_ANSWER_SECONDS)
+
+
+def observe(
+    environment: Environment,
+    connect: Callable[[Environment, str], ApiServer] = connect,
+    *,
+    management: tuple[Kind, ...] | None = None,
+    tenants: tuple[Kind, ...] = _TENANT_KINDS,
+    keep: Callable[[Object], bool] = lambda _: True,
+) -> Observation:
+    """Read the management cluster and all tenant clusters, side by side: objects of these kinds.
+
+    Args:
+        environment: whose clusters.
+        connect: opens one.
+        management: kinds read in the management cluster; None: all that say how far the region is.
+        tenants: kinds read in each tenant cluster.
+        keep: tells which objects are kept, page by page: a cluster may have more pods than fit into memory.
+    """
+    clusters = {MANAGEMENT: _kinds(environment) if management is None else management}
+    clusters |= {cluster.name: tenants for tenant in environment.tenants for cluster in tenant.clusters}
+
+    def read(cluster: str) -> Observation:
+        try:
+            api = connect(environment, cluster)
+            return Observation(
+                objects={(cluster, kind): _list(api, version, kind, keep) for version, kind in clusters[cluster]}
+            )
+        except (ProviderError, OSError) as error:
+            return Observation(unreachable={cluster: str(error)})
+
+    now = dt.datetime.now(dt.UTC).replace(microsecond=0)
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        answers = list(pool.map(read, clusters))
+    return Observation(
+        objects={key: value for answer in answers for key, value in answer.objects.items()},
+        unreachable={key: value for answer in answers for key, value in answer.unreachable.items()},
+        at=now,
+    )
+
+
+def _kinds(environment: Environment) -> tuple[Kind, ...]:
+    """Return what says how far a region is: the kinds of its own backends and no others."""
+    metal = bare_metal(environment)
+    charts = CHART_KINDS if environment.image_pins.charts else ()
+    return (*_NEUTRAL_KINDS, control_planes(environment).kind, metal.machine, metal.template, *metal.hosts, *charts)
+
+
+def _list(api: ApiServer, api_version: str, kind: str, keep: Callable[[Object], bool]) -> list[Object]:
+    try:
+        return [body for body in api.each(api_version, kind) if keep(body)]
+    except ApiError as error:
+        if error.not_found:  # the kind is not served here, so there are no objects of it
+            return []
+        raise

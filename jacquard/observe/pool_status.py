@@ -1,0 +1,207 @@
+"""How far the node pools of a region are: counted by machines, judged by the rules of Cluster API.
+
+A group counts as settled when the controller has seen the last change, all counters agree, its conditions say so, and
+as many Machines exist as were ordered, all of the pinned image. The counters alone stay at zero during a large
+scale-up and look finished before a roll has begun.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from components.lookups.pools import wanted_nodes
+from components.render.labels import FINGERPRINT
+from components.render.pools.node_pool import group_name
+from components.specs.control_planes.hosted_control_plane import ClusterSpec
+from components.specs.environment import Environment
+from components.specs.keys import domain_of, group_key, pool_key, pool_of
+from components.specs.locks import GroupAllocation
+from components.specs.pools.node_pool import NodePoolSpec
+from jacquard.observe.backends import bare_metal
+from jacquard.observe.objects import UNKNOWN, Object, condition, holds, key
+from jacquard.observe.observation import Observation
+from jacquard.observe.roll_holders import roll_holders
+from jacquard.providers.kube.objects import dig
+
+_CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
+_DEPLOYMENT = "cluster.x-k8s.io/deployment-name"
+_DRAINING = "DrainingNode"
+"""Reason of a Machine's condition Deleting while its node is drained."""
+_REASONS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """One rollout group: the nodes of a pool in one failure domain."""
+
+    name: str
+    failure_domain: str
+    image: str
+    """What is pinned."""
+    total: int
+    machines: int
+    ready: int
+    updated: int
+    images: dict[str, int]
+    """Image to the number of machines that were made with it."""
+    fingerprint: str | None
+    """Fingerprint of the intent that its MachineDeployment was applied with; None while there is none."""
+    settled: bool
+    settled_since: str | None
+    """Moment at which the last of its nodes became ready; None when it is not settled, or has no node."""
+    why: list[str]
+    """Reasons why it is not settled, in words; empty when it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """A node pool: the sum of its rollout groups."""
+
+    cluster: str
+    name: str
+    instance_type: str
+    total: int
+    ready: int
+    updated: int
+    images: dict[str, int]
+    settled: bool
+    groups: list[Group]
+
+
+@dataclass(slots=True)
+class Pools:
+    """Indexes over all machines, so that a region of thousands is walked once."""
+
+    environment: Environment
+    seen: Observation
+    machines: dict[tuple[str, str], list[Object]] = field(init=False)
+    """Machines by namespace and MachineDeployment."""
+    image_of: dict[tuple[str, str], str] = field(init=False)
+    """Image of the template that an infrastructure machine was cloned from, by namespace and name."""
+
+    def __post_init__(self) -> None:
+        versions = {image.sha256: image.version for image in self.environment.images.images}
+        metal = bare_metal(self.environment)
+        (_, template), (_, machine) = metal.template, metal.machine
+        images = {key(body): versions.get(metal.image(body) or "", UNKNOWN) for body in self.seen.of(template)}
+        self.image_of = {}
+        for body in self.seen.of(machine):
+            namespace, name = key(body)
+            origin = str(dig(body, "metadata", "annotations", _CLONED_FROM))
+            self.image_of[namespace, name] = images.get((namespace, origin), UNKNOWN)
+        self.machines = {}
+        for body in self.seen.of("Machine"):
+            deployment = str(dig(body, "metadata", "labels", _DEPLOYMENT))
+            self.machines.setdefault((key(body)[0], deployment), []).append(body)
+
+    def pool(self, cluster: ClusterSpec, pool: NodePoolSpec) -> Pool:
+        """Return the state of one pool."""
+        mine = pool_key(cluster.name, pool.name)
+        groups = [
+            self.group(cluster.name, pool.name, domain_of(group), allocation)
+            for group, allocation in sorted(self.environment.allocations.groups.items())
+            if pool_of(group) == mine
+        ]
+        images: Counter[str] = Counter()
+        for group in groups:
+            images.update(group.images)
+        return Pool(
+            cluster=cluster.name,
+            name=pool.name,
+            instance_type=pool.instance_type,
+            total=sum(group.total for group in groups) if pool.autoscaling else wanted_nodes(self.environment, pool),
+            ready=sum(group.ready for group in groups),
+            updated=sum(group.updated for group in groups),
+            images=dict(sorted(images.items())),
+            settled=bool(groups) and all(group.settled for group in groups),
+            groups=groups,
+        )
+
+    def group(self, cluster: str, pool: str, domain: str, size: GroupAllocation) -> Group:
+        """Return the state of one rollout group of ``size``: as many nodes, or as many as its autoscaler orders."""
+        name = group_name(cluster, pool, domain)
+        deployment = self.seen.one("MachineDeployment", cluster, name)
+        least = size.nodes if size.max_nodes is None else size.min_nodes or 0
+        total = min(max(dig(deployment, "spec", "replicas") or 0, least), size.most_nodes)
+        every = self.machines.get((cluster, name), [])
+        machines = [body for body in every if not dig(body, "metadata", "deletionTimestamp")]
+        pins, place = self.environment.image_pins, group_key(pool_key(cluster, pool), domain)
+        image = pins.node(place).image if place in pins.groups else UNKNOWN
+        images = Counter(
+            self.image_of.get((cluster, str(dig(body, "spec", "infrastructureRef", "name"))), UNKNOWN)
+            for body in machines
+        )
+        why = _unsettled(deployment, machines, total) or _old_images(image, images)
+        waits = roll_holders(self.environment, pool_key(cluster, pool), deployment)
+        return Group(
+            name=name,
+            failure_domain=domain,
+            image=image,
+            fingerprint=dig(deployment, "metadata", "annotations", FINGERPRINT),
+            total=total,
+            machines=len(machines),
+            ready=sum(holds(body, "Ready") for body in machines),
+            updated=sum(holds(body, "UpToDate") for body in machines),
+            images=dict(sorted(images.items())),
+            settled=not why,
+            settled_since=None if why else _ready_since(machines),
+            why=[*waits, *why, *_drains(every), *_hints(self.seen, cluster, name, machines)] if why else [],
+        )
+
+
+def _ready_since(machines: list[Object]) -> str | None:
+    """Return when the last of ``machines`` became ready; None when one of them does not say."""
+    moments = [condition(body, "Ready").get("lastTransitionTime") for body in machines]
+    return max(map(str, moments)) if moments and all(moments) else None
+
+
+def _unsettled(deployment: Object | None, machines: list[Object], total: int) -> list[str]:
+    """Return why a MachineDeployment is not settled, the nearest cause only."""
+    if deployment is None:
+        return ["its MachineDeployment does not exist"]
+    status = deployment.get("status") or {}
+    if status.get("observedGeneration") != dig(deployment, "metadata", "generation"):
+        return ["the controller has not seen the last change yet"]
+    wanted = dig(deployment, "spec", "replicas")
+    if wanted != total:
+        return [f"the cluster orders {wanted} nodes, the data {total}"]
+    ready = sum(holds(body, "Ready") for body in machines)
+    if len(machines) != total or ready != total:
+        return [f"{ready} of {total} nodes ready, {len(machines)} machines exist"]
+    names = ("replicas", "readyReplicas", "availableReplicas", "upToDateReplicas")
+    behind = [f"{name} {status.get(name, 0)}" for name in names if status.get(name, 0) != total]
+    if behind:
+        return [f"{', '.join(behind)} of {total}"]
+    expected = {"Available": "True", "RollingOut": "False", "MachinesUpToDate": "True"}
+    wrong = [kind for kind, value in expected.items() if not holds(deployment, kind, value)]
+    return [f"condition {kind} is {condition(deployment, kind).get('status', 'not set')}" for kind in wrong]
+
+
+def _old_images(pinned: str, images: Counter[str]) -> list[str]:
+    return [
+        f"{count} machines run {image}, pinned is {pinned}"
+        for image, count in sorted(images.items())
+        if image != pinned
+    ]
+
+
+def _drains(machines: list[Object]) -> list[str]:
+    """Return for which pods machines that go wait, the first few."""
+    drained = [body for body in machines if condition(body, "Deleting").get("reason") == _DRAINING]
+    told = [(key(body)[1], str(condition(body, "Deleting").get("message")).splitlines()[1:]) for body in drained]
+    lines = [f"{name} is drained: {line.removeprefix('* ')}" for name, lines in told for line in lines]
+    return lines[:_REASONS_SHOWN]
+
+
+def _hints(seen: Observation, cluster: str, deployment: str, machines: list[Object]) -> list[str]:
+    """Return what the controllers themselves say, each message once, the first few."""
+    sets = [
+        body
+        for body in seen.of("MachineSet")
+        if key(body)[0] == cluster and dig(body, "metadata", "labels", _DEPLOYMENT) == deployment
+    ]
+    said = [condition(body, "ScalingUp").get("message") for body in sets if holds(body, "ScalingUp")]
+    said += [condition(body, "Ready").get("message") for body in machines if not holds(body, "Ready")]
+    lines = [" ".join(str(message).split()).removeprefix("* ") for message in said if message]
+    return list(dict.fromkeys(lines))[:_REASONS_SHOWN]

@@ -1,0 +1,247 @@
+"""What a region is like now: an `Observation` of its clusters, compared with its data. Pure; see `observe`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from components.lookups.control_planes import running_version
+from components.render.manifest import MANAGEMENT
+from components.specs.control_planes.hosted_control_plane import ClusterSpec
+from components.specs.environment import Environment
+from components.specs.keys import chart_key, pool_key, vm_key
+from components.specs.region.tenant import TenantSpec
+from components.specs.vms.vm_offering import RunStrategy, VirtualMachineSpec
+from jacquard.observe.backends import bare_metal, control_planes
+from jacquard.observe.chart_status import ChartStatus, chart_status
+from jacquard.observe.dpu_status import DpuDeploymentStatus, dpu_deployments
+from jacquard.observe.objects import UNKNOWN, holds, key
+from jacquard.observe.observation import Observation
+from jacquard.observe.pool_status import Pool, Pools
+from jacquard.providers.kube.objects import dig
+
+RUNNING = "Running"
+"""What KubeVirt says of a VM that runs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlPlane:
+    """A hosted control plane and the way to it."""
+
+    name: str
+    tenant: str
+    version: str
+    """What the data orders."""
+    running_version: str | None
+    endpoint: str | None
+    ready: bool
+    reachable: bool
+    """Whether its API answers from here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vpc:
+    """A tenant's network, with its numbers."""
+
+    name: str
+    tenant: str
+    isolation: str
+    vni: int | None
+    hosts: str | None
+    pods: str | None
+    egress: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageClass:
+    """A storage class that a cluster offers; ``present`` is None when its API does not answer."""
+
+    cluster: str
+    name: str
+    driver: str
+    default: bool
+    present: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offering:
+    """Sizes and images of VMs that can be ordered in a cluster."""
+
+    cluster: str
+    sizes: list[str]
+    images: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vm:
+    """A virtual machine, or a fleet of them; ``state`` is None when its cluster does not answer."""
+
+    cluster: str
+    name: str
+    size: str
+    image: str
+    public_ip: str | None
+    volumes: list[str]
+    state: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegionStatus:
+    """Everything that ``jacquard status`` says; the field names are the keys of its JSON."""
+
+    schema_version: int = 1
+    environment: str
+    observed_at: str | None
+    """The moment of which all else is said."""
+    settled: bool
+    why: list[str]
+    unreachable: dict[str, str]
+    """Cluster to the reason why it could not be read."""
+    clusters: list[ControlPlane]
+    pools: list[Pool]
+    hosts: dict[str, int]
+    """State, in the words of the bare-metal backend, to the number of hosts."""
+    dpus: dict[str, int]
+    dpu_deployments: list[DpuDeploymentStatus]
+    """DPUs by DPUDeployment. None of them keeps the region from being settled: each waits for whoever lets it go."""
+    charts: list[ChartStatus]
+    """Charts that are pinned for clusters."""
+    vpcs: list[Vpc]
+    storage_classes: list[StorageClass]
+    offerings: list[Offering]
+    vms: list[Vm]
+
+
+def assemble(environment: Environment, seen: Observation) -> RegionStatus:
+    """Compare what was seen with what the data orders."""
+    clusters = [_control_plane(environment, t, c, seen) for t in environment.tenants for c in t.clusters]
+    index = Pools(environment, seen)
+    pools = [index.pool(c, p) for t in environment.tenants for c in t.clusters for p in c.pools]
+    charts = chart_status(environment, seen, pools)
+    vms = [vm for tenant in environment.tenants for vm in _vms(environment, tenant, seen)]
+    meant_to_run = _meant_to_run(environment)
+    states = {name: vm.state for vm in vms if (name := vm_key(vm.cluster, vm.name)) in meant_to_run}
+    classes = [sc for t in environment.tenants for c in t.clusters for sc in _classes(environment, c, seen)]
+    unread = [f"cluster {name} cannot be read: {reason}" for name, reason in seen.unreachable.items()]
+    # Without the management cluster nothing else is known, and saying so of each pool would bury the reason.
+    why = (
+        unread
+        if MANAGEMENT in seen.unreachable
+        else [
+            *unread,
+            *(f"control plane {c.name} is not ready" for c in clusters if not c.ready),
+            *(
+                f"{pool_key(p.cluster, p.name)} {g.failure_domain}: {reason}"
+                for p in pools
+                for g in p.groups
+                for reason in g.why
+            ),
+            *(f"{chart_key(one.chart, one.cluster)}: {reason}" for one in charts for reason in one.why),
+            *(f"storage class {sc.name} is missing in {sc.cluster}" for sc in classes if sc.present is False),
+            *(f"vm {name} is {state}" for name, state in states.items() if state not in (None, RUNNING)),
+        ]
+    )
+    return RegionStatus(
+        environment=environment.name,
+        observed_at=seen.at.isoformat() if seen.at else None,
+        settled=not why,
+        why=why,
+        unreachable=seen.unreachable,
+        clusters=clusters,
+        pools=pools,
+        hosts=_tally(state for _, state in bare_metal(environment).states(seen.of)),
+        dpus=_tally(str(dig(body, "status", "phase") or UNKNOWN) for body in seen.of("DPU")),
+        dpu_deployments=dpu_deployments(environment, seen),
+        charts=charts,
+        vpcs=[vpc for tenant in environment.tenants for vpc in _vpcs(environment, tenant)],
+        storage_classes=classes,
+        offerings=[
+            Offering(cluster=t.vms.cluster, sizes=list(t.vms.offerings), images=list(t.vms.images))
+            for t in environment.tenants
+            if t.vms
+        ],
+        vms=vms,
+    )
+
+
+def _tally(states: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(states).items()))
+
+
+def _control_plane(
+    environment: Environment, tenant: TenantSpec, cluster: ClusterSpec, seen: Observation
+) -> ControlPlane:
+    body = seen.one("Cluster", cluster.name, cluster.name) or {}
+    backend = control_planes(environment)
+    said = dig(seen.one(backend.kind[1], cluster.name, cluster.name), "status", "version")
+    endpoint = dig(body, "spec", "controlPlaneEndpoint") or {}
+    running, version = backend.kubernetes(said) if said else None, running_version(environment, cluster)
+    return ControlPlane(
+        name=cluster.name,
+        tenant=tenant.tenant,
+        version=version,
+        running_version=running,
+        endpoint=f"{endpoint['host']}:{endpoint.get('port', 6443)}" if endpoint.get("host") else None,
+        ready=holds(body, "ControlPlaneAvailable") and running == version,
+        reachable=cluster.name not in seen.unreachable,
+    )
+
+
+def _vpcs(environment: Environment, tenant: TenantSpec) -> Iterable[Vpc]:
+    for vpc in tenant.vpcs:
+        numbers = environment.allocations.vpcs.get(vpc.name)
+        yield Vpc(
+            name=vpc.name,
+            tenant=tenant.tenant,
+            isolation=vpc.isolation.value,
+            vni=numbers.vni if numbers else None,
+            hosts=str(numbers.hosts) if numbers else None,
+            pods=str(numbers.pods) if numbers else None,
+            egress=vpc.egress.value,
+        )
+
+
+def _classes(environment: Environment, cluster: ClusterSpec, seen: Observation) -> Iterable[StorageClass]:
+    specs = {spec.name: spec for spec in environment.region.storage}
+    present = {key(body)[1] for body in seen.of("StorageClass", cluster.name)}
+    for name in cluster.storage:
+        yield StorageClass(
+            cluster=cluster.name,
+            name=name,
+            driver=specs[name].driver,
+            default=specs[name].default,
+            present=None if cluster.name in seen.unreachable else name in present,
+        )
+
+
+def _vms(environment: Environment, tenant: TenantSpec, seen: Observation) -> Iterable[Vm]:
+    if tenant.vms is None:
+        return
+    cluster = tenant.vms.cluster
+    states = {key(body)[1]: dig(body, "status", "printableStatus") for body in seen.of("VirtualMachine", cluster)}
+    for vm in tenant.vms.machines:
+        address = environment.allocations.public_ips.get(vm_key(cluster, vm.name))
+        yield Vm(
+            cluster=cluster,
+            name=vm.name,
+            size=vm.size,
+            image=vm.image,
+            public_ip=str(address) if address else None,
+            volumes=[f"{volume.name} {volume.size} {volume.storage_class}" for volume in vm.volumes],
+            state=None if cluster in seen.unreachable else _vm_state(vm, states),
+        )
+
+
+def _meant_to_run(environment: Environment) -> frozenset[str]:
+    """Return the keys of VMs that are to run whatever happens."""
+    every = ((tenant.vms.cluster, vm) for tenant in environment.tenants if tenant.vms for vm in tenant.vms.machines)
+    return frozenset(vm_key(cluster, vm.name) for cluster, vm in every if vm.run_strategy is RunStrategy.ALWAYS)
+
+
+def _vm_state(vm: VirtualMachineSpec, states: Mapping[str, str | None]) -> str:
+    """Return what KubeVirt says of a VM; of a fleet how many run, unless all do."""
+    if vm.count is None:
+        return (states[vm.name] or "Pending") if vm.name in states else "Missing"
+    running = sum(states.get(f"{vm.name}-{number}") == RUNNING for number in range(vm.count))
+    return RUNNING if running == vm.count else f"{running} of {vm.count} {RUNNING}"

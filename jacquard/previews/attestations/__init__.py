@@ -1,0 +1,1 @@
+"""Digests, approvals and signed statements of previews."""

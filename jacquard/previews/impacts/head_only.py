@@ -1,0 +1,65 @@
+"""Which parts of a region one edit alone makes others: tried, where more than one edit may have done it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from components.specs.reading.loader import load_environment
+from components.specs.reading.problems import SpecError
+from jacquard.previews.impacts.edits import Edit, Steps, with_edit
+from jacquard.previews.snapshots import Key, Side, same, side
+from stacks.extensions import joined
+
+MOST = 12
+"""Edits that are tried; each costs as much as reading the environment again."""
+
+
+class Alone:
+    """Applies edits one at a time to the files of the base, and sees what comes of it."""
+
+    def __init__(self, base: Side, environments: Path) -> None:
+        self._base = base
+        self._environments = environments
+        self._tried: dict[tuple[str, Steps], frozenset[Key] | None] = {}
+
+    def may_touch(self, edit: Edit, key: Key) -> bool:
+        """Tell whether ``edit`` alone makes the component ``key`` another one; true where that cannot be told."""
+        place = (edit.file, edit.steps)
+        if place not in self._tried and len(self._tried) < MOST:
+            self._tried[place] = self._touched(edit)
+        found = self._tried.get(place)
+        return found is None or key in found
+
+    def _touched(self, edit: Edit) -> frozenset[Key] | None:
+        name = self._base.environment.name
+        with tempfile.TemporaryDirectory(prefix="jacquard-edit-") as folder:
+            copy = Path(shutil.copytree(self._environments, Path(folder) / "environments", ignore=_others(name)))
+            path = copy / name / edit.file
+            text = _with(path, edit)
+            if text is None:
+                return None
+            path.write_text(text, encoding="utf-8")
+            try:
+                after = side(joined(load_environment(name, copy))).parts
+            except (SpecError, KeyError):
+                return None
+            before = self._base.parts
+            return frozenset(key for key in before.keys() | after.keys() if not same(before.get(key), after.get(key)))
+
+
+def _others(name: str) -> Any:
+    """Return what keeps ``copytree`` from copying other environments."""
+    return lambda folder, names: [one for one in names if (Path(folder) / one / "region.yaml").exists() and one != name]
+
+
+def _with(path: Path, edit: Edit) -> str | None:
+    """Return the text of a file of the base with ``edit``; None where it cannot be written."""
+    if path.suffix != ".yaml" or not path.exists():
+        return None
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return yaml.safe_dump(with_edit(document, edit.steps, edit.new), sort_keys=False, allow_unicode=True)

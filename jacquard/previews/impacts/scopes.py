@@ -1,0 +1,125 @@
+"""What an edit and a part of a region are about, and with that which edit can have caused what.
+
+A scope is a path through the region: tenant, cluster, pool, failure domain. What is about the whole region has the
+empty one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from components.specs.environment import Environment
+from components.specs.keys import cluster_of, domain_of, is_about_charts, is_about_dpus, pool_of
+from jacquard.previews.impacts.edits import Edit
+
+Scope: TypeAlias = tuple[str, ...]
+_HALL = "hall "
+_FURTHER = 100
+"""Added to the distance of what lies inside a part: an edit of a pool can change what its cluster is made of."""
+
+
+def vpc_scope(tenant: str, vpc: str) -> Scope:
+    """Return what a VPC of ``tenant`` is about; it is no cluster, whatever its name."""
+    return (tenant, f"vpc {vpc}")
+
+
+def hall_scope(hall: str) -> Scope:
+    """Return what the hosts of ``hall`` are about; a hall is no tenant, whatever its name."""
+    return (f"{_HALL}{hall}",)
+
+
+def is_hall(about: Scope) -> bool:
+    """Tell whether something is about the hosts of a hall."""
+    return bool(about) and about[0].startswith(_HALL)
+
+
+def dpu_scope(deployment: str = "") -> Scope:
+    """Return what the DPUs of a DPUDeployment are about, or all DPUs."""
+    return ("dpus", deployment) if deployment else ("dpus",)
+
+
+class Scopes:
+    """Tells what edits of one environment are about, of which both sides are known."""
+
+    def __init__(self, *sides: Environment) -> None:
+        tenants = [tenant for side in sides for tenant in side.tenants]
+        self._tenants = {cluster.name: tenant.tenant for tenant in tenants for cluster in tenant.clusters}
+        self._vpcs = {vpc.name: tenant.tenant for tenant in tenants for vpc in tenant.vpcs}
+        self._halls = {host.host: host.hall for side in sides for host in side.hosts}
+
+    def of_key(self, key: str) -> Scope:
+        """Return the scope of a key of a lock file: of a cluster, a pool, a rollout group or a DPUDeployment."""
+        if is_about_dpus(key):
+            return dpu_scope(domain_of(key) if "/" in key else "")
+        if is_about_charts(key):
+            cluster = domain_of(key)
+            return (self._tenants[cluster], cluster) if cluster in self._tenants else ()
+        return (self._tenants.get(cluster_of(key), ""), *key.split("/"))
+
+    def of_edit(self, edit: Edit) -> tuple[Scope, ...]:
+        """Return what ``edit`` is about: mostly one part, of a host's assignment its pool and its hall."""
+        if edit.file.startswith("tenants/"):
+            return (_in_tenant(edit),)
+        if edit.file.startswith("inventory/"):
+            return (hall_scope(edit.file.removeprefix("inventory/hall-").removesuffix(".csv")),)
+        match edit.file, edit.steps:
+            case ("out_of_service.yaml", ("hosts", host, *_)) | (
+                "allocations.lock.yaml",
+                ("addresses", host, *_),
+            ):
+                return self._of_host(host)
+            case "allocations.lock.yaml" | "images.lock.yaml", (section, key, *_):
+                return self._in_lock(section, key, edit)
+            case _:
+                return ((),)
+
+    def _in_lock(self, section: str, key: str, edit: Edit) -> tuple[Scope, ...]:
+        match section:
+            case "groups" | "clusters" | "control_planes" | "rollouts" | "previous" | "dpus" | "charts":
+                return (self.of_key(key),)
+            case "waves":
+                return (self.of_key(pool_of(key)),)
+            case "hosts":
+                pools = [str(pool) for pool in (edit.old, edit.new) if pool]
+                return (*map(self.of_key, pools), *self._of_host(key))
+            case "vpcs":
+                return (vpc_scope(self._vpcs.get(key, ""), key),)
+            case "public_ips":
+                return (self.of_key(cluster_of(key)),)
+            case _:
+                return ((),)
+
+    def _of_host(self, host: str) -> tuple[Scope, ...]:
+        return (hall_scope(self._halls[host]),) if host in self._halls else ((),)
+
+    def nearest(self, about: Scope, edits: Sequence[Edit]) -> list[Edit]:
+        """Return the edits nearest to a part of the region, all that are equally near; none when none is near."""
+        near: dict[int, list[Edit]] = {}
+        for edit in edits:
+            distances = [far for scope in self.of_edit(edit) if (far := _distance(scope, about)) is not None]
+            if distances:
+                near.setdefault(min(distances), []).append(edit)
+        return near[min(near)] if near else []
+
+
+def _in_tenant(edit: Edit) -> Scope:
+    tenant = edit.file.removeprefix("tenants/").removesuffix(".yaml")
+    match edit.steps:
+        case ("clusters", cluster, "pools", pool, *_):
+            return (tenant, cluster, pool)
+        case ("clusters", cluster, *_):
+            return (tenant, cluster)
+        case ("vpcs", vpc, *_):
+            return vpc_scope(tenant, vpc)
+        case _:
+            return (tenant,)
+
+
+def _distance(edit: Scope, about: Scope) -> int | None:
+    """Return how far an edit is from a part of the region: 0 for the part itself, None for another part."""
+    if about[: len(edit)] == edit:
+        return len(about) - len(edit)
+    if edit[: len(about)] == about:
+        return _FURTHER + len(edit) - len(about)
+    return None

@@ -1,0 +1,98 @@
+"""The verdict on a change: whether anything refuses it, whom it waits for, whether anybody knows what it does."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+
+from components.lookups.effects.effect import Effect
+from components.specs.base import Spec
+from components.specs.reading.problems import listed
+from jacquard.previews.attestations.approvals import missing
+from jacquard.previews.impacts.impact import Impact
+from jacquard.previews.preview import Offence, Outcome, Preview, StackPreview, Verdict
+from jacquard.previews.secrets import Secrets
+
+_PROTECTED = "protected"
+_MOST = 10
+_MOST_CHARACTERS = 300
+
+
+def judged(impact: Impact, stacks: Sequence[StackPreview], offences: Sequence[Offence]) -> Preview:
+    """Return the preview of a change, whose causes are told without what looks like a secret in them.
+
+    Args:
+        impact: what it does to nodes, tenants and the rest.
+        stacks: what the engine would do, stack by stack.
+        offences: what policies say.
+    """
+    approvals_missing = [tenant.tenant for tenant in missing(impact)]
+    blocked = tuple(_blocks(impact, stacks, offences))
+    return Preview(
+        environment=impact.environment,
+        base=impact.base,
+        head=impact.head,
+        verdict=_verdict(impact, blocked, approvals_missing),
+        blocked_by=blocked,
+        approvals_missing=tuple(approvals_missing),
+        impact=_masked(impact),
+        stacks=tuple(stacks),
+        offences=tuple(offences),
+        digests={"impact": digest(impact), "stacks": digest(*stacks), "policies": digest(*offences)},
+    )
+
+
+def digest(*found: Spec) -> str:
+    """Return the SHA-256 of what models say."""
+    said = hashlib.sha256()
+    for one in found:
+        said.update(one.model_dump_json().encode())
+    return said.hexdigest()
+
+
+def _verdict(impact: Impact, blocked: Sequence[str], approvals_missing: Sequence[str]) -> Verdict:
+    if blocked:
+        return Verdict.BLOCKED
+    if approvals_missing:
+        return Verdict.NEEDS_APPROVAL
+    return Verdict.UNDECIDED if impact.effect is Effect.UNKNOWN else Verdict.SAFE
+
+
+def _blocks(impact: Impact, stacks: Sequence[StackPreview], offences: Sequence[Offence]) -> Iterator[str]:
+    """Yield what refuses the change, or keeps anybody from knowing what it does."""
+    if refused := [row.part for row in impact.rows if row.effect is Effect.REFUSED]:
+        yield f"an API server would refuse the change of {listed(refused, _MOST)}"
+    if protected := [one.name for one in impact.lost if one.outcome == _PROTECTED]:
+        yield f"protected: {listed(protected, _MOST)}"
+    if rules := dict.fromkeys(one.rule for one in offences if one.refuses):
+        yield f"refused by {listed(list(rules), _MOST)}"
+    for stack in stacks:
+        if stack.outcome is Outcome.FAILED:
+            yield f"the preview of {stack.stack} failed: {_first_line(stack.reason or '')}"
+        if stack.held:
+            yield f"{stack.stack} would lose what nobody asked to lose; --accept {stack.accept} says so"
+
+
+def _first_line(text: str) -> str:
+    line = text.partition("\n")[0]
+    return line if len(line) <= _MOST_CHARACTERS else f"{line[:_MOST_CHARACTERS]}..."
+
+
+def _masked(impact: Impact) -> Impact:
+    """Return an impact whose edits show nothing that looks like a secret."""
+    secrets = Secrets()
+
+    def shown(value: str | None) -> str | None:
+        return None if value is None else secrets.mask(value)
+
+    rows = tuple(
+        row.model_copy(
+            update={
+                "causes": tuple(
+                    one.model_copy(update={"old": shown(one.old), "new": shown(one.new)}) for one in row.causes
+                )
+            }
+        )
+        for row in impact.rows
+    )
+    return impact.model_copy(update={"rows": rows})

@@ -1,0 +1,52 @@
+"""Which losses of a plan need a word, with who uses what would go, asked of the clusters as they are now."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from components.lookups.charts import installed_inside
+from components.lookups.pools import clusters
+from components.specs.environment import Environment
+from jacquard.engine import guard
+from jacquard.engine.guard import Held
+from jacquard.engine.plan import Loss, Plan
+from jacquard.observe.add_on_users import RELEASE, Uninstalled, add_on_users
+from jacquard.observe.observation import connect
+from jacquard.observe.users import USED, Name, UnseenError, users
+from jacquard.providers.kube.objects import dig
+
+
+def held(plan: Plan, environment: Environment) -> list[Held]:
+    """Return the losses of ``plan`` that need a word, in order of kind and name; clusters are asked only about some."""
+    return guard.held(plan, environment, partial(_users, plan, environment))
+
+
+def _users(plan: Plan, environment: Environment, loss: Loss) -> tuple[str, ...] | None:
+    """Return who uses an object, without what the plan itself moves or takes away; None where nobody could look."""
+    name = loss.identity[1:] if loss.identity else ("", "", "", "")
+    used = (f"{name[0]}/{name[1]}", name[2], name[3])
+    uninstalled = _uninstalled(environment, loss) if used[0] == RELEASE else None
+    if used[0] not in USED and uninstalled is None:
+        return ()
+    cluster = uninstalled.cluster if uninstalled else loss.cluster
+
+    def known(user: Name) -> bool:
+        return (cluster, *user) in plan.known
+
+    try:
+        if uninstalled:
+            return add_on_users(lambda: connect(environment, cluster), uninstalled, known)
+        return users(lambda: connect(environment, cluster), used, known)
+    except UnseenError:
+        return None
+
+
+def _uninstalled(environment: Environment, loss: Loss) -> Uninstalled | None:
+    """Return what the end of a release takes from a cluster that stays; None where it rests, or is no tenant's."""
+    spec, namespace = loss.recorded.get("spec") or {}, (loss.recorded.get("metadata") or {}).get("namespace")
+    placed = next((placed for placed in clusters(environment) if placed.cluster.name == namespace), None)
+    if placed is None or not spec.get("kubeConfig") or spec.get("suspend"):
+        return None
+    spaces = {space for _, space in installed_inside(environment, placed)}
+    platform = frozenset({*spaces, str(spec.get("targetNamespace", ""))} - {""})
+    return Uninstalled(chart=str(dig(spec, "chartRef", "name")), cluster=placed.cluster.name, platform=platform)

@@ -1,0 +1,59 @@
+"""What the provider tells tools about itself: its one resource and its settings."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from typing import Any
+
+from jacquard.providers.objectset.config import KEYS
+from jacquard.providers.objectset.inputs import UID_DIGITS
+
+TYPE = "jacquard:index:ObjectSet"
+_TEXT = {"type": "string"}
+_OBJECTS = {"type": "object", "additionalProperties": {"$ref": "pulumi.json#/Any"}}
+_TEXTS = {"type": "object", "additionalProperties": _TEXT}
+
+
+def plugin_version() -> str:
+    """Return the version of the installed package."""
+    return version("jacquard")
+
+
+def schema() -> str:
+    """Return the Pulumi package schema as JSON."""
+    config: dict[str, Any] = {key: {**_TEXT, "description": words} for key, words in KEYS.items()}
+    place = {
+        "setName": {**_TEXT, "description": "name of the set and of its parent ConfigMap; a change replaces"},
+        "namespace": {**_TEXT, "description": "namespace of the parent ConfigMap; a change replaces"},
+    }
+    members = {**_OBJECTS, "description": "whole Kubernetes objects by a stable key"}
+    patches = {
+        **_OBJECTS,
+        "description": "fields of objects that other controllers make, by a stable key: apiVersion, kind, names, and "
+        "fields, which are applied to each that is there; none is made or deleted. namespace where the kind lies in "
+        "one; waitSeconds for objects that are to be there soon; madeOf, of which another value means other objects",
+    }
+    waiting = {"type": "array", "items": _TEXT, "description": "objects of patches that do not have their fields yet"}
+    cluster = {
+        **_TEXT,
+        "description": "uid of the cluster's namespace kube-system, by which the cluster is known again",
+    }
+    uids = {**_TEXTS, "description": f"first {UID_DIGITS} digits of the uid of each object by its key"}
+    return json.dumps(
+        {
+            "name": "jacquard",
+            "version": plugin_version(),
+            "description": "Sets of Kubernetes objects that are one resource",
+            "provider": {"inputProperties": config, "requiredInputs": ["kubeconfig", "clusterIdentifier"]},
+            "resources": {
+                TYPE: {
+                    "description": "Objects applied side by side, found again and pruned by ApplySet labels",
+                    "inputProperties": {**place, "members": members, "patches": patches},
+                    "requiredInputs": ["setName", "namespace", "members"],
+                    "properties": {**place, "cluster": cluster, "uids": uids, "waiting": waiting},
+                    "required": ["setName", "namespace", "cluster", "uids"],
+                }
+            },
+        }
+    )

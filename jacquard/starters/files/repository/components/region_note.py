@@ -1,0 +1,28 @@
+"""region-note: in each cluster of a region, a note that says whom to call. An example: change it or remove it.
+
+A component of this repository is a file of `components/` with a function `concepts`. What it yields is checked,
+rendered, judged by policies and applied like everything that Jacquard describes itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from components.lookups.slices import Slice, SliceKind
+from components.render.extensions import OwnInput
+from components.render.manifest import MANAGEMENT
+from components.render.objects import manifest
+from components.specs.environment import Environment
+
+CONTACT = "platform@cloud.example"
+
+
+def concepts(environment: Environment, part: Slice) -> Iterator[OwnInput]:
+    """Yield what this component adds to the slice ``part`` of ``environment``."""
+    clusters = {SliceKind.FOUNDATION: MANAGEMENT, SliceKind.CLUSTER: part.subject}
+    cluster = clusters.get(part.kind)
+    if cluster is None:
+        return
+    note = {"region": environment.name, "stage": environment.region.stage.value, "contact": CONTACT}
+    placed = manifest("v1", "ConfigMap", "region-note", namespace="kube-public", cluster=cluster, data=note)
+    yield OwnInput(name=f"{cluster}-note", objects=(placed,))

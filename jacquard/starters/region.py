@@ -1,0 +1,79 @@
+"""The files of a new environment: an example that can be brought up, or the shape of one that is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from components.specs.environment import Environment
+from components.specs.reading.loader import REGION
+from components.specs.reading.lock_text import entry_text
+from jacquard.starters.hosts import HEADER, example_hosts
+
+NAME = "starter"
+"""Name of the region in the example's files."""
+FILES = Path(str(files("jacquard.starters").joinpath("files")))
+"""What new files are copied from; packages of ours are installed as folders."""
+_EXAMPLES = (REGION, "tenants/first.yaml")
+
+
+def example(name: str, halls: Sequence[str]) -> dict[str, str]:
+    """Return the files of an example region, by their path in its folder: simulated hardware, one tenant.
+
+    Args:
+        name: of the region.
+        halls: whose hosts are made up; at most `jacquard.starters.hosts.MAX_HALLS`.
+    """
+    texts = {path: (FILES / path).read_text(encoding="utf-8") for path in _EXAMPLES}
+    texts = {path: renamed(text, NAME, name) for path, text in texts.items()}
+    texts[REGION] = with_halls(texts[REGION], halls)
+    return texts | {_inventory(hall): example_hosts(hall, index) for index, hall in enumerate(halls)}
+
+
+def like(environment: Environment, folder: Path, name: str, halls: Sequence[str]) -> dict[str, str]:
+    """Return the files of a region in the shape of another one, without its tenants, hosts and what is about these.
+
+    Args:
+        environment: the one that is there.
+        folder: its folder; comments and order of its files stay.
+        name: of the new region; it takes the place of the old name wherever that is a word of its own.
+        halls: of the new region; empty: those of the other one.
+    """
+    text = renamed((folder / REGION).read_text(encoding="utf-8"), environment.name, name)
+    there = [hall for site in environment.region.sites for hall in site.halls]
+    headers = (_first_line(folder / _inventory(hall)) for hall in there)
+    hosts = dict.fromkeys(map(_inventory, halls or there), next(filter(None, headers), HEADER))
+    return {REGION: with_halls(text, halls) if halls else text, **hosts}
+
+
+def renamed(text: str, before: str, after: str) -> str:
+    """Return ``text`` with ``after`` for ``before``, where that is no part of a longer word."""
+    return re.sub(rf"(?<![A-Za-z0-9]){re.escape(before)}(?![A-Za-z0-9])", after, text)
+
+
+def with_halls(text: str, halls: Sequence[str]) -> str:
+    """Return a ``region.yaml`` whose first site has ``halls``; nothing else of it changes."""
+    node = _value(_value(yaml.compose(text, yaml.CSafeLoader), "sites").value[0], "halls")
+    begin, old = node.start_mark.index, text[node.start_mark.index : node.end_mark.index].rstrip()
+    return text[:begin] + entry_text(list(halls)) + text[begin + len(old) :]
+
+
+def _value(mapping: Any, key: str) -> Any:
+    """Return the node of ``key``; the environment was loaded, so that it is there."""
+    return next(value for name, value in mapping.value if name.value == key)
+
+
+def _inventory(hall: str) -> str:
+    return f"inventory/hall-{hall}.csv"
+
+
+def _first_line(path: Path) -> str:
+    if not path.exists():
+        return ""
+    with path.open(encoding="utf-8") as lines:
+        return lines.readline()

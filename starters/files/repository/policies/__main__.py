@@ -1,1 +1,0 @@
-../../../../policies/__main__.py
