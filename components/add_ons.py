@@ -1,34 +1,44 @@
-"""Add-ons of a tenant cluster: releases by the management cluster, their namespaces in the cluster itself."""
+"""Components of add-ons in tenant clusters."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pulumi
 
+from components.component import Component, Outputs
 from components.render.add_ons.add_ons import AddOnsInput
-from components.resources import PACKAGE, Clusters, register
+from components.render.add_ons.flux import FluxInput
+from components.render.add_ons.pod_priorities import PodPrioritiesInput
+from components.render.concept import Made
 
 
-@dataclass(frozen=True, kw_only=True)
-class AddOnsArgs:
-    """What AddOns are made from."""
+class AddOns(Component[AddOnsInput]):
+    """Releases of the add-ons of one cluster, and their namespaces in it."""
 
-    add_ons: AddOnsInput
-    clusters: Clusters
-
-
-class AddOns(pulumi.ComponentResource):
-    """The add-ons of one cluster: its network, and what makes its nodes useful.
-
-    Children: one resource per item of `AddOnsInput.render`.
-    """
-
+    INPUT = AddOnsInput
     installed: pulumi.Output[list[str]]
-    """Names of the add-ons, in the order they are installed."""
+    """Names of the add-ons, in installation order."""
 
-    def __init__(self, name: str, args: AddOnsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(f"{PACKAGE}:AddOns", name, {}, opts)
-        register(self, name, args.add_ons.render(), args.clusters)
-        self.installed = pulumi.Output.from_input([entry.name for entry in args.add_ons.add_ons])
-        self.register_outputs({"installed": self.installed})
+    def _outputs(self, made: Made[AddOnsInput]) -> Outputs:
+        return {"installed": [entry.name for entry in made.concept.add_ons]}
+
+
+class PodPriorities(Component[PodPrioritiesInput]):
+    """PriorityClasses of one cluster."""
+
+    INPUT = PodPrioritiesInput
+    names: pulumi.Output[list[str]]
+    """Names of the priorities, in the order of the catalogue."""
+
+    def _outputs(self, made: Made[PodPrioritiesInput]) -> Outputs:
+        return {"names": [one.name for one in made.concept.priorities]}
+
+
+class Flux(Component[FluxInput]):
+    """GitOps hand-over of one cluster: a Flux of its own and the tenant's repository that it applies."""
+
+    INPUT = FluxInput
+    url: pulumi.Output[str]
+    """URL of the repository."""
+
+    def _outputs(self, made: Made[FluxInput]) -> Outputs:
+        return {"url": made.concept.spec.url}

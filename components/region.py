@@ -1,34 +1,66 @@
-"""The foundation of a region: namespaces, operators, addresses, data stores, DPU control."""
+"""Components of the region itself: management cluster, isolation, Secrets, DNS."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pulumi
 
+from components.component import Component, Outputs
+from components.render.concept import Made
+from components.render.manifest import ManifestSet
+from components.render.region.dns import ClusterDnsInput, domain_of
+from components.render.region.external_secrets import ExternalSecretsInput
+from components.render.region.isolation import IsolationInput
 from components.render.region.region import RegionInput
-from components.resources import PACKAGE, Clusters, register
 
 
-@dataclass(frozen=True, kw_only=True)
-class RegionArgs:
-    """What a Region is made from."""
+class Region(Component[RegionInput]):
+    """The objects of the management cluster that all tenants share."""
 
-    region: RegionInput
-    clusters: Clusters
-
-
-class Region(pulumi.ComponentResource):
-    """What the management cluster holds for everyone.
-
-    Children: one resource per item of `RegionInput.render`.
-    """
-
+    INPUT = RegionInput
     data_stores: pulumi.Output[list[str]]
     """Names of the data stores that control planes may use."""
 
-    def __init__(self, name: str, args: RegionArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(f"{PACKAGE}:Region", name, {}, opts)
-        register(self, name, args.region.render(), args.clusters)
-        self.data_stores = pulumi.Output.from_input([store.name for store in args.region.data_stores])
-        self.register_outputs({"data_stores": self.data_stores})
+    def _outputs(self, made: Made[RegionInput]) -> Outputs:
+        return {"data_stores": [store.name for store in made.concept.data_stores]}
+
+
+class Isolation(Component[IsolationInput]):
+    """Network isolation and quotas of the management cluster's namespaces."""
+
+    INPUT = IsolationInput
+    namespaces: pulumi.Output[list[str]]
+    """Isolated namespaces, sorted."""
+
+    def _outputs(self, made: Made[IsolationInput]) -> Outputs:
+        return {
+            "namespaces": sorted(
+                {
+                    str(member.namespace)
+                    for one in made.rendered
+                    if isinstance(one, ManifestSet)
+                    for member in one.members.values()
+                }
+            )
+        }
+
+
+class ExternalSecrets(Component[ExternalSecretsInput]):
+    """ExternalSecrets that copy the Secrets of one slice from the region's store; no value is in an object."""
+
+    INPUT = ExternalSecretsInput
+    entries: pulumi.Output[list[str]]
+    """Entries that the store must have, sorted."""
+
+    def _outputs(self, made: Made[ExternalSecretsInput]) -> Outputs:
+        return {"entries": sorted({delivery.entry for delivery in made.concept.deliveries})}
+
+
+class ClusterDns(Component[ClusterDnsInput]):
+    """ExternalDNS of one tenant cluster, which runs beside its control plane."""
+
+    INPUT = ClusterDnsInput
+    domain: pulumi.Output[str]
+    """Domain of the cluster's Services."""
+
+    def _outputs(self, made: Made[ClusterDnsInput]) -> Outputs:
+        return {"domain": domain_of(made.concept.cluster, made.concept.dns)}

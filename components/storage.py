@@ -1,34 +1,32 @@
-"""Storage of a tenant cluster: drivers by the management cluster, classes in the cluster itself."""
+"""Components of storage."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pulumi
 
+from components.component import Component, Outputs
+from components.render.concept import Made
+from components.render.storage.buckets import BucketsInput
 from components.render.storage.storage import StorageCatalogInput
-from components.resources import PACKAGE, Clusters, register
 
 
-@dataclass(frozen=True, kw_only=True)
-class StorageCatalogArgs:
-    """What a StorageCatalog is made from."""
+class StorageCatalog(Component[StorageCatalogInput]):
+    """Storage drivers and storage classes of one cluster."""
 
-    catalog: StorageCatalogInput
-    clusters: Clusters
-
-
-class StorageCatalog(pulumi.ComponentResource):
-    """The storage classes of one cluster and their drivers.
-
-    Children: one resource per item of `StorageCatalogInput.render`.
-    """
-
+    INPUT = StorageCatalogInput
     classes: pulumi.Output[list[str]]
-    """Names of the classes."""
+    """Names of the storage classes."""
 
-    def __init__(self, name: str, args: StorageCatalogArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(f"{PACKAGE}:StorageCatalog", name, {}, opts)
-        register(self, name, args.catalog.render(), args.clusters)
-        self.classes = pulumi.Output.from_input([spec.name for spec in args.catalog.classes])
-        self.register_outputs({"classes": self.classes})
+    def _outputs(self, made: Made[StorageCatalogInput]) -> Outputs:
+        return {"classes": [spec.name for spec in made.concept.classes]}
+
+
+class Buckets(Component[BucketsInput]):
+    """ConfigMaps with which workloads of one cluster find the buckets of their tenant."""
+
+    INPUT = BucketsInput
+    names: pulumi.Output[list[str]]
+    """Names of the buckets in their stores, in the order of the data."""
+
+    def _outputs(self, made: Made[BucketsInput]) -> Outputs:
+        return {"names": [one.bucket for one in made.concept.offered]}

@@ -8,72 +8,44 @@ the other way round on the way down, when hosts must be given back before they l
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import pulumi
 from pulumi_command import local
 
-from components.add_ons import AddOns, AddOnsArgs
-from components.buckets import Buckets, BucketsArgs
-from components.cluster_access import ClusterAccess, ClusterAccessArgs
-from components.cluster_namespaces import ClusterNamespaces, ClusterNamespacesArgs
-from components.dns import ClusterDns, ClusterDnsArgs
-from components.external_secrets import ExternalSecrets, ExternalSecretsArgs
-from components.flux import Flux, FluxArgs
-from components.hosted_control_plane import HostedControlPlane, HostedControlPlaneArgs
-from components.inventory import Inventory, InventoryArgs
-from components.isolation import Isolation, IsolationArgs
-from components.node_pool import NodePool, NodePoolArgs
-from components.pod_priorities import PodPriorities, PodPrioritiesArgs
-from components.region import Region, RegionArgs
-from components.render.add_ons.add_ons import AddOnsInput
-from components.render.add_ons.flux import FluxInput
-from components.render.add_ons.pod_priorities import PodPrioritiesInput
-from components.render.concept import Concept
-from components.render.control_planes.cluster_access import ClusterAccessInput
-from components.render.control_planes.cluster_namespaces import ClusterNamespacesInput
+from components.add_ons import AddOns, Flux, PodPriorities
+from components.component import Component, ComponentArgs
+from components.control_planes import ClusterAccess, ClusterNamespaces, HostedControlPlane, RequestPriority
+from components.hosts import Inventory
+from components.network import TenantNetwork
+from components.pools import NodePool
+from components.region import ClusterDns, ExternalSecrets, Isolation, Region
+from components.render.concept import Concept, Made
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
-from components.render.control_planes.request_priority import RequestPriorityInput
 from components.render.extensions import OwnInput
-from components.render.hosts.inventory import InventoryInput
 from components.render.manifest import MANAGEMENT
 from components.render.network.tenant_network import TenantNetworkInput
 from components.render.pools.node_pool import NodePoolInput
-from components.render.region.dns import ClusterDnsInput
-from components.render.region.external_secrets import ExternalSecretsInput
-from components.render.region.isolation import IsolationInput
-from components.render.region.region import RegionInput
-from components.render.storage.buckets import BucketsInput
-from components.render.storage.storage import StorageCatalogInput
-from components.render.vms.vm_offering import VmOfferingInput
-from components.request_priority import RequestPriority, RequestPriorityArgs
 from components.resources import Cluster, Need, done
 from components.specs.region.region import RegionSpec
-from components.storage import StorageCatalog, StorageCatalogArgs
-from components.tenant_network import TenantNetwork, TenantNetworkArgs
-from components.vm_offering import VmOffering, VmOfferingArgs
+from components.storage import Buckets, StorageCatalog
+from components.vms import VmOffering
 from stacks import kubeconfig
 from stacks.commands import python
-from stacks.extension_component import Own, OwnArgs
+from stacks.extension_component import Own
 from stacks.probes import Looking
 
 KUBECONFIG_TIMEOUT_SECONDS = 900
-_Beside: TypeAlias = (
-    RequestPriorityInput
-    | PodPrioritiesInput
-    | ClusterAccessInput
-    | BucketsInput
-    | VmOfferingInput
-    | ClusterDnsInput
-    | FluxInput
-)
-_Inside: TypeAlias = AddOnsInput | StorageCatalogInput | ClusterNamespacesInput | _Beside
+C = TypeVar("C", bound=Component[Any])
+_REGION = (Region, Isolation, ExternalSecrets)
+_INSIDE = (AddOns, StorageCatalog, ClusterNamespaces)
+"""Components inside a cluster that later ones there wait for."""
 
 
 class Deployment:
-    """One stack of an environment while it is being put together."""
+    """One stack of an environment while its components are registered."""
 
     def __init__(self, region: RegionSpec, kubeconfigs: Path, *, looking: bool = False) -> None:
         """Begin with the management cluster; ``looking`` when gates look at live objects, in a run that applies."""
@@ -81,87 +53,32 @@ class Deployment:
         self._looking = looking
         self._kubeconfigs = kubeconfigs
         self._clusters = {MANAGEMENT: self._cluster(MANAGEMENT, context=region.context)}
-        self._regions: list[Region | Isolation | ExternalSecrets] = []
-        self._halls: list[Inventory] = []
-        self._networks: dict[str, TenantNetwork] = {}
-        self._control_planes: dict[str, HostedControlPlane] = {}
-        self._pools: dict[str, list[pulumi.Resource]] = {}
-        self._add_ons: dict[str, AddOns] = {}
-        self._namespaces: dict[str, ClusterNamespaces] = {}
-        self._catalogs: dict[str, StorageCatalog] = {}
+        self._made: dict[str, Component[Any]] = {}
+        self._pools: dict[str, list[NodePool]] = {}
 
-    def add(self, concept: Concept) -> None:
-        """Register the component of ``concept``; what it waits for was added before, or is in another stack.
+    def add(self, made: Made[Concept]) -> None:
+        """Register the component of ``made``; what it waits for is registered already, or in another stack.
 
         Raises:
-            TypeError: no component is made from it.
+            TypeError: no component has such an input.
         """
-        name, clusters = concept.name, self._clusters
-        match concept:
-            case RegionInput():
-                self._regions.append(Region(name, RegionArgs(region=concept, clusters=clusters)))
-            case IsolationInput():
-                walls = IsolationArgs(isolation=concept, clusters=clusters)
-                self._regions.append(Isolation(name, walls, _after(self._regions)))
-            case ExternalSecretsInput():
-                secrets = ExternalSecretsArgs(secrets=concept, clusters=clusters)
-                # What refers to them comes after them, and goes before them.
-                self._regions.append(ExternalSecrets(name, secrets, _after(self._regions)))
-            case InventoryInput():
-                hall = Inventory(name, InventoryArgs(inventory=concept, clusters=clusters), _after(self._regions))
-                self._halls.append(hall)
-            case TenantNetworkInput():
-                network = TenantNetworkArgs(network=concept, clusters=clusters)
-                after = _after(self._regions) if concept.cluster is None else self._inside(concept.cluster)
-                self._networks[name] = TenantNetwork(name, network, after)
-            case HostedControlPlaneInput():
-                args = HostedControlPlaneArgs(control_plane=concept, clusters=clusters)
-                # A VPC that its cluster makes comes after the cluster: nothing stands between that and the region.
-                after = _after(_named(self._networks, concept.spec.vpc) or self._regions)
-                self._control_planes[name] = HostedControlPlane(name, args, after)
-            case NodePoolInput():
-                after = _after([*self._halls, *_named(self._control_planes, concept.cluster)])
-                pool = NodePool(name, NodePoolArgs(pool=concept, clusters=clusters), after)
-                self._pools.setdefault(concept.cluster, []).append(pool)
-            case (
-                RequestPriorityInput()
-                | PodPrioritiesInput()
-                | AddOnsInput()
-                | ClusterAccessInput()
-                | ClusterNamespacesInput()
-                | StorageCatalogInput()
-                | BucketsInput()
-                | VmOfferingInput()
-                | ClusterDnsInput()
-                | FluxInput()
-            ):
-                self._add_inside(concept)
-            case OwnInput():
-                Own(name, OwnArgs(own=concept, clusters=clusters), self._among(concept))
-            case _:
-                msg = f"{type(concept).__name__} '{name}' has no component; give it a case in stacks/deploy.py"
-                raise TypeError(msg)
-
-    def _add_inside(self, concept: _Inside) -> None:
-        """Register what is inside one cluster; what comes later there waits for its add-ons, storage and namespaces."""
-        name, clusters, after = concept.name, self._clusters, self._inside(concept.cluster)
-        match concept:
-            case AddOnsInput():
-                self._add_ons[name] = AddOns(name, AddOnsArgs(add_ons=concept, clusters=clusters), after)
-            case StorageCatalogInput():
-                catalog = StorageCatalogArgs(catalog=concept, clusters=clusters)
-                self._catalogs[name] = StorageCatalog(name, catalog, after)
-            case ClusterNamespacesInput():
-                spaces = ClusterNamespacesArgs(namespaces=concept, clusters=clusters)
-                self._namespaces[name] = ClusterNamespaces(name, spaces, after)
-            case _:
-                _add_beside(concept, clusters, after)
+        concept = made.concept
+        if type(concept) not in _ROWS:
+            msg = f"{type(concept).__name__} '{concept.name}' has no component; give it a row in stacks/deploy.py"
+            raise TypeError(msg)
+        component, needs = _ROWS[type(concept)]
+        after = pulumi.ResourceOptions(depends_on=[done(need) for need in needs(self, concept)])
+        args = ComponentArgs(concept=concept, clusters=self._clusters, made=made)
+        resource = component(concept.name, args, after)
+        self._made[f"{component.__name__}/{concept.name}"] = resource
+        if isinstance(resource, NodePool) and isinstance(concept, NodePoolInput):
+            self._pools.setdefault(concept.cluster, []).append(resource)
 
     def export(self) -> None:
-        """Export what a person asks a stack for: small and plain, since nothing reads it but people."""
-        pulumi.export("networks", {name: network.vni for name, network in self._networks.items()})
-        pulumi.export("control_planes", {name: plane.endpoint for name, plane in self._control_planes.items()})
-        pulumi.export("storage_classes", {name: catalog.classes for name, catalog in self._catalogs.items()})
+        """Export the addresses and names that users read; no other stack reads them."""
+        pulumi.export("networks", {name: network.vni for name, network in self._of(TenantNetwork)})
+        pulumi.export("control_planes", {name: plane.endpoint for name, plane in self._of(HostedControlPlane)})
+        pulumi.export("storage_classes", {name: catalog.classes for name, catalog in self._of(StorageCatalog)})
 
     def _cluster(self, name: str, *needs: pulumi.Resource, context: str | None = None) -> Cluster:
         file = kubeconfig.path(self._kubeconfigs, name)
@@ -174,16 +91,17 @@ class Deployment:
             depends_on=needs,
         )
 
-    def _inside(self, cluster: str) -> pulumi.ResourceOptions:
-        """Return the options of what is inside ``cluster``, which is reached from here on."""
-        return _after(self._reached(cluster))
+    def all_of(self, *components: type[C]) -> list[Need]:
+        """Return the registered components of these classes, in order of registration."""
+        return [resource for resource in self._made.values() if isinstance(resource, components)]
 
-    def _among(self, own: OwnInput) -> pulumi.ResourceOptions:
-        """Return the options of what may lie in several clusters: it follows the region, and all that reaches them."""
-        inside = sorted({item.cluster for item in own.objects} - {MANAGEMENT})
-        return _after([*self._regions, *(need for cluster in inside for need in self._reached(cluster))])
+    def named(self, component: type[C], name: str) -> list[Need]:
+        """Return the component of a class that is called ``name``; nothing when it is in another stack."""
+        found = self._made.get(f"{component.__name__}/{name}")
+        return [found] if found else []
 
-    def _reached(self, cluster: str) -> list[Need]:
+    def reached(self, cluster: str) -> list[Need]:
+        """Return what must be done before objects inside ``cluster`` are applied: its kubeconfig, pools and add-ons."""
         if cluster not in self._clusters:
             command = f"stacks.kubeconfig {self._region.region} {cluster}"
             context = f" --context {shlex.quote(self._region.context)}" if self._region.context else ""
@@ -192,37 +110,68 @@ class Deployment:
                 **python(
                     create=f"{command} --timeout {KUBECONFIG_TIMEOUT_SECONDS}{context}", delete=f"{command} --forget"
                 ),
-                opts=_after(_named(self._control_planes, cluster)),
+                opts=pulumi.ResourceOptions(depends_on=[done(n) for n in self.named(HostedControlPlane, cluster)]),
             )
             self._clusters[cluster] = self._cluster(cluster, fetched)
-        reached = self._clusters[cluster].depends_on
-        inner = (self._add_ons, self._catalogs, self._namespaces)
-        return [*reached, *self._pools.get(cluster, []), *(one for kind in inner for one in _named(kind, cluster))]
+        inner = (need for component in _INSIDE for need in self.named(component, cluster))
+        return [*self._clusters[cluster].depends_on, *self._pools.get(cluster, []), *inner]
+
+    def _of(self, component: type[C]) -> Iterator[tuple[str, C]]:
+        for key, resource in self._made.items():
+            if isinstance(resource, component):
+                yield key.partition("/")[2], resource
 
 
-def _add_beside(concept: _Beside, clusters: Mapping[str, Cluster], after: pulumi.ResourceOptions) -> None:
-    """Register what is inside one cluster and nothing else waits for."""
-    name = concept.name
-    match concept:
-        case RequestPriorityInput():
-            RequestPriority(name, RequestPriorityArgs(priority=concept, clusters=clusters), after)
-        case PodPrioritiesInput():
-            PodPriorities(name, PodPrioritiesArgs(priorities=concept, clusters=clusters), after)
-        case ClusterAccessInput():
-            ClusterAccess(name, ClusterAccessArgs(access=concept, clusters=clusters), after)
-        case BucketsInput():
-            Buckets(name, BucketsArgs(buckets=concept, clusters=clusters), after)
-        case VmOfferingInput():
-            VmOffering(name, VmOfferingArgs(offering=concept, clusters=clusters), after)
-        case ClusterDnsInput():
-            ClusterDns(name, ClusterDnsArgs(dns=concept, clusters=clusters), after)
-        case FluxInput():
-            Flux(name, FluxArgs(flux=concept, clusters=clusters), after)
+def _nothing(_deployment: Deployment, _concept: Concept) -> Iterable[Need]:
+    return ()
 
 
-def _named(resources: Mapping[str, pulumi.Resource], name: str) -> list[pulumi.Resource]:
-    return [resources[name]] if name in resources else []
+def _region(deployment: Deployment, _concept: Concept) -> Iterable[Need]:
+    return deployment.all_of(*_REGION)
 
 
-def _after(needs: Iterable[Need]) -> pulumi.ResourceOptions:
-    return pulumi.ResourceOptions(depends_on=[done(need) for need in needs])
+def _inside(deployment: Deployment, concept: Any) -> Iterable[Need]:
+    return deployment.reached(concept.cluster)
+
+
+def _region_or_cluster(deployment: Deployment, concept: TenantNetworkInput) -> Iterable[Need]:
+    return _region(deployment, concept) if concept.cluster is None else deployment.reached(concept.cluster)
+
+
+def _vpc_or_region(deployment: Deployment, concept: HostedControlPlaneInput) -> Iterable[Need]:
+    # A VPC that its cluster makes comes after the cluster: nothing stands between that and the region.
+    return deployment.named(TenantNetwork, concept.spec.vpc) or _region(deployment, concept)
+
+
+def _halls_and_control_plane(deployment: Deployment, concept: NodePoolInput) -> Iterable[Need]:
+    return [*deployment.all_of(Inventory), *deployment.named(HostedControlPlane, concept.cluster)]
+
+
+def _all_reached(deployment: Deployment, concept: OwnInput) -> Iterable[Need]:
+    inside = sorted({item.cluster for item in concept.objects} - {MANAGEMENT})
+    return [*_region(deployment, concept), *(need for cluster in inside for need in deployment.reached(cluster))]
+
+
+_Needs: TypeAlias = Callable[[Deployment, Any], Iterable[Need]]
+WAITS_FOR: Mapping[type[Component[Any]], _Needs] = {
+    Region: _nothing,
+    Isolation: _region,
+    ExternalSecrets: _region,
+    Inventory: _region,
+    TenantNetwork: _region_or_cluster,
+    HostedControlPlane: _vpc_or_region,
+    NodePool: _halls_and_control_plane,
+    RequestPriority: _inside,
+    PodPriorities: _inside,
+    AddOns: _inside,
+    ClusterAccess: _inside,
+    StorageCatalog: _inside,
+    ClusterNamespaces: _inside,
+    Buckets: _inside,
+    VmOffering: _inside,
+    ClusterDns: _inside,
+    Flux: _inside,
+    Own: _all_reached,
+}
+"""Every component of a stack, with what it waits for."""
+_ROWS = {component.INPUT: (component, needs) for component, needs in WAITS_FOR.items()}

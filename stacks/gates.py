@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pulumi
 
-from components.render.concept import Concept
+from components.render.concept import Concept, Made
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.manifest import MANAGEMENT, Manifest, Rendered, objects
 from components.render.region.region import RegionInput
@@ -34,14 +34,14 @@ _CLUSTER_API = "cluster.x-k8s.io/v1beta2"
 def pass_gates(
     stack: str,
     region: RegionSpec,
-    concepts: Sequence[Concept],
+    made: Sequence[Made[Concept]],
     kubeconfigs: Path,
     *,
     preview: bool,
     others: Callable[[], Iterable[Manifest]],
     asking: Names | None = None,
 ) -> None:
-    """Pass when everything is there that ``concepts`` need, and refresh the kubeconfigs of their tenant clusters.
+    """Pass when everything is there that ``made`` needs, and refresh the kubeconfigs of their tenant clusters.
 
     A preview goes on without tenant clusters and says what it could not check, and what is there and not ready. Only a
     run that applies a region with real hardware looks for what somebody has to give.
@@ -49,7 +49,7 @@ def pass_gates(
     Args:
         stack: its name.
         region: what it is part of.
-        concepts: what it applies.
+        made: what it applies.
         kubeconfigs: the folder of these.
         preview: whether nothing is applied.
         others: all objects of the region; asked for only when something seems to be missing.
@@ -61,8 +61,8 @@ def pass_gates(
             resumes; or the management cluster does not answer.
         ApiError: the management cluster refuses.
     """
-    made_here = {concept.name for concept in concepts if isinstance(concept, HostedControlPlaneInput)}
-    shown = [(concept, concept.render()) for concept in concepts]
+    made_here = {one.concept.name for one in made if isinstance(one.concept, HostedControlPlaneInput)}
+    shown = [(one.concept, one.rendered) for one in made]
     rendered = [(concept, tuple(objects(items))) for concept, items in shown]
     everything = [item for _, items in rendered for item in items]
     _refuse(stack, "with a wait that cannot be read", unreadable(everything))

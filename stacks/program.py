@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 
 from components.inputs.manifests import everything
-from components.inputs.slice_inputs import inputs
+from components.inputs.slice_inputs import made
 from components.specs.base import Stage
 from components.specs.reading.problems import SpecError
 from jacquard.harness import serving
@@ -46,13 +46,13 @@ def _register() -> None:
     if target.bootstrap:
         deploy_clusters(target.environment, kubeconfigs)
         return
-    concepts = [concept for piece in target.slices for concept in inputs(target.environment, piece)]
+    everything_made = [one for piece in target.slices for one in made(target.environment, piece)]
     preview = pulumi.runtime.is_dry_run()
     silent = serving()["kubernetes"].kind is Kind.VENDOR
     pass_gates(
         stack,
         region,
-        concepts,
+        everything_made,
         kubeconfigs,
         preview=preview,
         others=lambda: everything(target.environment),
@@ -62,6 +62,6 @@ def _register() -> None:
         # In previews too: an up that has nothing to change runs nothing else.
         write_list(target.environment)
     deployment = Deployment(region, kubeconfigs, looking=not preview)
-    for concept in concepts:
-        deployment.add(concept)
+    for one in everything_made:
+        deployment.add(one)
     deployment.export()

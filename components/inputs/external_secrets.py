@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 
 from components.lookups.references.table import Entry, Table, references_table
 from components.lookups.references.walk import Given, given
 from components.lookups.slices import Slice, SliceKind
-from components.render.concept import Concept
+from components.render.concept import Concept, Made
 from components.render.hosts.inventory import InventoryInput
 from components.render.manifest import Manifest, Rendered, objects
 from components.render.namespaces import FREE_HOSTS, tenant_namespace
@@ -17,21 +17,17 @@ from components.render.region.external_secrets import Delivery, ExternalSecretsI
 from components.specs.environment import Environment
 
 _KIND = "Secret"
-Render = Callable[[Concept], tuple[Rendered, ...]]
-"""What turns a concept into its objects: its own ``render``, or a look at those that it rendered before."""
 
 
-def of_slice(
-    environment: Environment, part: Slice, concepts: Iterable[Concept], render: Render
-) -> Iterator[ExternalSecretsInput]:
-    """Yield the Secrets that objects of ``concepts`` refer to; none where somebody else puts them there.
+def of_slice(environment: Environment, part: Slice, made: Iterable[Made[Concept]]) -> Iterator[ExternalSecretsInput]:
+    """Yield the Secrets that the objects of ``made`` refer to; none in a region without a store.
 
-    Those of the foundation are part of the region itself: its data stores wait for them.
+    Secrets of the foundation are part of the region's own input, since its data stores wait for them.
     """
     store = environment.region.secrets.store
     if store is None or part.kind is SliceKind.FOUNDATION:
         return
-    items = (item for concept in concepts for item in objects(_seen(concept, render)))
+    items = (item for one in made for item in objects(_seen(one)))
     had = _of_earlier_halls(environment, part)
     found = tuple(one for one in deliveries(environment, items) if (one.namespace, one.name) not in had)
     if found:
@@ -70,10 +66,11 @@ def _delivery(one: Given, region: str, entry: Entry, kind: str | None) -> Delive
     )
 
 
-def _seen(concept: Concept, render: Render) -> tuple[Rendered, ...]:
-    """Return objects that refer to all Secrets of ``concept``: of hosts that have a login in common, one."""
+def _seen(made: Made[Concept]) -> tuple[Rendered, ...]:
+    """Return objects that refer to all Secrets of ``made``: of hosts that share a BMC login, one."""
+    concept = made.concept
     if not isinstance(concept, InventoryInput):
-        return render(concept)
+        return made.rendered
     alike = {(placed.owner and placed.owner.cluster, placed.host.bmc_secret): placed for placed in concept.hosts}
     return replace(concept, hosts=tuple(alike.values())).render()
 

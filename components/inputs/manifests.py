@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.inputs.extensions import refuse_twins
-from components.inputs.slice_inputs import rendered
+from components.inputs.slice_inputs import made
 from components.lookups.slices import Slice, slices
 from components.render.manifest import Manifest, Rendered, objects
 from components.specs.environment import Environment
@@ -29,6 +29,6 @@ def manifests(environment: Environment, part: Slice) -> tuple[Rendered, ...]:
         KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
         SpecError: code of the repository's own components breaks, or makes an object that is made already.
     """
-    made = rendered(environment, part)
-    refuse_twins(environment, part, made)
-    return made
+    rendered = tuple(item for one in made(environment, part) for item in one.rendered)
+    refuse_twins(environment, part, rendered)
+    return rendered

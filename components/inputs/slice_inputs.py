@@ -26,8 +26,7 @@ from components.inputs.extensions import own_inputs
 from components.lookups import add_ons, dns
 from components.lookups.pools import PlacedCluster, clusters
 from components.lookups.slices import Slice, SliceKind
-from components.render.concept import Concept
-from components.render.manifest import Rendered
+from components.render.concept import Concept, Made
 from components.specs.environment import Environment
 from components.specs.region.region import RegionSpec
 from components.specs.region.tenant import TenantSpec
@@ -54,35 +53,30 @@ _CLUSTER: _Makers[PlacedCluster] = (
 """What makes the inputs of a slice's components, in the order they are applied."""
 
 
+def made(environment: Environment, part: Slice) -> tuple[Made[Concept], ...]:
+    """Return the inputs of the components of ``part`` with their objects, in the order they are applied.
+
+    The Secrets that the others refer to come first, extension components last. Each input is rendered on first use, and
+    once.
+
+    Raises:
+        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
+        SpecError: code of an extension component fails.
+    """
+    concepts = (*_ours(environment, part), *own_inputs(environment, part))
+    found = tuple(map(Made, concepts))
+    secrets = external_secrets.of_slice(environment, part, found)
+    return (*map(Made, secrets), *found)
+
+
 def inputs(environment: Environment, part: Slice) -> tuple[Concept, ...]:
     """Return the inputs of the components of ``part``, in the order they are applied.
 
-    The Secrets that the others refer to come first, the repository's own components last.
-
     Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
-        SpecError: code of the repository's own components breaks.
+        KeyError: as `made`.
+        SpecError: as `made`.
     """
-    concepts = _referring(environment, part)
-    return (*external_secrets.of_slice(environment, part, concepts, lambda one: one.render()), *concepts)
-
-
-def rendered(environment: Environment, part: Slice) -> tuple[Rendered, ...]:
-    """Return the objects of those ``inputs``, of which each is rendered once.
-
-    Raises:
-        KeyError: the lock files do not fit the data; ``components.rules.checks`` says where.
-        SpecError: code of the repository's own components breaks.
-    """
-    concepts = _referring(environment, part)
-    made = [concept.render() for concept in concepts]
-    by_identity = {id(concept): items for concept, items in zip(concepts, made, strict=True)}
-    secrets = external_secrets.of_slice(environment, part, concepts, lambda one: by_identity[id(one)])
-    return (*(item for one in secrets for item in one.render()), *(item for items in made for item in items))
-
-
-def _referring(environment: Environment, part: Slice) -> tuple[Concept, ...]:
-    return (*_ours(environment, part), *own_inputs(environment, part))
+    return tuple(one.concept for one in made(environment, part))
 
 
 def _ours(environment: Environment, part: Slice) -> tuple[Concept, ...]:

@@ -1,6 +1,6 @@
-"""The program that lets DPUs go: it reads objects, asks `dpu_decision` and takes the steps that this says.
+"""Release controller of DPUs: read objects, let `dpu_decision` decide, and apply its steps.
 
-`components.render.dpu_release` renders what runs it in a pod, with both modules and nothing but the standard library.
+`components.render.network.dpu_release` renders the pod that runs it: both modules, standard library only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from components.render.programs.dpu_decision import AWAY, CYCLED, READY, Host, Verb, decide
+from components.programs.dpu_decision import AWAY, CYCLED, READY, Host, Verb, decide
 
 HOLD = "provisioning.dpu.nvidia.com/wait-for-external-nodeeffect"
 REBOOT = "provisioning.dpu.nvidia.com/dpunode-external-reboot-required"

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
 
-from components.inputs.slice_inputs import inputs
+from components.inputs.slice_inputs import made
 from components.lookups.slices import Slice, SliceKind, slices
-from components.render.concept import Concept
+from components.render.concept import Concept, Made
 from components.render.control_planes.hosted_control_plane import HostedControlPlaneInput
 from components.render.extensions import OwnInput
 from components.render.hosts.inventory import InventoryInput
@@ -78,14 +78,15 @@ def same(before: Part | None, after: Part | None) -> bool:
 
 def _parts(environment: Environment, scopes: Scopes) -> Iterator[tuple[Key, Part]]:
     for piece in slices(environment):
-        for concept in inputs(environment, piece):
+        for one in made(environment, piece):
+            concept = one.concept
             about, label = _about(concept, piece, scopes)
             key = (piece.name, type(concept).__name__, concept.name)
-            yield key, Part(key=key, about=about, label=label, concept=concept, objects=_renderer(concept))
+            yield key, Part(key=key, about=about, label=label, concept=concept, objects=_renderer(one))
 
 
-def _renderer(concept: Concept) -> Callable[[], tuple[Manifest, ...]]:
-    return lambda: tuple(objects(concept.render()))
+def _renderer(made: Made[Concept]) -> Callable[[], tuple[Manifest, ...]]:
+    return lambda: tuple(objects(made.rendered))
 
 
 def _rendered(known: Part | None, key: Key, items: tuple[Manifest, ...]) -> Part:

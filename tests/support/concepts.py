@@ -1,15 +1,15 @@
-"""Which concepts there are: each component has a module, and all else about it has modules of the same name."""
+"""Concepts that have a component: each input class of the table in ``stacks.deploy``, by the name of its module."""
 
 from __future__ import annotations
 
 from components.render.concept import Concept
-from jacquard.machine import paths
+from stacks.deploy import WAITS_FOR
+from stacks.extension_component import Own
 
 
 def concept_names() -> list[str]:
-    """Return the concepts that have a component."""
-    modules = {path.stem for path in (paths.ROOT / "components").glob("*.py")}
-    return sorted(modules - {"__init__", "resources"})
+    """Return the concepts that have a component, sorted; extensions are a user's own."""
+    return sorted(component.INPUT.__module__.rpartition(".")[2] for component in WAITS_FOR if component is not Own)
 
 
 def concept_name(concept: Concept) -> str:

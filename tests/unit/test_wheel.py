@@ -79,7 +79,7 @@ def test_what_is_installed_makes_a_repository_and_judges_it(regions: Path, built
 
 
 def test_the_code_that_ran_is_that_of_the_wheel(regions: Path) -> None:
-    where = run(regions, "python", "-P", "-c", "from toolchain import paths; print(paths.ROOT, paths.VENV)")
+    where = run(regions, "python", "-P", "-c", "from jacquard.machine import paths; print(paths.ROOT, paths.VENV)")
 
     [packages] = regions.glob(".venv/lib/python*/site-packages")
     assert where.split() == [str(packages), str(regions / ".venv")]

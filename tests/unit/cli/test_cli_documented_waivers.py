@@ -89,7 +89,7 @@ ELSEWHERE = {"uniformity", "change-in-freeze"}
 
 def documented() -> set[str]:
     """Return the rules that any page tells people to waive."""
-    pages = {path.name: path.read_text(encoding="utf-8") for path in (paths.ROOT / "docs/reference").glob("*.md")}
+    pages = {path.name: path.read_text(encoding="utf-8") for path in (paths.ROOT / "docs").rglob("*.md")}
     found = {rule for text in pages.values() for rule in re.findall(r"rule `([a-z.-]+)` in `waivers\.yaml`", text)}
     for section in pages["policies.md"].split("\n### ")[1:]:
         if re.search(r"a\s+waiver\s+with\s+the\s+\w+\s+as\s+its\s+subject", section):

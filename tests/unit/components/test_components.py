@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,16 @@ import pytest
 from concepts import concept_name, concept_names
 from external_store import with_store
 
+from components.component import Component, ComponentArgs
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import slices
-from components.render.concept import Concept
+from components.render.concept import Concept, Made
 from components.render.manifest import Manifest
 from components.resources import Cluster, child_name, type_token
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
 from jacquard.machine import paths
+from stacks.deploy import WAITS_FOR
 
 Run = Callable[..., list[Any]]
 CONCEPTS = concept_names()
@@ -41,20 +42,17 @@ def inputs_of(environment: Environment) -> list[Concept]:
     return [concept for piece in slices(environment) for concept in inputs(environment, piece)]
 
 
-def counterpart(concept: Concept, suffix: str = "") -> Any:
-    """Return the component of ``concept`` or what it is made from: these are named like its input."""
-    name = type(concept).__name__.removesuffix("Input")
-    return getattr(import_module(f"components.{concept_name(concept)}"), f"{name}{suffix}")
+def counterpart(concept: Concept) -> type[Component[Any]]:
+    """Return the component class that ``concept`` is the input of."""
+    [found] = [component for component in WAITS_FOR if component.INPUT is type(concept)]
+    return found
 
 
 def build(concept: Concept) -> pulumi.ComponentResource:
-    """Make the component of ``concept`` the way a program does."""
+    """Register the component of ``concept`` as a program does."""
     names = {item.cluster for item in concept.render()}
     clusters = {key: Cluster(name=key, kubeconfig=Path(f"/k/{key}"), identifier=f"laptop/{key}") for key in names}
-    [own, _] = dataclasses.fields(counterpart(concept, "Args"))
-    args = counterpart(concept, "Args")(**{own.name: concept, "clusters": clusters})
-    component: pulumi.ComponentResource = counterpart(concept)(concept.name, args)
-    return component
+    return counterpart(concept)(concept.name, ComponentArgs(concept=concept, clusters=clusters))
 
 
 def test_every_component_is_made_in_an_environment(concepts: dict[str, Concept]) -> None:
@@ -101,11 +99,21 @@ def test_a_component_registers_the_outputs_that_its_class_names(
     assert set(outputs) == set(declared) != set()
 
 
-@pytest.mark.parametrize("module", CONCEPTS)
-def test_arguments_are_frozen_and_given_by_name(module: str, concepts: dict[str, Concept]) -> None:
-    args = counterpart(concepts[module], "Args")
+def test_component_arguments_are_frozen_and_keyword_only() -> None:
+    assert all(field.kw_only for field in dataclasses.fields(ComponentArgs))
+    assert ComponentArgs.__dataclass_params__.frozen  # type: ignore[attr-defined]
 
-    own, clusters = dataclasses.fields(args)
-    assert (own.type, clusters.name) == (type(concepts[module]).__name__, "clusters")
-    assert all(field.kw_only for field in dataclasses.fields(args))
-    assert args.__dataclass_params__.frozen
+
+def test_a_component_uses_objects_that_are_rendered_already(run: Run, concepts: dict[str, Concept]) -> None:
+    concept = concepts["cluster_access"]
+    made = Made(concept)
+    assert made.rendered is made.rendered
+    clusters = {
+        item.cluster: Cluster(name=item.cluster, kubeconfig=Path("/k"), identifier="x") for item in made.rendered
+    }
+    args = ComponentArgs(concept=concept, clusters=clusters, made=Made(concept))
+    args.made.__dict__["rendered"] = ()
+
+    registered = run(lambda: counterpart(concept)(concept.name, args) and None)
+
+    assert [item.name for item in registered if item.parent] == []

@@ -118,8 +118,8 @@ def test_an_engine_ends_when_its_command_is_killed(pulumi: Any, tmp_path: Path) 
     pulumi.answer("up", waits=True)
     code = (
         "import subprocess, sys, time\n"
-        "from engine import ends_with_parent\n"
-        f"command = [sys.executable, '-S', ends_with_parent.__file__, {str(pulumi.program)!r}, 'up']\n"
+        "from jacquard.engine import parent_death\n"
+        f"command = [sys.executable, '-S', parent_death.__file__, {str(pulumi.program)!r}, 'up']\n"
         "process = subprocess.Popen(command)\n"
         f"open({str(tmp_path / 'pid')!r}, 'w').write(str(process.pid))\n"
         "time.sleep(60)\n"

@@ -120,7 +120,7 @@ def test_a_command_that_was_killed_leaves_no_lock(home: Path) -> None:
     del home
     code = (
         "import os, signal\n"
-        "from engine import locks\n"
+        "from jacquard.engine import locks\n"
         "with locks.exclusively('laptop', 'up'):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )

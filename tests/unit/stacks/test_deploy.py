@@ -13,9 +13,9 @@ from environment_data import ENVIRONMENTS
 from second_backends import with_backends
 
 from components.inputs.manifests import manifests
-from components.inputs.slice_inputs import inputs
+from components.inputs.slice_inputs import made
 from components.lookups.slices import Slice, slices
-from components.render.concept import Concept
+from components.render.concept import Made
 from components.render.manifest import MANAGEMENT, Manifest, Rendered, objects
 from components.resources import type_token
 from components.specs.base import StackLayout
@@ -41,7 +41,7 @@ def environment() -> Environment:
 
 
 def deploy(environment: Environment, *pieces: Slice) -> Callable[[], None]:
-    concepts: list[Concept] = [concept for piece in pieces for concept in inputs(environment, piece)]
+    concepts = [one for piece in pieces for one in made(environment, piece)]
 
     def program() -> None:
         deployment = Deployment(environment.region, KUBECONFIGS)
@@ -241,8 +241,8 @@ def test_a_concept_without_a_component_is_refused(environment: Environment) -> N
         def render(self) -> tuple[Rendered, ...]:
             return ()
 
-    with pytest.raises(TypeError, match=r"^QuotaInput 'acme' has no component; give it a case in stacks/deploy\.py$"):
-        Deployment(environment.region, KUBECONFIGS).add(QuotaInput())
+    with pytest.raises(TypeError, match=r"^QuotaInput 'acme' has no component; give it a row in stacks/deploy\.py$"):
+        Deployment(environment.region, KUBECONFIGS).add(Made(QuotaInput()))
 
 
 def test_a_stack_of_one_slice_needs_no_other(run: Run, environment: Environment) -> None:

@@ -12,7 +12,7 @@ from external_store import MADE, STORE, with_store
 
 from components.inputs.slice_inputs import inputs
 from components.lookups.slices import slices
-from components.render.concept import Concept
+from components.render.concept import Concept, Made
 from components.render.extensions import OwnInput
 from components.render.manifest import Manifest, Readiness, objects
 from components.render.pools.node_pool import NodePoolInput
@@ -57,6 +57,10 @@ def concepts(environment: Environment, *names: str) -> list[Concept]:
     ]
 
 
+def made(environment: Environment, *names: str) -> list[Made[Concept]]:
+    return list(map(Made, concepts(environment, *names)))
+
+
 def rendered(environment: Environment, *names: str) -> list[tuple[Concept, list[Manifest]]]:
     return [(concept, list(objects(concept.render()))) for concept in concepts(environment, *names)]
 
@@ -86,7 +90,7 @@ def through(environment: Environment, tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setattr(gates.ApiServer, "from_kubeconfig", lambda *_, **__: management)
         monkeypatch.setattr(pulumi.log, "warn", warnings.append)
         gates.pass_gates(
-            "laptop", environment.region, concepts(environment, *names), tmp_path, preview=preview, others=tuple
+            "laptop", environment.region, made(environment, *names), tmp_path, preview=preview, others=tuple
         )
         return warnings
 
@@ -164,7 +168,7 @@ def test_a_wait_that_no_provider_could_read_is_refused_before_anything_is_asked(
     own = OwnInput(name="own", objects=(Manifest(body=body, readiness=readiness),))
 
     with pytest.raises(StackError) as error:
-        gates.pass_gates("laptop", environment.region, [own], tmp_path, preview=True, others=tuple)
+        gates.pass_gates("laptop", environment.region, [Made(own)], tmp_path, preview=True, others=tuple)
 
     first, second = str(error.value).splitlines()
     assert first == "stack laptop: 1 object with a wait that cannot be read"
@@ -200,7 +204,7 @@ def test_kinds_of_tenant_clusters_are_not_asked_of_the_management_cluster(enviro
 
 def test_a_missing_management_cluster_is_told_with_the_remedy(environment: Environment, tmp_path: Path) -> None:
     with pytest.raises(pulumi.RunError) as error:
-        gates.pass_gates("laptop", environment.region, concepts(environment), tmp_path, preview=True, others=tuple)
+        gates.pass_gates("laptop", environment.region, made(environment), tmp_path, preview=True, others=tuple)
 
     assert str(error.value).startswith(f"{tmp_path}/management.yaml: ")
     assert str(error.value).endswith(
@@ -231,7 +235,7 @@ def test_outside_a_rehearsal_the_remedy_names_the_context(environment: Environme
     region = environment.region.model_copy(update={"stage": "production", "context": "admin@ewr2"})
 
     with pytest.raises(pulumi.RunError) as error:
-        gates.pass_gates("laptop", region, concepts(environment), tmp_path, preview=True, others=tuple)
+        gates.pass_gates("laptop", region, made(environment), tmp_path, preview=True, others=tuple)
 
     assert str(error.value).endswith(
         f"; see that {tmp_path}/management.yaml reaches context admin@ewr2 from this machine"

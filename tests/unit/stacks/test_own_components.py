@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from components.inputs.extensions import components
-from components.inputs.slice_inputs import inputs
+from components.inputs.slice_inputs import made
 from components.lookups.slices import slices
 from components.specs.environment import Environment
 from components.specs.reading.loader import load_environment
@@ -33,8 +33,8 @@ def test_an_own_component_follows_the_region_and_all_that_its_cluster_needs(run:
     def program() -> None:
         deployment = Deployment(environment.region, Path("/kubeconfigs"))
         for piece in slices(environment):
-            for concept in inputs(environment, piece):
-                deployment.add(concept)
+            for one in made(environment, piece):
+                deployment.add(one)
 
     found = run(program)
 

@@ -11,7 +11,7 @@ import pytest
 from small_region import changed
 
 from components.inputs.manifests import everything
-from components.inputs.slice_inputs import inputs
+from components.inputs.slice_inputs import made
 from components.lookups.references.table import references_table
 from components.lookups.references.walk import Given, Target, given
 from components.lookups.slices import slices
@@ -193,7 +193,7 @@ def through(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
         monkeypatch.setattr(gates, "not_ready", lambda *_: ())
         monkeypatch.setattr(pulumi.log, "warn", warnings.append)
         region = changed(LAPTOP.region, stage=stage, context="real")
-        concepts = [concept for part in slices(LAPTOP)[:4] for concept in inputs(LAPTOP, part)]
+        concepts = [one for part in slices(LAPTOP)[:4] for one in made(LAPTOP, part)]
         gates.pass_gates("laptop", region, concepts, tmp_path, preview=preview, others=lambda: everything(LAPTOP))
         return warnings
 

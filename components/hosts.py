@@ -1,0 +1,20 @@
+"""Components of hosts."""
+
+from __future__ import annotations
+
+import pulumi
+
+from components.component import Component, Outputs
+from components.render.concept import Made
+from components.render.hosts.inventory import InventoryInput
+
+
+class Inventory(Component[InventoryInput]):
+    """The hosts of one hall, one object set per rack; waits for no host."""
+
+    INPUT = InventoryInput
+    racks: pulumi.Output[list[str]]
+    """Names of the object sets, one per rack."""
+
+    def _outputs(self, made: Made[InventoryInput]) -> Outputs:
+        return {"racks": [rack.name for rack in made.rendered]}

@@ -1,0 +1,21 @@
+"""Components of node pools."""
+
+from __future__ import annotations
+
+import pulumi
+
+from components.component import Component, Outputs
+from components.render.concept import Made
+from components.render.manifest import objects
+from components.render.pools.node_pool import NodePoolInput
+
+
+class NodePool(Component[NodePoolInput]):
+    """The nodes of one pool, one rollout group per failure domain; waits for no node."""
+
+    INPUT = NodePoolInput
+    rollout_groups: pulumi.Output[list[str]]
+    """Names of the MachineDeployments, one per failure domain."""
+
+    def _outputs(self, made: Made[NodePoolInput]) -> Outputs:
+        return {"rollout_groups": [item.name for item in objects(made.rendered) if item.kind == "MachineDeployment"]}

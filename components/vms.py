@@ -1,0 +1,21 @@
+"""Components of virtual machines."""
+
+from __future__ import annotations
+
+import pulumi
+
+from components.component import Component, Outputs
+from components.render.concept import Made
+from components.render.manifest import objects
+from components.render.vms.vm_offering import VmOfferingInput
+
+
+class VmOffering(Component[VmOfferingInput]):
+    """KubeVirt operators, sizes and images of one cluster, and the platform's own virtual machines."""
+
+    INPUT = VmOfferingInput
+    machines: pulumi.Output[list[str]]
+    """Names of the platform's own machines."""
+
+    def _outputs(self, made: Made[VmOfferingInput]) -> Outputs:
+        return {"machines": [item.name for item in objects(made.rendered) if item.kind == "VirtualMachine"]}
